@@ -1,0 +1,67 @@
+"""What a run reports: plain frozen data that crosses processes and goes into the cache."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Safety(Enum):
+    """Whether a fix keeps all behaviour but the pitfall (`SAFE`) or needs a human to agree (`UNSAFE`)."""
+
+    SAFE = "safe"
+    UNSAFE = "unsafe"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Position:
+    """A place in a file: `line` counts from 1, `column` from 0, in characters of the decoded text."""
+
+    line: int
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
+class TextEdit:
+    """Replace the text from `start` up to `end` by `content`; an insertion where both are equal."""
+
+    start: Position
+    end: Position
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """A repair: all `edits` belong together and do not overlap; `title` says in the imperative what they do."""
+
+    safety: Safety
+    title: str
+    edits: tuple[TextEdit, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One finding.
+
+    `problem` says what is wrong and why it hurts, `advice` what to do. `statement_lines` are the first and the last
+    line of the statement around the finding: a `# noqa` on either one suppresses it.
+    """
+
+    filename: str
+    start: Position
+    end: Position
+    code: str
+    problem: str
+    advice: str
+    statement_lines: tuple[int, int]
+    fix: Fix | None = None
+
+    @property
+    def message(self) -> str:
+        """Problem and advice as one sentence."""
+        return f"{self.problem}; {self.advice}" if self.advice else self.problem
+
+    @property
+    def sort_key(self) -> tuple[str, Position, str, str]:
+        """Orders diagnostics by file, place and code, so that every run prints the same."""
+        return (self.filename, self.start, self.code, self.problem)

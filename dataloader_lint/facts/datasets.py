@@ -1,0 +1,195 @@
+"""Dataset classes: which classes of a file are Datasets, and the objects as they are built and read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import libcst as cst
+
+from dataloader_lint.facts import classes
+from dataloader_lint.facts.classes import AttributeBinding, Bases
+from dataloader_lint.facts.library import DATASET_BASES, DATASET_PACKAGES, ITERABLE_BASES
+from dataloader_lint.facts.loaders import Loader, loaders_in
+from dataloader_lint.facts.module import ModuleFacts
+from dataloader_lint.facts.names import dotted
+from dataloader_lint.facts.project import Project
+from dataloader_lint.facts.reads import Reads, reads_of
+from dataloader_lint.facts.storage import Form, SampleStorage, sample_storage
+from dataloader_lint.facts.tree import Scope
+from dataloader_lint.facts.values import Class, Evaluator, Function, Made, Value
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Dataset:
+    """A class whose objects are read by the workers of a DataLoader, seen as one with all its bases."""
+
+    klass: Class
+    bases: Bases
+    is_iterable: bool
+    ev: Evaluator
+    construction: tuple[Scope, ...]  # the functions that making an object runs, in the order in which they are met
+    reads: Reads
+
+    @property
+    def name(self) -> str:
+        return self.klass.node.name.value
+
+    @property
+    def self_value(self) -> Made:
+        """An object of the class about whose construction nothing is known."""
+        return Made(self.klass, None, None)
+
+    def sample_lists(self) -> list[SampleStorage]:
+        """The Python lists that it binds in its own file and that are sample storage."""
+        return self._stored(Form.LIST)
+
+    def sample_dicts(self) -> list[SampleStorage]:
+        """The dicts, sets and known holders of them that it binds in its own file and that are sample storage."""
+        return self._stored(Form.DICT)
+
+    def _stored(self, form: Form) -> list[SampleStorage]:
+        tree = self.klass.scope.module.tree
+        return [stored for stored in sample_storage(self, form) if stored.node in tree]
+
+    def bound(self) -> dict[str, list[AttributeBinding]]:
+        """Where construction binds the attributes of the object, by attribute, in the order of construction."""
+        found: dict[str, list[AttributeBinding]] = {}
+        for scope in self.construction:
+            klass = classes.class_of(scope)
+            if klass is None:
+                continue
+            for bindings in classes.attribute_bindings(klass).values():
+                for binding in bindings:
+                    if binding.method is scope or _is_inside(binding.method, scope):
+                        found.setdefault(binding.name, []).append(binding)
+        return found
+
+
+def _is_inside(scope: Scope, outer: Scope) -> bool:
+    current: Scope | None = scope
+    while current is not None:
+        if current is outer:
+            return True
+        current = current.parent
+    return False
+
+
+def is_dataset_base(name: str) -> bool:
+    """Whether a class of a library is a Dataset of torch."""
+    if name in DATASET_BASES or name in ITERABLE_BASES:
+        return True
+    package, _, last = name.rpartition(".")
+    return any(package == known or package.startswith(f"{known}.") for known in DATASET_PACKAGES) and last != "Dataset"
+
+
+def dataset_kind(ev: Evaluator, klass: Class) -> str:
+    """`map`, `iterable`, or an empty string for a class that does not derive from a Dataset of torch."""
+    libraries = ev.bases(klass).libraries
+    if any(name in ITERABLE_BASES for name in libraries):
+        return "iterable"
+    return "map" if any(is_dataset_base(name) for name in libraries) else ""
+
+
+def datasets_in(ev: Evaluator, project: Project, module: ModuleFacts, loaders: list[Loader]) -> Iterator[Dataset]:
+    """The Datasets that a module defines: by their bases, or because an object of theirs reaches a DataLoader."""
+    for scope in module.root.descend():
+        if not isinstance(scope.node, cst.ClassDef) or scope.parent is None:
+            continue
+        klass = Class(scope, ev.frame_of(scope.parent))
+        kind = dataset_kind(ev, klass)
+        if not kind:
+            if not _looks_like_one(ev, klass) or not _reaches_loader(ev, project, klass, loaders):
+                continue
+            kind = "map"
+        bases = ev.bases(klass)
+        yield Dataset(
+            klass, bases, kind == "iterable", ev, construction_of(ev, klass, bases), reads_of(ev, klass, bases)
+        )
+
+
+def _looks_like_one(ev: Evaluator, klass: Class) -> bool:
+    own = classes.methods_of(klass.scope)
+    return "__getitem__" in own and "__len__" in own
+
+
+def _reaches_loader(ev: Evaluator, project: Project, klass: Class, loaders: list[Loader]) -> bool:
+    """Whether a loader of this module, or of one that imports it, is given an object of the class."""
+    module = klass.scope.module
+    if any(_holds(ev, value, klass) for loader in loaders for value in loader.values("dataset")):
+        return True
+    for other in project.importers(module, [klass.node.name.value]):
+        for loader in loaders_in(ev, other):
+            if any(_holds(ev, value, klass) for value in loader.values("dataset")):
+                return True
+    return False
+
+
+_WRAPPERS = ("Subset", "ConcatDataset", "random_split", "ChainDataset")
+
+
+def _holds(ev: Evaluator, value: Value, klass: Class, depth: int = 0) -> bool:
+    """Whether a value is an object of the class, or a wrapper of torch around one."""
+    if isinstance(value, Made):
+        if isinstance(value.by, Class):
+            return any(each.scope is klass.scope for each in ev.bases(value.by).classes)
+        if value.library.rpartition(".")[2] in _WRAPPERS and value.call is not None and value.frame and depth < 3:
+            return any(
+                _holds(ev, inner, klass, depth + 1)
+                for arg in value.call.args[:1]
+                for inner in ev.values(arg.value, value.frame)
+            )
+    return False
+
+
+def construction_of(ev: Evaluator, klass: Class, bases: Bases) -> tuple[Scope, ...]:
+    """The functions of the class and its bases that making an object runs, `__init__` first, in calling order."""
+    start = classes.find_method(ev, bases.classes, "__init__")
+    if start is None:
+        return ()
+    order: list[Scope] = []
+    todo = [start.scope]
+    post = classes.find_method(ev, bases.classes, "__post_init__")
+    if post is not None:
+        todo.append(post.scope)
+    while todo:
+        scope = todo.pop(0)
+        if any(scope is known for known in order):
+            continue
+        order.append(scope)
+        todo[:0] = [called.scope for called, _ in calls_on_self(ev, scope, bases)]
+    return tuple(order)
+
+
+def calls_on_self(ev: Evaluator, scope: Scope, bases: Bases) -> Iterator[tuple[Function, cst.Call]]:
+    """The methods that a method calls on its own object or on `super()`, as an object of the class resolves them."""
+    own = classes.receiver_name(scope)
+    here = classes.class_of(scope)
+    for inner in (scope, *(each for each in scope.descend() if each is not scope)):
+        for call in inner.own(cst.Call):
+            if not isinstance(call.func, cst.Attribute):
+                continue
+            name, owner = call.func.attr.value, call.func.value
+            if isinstance(owner, cst.Name) and owner.value == own:
+                found = classes.find_method(ev, bases.classes, name)
+            elif isinstance(owner, cst.Call) and dotted(owner.func) == "super":
+                found = _next_method(ev, bases, here, name)
+            elif isinstance(owner, cst.Name) and call.args and dotted(call.args[0].value) == own:
+                found = _named_base(ev, bases, owner.value, name)
+            else:
+                continue
+            if found is not None:
+                yield found, call
+
+
+def _next_method(ev: Evaluator, bases: Bases, here: Scope | None, name: str) -> Function | None:
+    position = next((i for i, each in enumerate(bases.classes) if each.scope is here), -1)
+    return classes.find_method(ev, bases.classes[position + 1 :], name)
+
+
+def _named_base(ev: Evaluator, bases: Bases, base: str, name: str) -> Function | None:
+    """`Base.__init__(self, ...)`."""
+    for position, each in enumerate(bases.classes):
+        if each.node.name.value == base:
+            return classes.find_method(ev, bases.classes[position:], name)
+    return None

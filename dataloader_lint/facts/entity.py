@@ -1,0 +1,14 @@
+"""The kinds of things that rules look at. Free of LibCST, so that listing the rules stays cheap."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+
+class Entity(Enum):
+    """What a rule's `check` is called with, once for each of them in the linted file."""
+
+    MODULE = "module"  # facts.analysis.Analysis: the whole file
+    DATASET = "dataset"  # facts.datasets.Dataset
+    LOADER = "loader"  # facts.loaders.Loader
+    TRANSFER = "transfer"  # facts.batches.Transfer

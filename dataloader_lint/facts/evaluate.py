@@ -1,0 +1,466 @@
+"""What expressions can be at run time: the evaluator, by kind of expression. Calls are in `facts.calls`."""
+
+from __future__ import annotations
+
+import builtins
+
+import libcst as cst
+
+from dataloader_lint.facts import callers, calls, classes, containers, keywords, members
+from dataloader_lint.facts.branches import is_reached
+from dataloader_lint.facts.library import canonical
+from dataloader_lint.facts.names import Binding, Kind, bindings_of, resolve, star_imports
+from dataloader_lint.facts.project import Project
+from dataloader_lint.facts.tree import COMPREHENSIONS, Scope
+from dataloader_lint.facts.values import (
+    ABSENT,
+    NOTHING_KNOWN,
+    UNKNOWN,
+    Class,
+    Const,
+    Frame,
+    Function,
+    Library,
+    Made,
+    Mapping,
+    Module,
+    Sequence,
+    Typed,
+    Value,
+    Values,
+    merge,
+    truth,
+)
+
+# Bounds that keep the cost of one question in proportion: what they cut off is "unknown", so rules fall silent there.
+MAX_STEPS = 5_000
+MAX_NESTING = 90
+MAX_DEPTH = 6
+_NEVER = 1_000_000
+
+
+class Evaluation:
+    """Evaluates expressions on demand and remembers the results; one for all modules of a project."""
+
+    def __init__(self, project: Project, cuda: bool = False) -> None:
+        self.project = project
+        self.cuda = cuda  # whether to ask what things are where CUDA is available, instead of anywhere
+        self.steps = 0
+        self._last_step = 0
+        self._low = _NEVER  # the outermost running question that has cut off what is being worked out
+        self._entered: dict[tuple[int, int, int, Value | None], tuple[Frame, Frame]] = {}
+        self._methods: dict[tuple[int, Value], Frame] = {}
+        self._functions: dict[int, int] = {}  # those whose results are being worked out, with the depth
+        self._frames: dict[int, Frame] = {}
+        self._callers: dict[int, tuple[tuple[cst.Call, Frame, Values], ...]] = {}
+        self._running: dict[tuple[int, int], int] = {}  # questions being worked out, with their depth
+        self._bases: dict[int, classes.Bases] = {}
+
+    def frame_of(self, scope: Scope) -> Frame:
+        """The frame of a scope about whose call nothing is known; for a method, its object is one of its class."""
+        frame = self._frames.get(id(scope))
+        if frame is None:
+            outer = self.frame_of(scope.parent) if scope.parent is not None else None
+            receiver: Value | None = None
+            klass = classes.class_of(scope)
+            if klass is not None:
+                receiver = Made(Class(klass, self.frame_of(klass)), None, None)
+            frame = Frame(scope, None, receiver, outer)
+            self._frames[id(scope)] = frame
+        return frame
+
+    def values(self, node: cst.CSTNode, frame: Frame) -> Values:
+        """What an expression can be; `(UNKNOWN,)` where nothing is known, or where working it out has no end."""
+        known = frame.memo.get(id(node))
+        if known is not None:
+            return known
+        key = (id(node), id(frame))
+        depth = len(self._running)
+        if not depth:
+            self._last_step = self.steps + MAX_STEPS
+        if key in self._running:
+            return self._cut(self._running[key])
+        if self.steps > self._last_step or depth > MAX_NESTING:
+            return self._cut(0)
+        self.steps += 1
+        before, self._low = self._low, _NEVER
+        self._running[key] = depth
+        try:
+            handler = _EXPRESSIONS.get(type(node))
+            result = handler(self, node, frame) if handler is not None else NOTHING_KNOWN
+        finally:
+            del self._running[key]
+        # What a cycle cut short is good for its own head, and for nobody on the way there.
+        if self._low >= depth:
+            frame.memo[id(node)] = result
+            self._low = before
+        else:
+            self._low = min(before, self._low)
+        return result
+
+    def _cut(self, depth: int) -> Values:
+        """The answer to a question that is being worked out already, `depth` questions from the outside."""
+        self._low = min(self._low, depth)
+        return NOTHING_KNOWN
+
+    def bases(self, klass: Class) -> classes.Bases:
+        """The bases of a class."""
+        found = self._bases.get(id(klass.scope))
+        if found is None:
+            found = classes.bases_of(self, klass)
+            self._bases[id(klass.scope)] = found
+        return found
+
+    def binding(self, binding: Binding, frame: Frame, use: cst.CSTNode | None = None) -> Values:
+        """What a binding gives its name, in the frame in which its statement runs."""
+        kind = binding.kind
+        if kind is Kind.PARAMETER:
+            return calls.parameter(self, binding, frame)
+        if kind is Kind.FUNCTION:
+            return (Function(binding.scope.module.tree.inner_scope[id(binding.node)], frame),)
+        if kind is Kind.CLASS:
+            return (Class(binding.scope.module.tree.inner_scope[id(binding.node)], frame),)
+        if kind is Kind.IMPORT:
+            return self.imported(binding)
+        if binding.value is None or kind is Kind.OTHER:
+            return NOTHING_KNOWN
+        found = self.values(binding.value, frame)
+        if kind is Kind.ELEMENT:
+            found = merge(*(self.element(value) for value in found))
+        elif kind is Kind.AUGMENTED:
+            return containers.augmented(found)
+        elif kind is Kind.ENTERED:
+            found = merge(*(calls.entered(value) for value in found))
+        return containers.follow(self, found, binding.path)
+
+    def imported(self, binding: Binding) -> Values:
+        """What an import gives: something of the project where the module is found there, else of a library."""
+        module = binding.scope.module
+        if binding.member is None:
+            scope = self.project.find(binding.imported, module)
+            return (Module(scope),) if scope is not None else (Library(binding.imported),)
+        scope = self.project.find(binding.imported, module, binding.level)
+        if scope is None:
+            # `from folder import module`, where the folder is no package
+            below = self.project.find(f"{binding.imported}.{binding.member}".lstrip("."), module, binding.level)
+            if below is not None:
+                return (Module(below),)
+            if binding.level:
+                return NOTHING_KNOWN
+            return (Library(canonical(f"{binding.imported}.{binding.member}")),)
+        return self.member(scope, binding.member)
+
+    def callers(self, function: Scope) -> tuple[tuple[cst.Call, Frame, Values], ...]:
+        """The calls in sight that surely run a function."""
+        key = id(function)
+        if key not in self._callers:
+            self._callers[key] = ()  # who is called while its callers are looked for has none known
+            self._callers[key] = callers.calls_of(self, self.project, function)
+        return self._callers[key]
+
+    def member(self, scope: Scope, name: str) -> Values:
+        """A name of a module of the project, seen from outside; a submodule where the module does not bind it."""
+        found = bindings_of(scope).get(name)
+        if found:
+            frame = self.frame_of(scope)
+            key = (id(scope), hash(name))
+            if key in self._running:
+                return self._cut(self._running[key])
+            self._running[key] = len(self._running)
+            try:
+                return merge(*(self.binding(each, self._home(each, frame)) for each in found))
+            finally:
+                del self._running[key]
+        submodule = self.project.submodule(scope, name)
+        if submodule is not None:
+            return (Module(submodule),)
+        for star in star_imports(scope):
+            found_there = self._starred(star, name)
+            if found_there is not None:
+                return found_there
+        return NOTHING_KNOWN
+
+    def _home(self, binding: Binding, frame: Frame) -> Frame:
+        """The frame of the scope in which a binding stands; `global` binds in another scope than its own."""
+        return frame if binding.scope is frame.scope else self.frame_of(binding.scope)
+
+    def _starred(self, star: Binding, name: str) -> Values | None:
+        scope = self.project.find(star.imported, star.scope.module, star.level)
+        if scope is None or name.startswith("_"):
+            return None
+        key = (id(scope), hash(("*", name)))
+        if key in self._running:
+            self._cut(self._running[key])
+            return None
+        self._running[key] = len(self._running)
+        try:
+            if bindings_of(scope).get(name):
+                return self.member(scope, name)
+            for inner in star_imports(scope):
+                found = self._starred(inner, name)
+                if found is not None:
+                    return found
+        finally:
+            del self._running[key]
+        return None
+
+    def name(self, node: cst.CSTNode, frame: Frame) -> Values:
+        assert isinstance(node, cst.Name)
+        if node.value in _LITERAL_NAMES:
+            return (Const(_LITERAL_NAMES[node.value]),)
+        tree = frame.scope.module.tree
+        bindings = resolve(node, tree)
+        if not bindings:
+            scope = tree.root
+            for star in star_imports(scope):
+                found = self._starred(star, node.value)
+                if found is not None:
+                    return found
+            if hasattr(builtins, node.value):
+                return (Library(f"builtins.{node.value}"),)
+            return NOTHING_KNOWN
+        if self.cuda and len(bindings) > 1:
+            # Where CUDA is available the other arm of `if torch.cuda.is_available()` binds nothing.
+            bindings = [each for each in bindings if self._is_bound(each, frame)] or bindings
+        return merge(*(self.binding(each, self.at(each.scope, frame), node) for each in bindings))
+
+    def _is_bound(self, binding: Binding, frame: Frame) -> bool:
+        return binding.kind is Kind.PARAMETER or is_reached(self, binding.node, self.at(binding.scope, frame))
+
+    def at(self, scope: Scope, frame: Frame) -> Frame:
+        """The frame in which a binding of `scope` lives, seen from `frame`: the running one, an outer one, or any."""
+        current: Frame | None = frame
+        while current is not None:
+            if current.scope is scope:
+                return current
+            current = current.outer
+        if isinstance(scope.node, COMPREHENSIONS) and scope.parent is not None:
+            return self.at(scope.parent, frame)  # comprehensions run in the frame around them
+        return self.frame_of(scope)
+
+    def attribute_of(self, node: cst.CSTNode, frame: Frame) -> Values:
+        assert isinstance(node, cst.Attribute)
+        name = node.attr.value
+        # An alternative that has no such attribute (None) cannot be what is there.
+        found = merge(*(self.attribute(value, name) for value in self.values(node.value, frame))) or NOTHING_KNOWN
+        return members.with_outside_stores(self, node, found, frame)
+
+    def attribute(self, value: Value, name: str) -> Values:
+        """What `value.name` can be."""
+        return members.attribute(self, value, name)
+
+    def element(self, value: Value) -> Values:
+        """What iterating over a value gives."""
+        if not isinstance(value, Sequence | Made):
+            return containers.element(self, value)
+        key = (hash(value), -1)
+        if key in self._running:
+            return self._cut(self._running[key])
+        self._running[key] = len(self._running)
+        try:
+            return containers.element(self, value)
+        finally:
+            del self._running[key]
+
+    def item(self, value: Value, index: object) -> Values:
+        """What `value[index]` can be; `index` is ABSENT where it is no constant."""
+        return containers.item(self, value, index)
+
+    def call(self, callee: Value, call: cst.Call, frame: Frame) -> Values:
+        """What calling something gives."""
+        return calls.result(self, callee, call, frame)
+
+    def enter(self, function: Function, call: cst.Call, frame: Frame, receiver: Value | None) -> Frame:
+        """The frame that a call opens in a function of the project; the same one each time."""
+        key = (id(call), id(frame), id(function.scope), receiver)
+        known = self._entered.get(key)
+        if known is None:
+            known = (calls.enter(function, call, frame, receiver), frame)  # holds on to `frame` for its id
+            self._entered[key] = known
+        return known[0]
+
+    def method_frame(self, method: Scope, receiver: Value, outer: Frame | None = None) -> Frame:
+        """The frame in which a method runs for an object, with nothing known about its arguments; always the same."""
+        key = (id(method), receiver)
+        frame = self._methods.get(key)
+        if frame is None:
+            inner = receiver.frame if isinstance(receiver, Made) else None
+            depth = inner.depth + 1 if inner is not None else 0
+            is_method = classes.class_of(method) is not None
+            frame = Frame(
+                method, None, receiver if is_method else None, outer or self.frame_of(method).outer, depth
+            )
+            self._methods[key] = frame
+        return frame
+
+    def run(self, function: Function, frame: Frame) -> Values:
+        """What a function returns in a frame; nothing is known of recursion and of very long chains of calls."""
+        running = self._functions.get(id(function.scope))
+        if running is not None:
+            return self._cut(running)
+        if frame.depth > MAX_DEPTH:
+            return NOTHING_KNOWN
+        self._functions[id(function.scope)] = len(self._running) - 1
+        try:
+            return calls.function_result(self, function, frame)
+        finally:
+            del self._functions[id(function.scope)]
+
+    def call_expression(self, node: cst.CSTNode, frame: Frame) -> Values:
+        assert isinstance(node, cst.Call)
+        return merge(*(self.call(callee, node, frame) for callee in self.values(node.func, frame)))
+
+    def subscript(self, node: cst.CSTNode, frame: Frame) -> Values:
+        assert isinstance(node, cst.Subscript)
+        found = self.values(node.value, frame)
+        if len(node.slice) != 1 or not isinstance(node.slice[0].slice, cst.Index):
+            return containers.sliced(node, found, frame)
+        index = self.values(node.slice[0].slice.value, frame)
+        keys = [value.value for value in index if isinstance(value, Const)] if index else []
+        if len(keys) != len(index):
+            stored = keywords.stored(self, node.value, frame)
+            parts = (
+                NOTHING_KNOWN if containers.picked(value, index) else self.item(value, ABSENT) for value in found
+            )
+            return merge(*parts, *stored)
+        if all(isinstance(value, Mapping) for value in found):
+            return merge(*(without_absent(keywords.lookup(self, node.value, key, frame)) for key in keys))
+        return merge(*(self.item(value, key) for value in found for key in keys))
+
+    def conditional(self, node: cst.CSTNode, frame: Frame) -> Values:
+        assert isinstance(node, cst.IfExp)
+        sure = truth(self.values(node.test, frame))
+        body = self.values(node.body, frame) if sure is not False else ()
+        orelse = self.values(node.orelse, frame) if sure is not True else ()
+        return merge(body, orelse)
+
+    def boolean(self, node: cst.CSTNode, frame: Frame) -> Values:
+        """`and` / `or` give one of their operands: the left one where it decides, else the right one."""
+        assert isinstance(node, cst.BooleanOperation)
+        stops = isinstance(node.operator, cst.Or)
+        left = self.values(node.left, frame)
+        found: list[Values] = []
+        for value in left:
+            sure = truth((value,))
+            if sure is None and value is UNKNOWN and not stops:
+                # `unknown and x` is x or something false; only the false half stays unknown.
+                found.append(merge(NOTHING_KNOWN, self.values(node.right, frame)))
+            elif sure is None:
+                found.append(merge((value,), self.values(node.right, frame)))
+            elif sure is stops:
+                found.append((value,))
+            else:
+                found.append(_inherit_default(value, self.values(node.right, frame)))
+        return merge(*found)
+
+    def unary(self, node: cst.CSTNode, frame: Frame) -> Values:
+        assert isinstance(node, cst.UnaryOperation)
+        found = self.values(node.expression, frame)
+        if isinstance(node.operator, cst.Not):
+            sure = truth(found)
+            return (Typed("bool"),) if sure is None else (_like(constant_of(found), not sure),)
+        constant = constant_of(found)
+        if constant is not None and isinstance(constant.value, int | float) and isinstance(node.operator, cst.Minus):
+            return (Const(-constant.value, constant.default),)
+        return NOTHING_KNOWN
+
+    def comparison(self, node: cst.CSTNode, frame: Frame) -> Values:
+        assert isinstance(node, cst.Comparison)
+        if len(node.comparisons) != 1:
+            return (Typed("bool"),)
+        target = node.comparisons[0]
+        return containers.compared(
+            self.values(node.left, frame), target.operator, self.values(target.comparator, frame)
+        )
+
+    def binary(self, node: cst.CSTNode, frame: Frame) -> Values:
+        assert isinstance(node, cst.BinaryOperation)
+        left, right = self.values(node.left, frame), self.values(node.right, frame)
+        return containers.arithmetic(node, left, right, frame)
+
+    def display(self, node: cst.CSTNode, frame: Frame) -> Values:
+        return containers.display(self, node, frame)
+
+    def comprehension(self, node: cst.CSTNode, frame: Frame) -> Values:
+        kind = {cst.ListComp: "list", cst.SetComp: "set", cst.GeneratorExp: "generator"}[type(node)]
+        return (Sequence(kind, node, frame),)
+
+    def dict_comprehension(self, node: cst.CSTNode, frame: Frame) -> Values:
+        return (Mapping(node, frame),)
+
+    def string(self, node: cst.CSTNode, frame: Frame) -> Values:
+        if isinstance(node, cst.SimpleString | cst.ConcatenatedString):
+            content = node.evaluated_value
+            if content is not None:
+                return (Const(content),)
+        return (Typed("str"),)
+
+    def number(self, node: cst.CSTNode, frame: Frame) -> Values:
+        assert isinstance(node, cst.Integer | cst.Float)
+        return (Const(node.evaluated_value),)
+
+    def function(self, node: cst.CSTNode, frame: Frame) -> Values:
+        tree = frame.scope.module.tree
+        return (Function(tree.inner_scope[id(node)], frame),)
+
+    def inner(self, node: cst.CSTNode, frame: Frame) -> Values:
+        """Expressions that stand for the one inside them."""
+        if isinstance(node, cst.Await):
+            return self.values(node.expression, frame)
+        assert isinstance(node, cst.NamedExpr)
+        return self.values(node.value, frame)
+
+
+def without_absent(found: Values) -> Values:
+    """What reading a key gives: a key that is not there raises, so only the other alternatives go on."""
+    return tuple(value for value in found if value is not ABSENT) or NOTHING_KNOWN
+
+
+def constant_of(found: Values) -> Const | None:
+    """The single constant among the values, or None."""
+    return found[0] if len(found) == 1 and isinstance(found[0], Const) else None
+
+
+def _like(source: Const | None, value: object) -> Const:
+    return Const(value, source.default if source is not None else "")
+
+
+def _inherit_default(source: Value, found: Values) -> Values:
+    """`x and y` where x is true by default: the answer holds by that default too."""
+    if not isinstance(source, Const) or not source.default:
+        return found
+    return tuple(
+        Const(value.value, source.default) if isinstance(value, Const) and not value.default else value
+        for value in found
+    )
+
+
+_LITERAL_NAMES = {"True": True, "False": False, "None": None}
+_EXPRESSIONS = {
+    cst.Attribute: Evaluation.attribute_of,
+    cst.Await: Evaluation.inner,
+    cst.BinaryOperation: Evaluation.binary,
+    cst.BooleanOperation: Evaluation.boolean,
+    cst.Call: Evaluation.call_expression,
+    cst.Comparison: Evaluation.comparison,
+    cst.ConcatenatedString: Evaluation.string,
+    cst.Dict: Evaluation.display,
+    cst.DictComp: Evaluation.dict_comprehension,
+    cst.Float: Evaluation.number,
+    cst.FormattedString: Evaluation.string,
+    cst.GeneratorExp: Evaluation.comprehension,
+    cst.IfExp: Evaluation.conditional,
+    cst.Integer: Evaluation.number,
+    cst.Lambda: Evaluation.function,
+    cst.List: Evaluation.display,
+    cst.ListComp: Evaluation.comprehension,
+    cst.Name: Evaluation.name,
+    cst.NamedExpr: Evaluation.inner,
+    cst.Set: Evaluation.display,
+    cst.SetComp: Evaluation.comprehension,
+    cst.SimpleString: Evaluation.string,
+    cst.Subscript: Evaluation.subscript,
+    cst.Tuple: Evaluation.display,
+    cst.UnaryOperation: Evaluation.unary,
+}
+

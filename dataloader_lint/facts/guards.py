@@ -1,0 +1,124 @@
+"""Whether a module-level place is kept away from the workers that import the script again."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from dataloader_lint.facts.names import Kind, bindings_of, dotted, leaves
+from dataloader_lint.facts.tree import Node, Tree
+
+_LEAVING_CALLS = frozenset({"sys.exit", "exit", "quit", "os._exit"})
+# What `__name__` is in the script that is run, and in the copy of it that a worker imports.
+SCRIPT, COPY = "__main__", "__mp_main__"
+
+
+def is_guarded(node: Node, tree: Tree) -> bool:
+    """Whether code at module level runs in no worker, or not in the script itself: `if __name__ == "__main__":`."""
+    child = node
+    for above in tree.ancestors(node):
+        if isinstance(above, cst.If | cst.IfExp) and child is not above.test:
+            if _keeps_away(above.test, child is above.body, tree):
+                return True
+        elif isinstance(above, cst.BooleanOperation) and child is above.right:
+            if _keeps_away(above.left, isinstance(above.operator, cst.And), tree):
+                return True
+        elif isinstance(above, cst.MatchCase):
+            match = tree.parent(above)
+            if isinstance(match, cst.Match) and _case_keeps_away(match.subject, above):
+                return True
+        elif isinstance(above, cst.IndentedBlock | cst.Module):
+            if any(_leaves_copies(statement, tree) for statement in _before(above, child)):
+                return True
+        child = above
+    return False
+
+
+def _before(block: cst.IndentedBlock | cst.Module, child: Node) -> list[cst.If]:
+    found: list[cst.If] = []
+    for statement in block.body:
+        if statement is child:
+            break
+        if isinstance(statement, cst.If):
+            found.append(statement)
+    return found
+
+
+def _keeps_away(test: cst.BaseExpression, wanted: bool, tree: Tree) -> bool:
+    return any(_answer(test, name, tree) is (not wanted) for name in (SCRIPT, COPY))
+
+
+def _leaves_copies(statement: cst.If, tree: Tree) -> bool:
+    """`if __name__ != "__main__": sys.exit()`."""
+    return _answer(statement.test, COPY, tree) is True and (leaves(statement.body) or _exits(statement.body))
+
+
+def _exits(body: cst.BaseSuite) -> bool:
+    last = body.body[-1] if body.body else None
+    if isinstance(last, cst.SimpleStatementLine):
+        last = last.body[-1]
+    return isinstance(last, cst.Expr) and isinstance(last.value, cst.Call) and dotted(last.value.func) in _LEAVING_CALLS
+
+
+def _case_keeps_away(subject: cst.BaseExpression, case: cst.MatchCase) -> bool:
+    pattern = case.pattern
+    return (
+        _is_name(subject)
+        and isinstance(pattern, cst.MatchValue)
+        and isinstance(pattern.value, cst.SimpleString)
+        and pattern.value.evaluated_value != COPY
+    )
+
+
+def _answer(test: cst.BaseExpression, name: str, tree: Tree, depth: int = 0) -> bool | None:
+    """What a condition gives where `__name__` is `name`: True, False, or unknown."""
+    if isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
+        answer = _answer(test.expression, name, tree, depth)
+        return None if answer is None else not answer
+    if isinstance(test, cst.BooleanOperation):
+        answers = (_answer(test.left, name, tree, depth), _answer(test.right, name, tree, depth))
+        decides = isinstance(test.operator, cst.Or)
+        if decides in answers:
+            return decides
+        return None if None in answers else not decides
+    if isinstance(test, cst.Comparison) and len(test.comparisons) == 1:
+        target = test.comparisons[0]
+        return _compared(test.left, target.operator, target.comparator, name)
+    if isinstance(test, cst.Name) and depth < 3:  # main = __name__ == "__main__"
+        bindings = bindings_of(tree.root).get(test.value, [])
+        if len(bindings) == 1 and bindings[0].kind is Kind.VALUE and bindings[0].value is not None:
+            return None if bindings[0].path else _answer(bindings[0].value, name, tree, depth + 1)
+    return None
+
+
+def _compared(
+    left: cst.BaseExpression, operator: cst.BaseCompOp, right: cst.BaseExpression, name: str
+) -> bool | None:
+    is_script = name == SCRIPT
+    if isinstance(operator, cst.In | cst.NotIn):
+        if not _is_name(left) or not isinstance(right, cst.Tuple | cst.List | cst.Set):
+            return None
+        texts = [each.value.evaluated_value for each in right.elements if isinstance(each.value, cst.SimpleString)]
+        if len(texts) != len(right.elements):
+            return None
+        return (name in texts) is isinstance(operator, cst.In)
+    if not isinstance(operator, cst.Equal | cst.NotEqual | cst.Is | cst.IsNot):
+        return None
+    equal = isinstance(operator, cst.Equal | cst.Is)
+    for one, other in ((left, right), (right, left)):
+        if isinstance(other, cst.SimpleString):
+            if _is_name(one):
+                return (other.evaluated_value == name) is equal
+            # multiprocessing.current_process().name == "MainProcess"
+            if isinstance(one, cst.Attribute) and one.attr.value == "name" and _calls(one.value, "current_process"):
+                return ((other.evaluated_value == "MainProcess") is is_script) is equal
+        elif isinstance(other, cst.Name) and other.value == "None" and _calls(one, "parent_process"):
+            return is_script is equal
+    return None
+
+
+def _is_name(node: cst.BaseExpression) -> bool:
+    return isinstance(node, cst.Name) and node.value == "__name__"
+
+
+def _calls(node: cst.BaseExpression, function: str) -> bool:
+    return isinstance(node, cst.Call) and dotted(node.func).rpartition(".")[2] == function

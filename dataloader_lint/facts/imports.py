@@ -1,0 +1,66 @@
+"""Which modules of the project are loaded along with a module."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+
+from dataloader_lint.facts.module import ModuleFacts
+from dataloader_lint.facts.names import Kind, bindings_of
+from dataloader_lint.facts.project import Project
+
+MAX_MODULES = 300
+
+
+class Imports:
+    """The imports between the modules of a session, each module read once."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self._direct: dict[str, tuple[str, ...]] = {}
+
+    def reaches(self, start: Iterable[ModuleFacts], wanted: set[str]) -> bool:
+        """Whether importing some modules loads one of the wanted files, directly or through other modules.
+
+        An import inside a function counts as well. True, too, where there are too many modules to tell.
+        """
+        todo = [module.path for module in start]
+        seen: set[str] = set()
+        for path in todo:  # grows while it is gone through
+            if path in seen:
+                continue
+            if path in wanted or len(seen) >= MAX_MODULES:
+                return True
+            seen.add(path)
+            todo.extend(each for each in self._loaded_by(path) if each not in seen)
+        return False
+
+    def _loaded_by(self, path: str) -> tuple[str, ...]:
+        if path not in self._direct:
+            module = self.project.open(path)
+            self._direct[path] = () if module is None else (*_packages(path), *self._imported(module))
+        return self._direct[path]
+
+    def _imported(self, module: ModuleFacts) -> Iterable[str]:
+        for scope in module.root.descend():
+            for bindings in bindings_of(scope).values():
+                for binding in bindings:
+                    if binding.kind is Kind.IMPORT:
+                        found = self.project.locate(binding.imported, module, binding.level)
+                        if found is not None:
+                            yield found
+                            yield from _packages(found)
+                        if binding.member is not None:
+                            inner = f"{binding.imported}.{binding.member}".lstrip(".")
+                            found = self.project.locate(inner, module, binding.level)
+                            if found is not None:
+                                yield found
+
+
+def _packages(path: str) -> Iterable[str]:
+    """The `__init__.py` files of the packages that a module stands in: importing it runs them first."""
+    folder = os.path.dirname(path)
+    while os.path.isfile(init := os.path.join(folder, "__init__.py")):
+        if init != path:
+            yield init
+        folder = os.path.dirname(folder)

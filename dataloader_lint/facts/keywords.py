@@ -1,0 +1,303 @@
+"""Keys of dicts: literals, `dict(...)`, merges, and later stores through the name that a dict is kept under."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import libcst as cst
+
+from dataloader_lint.facts.branches import is_reached
+from dataloader_lint.facts.names import Binding, Kind, bindings_of, reaching_or_not, resolve
+from dataloader_lint.facts.tree import COMPREHENSIONS, Node, Scope
+from dataloader_lint.facts.values import (
+    ABSENT,
+    NOTHING_KNOWN,
+    UNKNOWN,
+    Const,
+    Evaluator,
+    Frame,
+    Library,
+    Mapping,
+    Values,
+    constant,
+    merge,
+)
+
+# Calls that read a dict they are given and leave it as it is.
+_READERS = frozenset(
+    {"print", "len", "dict", "str", "repr", "sorted", "list", "bool", "vars", "isinstance", "type", "format", "pprint"}
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Change:
+    """A binding of the name, or a store into the dict under it, as far as one key is concerned."""
+
+    node: Node
+    binding: Binding | None = None
+    value: cst.BaseExpression | None = None  # what the key is set to; None together with `gone` for a removal
+    source: cst.BaseExpression | None = None  # a dict that the key may come from (`update(source)`)
+    gone: bool = False
+
+
+def lookup(ev: Evaluator, node: cst.CSTNode, key: object, frame: Frame) -> Values:
+    """What `node[key]` can be where the dict expression `node` stands; ABSENT among the values if it may be missing."""
+    if not isinstance(node, cst.Name):
+        return merge(*(in_value(ev, value, key) for value in ev.values(node, frame)))
+    tree = frame.scope.module.tree
+    bindings = resolve(node, tree)
+    if not bindings:
+        return NOTHING_KNOWN
+    home = bindings[0].scope
+    changes, unsure, fallback = _changes(ev, home, node.value, key, frame)
+    placed = [_Change(binding.node, binding) for binding in bindings]
+    use_scope: Scope | None = tree.scope_of(node)
+    while use_scope is not None and isinstance(use_scope.node, COMPREHENSIONS):
+        use_scope = use_scope.parent
+    everything = [*placed, *changes]
+    if use_scope is home:
+        reached, _ = reaching_or_not(node, everything, tree)
+        order = tree.order(node)
+        unsure = [each for each in unsure if tree.order(each) < order]
+        fallback = [each for each in fallback if tree.order(each[0]) < order]
+    else:
+        reached = everything
+    outer = _home_frame(ev, home, frame)
+    if ev.cuda:
+        reached = [each for each in reached if isinstance(each.node, cst.Param) or is_reached(ev, each.node, outer)]
+        unsure = [each for each in unsure if is_reached(ev, each, outer)]
+    found = merge(*(_effect(ev, change, key, outer) for change in reached)) or NOTHING_KNOWN
+    if unsure:
+        found = merge(found, NOTHING_KNOWN)
+    for statement, default in fallback:  # setdefault
+        if ABSENT in found or UNKNOWN in found:
+            certain = tuple(value for value in found if value is not ABSENT)
+            _, surely = reaching_or_not(node, [_Change(statement)], tree) if use_scope is home else ([], False)
+            found = merge(certain, ev.values(default, outer), () if surely else (ABSENT,))
+    return found
+
+
+def _home_frame(ev: Evaluator, home: Scope, frame: Frame) -> Frame:
+    current: Frame | None = frame
+    while current is not None:
+        if current.scope is home:
+            return current
+        current = current.outer
+    return ev.frame_of(home)
+
+
+def _effect(ev: Evaluator, change: _Change, key: object, frame: Frame) -> Values:
+    if change.gone:
+        return (ABSENT,)
+    if change.value is not None:
+        return ev.values(change.value, frame)
+    if change.source is not None:
+        return tuple(value for value in lookup(ev, change.source, key, frame) if value is not ABSENT)
+    assert change.binding is not None
+    binding = change.binding
+    if binding.kind is Kind.VALUE and not binding.path and isinstance(binding.value, cst.Name):
+        return lookup(ev, binding.value, key, frame)
+    return merge(*(in_value(ev, value, key) for value in ev.binding(binding, frame)))
+
+
+def _changes(
+    ev: Evaluator, scope: Scope, name: str, key: object, frame: Frame
+) -> tuple[list[_Change], list[Node], list[tuple[Node, cst.BaseExpression]]]:
+    """Stores into the dict called `name`: those that set the key, those that may, and the defaults for it."""
+    surely: list[_Change] = []
+    unsure: list[Node] = []
+    defaults: list[tuple[Node, cst.BaseExpression]] = []
+    home = _home_frame(ev, scope, frame)
+
+    def is_it(node: cst.CSTNode) -> bool:
+        return isinstance(node, cst.Name) and node.value == name
+
+    def key_of(node: cst.Subscript) -> object:
+        if len(node.slice) == 1 and isinstance(node.slice[0].slice, cst.Index):
+            known = constant(ev.values(node.slice[0].slice.value, home))
+            return known.value if known is not None else UNKNOWN
+        return UNKNOWN
+
+    for assign in scope.own(cst.Assign):
+        for target in assign.targets:
+            if isinstance(target.target, cst.Subscript) and is_it(target.target.value):
+                stored = key_of(target.target)
+                if stored == key:
+                    surely.append(_Change(assign, value=assign.value))
+                elif stored is UNKNOWN:
+                    unsure.append(assign)
+    for augmented in scope.own(cst.AugAssign):
+        if is_it(augmented.target) and isinstance(augmented.operator, cst.BitOrAssign):
+            _updated(ev, augmented, [cst.Arg(augmented.value)], key, home, surely, unsure)
+    for deleted in scope.own(cst.Del):
+        if isinstance(deleted.target, cst.Subscript) and is_it(deleted.target.value):
+            if key_of(deleted.target) == key:
+                surely.append(_Change(deleted, gone=True))
+    for call in scope.own(cst.Call):
+        if isinstance(call.func, cst.Attribute) and is_it(call.func.value):
+            method = call.func.attr.value
+            if method == "update":
+                _updated(ev, call, list(call.args), key, home, surely, unsure)
+            elif method in ("pop", "setdefault") and call.args:
+                known = constant(ev.values(call.args[0].value, home))
+                if known is None:
+                    unsure.append(call)
+                elif known.value == key and method == "pop":
+                    surely.append(_Change(call, gone=True))
+                elif known.value == key and len(call.args) > 1:
+                    defaults.append((call, call.args[1].value))
+            elif method in ("clear", "popitem"):
+                unsure.append(call)
+        elif any(is_it(arg.value) and arg.star != "**" for arg in call.args):
+            if not (isinstance(call.func, cst.Name) and call.func.value in _READERS):
+                if not any(isinstance(value, Library) for value in ev.values(call.func, home)):
+                    unsure.append(call)
+    return surely, unsure, defaults
+
+
+def _updated(
+    ev: Evaluator,
+    node: Node,
+    args: list[cst.Arg],
+    key: object,
+    frame: Frame,
+    surely: list[_Change],
+    unsure: list[Node],
+) -> None:
+    """`kw.update(args)` as far as the key is concerned; the last argument wins."""
+    for arg in reversed(args):
+        if arg.keyword is not None:
+            if arg.keyword.value == key:
+                surely.append(_Change(node, value=arg.value))
+                return
+            continue
+        found = lookup(ev, arg.value, key, frame)
+        if found == (ABSENT,):
+            continue
+        if ABSENT in found or UNKNOWN in found:
+            unsure.append(node)
+        else:
+            surely.append(_Change(node, source=arg.value))
+        return
+
+
+def in_value(ev: Evaluator, value: object, key: object) -> Values:
+    """What a key gives in a dict value as it was made."""
+    if not isinstance(value, Mapping):
+        return (ABSENT,) if isinstance(value, Const) and value.value is None else NOTHING_KNOWN
+    node, frame = value.node, value.frame
+    if isinstance(node, cst.Dict):
+        found: Values = (ABSENT,)
+        for element in node.elements:
+            if isinstance(element, cst.StarredDictElement):
+                found = _over(lookup(ev, element.value, key, frame), found)
+            elif isinstance(element, cst.DictElement):
+                known = constant(ev.values(element.key, frame))
+                if known is None:
+                    found = merge(found, NOTHING_KNOWN)
+                elif known.value == key:
+                    found = ev.values(element.value, frame)
+        return found
+    if isinstance(node, cst.Param):  # **kwargs of a function whose call is known
+        return _in_rest(ev, node, key, frame)
+    if isinstance(node, cst.Call):  # dict(other, a=1)
+        return in_arguments(ev, node, key, frame)
+    if isinstance(node, cst.BinaryOperation):
+        return _over(lookup(ev, node.right, key, frame), lookup(ev, node.left, key, frame))
+    if isinstance(node, cst.DictComp):
+        return merge(ev.values(node.value, frame))
+    return NOTHING_KNOWN
+
+
+def in_arguments(ev: Evaluator, call: cst.Call, key: object, frame: Frame) -> Values:
+    """What `dict(...)` holds under a key."""
+    found: Values = (ABSENT,)
+    if isinstance(call.func, cst.Attribute) and call.func.attr.value == "copy" and not call.args:
+        return lookup(ev, call.func.value, key, frame)
+    for arg in call.args:
+        if arg.keyword is not None:
+            if arg.keyword.value == key:
+                found = ev.values(arg.value, frame)
+        else:
+            found = _over(lookup(ev, arg.value, key, frame), found)
+    return found
+
+
+def _in_rest(ev: Evaluator, param: cst.Param, key: object, frame: Frame) -> Values:
+    if frame.args is None or not isinstance(key, str):
+        return NOTHING_KNOWN
+    passed = frame.args.get(key)
+    if passed is not None:
+        named = {binding.name for found in bindings_of(frame.scope).values() for binding in found
+                 if binding.kind is Kind.PARAMETER}
+        if key in named - {param.name.value}:
+            return (ABSENT,)
+        if passed.value is not None:
+            return (passed.value,)
+        if passed.node is not None and passed.frame is not None:
+            return ev.values(passed.node, passed.frame)
+        return NOTHING_KNOWN
+    rest = frame.args.get("**")
+    if rest is None:
+        return (ABSENT,)
+    if rest.node is not None and rest.frame is not None:
+        return lookup(ev, rest.node, key, rest.frame)
+    return NOTHING_KNOWN
+
+
+def _over(upper: Values, lower: Values) -> Values:
+    """A key of one dict laid over another: the lower one shows where the upper one has none."""
+    if ABSENT not in upper:
+        return upper
+    return merge(tuple(value for value in upper if value is not ABSENT), lower)
+
+
+def known_keys(ev: Evaluator, value: Mapping) -> Iterator[object]:
+    """The constant keys of a dict display or `dict(...)` call."""
+    node = value.node
+    if isinstance(node, cst.Dict):
+        for element in node.elements:
+            if isinstance(element, cst.DictElement):
+                known = constant(ev.values(element.key, value.frame))
+                if known is not None:
+                    yield known.value
+    elif isinstance(node, cst.Call):
+        yield from (arg.keyword.value for arg in node.args if arg.keyword is not None)
+
+
+def all_values(ev: Evaluator, value: Mapping) -> Iterator[Values]:
+    """What the keys of a dict hold, as far as it is written out."""
+    node = value.node
+    if isinstance(node, cst.Dict):
+        for element in node.elements:
+            if isinstance(element, cst.DictElement):
+                yield ev.values(element.value, value.frame)
+            else:
+                yield NOTHING_KNOWN
+    elif isinstance(node, cst.DictComp):
+        yield ev.values(node.value, value.frame)
+    elif isinstance(node, cst.Call):
+        for arg in node.args:
+            yield ev.values(arg.value, value.frame) if arg.keyword is not None else NOTHING_KNOWN
+    else:
+        yield NOTHING_KNOWN
+
+
+def stored(ev: Evaluator, node: cst.BaseExpression, frame: Frame) -> list[Values]:
+    """What is stored under any key of the container called `node`, in the scope that binds the name."""
+    if not isinstance(node, cst.Name):
+        return []
+    bindings = resolve(node, frame.scope.module.tree)
+    if not bindings:
+        return []
+    home = bindings[0].scope
+    inside = _home_frame(ev, home, frame)
+    return [
+        ev.values(assign.value, inside)
+        for assign in home.own(cst.Assign)
+        for target in assign.targets
+        if isinstance(target.target, cst.Subscript)
+        and isinstance(target.target.value, cst.Name)
+        and target.target.value.value == node.value
+    ]

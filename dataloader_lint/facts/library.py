@@ -1,0 +1,357 @@
+"""What is known about libraries, as data: constructors, loader classes, dataset bases, pass-through calls.
+
+Nothing here is ever imported from those libraries. Signatures: torch 2.13.0 `torch/utils/data/dataloader.py`,
+torch_geometric 2.8 `loader/dataloader.py`, torchdata 0.11 `stateful_dataloader.py`, timm 1.0 `data/loader.py`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+# `DataLoader.__init__` after self, up to the last argument that may be positional, with the defaults.
+DATALOADER_POSITIONS = (
+    "dataset",
+    "batch_size",
+    "shuffle",
+    "sampler",
+    "batch_sampler",
+    "num_workers",
+    "collate_fn",
+    "pin_memory",
+    "drop_last",
+    "timeout",
+    "worker_init_fn",
+    "multiprocessing_context",
+    "generator",
+)
+DATALOADER_DEFAULTS: dict[str, object] = {
+    "batch_size": 1,
+    "shuffle": None,
+    "sampler": None,
+    "batch_sampler": None,
+    "num_workers": 0,
+    "collate_fn": None,
+    "pin_memory": False,
+    "drop_last": False,
+    "timeout": 0,
+    "worker_init_fn": None,
+    "multiprocessing_context": None,
+    "generator": None,
+    "prefetch_factor": None,
+    "persistent_workers": False,
+    "pin_memory_device": "",
+    "in_order": True,
+}
+
+
+# Packages that hand on what their modules define: `torch.utils.data.dataset.Dataset` is `torch.utils.data.Dataset`.
+_PUBLIC = (
+    "torch.utils.data",
+    "torchvision.datasets",
+    "torch_geometric.data",
+    "torch_geometric.loader",
+    "torch_geometric.datasets",
+    "torchdata.stateful_dataloader",
+    "torchgeo.datasets",
+    "monai.data",
+    "timm.data",
+    "tqdm",
+)
+
+
+def canonical(name: str) -> str:
+    """The public name of something that can also be reached through the module that defines it."""
+    package, _, last = name.rpartition(".")
+    for public in _PUBLIC:
+        if package.startswith(f"{public}.") and last[:1].isupper() or (package.startswith("tqdm.") and last == "tqdm"):
+            return f"{'tqdm' if package.startswith('tqdm.') else public}.{last}"
+    return name
+
+
+@dataclass(frozen=True, slots=True)
+class LoaderClass:
+    """A callable that makes a DataLoader: which arguments may be positional, and defaults that differ from torch's.
+
+    `drops_collate` marks loaders that throw a `collate_fn` away, `moves_batches` those that may hand out batches that
+    are on the device already.
+    """
+
+    positions: tuple[str, ...] = DATALOADER_POSITIONS
+    defaults: dict[str, object] = field(default_factory=dict)
+    drops_collate: bool = False
+    moves_batches: bool = False
+
+
+_TORCH = LoaderClass()
+_MONAI = LoaderClass(("dataset", "num_workers"))
+_TIMM = LoaderClass(
+    ("dataset", "input_size", "batch_size"), {"num_workers": 1, "persistent_workers": True}, moves_batches=True
+)
+_PYG_BATCHES = LoaderClass(("dataset", "batch_size", "shuffle", "follow_batch", "exclude_keys"), drops_collate=True)
+_PYG_SAMPLING = LoaderClass(("data",), drops_collate=True)
+_PYG_SAMPLERS = (
+    "NeighborLoader",
+    "LinkNeighborLoader",
+    "HGTLoader",
+    "ClusterLoader",
+    "GraphSAINTSampler",
+    "GraphSAINTNodeSampler",
+    "GraphSAINTEdgeSampler",
+    "GraphSAINTRandomWalkSampler",
+    "ShaDowKHopSampler",
+    "RandomNodeLoader",
+    "NeighborSampler",
+    "NodeLoader",
+    "LinkLoader",
+    "RAGQueryLoader",
+)
+
+LOADERS: dict[str, LoaderClass] = {
+    "torch.utils.data.DataLoader": _TORCH,
+    "torchdata.stateful_dataloader.StatefulDataLoader": _TORCH,
+    "monai.data.DataLoader": _MONAI,
+    "monai.data.ThreadDataLoader": LoaderClass(("dataset", "buffer_size", "buffer_timeout", "repeats")),
+    "timm.data.create_loader": _TIMM,
+    "timm.data.loader.create_loader": _TIMM,
+    "torch_geometric.data.DataLoader": _PYG_BATCHES,
+    "torch_geometric.loader.DataLoader": _PYG_BATCHES,
+    "torch_geometric.loader.DenseDataLoader": LoaderClass(("dataset", "batch_size", "shuffle"), drops_collate=True),
+    "torch_geometric.loader.DataListLoader": LoaderClass(("dataset", "batch_size", "shuffle"), drops_collate=True),
+    "torch_geometric.loader.TemporalDataLoader": LoaderClass(("data", "batch_size"), drops_collate=True),
+    **{f"torch_geometric.{package}.{name}": _PYG_SAMPLING for package in ("loader", "data") for name in _PYG_SAMPLERS},
+}
+
+# Methods of library models that return a loader and pass their keywords on to it.
+LOADER_METHODS = frozenset(
+    f"torch_geometric.nn.{module}{name}.loader"
+    for name in ("Node2Vec", "MetaPath2Vec")
+    for module in ("", "models.", f"models.{name.lower()}.")
+)
+
+# Modules, and what their methods `to`, `eval` and the like give back: the module itself.
+MODULES = frozenset(
+    {
+        "torch.nn.Module",
+        "torch.nn.modules.module.Module",
+        *(f"{name}.LightningModule" for name in ("pytorch_lightning", "lightning", "lightning.pytorch")),
+        *(name.rpartition(".")[0] for name in LOADER_METHODS),
+    }
+)
+SELF_RETURNING = frozenset(
+    {"bfloat16", "cpu", "cuda", "double", "eval", "float", "half", "requires_grad_", "share_memory", "to", "train",
+     "type", "xpu"}
+)
+
+# Base classes that make a class a map-style Dataset.
+DATASET_BASES = frozenset(
+    {
+        "torch.utils.data.Dataset",
+        "torch.utils.data.Subset",
+        "torch.utils.data.ConcatDataset",
+        "torch.utils.data.TensorDataset",
+        "torch.utils.data.StackDataset",
+        "torchvision.datasets.VisionDataset",
+        "torchvision.datasets.ImageFolder",
+        "torchvision.datasets.DatasetFolder",
+        "torchvision.datasets.CocoDetection",
+        "torch_geometric.data.Dataset",
+        "torch_geometric.data.InMemoryDataset",
+        "monai.data.Dataset",
+        "monai.data.CacheDataset",
+        "monai.data.PersistentDataset",
+        "torchio.SubjectsDataset",
+        "torchgeo.datasets.NonGeoDataset",
+        "torchgeo.datasets.GeoDataset",
+        "timm.data.ImageDataset",
+        "fairseq.data.FairseqDataset",
+        "detectron2.data.MapDataset",
+    }
+)
+ITERABLE_BASES = frozenset(
+    {
+        "torch.utils.data.IterableDataset",
+        "torch.utils.data.IterDataPipe",
+        "torchdata.datapipes.iter.IterDataPipe",
+        "monai.data.IterableDataset",
+    }
+)
+
+# Packages whose public classes are Datasets of torch.
+DATASET_PACKAGES = (
+    "torchvision.datasets",
+    "torch_geometric.datasets",
+    "torchgeo.datasets",
+    "torchaudio.datasets",
+    "torchtext.datasets",
+)
+
+# Methods that a base class of a library calls for a sample, by the beginning of the base's name.
+CALLED_BY_BASES: dict[str, tuple[str, ...]] = {
+    "torch_geometric.data.": ("get",),
+    "monai.data.": ("_transform",),
+    "torch.nn.": ("forward",),
+    "torchvision.transforms.": ("forward", "_transform", "transform"),
+    "albumentations.": (
+        "apply",
+        "apply_to_mask",
+        "apply_to_bboxes",
+        "apply_to_bbox",
+        "apply_to_keypoints",
+        "apply_to_keypoint",
+        "get_params",
+        "get_params_dependent_on_data",
+        "get_params_dependent_on_targets",
+    ),
+    "torchio.": ("apply_transform",),
+}
+
+# Wrappers that hand on the loader or iterable that they are given first, batch for batch.
+PASS_THROUGH = frozenset(
+    {
+        "tqdm.tqdm",
+        "rich.progress.track",
+        "fastprogress.progress_bar",
+        "fastprogress.fastprogress.progress_bar",
+        "progressbar.progressbar",
+        "alive_progress.alive_it",
+        "builtins.reversed",
+        "itertools.islice",
+        "itertools.cycle",
+        "itertools.takewhile",
+        "prefetch_generator.BackgroundGenerator",
+        "torch_geometric.loader.CachedLoader",
+    }
+)
+# Calls that iterate over what they are given, at once or as soon as they are iterated themselves.
+ITERATING = frozenset(
+    {
+        *(f"builtins.{name}" for name in "all any dict enumerate filter frozenset iter list map max min set".split()),
+        *(f"builtins.{name}" for name in "sorted sum tuple zip".split()),
+        *(f"itertools.{name}" for name in ("cycle", "islice", "takewhile", "dropwhile", "accumulate", "tee")),
+        "collections.deque",
+        "torch.optim.swa_utils.update_bn",
+    }
+)
+ITERATING_LAZILY = frozenset({"itertools.chain", "itertools.chain.from_iterable", "more_itertools.peekable"})
+# Methods of a library's objects that loop over the loaders that the object was given.
+RUNNING_METHODS = frozenset(
+    {"evaluate", "fine_tune", "fit", "fit_loop", "fit_one_cycle", "fit_transform", "learn", "predict", "run", "test",
+     "train", "validate"}
+)
+# Keywords by which a library's loop, or the options and data modules that it is given, make loaders with workers.
+WORKER_KEYWORDS = frozenset(
+    {"dataloader_num_workers", "iterator_train__num_workers", "iterator_valid__num_workers", "num_loader_workers",
+     "num_workers"}
+)
+# Calls that run a function with what the command line says.
+COMMAND_LINES = frozenset(
+    {"fire.Fire", "typer.run", "tyro.cli", "absl.app.run", "defopt.run", "plac.call", "clize.run"}
+)
+
+# Calls that hand back what they were given, in another container at most.
+SAME_VALUE = frozenset({"copy.copy", "copy.deepcopy", "torch.autograd.Variable", "typing.cast"})
+
+# Objects that own the loop or the device: what went through them is not the user's to move.
+MANAGED = frozenset({"prepare", "prepare_data_loader", "setup_dataloaders", "setup"})
+
+LIST_MAKERS = frozenset(
+    {
+        "builtins.list",
+        "builtins.sorted",
+        "glob.glob",
+        "os.listdir",
+        "random.sample",
+        "random.choices",
+        "shlex.split",
+        "natsort.natsorted",
+        "natsort.os_sorted",
+        "re.split",
+        "re.findall",
+        "linecache.getlines",
+    }
+)
+DICT_MAKERS = frozenset(
+    {
+        "builtins.dict",
+        "builtins.set",
+        "builtins.frozenset",
+        "collections.defaultdict",
+        "collections.Counter",
+        "collections.OrderedDict",
+        "pycocotools.coco.COCO",
+        "xtcocotools.coco.COCO",
+        "lvis.LVIS",
+    }
+)
+# What these give is the kind of value named beside them.
+TYPED_RESULTS: dict[str, str] = {
+    "builtins.str": "str",
+    "builtins.int": "int",
+    "builtins.float": "float",
+    "builtins.bool": "bool",
+    "builtins.len": "int",
+    "builtins.round": "int",
+    "builtins.open": "file",
+    "builtins.repr": "str",
+    "builtins.input": "str",
+    "os.path.join": "str",
+    "os.path.basename": "str",
+    "os.path.dirname": "str",
+    "os.path.abspath": "str",
+    "os.path.realpath": "str",
+    "os.path.expanduser": "str",
+    "os.path.normpath": "str",
+    "os.getcwd": "str",
+    "os.fspath": "str",
+    "os.path.exists": "bool",
+    "os.path.isfile": "bool",
+    "os.path.isdir": "bool",
+    "pathlib.Path": "path",
+    "torch.tensor": "tensor",
+    "torch.from_numpy": "tensor",
+    "torch.zeros": "tensor",
+    "torch.ones": "tensor",
+    "torch.stack": "tensor",
+    "torch.cat": "tensor",
+    "torch.as_tensor": "tensor",
+    "torch.arange": "tensor",
+    "torch.randperm": "tensor",
+    "torch.randn": "tensor",
+    "torch.rand": "tensor",
+    "torch.empty": "tensor",
+    "torch.full": "tensor",
+    "torch.LongTensor": "tensor",
+    "torch.FloatTensor": "tensor",
+    "torch.Tensor": "tensor",
+    "numpy.array": "array",
+    "numpy.asarray": "array",
+    "numpy.zeros": "array",
+    "numpy.ones": "array",
+    "numpy.empty": "array",
+    "numpy.arange": "array",
+    "numpy.concatenate": "array",
+    "numpy.stack": "array",
+    "numpy.vstack": "array",
+    "numpy.hstack": "array",
+    "numpy.linspace": "array",
+    "numpy.unique": "array",
+    "numpy.loadtxt": "array",
+    "numpy.memmap": "array",
+    "numpy.fromfile": "array",
+    "numpy.random.permutation": "array",
+    "numpy.argsort": "array",
+    "numpy.where": "array",
+    "PIL.Image.open": "image",
+    "cv2.imread": "image",
+    "torch.cuda.is_available": "bool",
+    "torch.backends.mps.is_available": "bool",
+}
+# Integers that are at least 1.
+POSITIVE_RESULTS = frozenset({"os.cpu_count", "multiprocessing.cpu_count", "torch.multiprocessing.cpu_count"})
+
+# Packages that are libraries wherever they stand, unless the linted file is one of theirs.
+TOP_LEVEL = frozenset(
+    name.partition(".")[0]
+    for name in (*LOADERS, *DATASET_BASES, *ITERABLE_BASES, *PASS_THROUGH, *TYPED_RESULTS, *LIST_MAKERS, *DICT_MAKERS)
+) | {"accelerate", "albumentations", "h5py", "lmdb", "lightning", "pandas", "pytorch_lightning", "scipy", "sklearn",
+     "torchaudio", "transformers", "typing"}

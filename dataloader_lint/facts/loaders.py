@@ -1,0 +1,273 @@
+"""DataLoader calls: torch's own, drop-ins of other libraries, subclasses in the project; every argument's value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import libcst as cst
+
+from dataloader_lint.facts import classes, keywords
+from dataloader_lint.facts.branches import is_reached
+from dataloader_lint.facts.library import DATALOADER_DEFAULTS, LOADER_METHODS, LOADERS, LoaderClass
+from dataloader_lint.facts.module import ModuleFacts, last_name
+from dataloader_lint.facts.names import Kind, dotted, resolve
+from dataloader_lint.facts.tree import Scope, function_scope
+from dataloader_lint.facts.values import (
+    ABSENT,
+    NOTHING_KNOWN,
+    Class,
+    Const,
+    Evaluator,
+    Frame,
+    Library,
+    Made,
+    Method,
+    Partial,
+    Value,
+    Values,
+    constant,
+    is_positive,
+    merge,
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Loader:
+    """One call that constructs a DataLoader, as written.
+
+    `frame` is where the call is evaluated: nothing known about who runs it, or one particular way to get there.
+    """
+
+    call: cst.Call
+    frame: Frame
+    kind: LoaderClass
+    name: str  # what the user calls it: `DataLoader`, `NeighborLoader`, `super().__init__`
+    ev: Evaluator
+    before: tuple[tuple[cst.Call, Frame], ...] = ()
+    site: cst.Call | None = None  # the call to a subclass's own constructor that leads here
+
+    @property
+    def is_written_here(self) -> bool:
+        """Whether the arguments are written at the place that is looked at, not in a constructor that it calls."""
+        return self.site is None or self.site is self.call
+
+    def argument(self, name: str) -> cst.Arg | None:
+        """The argument as written in this call, by keyword or position; None where it comes in another way or not."""
+        return _written(self.call, name, self.kind.positions)
+
+    def passed(self, name: str) -> Values:
+        """What the call passes for an argument, with ABSENT where it may pass nothing."""
+        found: Values = (ABSENT,)
+        for call, frame in reversed(((self.call, self.frame), *self.before)):
+            here = _passed(self.ev, call, frame, name, self.kind.positions)
+            if ABSENT in here:
+                found = merge(tuple(value for value in here if value is not ABSENT), found)
+            else:
+                found = here
+        return found
+
+    def values(self, name: str) -> Values:
+        """What an argument is: what is passed, or the constructor's own default where nothing is."""
+        found = self.passed(name)
+        if ABSENT not in found:
+            return found
+        default: Value = Const(self.kind.defaults.get(name, DATALOADER_DEFAULTS.get(name)))
+        return merge(tuple(value for value in found if value is not ABSENT), (default,))
+
+    def is_passed(self, name: str) -> bool | None:
+        """Whether the argument is surely given (True), surely not (False), or unknowable (None)."""
+        found = self.passed(name)
+        if found == (ABSENT,):
+            return False
+        return None if ABSENT in found else True
+
+    def known(self, name: str) -> Const | None:
+        """The one constant that an argument must be, given or by default; None where it can be something else."""
+        return constant(self.values(name))
+
+    @property
+    def is_reached(self) -> bool:
+        """Whether the call is reached at all, as far as the conditions around it are known.
+
+        `if workers > 0: DataLoader(..., num_workers=workers)` is not reached with the declared default of 0.
+        """
+        return is_reached(self.ev, self.call, self.frame)
+
+    @property
+    def node(self) -> cst.Call:
+        """The call in the linted file to point at."""
+        return self.site or self.call
+
+    @property
+    def has_workers(self) -> bool | None:
+        """Whether it starts worker processes: surely or by a declared default (True), surely not (False), or unknown."""
+        answers = {is_positive(value) for value in self.values("num_workers")}
+        return answers.pop() if len(answers) == 1 else None
+
+    @property
+    def pickles_its_functions(self) -> bool:
+        """Whether functions given to it can reach a pickle: not with a 0 written out, a fork context, or when dropped.
+
+        Loaders whose number of workers is left out count: they pickle as soon as somebody adds workers.
+        """
+        if self.pickles_nothing or self.kind.drops_collate:
+            return False
+        if self.is_passed("num_workers") is not True:
+            return True
+        return not all(isinstance(v, Const) and v.value == 0 and not v.default for v in self.values("num_workers"))
+
+    @property
+    def pickles_nothing(self) -> bool:
+        """Whether it forks its workers by its own `multiprocessing_context`."""
+        return self.start_method == "fork"
+
+    @property
+    def start_method(self) -> str:
+        """The start method that its own `multiprocessing_context` asks for; empty where none is known."""
+        found = self.values("multiprocessing_context")
+        context = found[0] if len(found) == 1 else None
+        if isinstance(context, Made) and context.library.endswith("multiprocessing.get_context") and context.call:
+            assert context.frame is not None
+            found = self.ev.values(context.call.args[0].value, context.frame) if context.call.args else ()
+        method = constant(found)
+        return method.value if method is not None and isinstance(method.value, str) else ""
+
+
+def _written(call: cst.Call, name: str, positions: tuple[str, ...]) -> cst.Arg | None:
+    position = 0
+    for arg in call.args:
+        if arg.keyword is not None:
+            if arg.keyword.value == name:
+                return arg
+        elif arg.star:
+            position = len(positions)  # no telling which positions a star fills
+        else:
+            if position < len(positions) and positions[position] == name:
+                return arg
+            position += 1
+    return None
+
+
+def _passed(ev: Evaluator, call: cst.Call, frame: Frame, name: str, positions: tuple[str, ...]) -> Values:
+    arg = _written(call, name, positions)
+    if arg is not None:
+        return ev.values(arg.value, frame)
+    found: Values = (ABSENT,)
+    for each in call.args:
+        if each.star == "**":
+            here = keywords.lookup(ev, each.value, name, frame)
+            found = merge(tuple(value for value in here if value is not ABSENT), found) if ABSENT in here else here
+        elif each.star == "*" and name in positions:
+            return NOTHING_KNOWN
+    return found
+
+
+def loader_class(ev: Evaluator, value: Value) -> LoaderClass | None:
+    """What kind of DataLoader calling `value` makes; None where it makes none."""
+    if isinstance(value, Library):
+        return LOADERS.get(value.name) or (_LOADER_METHOD if value.name in LOADER_METHODS else None)
+    if isinstance(value, Class):
+        return next((LOADERS[name] for name in ev.bases(value).libraries if name in LOADERS), None)
+    return None
+
+
+_LOADER_METHOD = LoaderClass(("batch_size",))
+
+
+def loader_of(ev: Evaluator, value: Value) -> Loader | None:
+    """The loader that a value is, if it is one that was made in sight."""
+    if not isinstance(value, Made) or value.call is None or value.frame is None:
+        return None
+    found = loader_class(ev, value.by)
+    if found is None:
+        return None
+    if isinstance(value.by, Class):
+        inner = _inner_construction(ev, value, value.by, found)
+        if inner is not None:
+            return inner
+        if classes.find_method(ev, ev.bases(value.by).classes, "__init__") is not None:
+            return None
+    return Loader(value.call, value.frame, found, last_name(value.call.func), ev, value.before)
+
+
+def _inner_construction(ev: Evaluator, value: Made, klass: Class, kind: LoaderClass) -> Loader | None:
+    """The `super().__init__(...)` call of a subclass with its own constructor, as this construction reaches it."""
+    function = classes.find_method(ev, ev.bases(klass).classes, "__init__")
+    assert value.call is not None and value.frame is not None
+    made: Frame = value.frame
+    call = value.call
+    for _ in range(4):
+        if function is None:
+            return None
+        frame = ev.enter(function, call, made, value)
+        target = _super_call(function.scope)
+        if target is None:
+            return None
+        callees = ev.values(target.func, frame)
+        following = next((each.function for each in callees if isinstance(each, Method)), None)
+        if following is None:
+            return Loader(target, frame, kind, klass.node.name.value, ev)
+        function, call, made = following, target, frame
+    return None
+
+
+def _super_call(method: Scope) -> cst.Call | None:
+    """The call in a constructor that runs the next constructor up."""
+    for call in method.own(cst.Call):
+        if isinstance(call.func, cst.Attribute) and call.func.attr.value == "__init__":
+            owner = call.func.value
+            if isinstance(owner, cst.Call) and dotted(owner.func) == "super":
+                return call
+    return None
+
+
+def loaders_in(ev: Evaluator, module: ModuleFacts) -> Iterator[Loader]:
+    """Every call of a module that constructs a loader, in document order."""
+    for call in module.all_calls():
+        frame = ev.frame_of(function_scope(module.tree.scope_of(call)))
+        if last_name(call.func) == "__init__":
+            yield from _in_subclass(ev, call, frame)
+        elif _may_name_loader(call.func, module) and any(
+            _makes_loader(ev, callee) for callee in ev.values(call.func, frame)
+        ):
+            for value in ev.values(call, frame):
+                found = loader_of(ev, value)
+                if found is not None:
+                    yield replace(found, site=call)
+                    break
+
+
+_LAST_NAMES = frozenset(name.rpartition(".")[2] for name in (*LOADERS, *LOADER_METHODS))
+
+
+def _may_name_loader(callee: cst.BaseExpression, module: ModuleFacts) -> bool:
+    """A cheap look before the evaluation: methods of objects are followed only where their name speaks of loaders."""
+    if isinstance(callee, cst.Name):
+        return True
+    name = last_name(callee)
+    if name in _LAST_NAMES or "loader" in name.lower():
+        return True
+    root = callee
+    while isinstance(root, cst.Attribute):
+        root = root.value
+    return isinstance(root, cst.Name) and any(
+        binding.kind is Kind.IMPORT for binding in resolve(root, module.tree)
+    )
+
+
+def _makes_loader(ev: Evaluator, callee: Value) -> bool:
+    """Whether calling this constructs a loader right there, not somewhere inside a function of the project."""
+    if isinstance(callee, Partial):
+        return _makes_loader(ev, callee.callee)
+    return isinstance(callee, Library | Class) and loader_class(ev, callee) is not None
+
+
+def _in_subclass(ev: Evaluator, call: cst.Call, frame: Frame) -> Iterator[Loader]:
+    """`super().__init__(...)` in a subclass of a loader, or `DataLoader.__init__(self, ...)`."""
+    for callee in ev.values(call.func, frame):
+        if isinstance(callee, Library) and callee.name.endswith(".__init__"):
+            kind = LOADERS.get(callee.name.removesuffix(".__init__"))
+            if kind is not None:
+                yield Loader(call, frame, kind, "super().__init__", ev)
+                return

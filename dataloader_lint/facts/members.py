@@ -1,0 +1,238 @@
+"""What `value.name` can be: attributes of objects, classes, modules and option namespaces; stores from outside."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from dataloader_lint.facts import annotations, calls, classes, options
+from dataloader_lint.facts.containers import augmented, follow
+from dataloader_lint.facts.library import LOADERS, canonical
+from dataloader_lint.facts.names import Binding, Kind, bindings_of, reaching_or_not
+from dataloader_lint.facts.tree import Scope
+from dataloader_lint.facts.values import (
+    NOTHING_KNOWN,
+    UNKNOWN,
+    Attr,
+    Class,
+    Const,
+    Evaluator,
+    Frame,
+    Function,
+    Library,
+    Made,
+    Method,
+    Module,
+    Value,
+    Values,
+    merge,
+    part,
+)
+
+_NAMESPACES = ("parse_args", "parse_known_args", "parse_args_and_config")
+
+
+def attribute(ev: Evaluator, value: Value, name: str) -> Values:
+    """What `value.name` can be."""
+    if isinstance(value, Library):
+        return (Library(canonical(f"{value.name}.{name}")),)
+    if isinstance(value, Module):
+        return ev.member(value.scope, name)
+    if isinstance(value, Class):
+        return _of_class(ev, value, name)
+    if isinstance(value, Made):
+        return _of_object(ev, value, name)
+    if value is UNKNOWN or isinstance(value, Function | Method):
+        return NOTHING_KNOWN
+    if isinstance(value, Const) and not isinstance(value.value, str | bytes):
+        return ()
+    return part(Attr(value, name))
+
+
+def _of_object(ev: Evaluator, value: Made, name: str) -> Values:
+    library = value.library
+    if library == "builtins.super":
+        return _of_super(ev, value, name)
+    if library.rpartition(".")[2] in _NAMESPACES and value.frame is not None:
+        return options.of_namespace(ev, value.frame.scope, name)
+    if library in LOADERS and name == "dataset" and value.call is not None and value.frame is not None:
+        given = next((arg.value for arg in value.call.args if arg.keyword is None or arg.keyword.value == name), None)
+        return ev.values(given, value.frame) if given is not None else NOTHING_KNOWN
+    if isinstance(value.by, Class):
+        return of_instance(ev, value, value.by, name)
+    if library == "torch.device" and name == "type" and value.call is not None and value.frame is not None:
+        return _device_type(ev, value.call, value.frame) or (Attr(value, name),)
+    return (Attr(value, name),)
+
+
+def _device_type(ev: Evaluator, call: cst.Call, frame: Frame) -> Values:
+    """`cuda` of `torch.device("cuda:0")`; empty where it is not known."""
+    given = ev.values(call.args[0].value, frame) if call.args else NOTHING_KNOWN
+    kinds = []
+    for each in given:
+        if not isinstance(each, Const) or not isinstance(each.value, str):
+            return ()
+        kinds.append(Const(each.value.partition(":")[0], each.default))
+    return tuple(kinds)
+
+
+def of_instance(ev: Evaluator, value: Made, klass: Class, name: str) -> Values:
+    """An attribute of an object of a project class: methods, properties, what methods bind, class attributes."""
+    bases = ev.bases(klass)
+    for each in bases.classes:
+        method = classes.methods_of(each.scope).get(name)
+        if method is not None:
+            function = Function(method, ev.frame_of(each.scope))
+            assert isinstance(method.node, cst.FunctionDef)
+            if classes.is_property(method.node):
+                return ev.run(function, ev.method_frame(method, value))
+            return (function,) if classes.is_static(method.node) else (Method(function, value),)
+    found: list[Values] = []
+    for each in bases.classes:
+        for binding in classes.attribute_bindings(each.scope).get(name, ()):
+            found.append(bound(ev, binding, value))
+    if not found:
+        for each in bases.classes:
+            declared = _class_level(ev, each, name)
+            if declared:
+                return _field(ev, value, each, name, declared)
+    if found:
+        return merge(*found)
+    return (Attr(value, name),) if bases.libraries else NOTHING_KNOWN
+
+
+def bound(ev: Evaluator, binding: classes.AttributeBinding, receiver: Made) -> Values:
+    """What one `self.name = ...` statement binds, for the given object."""
+    frame = method_frame(ev, binding.method, receiver)
+    if binding.value is None:
+        return (
+            annotations.values_of(ev, binding.annotation, frame) if binding.annotation is not None else NOTHING_KNOWN
+        )
+    found = ev.values(binding.value, frame)
+    if binding.kind is Kind.ELEMENT:
+        found = merge(*(ev.element(each) for each in found))
+    elif binding.kind is Kind.AUGMENTED:
+        return augmented(found)
+    found = follow(ev, found, binding.path)
+    if UNKNOWN in found and binding.annotation is not None:
+        declared = annotations.values_of(ev, binding.annotation, frame)
+        found = merge(tuple(each for each in found if each is not UNKNOWN), declared)
+    return found
+
+
+def method_frame(ev: Evaluator, method: Scope, receiver: Made) -> Frame:
+    """The frame in which a method runs for an object; for `__init__` with the arguments of its construction."""
+    base = ev.frame_of(method)
+    outer = base.outer
+    klass = classes.class_of(method)
+    if klass is None:  # a closure inside a method
+        parent = method.parent
+        return ev.method_frame(method, receiver, method_frame(ev, parent, receiver) if parent is not None else None)
+    if receiver.call is not None and receiver.frame is not None and method.node.name.value == "__init__":  # type: ignore[attr-defined]
+        if isinstance(receiver.by, Class) and classes.find_method(
+            ev, ev.bases(receiver.by).classes, "__init__"
+        ) == Function(method, ev.frame_of(klass)):
+            return ev.enter(Function(method, outer or base), receiver.call, receiver.frame, receiver)
+    if base.receiver == receiver:
+        return base
+    return ev.method_frame(method, receiver)
+
+
+def _class_level(ev: Evaluator, klass: Class, name: str) -> list[Binding]:
+    return bindings_of(klass.scope).get(name, [])
+
+
+def _field(ev: Evaluator, value: Made, klass: Class, name: str, declared: list[Binding]) -> Values:
+    """A class attribute; for a dataclass the keyword of the construction comes first, else its declared default."""
+    is_dataclass = any(each.rpartition(".")[2] in ("dataclass", "dataclass_json", "define", "attrs")
+                       for each in _decorators(klass))
+    if value.call is not None and value.frame is not None:
+        for arg in value.call.args:
+            if arg.keyword is not None and arg.keyword.value == name:
+                return ev.values(arg.value, value.frame)
+            if arg.star:
+                return NOTHING_KNOWN
+    found = merge(*(ev.binding(each, ev.frame_of(klass.scope)) for each in declared))
+    if is_dataclass and value.call is None:
+        label = f"the default of `{klass.node.name.value}.{name}`"
+        return tuple(Const(each.value, each.default or label) if isinstance(each, Const) else each for each in found)
+    return found
+
+
+def _decorators(klass: Class) -> list[str]:
+    from dataloader_lint.facts.names import dotted
+
+    return [
+        dotted(each.decorator.func if isinstance(each.decorator, cst.Call) else each.decorator)
+        for each in klass.node.decorators
+    ]
+
+
+def _of_class(ev: Evaluator, klass: Class, name: str) -> Values:
+    bases = ev.bases(klass)
+    for each in bases.classes:
+        method = classes.methods_of(each.scope).get(name)
+        if method is not None:
+            function = Function(method, ev.frame_of(each.scope))
+            assert isinstance(method.node, cst.FunctionDef)
+            if "classmethod" in classes.decorator_names(method.node):
+                return (Method(function, klass),)
+            return (function,)
+        declared = _class_level(ev, each, name)
+        if declared:
+            return merge(*(ev.binding(binding, ev.frame_of(each.scope)) for binding in declared))
+    if name == "__name__":
+        return (Const(klass.node.name.value),)
+    if len(bases.libraries) == 1:
+        return (Library(f"{bases.libraries[0]}.{name}"),)
+    return NOTHING_KNOWN
+
+
+def _of_super(ev: Evaluator, value: Made, name: str) -> Values:
+    """`super().name`: the next definition after the class in whose method this stands."""
+    if value.frame is None:
+        return NOTHING_KNOWN
+    frame: Frame | None = value.frame
+    while frame is not None and classes.class_of(frame.scope) is None:
+        frame = frame.outer
+    if frame is None:
+        return NOTHING_KNOWN
+    here = classes.class_of(frame.scope)
+    assert here is not None
+    receiver = frame.receiver
+    if isinstance(receiver, Made) and isinstance(receiver.by, Class):
+        start = receiver.by
+    elif isinstance(receiver, Class):
+        start = receiver
+    else:
+        return NOTHING_KNOWN
+    bases = ev.bases(start)
+    after = False
+    for each in bases.classes:
+        if after:
+            method = classes.methods_of(each.scope).get(name)
+            if method is not None:
+                return (Method(Function(method, ev.frame_of(each.scope)), receiver),)
+        elif each.scope is here:
+            after = True
+    return tuple(Library(f"{library}.{name}") for library in bases.libraries) or NOTHING_KNOWN
+
+
+def with_outside_stores(ev: Evaluator, node: cst.Attribute, found: Values, frame: Frame) -> Values:
+    """`name.attribute` after stores such as `args.num_workers = 0` in the same scope."""
+    if not isinstance(node.value, cst.Name):
+        return found
+    module = frame.scope.module
+    stores = module.stores_to(node.value.value, node.attr.value)
+    if not stores:
+        return found
+    tree = module.tree
+    here = tree.scope_of(node)
+    own = [store for store in stores if tree.scope_of(store.node) is here]
+    others = [store for store in stores if tree.scope_of(store.node) is not here]
+    if here.is_function and classes.receiver_name(here) == node.value.value:
+        return found  # `self.x = ...` is known from the class
+    reached, surely = reaching_or_not(node, own, tree) if own else ([], False)
+    values = [ev.values(store.value, ev.at(tree.scope_of(store.node), frame)) for store in reached]
+    if others and not surely:
+        values.extend(ev.values(store.value, ev.at(tree.scope_of(store.node), frame)) for store in others)
+    return merge(*values) if surely else merge(found, *values)

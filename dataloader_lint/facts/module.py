@@ -1,0 +1,80 @@
+"""Everything that is known about one module, each part worked out when it is first asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from dataloader_lint.facts.tree import Scope, Tree
+
+if TYPE_CHECKING:
+    from dataloader_lint.facts.classes import AttributeBinding
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Store:
+    """`name.attribute = value` on something that is not looked at closer."""
+
+    node: cst.Assign
+    value: cst.BaseExpression
+
+
+class ModuleFacts:
+    """One module of a project: its path, its tree, and indexes over it."""
+
+    __slots__ = ("_calls", "_stores", "attribute_cache", "dotted_name", "is_package", "method_cache", "path", "tree")
+
+    def __init__(self, path: str, dotted_name: str, is_package: bool, source: cst.Module) -> None:
+        self.path = path
+        self.dotted_name = dotted_name
+        self.is_package = is_package
+        self.tree = Tree(source)
+        self.attribute_cache: dict[int, dict[str, list[AttributeBinding]]] = {}
+        self.method_cache: dict[int, dict[str, Scope]] = {}
+        self._calls: dict[str, list[cst.Call]] | None = None
+        self._stores: dict[tuple[str, str], list[Store]] | None = None
+        for scope in self.tree.root.descend():
+            scope.module = self
+
+    @property
+    def root(self) -> Scope:
+        return self.tree.root
+
+    def calls_named(self, name: str) -> list[cst.Call]:
+        """The calls whose callee's last part is `name`, in document order."""
+        if self._calls is None:
+            self._calls = {}
+            for scope in self.root.descend():
+                for call in scope.own(cst.Call):
+                    self._calls.setdefault(last_name(call.func), []).append(call)
+            for found in self._calls.values():
+                found.sort(key=self.tree.order)
+        return self._calls.get(name, [])
+
+    def all_calls(self) -> list[cst.Call]:
+        """Every call of the module, in document order."""
+        self.calls_named("")
+        assert self._calls is not None
+        return sorted((call for found in self._calls.values() for call in found), key=self.tree.order)
+
+    def stores_to(self, name: str, attribute: str) -> list[Store]:
+        """The assignments to `name.attribute`."""
+        if self._stores is None:
+            self._stores = {}
+            for scope in self.root.descend():
+                for assign in scope.own(cst.Assign):
+                    for target in assign.targets:
+                        node = target.target
+                        if isinstance(node, cst.Attribute) and isinstance(node.value, cst.Name):
+                            key = (node.value.value, node.attr.value)
+                            self._stores.setdefault(key, []).append(Store(assign, assign.value))
+        return self._stores.get((name, attribute), [])
+
+
+def last_name(node: cst.CSTNode) -> str:
+    """The last part of a name or attribute chain; empty for other expressions."""
+    if isinstance(node, cst.Attribute):
+        return node.attr.value
+    return node.value if isinstance(node, cst.Name) else ""

@@ -1,0 +1,94 @@
+"""OpenCV in worker code: who calls it there, and whether something limits its threads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import libcst as cst
+
+from dataloader_lint.facts.branches import is_reached
+from dataloader_lint.facts.imports import Imports
+from dataloader_lint.facts.module import ModuleFacts
+from dataloader_lint.facts.names import Binding, Kind, bindings_of, dotted
+from dataloader_lint.facts.values import Evaluator
+from dataloader_lint.facts.workers import Workers, WorkerFunction, names_that_use
+
+LIMIT = "setNumThreads"
+# What only looks at or sets something up, or serves windows.
+_NO_WORK = frozenset(
+    {"error", "getBuildInformation", "getNumThreads", "getThreadNum", "haveImageReader", "setRNGSeed", "setUseOptimized",
+     "useOptimized", "waitKey", "destroyAllWindows", "imshow", "namedWindow"}
+)  # fmt: skip
+_NO_WORK_PARTS = ("cv2.ocl.", "cv2.utils.")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WorkerCall:
+    """A call of a cv2 function in worker code, and the import that brings cv2 there."""
+
+    function: WorkerFunction
+    name: str
+    import_node: cst.CSTNode
+
+
+class OpenCV:
+    """Answers for all modules of a session."""
+
+    def __init__(self, workers: Workers) -> None:
+        self.workers = workers
+        self.ev: Evaluator = workers.ev
+        self.project = workers.ev.project
+        self._imports = Imports(self.project)
+        self._limits: dict[str, list[ModuleFacts]] = {}
+
+    def calls_without_limit(self, module: ModuleFacts) -> Iterator[WorkerCall]:
+        """The cv2 calls of a module that workers run while nothing on the way there calls `cv2.setNumThreads`."""
+        imports = _imports(module)
+        if not imports or module.calls_named(LIMIT):
+            return
+        names = names_that_use(module, {binding.name for binding in imports})
+        for function in self.workers.functions_inside(module, names):
+            for call, name in function.library_calls:
+                if not _works(name) or not is_reached(self.ev, call, function.frame):
+                    continue
+                if not self._has_limit(function):
+                    root = dotted(call.func).partition(".")[0]
+                    by = next((each for each in imports if each.name == root), imports[0])
+                    yield WorkerCall(function, name, by.node)
+                break
+
+    def _has_limit(self, function: WorkerFunction) -> bool:
+        """Whether a module that calls `cv2.setNumThreads` is loaded by the modules on the way, or loads one of them."""
+        limits = self._limits_around(function.module)
+        if not limits:
+            return False
+        path = list({each.module.path: each.module for each in function.path}.values())
+        if self._imports.reaches(path, {each.path for each in limits}):
+            return True
+        return any(self._imports.reaches([each], {one.path for one in path}) for each in limits)
+
+    def _limits_around(self, module: ModuleFacts) -> list[ModuleFacts]:
+        root = self.project.root_of(module.path.rpartition("/")[0])
+        if root not in self._limits:
+            self._limits[root] = [
+                each for each in self.project.modules_with(module, LIMIT) if each.calls_named(LIMIT)
+            ]
+        return self._limits[root]
+
+
+def _works(name: str) -> bool:
+    return name.startswith("cv2.") and name[4:] not in _NO_WORK and not name.startswith(_NO_WORK_PARTS)
+
+
+def _imports(module: ModuleFacts) -> list[Binding]:
+    """What the module's imports of cv2 bind, in document order."""
+    found = [
+        binding
+        for scope in module.root.descend()
+        if any(scope.own(kind) for kind in (cst.Import, cst.ImportFrom, cst.LazyImport, cst.LazyImportFrom))
+        for bindings in bindings_of(scope).values()
+        for binding in bindings
+        if binding.kind is Kind.IMPORT and not binding.level and binding.imported.partition(".")[0] == "cv2"
+    ]
+    return sorted(found, key=lambda binding: module.tree.order(binding.node))

@@ -1,0 +1,213 @@
+"""The modules of the project around a file, opened when a name leads there. Nothing is ever imported or run.
+
+Roots are found from the file itself, so that every way of running the linter sees the same project.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+
+import libcst as cst
+
+from dataloader_lint.facts.library import TOP_LEVEL
+from dataloader_lint.facts.module import ModuleFacts
+from dataloader_lint.facts.tree import Scope
+
+_MARKERS = ("pyproject.toml", "setup.py", "setup.cfg", ".git")
+_SKIPPED = frozenset(
+    {"__pycache__", "node_modules", "site-packages", "build", "dist", "venv", "env", "third_party", "external"}
+)
+MAX_FILES = 4000
+MAX_BYTES = 1_500_000
+_IMPORTED = re.compile(rb"^[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import|import[ \t]+([\w., \t]+))", re.MULTILINE)
+
+
+class Project:
+    """Opens and keeps modules. One for a whole run; everything in it can be worked out again from the files."""
+
+    def __init__(self) -> None:
+        self._modules: dict[str, ModuleFacts | None] = {}
+        self._found: dict[tuple[str, str], str | None] = {}
+        self._roots: dict[str, str] = {}
+        self._imports: dict[str, list[tuple[str, bytes, frozenset[str]]]] = {}
+
+    def module_for(self, path: str, source: cst.Module) -> ModuleFacts:
+        """The facts of the file that is being linted, from the tree of the text that is being linted."""
+        full = os.path.abspath(path)
+        known = self._modules.get(full)
+        if known is not None and known.tree.module.code == source.code:
+            return known  # what has been worked out about other modules holds on to its scopes
+        facts = ModuleFacts(full, _dotted_name(full), os.path.basename(full) == "__init__.py", source)
+        self._modules[full] = facts
+        return facts
+
+    def open(self, path: str) -> ModuleFacts | None:
+        """The facts of another file of the project; None where it cannot be read or parsed."""
+        if path not in self._modules:
+            self._modules[path] = None  # while it is being opened, and for good if it cannot be
+            source = _read(path)
+            if source is not None:
+                try:
+                    tree = cst.parse_module(source)
+                except (cst.ParserSyntaxError, RecursionError):
+                    return None
+                self._modules[path] = ModuleFacts(
+                    path, _dotted_name(path), os.path.basename(path) == "__init__.py", tree
+                )
+        return self._modules[path]
+
+    def find(self, dotted: str, module: ModuleFacts, level: int = 0) -> Scope | None:
+        """The module scope that `import dotted` (or `from ...dotted import`) means in `module`; None for libraries."""
+        path = self.locate(dotted, module, level)
+        if path is None:
+            return None
+        facts = self.open(path)
+        return facts.root if facts is not None else None
+
+    def locate(self, dotted: str, module: ModuleFacts, level: int = 0) -> str | None:
+        """The file of a module of the project."""
+        folder = os.path.dirname(module.path)
+        if level:
+            for _ in range(level - 1):
+                folder = os.path.dirname(folder)
+            return _module_file(folder, dotted)
+        top = dotted.partition(".")[0]
+        if top in TOP_LEVEL and module.dotted_name.partition(".")[0] != top:
+            return None
+        key = (folder, dotted)
+        if key not in self._found:
+            self._found[key] = next(
+                (path for root in self._search_path(folder) if (path := _module_file(root, dotted)) is not None), None
+            )
+        return self._found[key]
+
+    def submodule(self, scope: Scope, name: str) -> Scope | None:
+        """A submodule of a package."""
+        if not scope.module.is_package:
+            return None
+        path = _module_file(os.path.dirname(scope.module.path), name)
+        facts = self.open(path) if path is not None else None
+        return facts.root if facts is not None else None
+
+    def root_of(self, folder: str) -> str:
+        """The folder that holds the project of a file: the nearest with a project file, else the topmost with code."""
+        if folder not in self._roots:
+            marked = folder
+            for _ in range(8):
+                if any(os.path.exists(os.path.join(marked, marker)) for marker in _MARKERS):
+                    self._roots[folder] = marked
+                    return marked
+                marked = os.path.dirname(marked)
+            climbed = folder
+            for _ in range(8):
+                above = os.path.dirname(climbed)
+                if above == climbed or not _has_code(above):
+                    break
+                climbed = above
+            self._roots[folder] = climbed
+        return self._roots[folder]
+
+    def _search_path(self, folder: str) -> list[str]:
+        """Where an absolute import is looked for: the folders from the file's own up to above the project's root."""
+        root = self.root_of(folder)
+        found = [folder]
+        while folder != root and os.path.dirname(folder) != folder:
+            folder = os.path.dirname(folder)
+            found.append(folder)
+        if os.path.exists(os.path.join(root, "__init__.py")):
+            found.append(os.path.dirname(root))
+        found.append(os.path.join(root, "src"))
+        return found
+
+    def importers(self, module: ModuleFacts, names: list[str]) -> list[ModuleFacts]:
+        """The modules of the project that import `module` and hold one of `names`, in order of their paths."""
+        wanted = {os.path.basename(os.path.dirname(module.path))} if module.is_package else set()
+        wanted.add(os.path.splitext(os.path.basename(module.path))[0])
+        # A package hands names of its modules on, so whoever imports the package counts too.
+        wanted.add(os.path.basename(os.path.dirname(module.path)))
+        words = [re.compile(rb"\b" + name.encode() + rb"\b") for name in names]
+        found = []
+        for path, source, imported in self._scan(self.root_of(os.path.dirname(module.path))):
+            if path == module.path or not imported & wanted:
+                continue
+            if any(word.search(source) for word in words):
+                facts = self.open(path)
+                if facts is not None:
+                    found.append(facts)
+        return found
+
+    def modules_with(self, module: ModuleFacts, word: str) -> list[ModuleFacts]:
+        """The modules of the project around `module` whose text holds a word, itself among them."""
+        wanted = re.compile(rb"\b" + word.encode() + rb"\b")
+        paths = [path for path, source, _ in self._scan(self.root_of(os.path.dirname(module.path))) if wanted.search(source)]
+        return [facts for path in paths if (facts := self.open(path)) is not None]
+
+    def _scan(self, root: str) -> list[tuple[str, bytes, frozenset[str]]]:
+        """All files of the project with the last parts of what they import; made once."""
+        if root not in self._imports:
+            found = []
+            for path in _files(root):
+                source = _read(path)
+                if source is not None:
+                    parts = {
+                        part.decode("utf-8", "replace")
+                        for match in _IMPORTED.finditer(source)
+                        for part in re.findall(rb"\w+", match.group(1) or match.group(2))
+                    }
+                    # `from . import module`
+                    parts.update(
+                        name.decode("utf-8", "replace")
+                        for line in re.findall(rb"^[ \t]*from[ \t]+[.\w]+[ \t]+import[ \t]+([\w, \t]+)", source, re.M)
+                        for name in re.findall(rb"\w+", line)
+                    )
+                    found.append((path, source, frozenset(parts)))
+            self._imports[root] = found
+        return self._imports[root]
+
+
+def _files(root: str) -> list[str]:
+    found: list[str] = []
+    for folder, folders, names in os.walk(root):
+        folders[:] = sorted(name for name in folders if name not in _SKIPPED and not name.startswith("."))
+        found.extend(os.path.join(folder, name) for name in sorted(names) if name.endswith(".py"))
+        if len(found) > MAX_FILES:
+            return found[:MAX_FILES]
+    return found
+
+
+def _has_code(folder: str) -> bool:
+    try:
+        with os.scandir(folder) as entries:
+            return any(entry.name.endswith(".py") for entry in entries)
+    except OSError:
+        return False
+
+
+def _module_file(folder: str, dotted: str) -> str | None:
+    """The file of module `dotted` below a folder: a module, a package, or nothing (namespace packages have no file)."""
+    base = os.path.join(folder, *dotted.split(".")) if dotted else folder
+    package = os.path.join(base, "__init__.py")
+    if os.path.isfile(package):
+        return package
+    return base + ".py" if dotted and os.path.isfile(base + ".py") else None
+
+
+def _dotted_name(path: str) -> str:
+    """`package.module` from the folders with an `__init__.py` above a file."""
+    folder, name = os.path.split(path)
+    parts = [] if name == "__init__.py" else [os.path.splitext(name)[0]]
+    while os.path.isfile(os.path.join(folder, "__init__.py")):
+        folder, package = os.path.split(folder)
+        parts.insert(0, package)
+    return ".".join(parts)
+
+
+def _read(path: str) -> bytes | None:
+    try:
+        if os.path.getsize(path) > MAX_BYTES:
+            return None
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError:
+        return None

@@ -1,0 +1,380 @@
+"""How worker code reads the attributes of a Dataset: with the index, with a key of the sample, by length.
+
+Follows the index argument of `__getitem__` through assignments, arithmetic, methods and functions that it is passed to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import IntEnum
+
+import libcst as cst
+
+from dataloader_lint.facts import classes
+from dataloader_lint.facts.classes import Bases
+from dataloader_lint.facts.names import Kind, bindings_of
+from dataloader_lint.facts.tree import Node, Scope, parameters
+from dataloader_lint.facts.values import Class, Evaluator, Function, Method
+
+
+class Level(IntEnum):
+    """How an expression depends on the index argument."""
+
+    NONE = 0
+    SAMPLE = 1  # something computed from the sample: a label, a part of a row
+    KEY = 2  # what a list of keys holds at the index: `self.ids[index]`
+    INDEX = 3  # the index itself, or arithmetic on it
+
+
+@dataclass(slots=True)
+class Use:
+    """How one attribute is read by worker code; `place` is the first read that shows it."""
+
+    indexed: Level = Level.NONE
+    queried: Level = Level.NONE  # a method of the attribute is called with something of this level
+    is_length: bool = False
+    iterated: bool = False
+    place: Node | None = None
+
+
+@dataclass(slots=True)
+class Reads:
+    """All uses of a Dataset's attributes in worker code, by attribute, and the functions that worker code runs."""
+
+    uses: dict[str, Use] = field(default_factory=dict)
+    functions: list[Scope] = field(default_factory=list)
+
+    def of(self, name: str) -> Use:
+        return self.uses.get(name, Use())
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """A function that worker code enters, with the name of the object in it and what its parameters depend on."""
+
+    scope: Scope
+    own: str
+    levels: tuple[tuple[str, Level], ...]
+
+
+MAX_FUNCTIONS = 60
+
+
+def reads_of(ev: Evaluator, klass: Class, bases: Bases) -> Reads:
+    """How objects of a class are read by `__getitem__`, `__getitems__` and `__iter__` and all that these call."""
+    reads = Reads()
+    todo: list[_Entry] = []
+    for name in ("__getitem__", "__getitems__", "__iter__", "get"):
+        method = classes.find_method(ev, bases.classes, name)
+        if method is None or (name == "get" and not _geometric(bases)):
+            continue
+        own = classes.receiver_name(method.scope)
+        params = [param.name.value for param in parameters(method.node) if param.name.value != own]
+        levels = ((params[0], Level.INDEX),) if params and name != "__iter__" else ()
+        todo.append(_Entry(method.scope, own, levels))
+    seen: dict[int, dict[str, Level]] = {}
+    while todo and len(seen) < MAX_FUNCTIONS:
+        entry = todo.pop()
+        known = seen.setdefault(id(entry.scope), {"": Level.NONE})
+        new = {name: level for name, level in entry.levels if level > known.get(name, Level.NONE)}
+        if not new and len(known) > 1 or (not new and entry.scope in reads.functions):
+            continue
+        known.update(new)
+        if entry.scope not in reads.functions:
+            reads.functions.append(entry.scope)
+        todo.extend(_Body(ev, bases, reads, entry.scope, entry.own, known).run())
+    _lengths(ev, bases, reads)
+    return reads
+
+
+def _geometric(bases: Bases) -> bool:
+    return any(name.startswith("torch_geometric.") for name in bases.libraries)
+
+
+class _Body:
+    """One function of worker code, with what its names depend on."""
+
+    def __init__(
+        self, ev: Evaluator, bases: Bases, reads: Reads, scope: Scope, own: str, levels: dict[str, Level]
+    ) -> None:
+        self.ev = ev
+        self.bases = bases
+        self.reads = reads
+        self.scope = scope
+        self.own = own
+        self.levels = dict(levels)
+        self.aliases: dict[str, set[str]] = {}  # local names for attributes: `data = self.data`
+
+    def run(self) -> Iterator[_Entry]:
+        scopes = [each for each in self.scope.descend() if not isinstance(each.node, cst.ClassDef)]
+        for _ in range(3):  # assignments feed each other, in loops also backwards
+            before = dict(self.levels)
+            for scope in scopes:
+                self._assignments(scope)
+            if before == self.levels:
+                break
+        for scope in scopes:
+            for subscript in scope.own(cst.Subscript):
+                self._subscript(subscript)
+            for loop in (*scope.own(cst.For), *scope.own(cst.CompFor)):
+                for name in self._attributes(loop.iter):
+                    self._use(name, loop).iterated = True
+            for call in scope.own(cst.Call):
+                yield from self._call(call)
+            for attribute in scope.own(cst.Attribute):
+                yield from self._property(attribute)
+
+    def _use(self, name: str, place: Node) -> Use:
+        use = self.reads.uses.setdefault(name, Use())
+        use.place = use.place or place
+        return use
+
+    def _assignments(self, scope: Scope) -> None:
+        for found in bindings_of(scope).values():
+            for binding in found:
+                if binding.value is None or binding.kind is Kind.PARAMETER:
+                    continue
+                level = self.level(binding.value)
+                if binding.kind is Kind.ELEMENT:
+                    level = self._element_level(binding.value, level)
+                elif binding.path:
+                    level = min(level, Level.SAMPLE) if level < Level.INDEX else level
+                if level > self.levels.get(binding.name, Level.NONE):
+                    self.levels[binding.name] = level
+                if binding.kind is Kind.VALUE and not binding.path:
+                    attributes = self._attributes(binding.value)
+                    if attributes:
+                        self.aliases.setdefault(binding.name, set()).update(attributes)
+
+    def _element_level(self, iterated: cst.BaseExpression, level: Level) -> Level:
+        if level is Level.INDEX:
+            return Level.INDEX  # for i in range(index, index + n), for i in indices
+        return min(level, Level.SAMPLE)
+
+    def level(self, node: cst.CSTNode) -> Level:
+        """How an expression depends on the index."""
+        if isinstance(node, cst.Name):
+            return self.levels.get(node.value, Level.NONE)
+        if isinstance(node, cst.Subscript):
+            return self._read_level(node)
+        if isinstance(node, cst.BinaryOperation):
+            left, right = self.level(node.left), self.level(node.right)
+            return self._combined(left, right)
+        if isinstance(node, cst.Call):
+            return self._call_level(node)
+        if isinstance(node, cst.IfExp):
+            return max(self.level(node.body), self.level(node.orelse))
+        if isinstance(node, cst.BooleanOperation):
+            return max(self.level(node.left), self.level(node.right))
+        if isinstance(node, cst.UnaryOperation):
+            return self.level(node.expression)
+        if isinstance(node, cst.NamedExpr):
+            return self.level(node.value)
+        if isinstance(node, cst.Attribute):
+            return min(self.level(node.value), Level.SAMPLE)
+        if isinstance(node, cst.FormattedString):
+            parts = [self.level(part.expression) for part in node.parts
+                     if isinstance(part, cst.FormattedStringExpression)]
+            return max(parts, default=Level.NONE)
+        if isinstance(node, cst.Tuple | cst.List):
+            return max((self.level(element.value) for element in node.elements), default=Level.NONE)
+        if isinstance(node, cst.ListComp | cst.GeneratorExp):
+            return min(self.level(node.elt), Level.SAMPLE)
+        return Level.NONE
+
+    def _combined(self, left: Level, right: Level) -> Level:
+        if Level.SAMPLE in (left, right) and max(left, right) < Level.INDEX:
+            return Level.SAMPLE
+        return max(left, right)
+
+    def _read_level(self, node: cst.Subscript) -> Level:
+        inside = max(
+            (self.level(element.slice.value) for element in node.slice if isinstance(element.slice, cst.Index)),
+            default=Level.NONE,
+        )
+        if inside is Level.INDEX:
+            return Level.KEY  # what stands at the index
+        owner = self.level(node.value)
+        if inside is not Level.NONE:
+            return Level.SAMPLE
+        return min(owner, Level.SAMPLE) if owner is not Level.INDEX else Level.INDEX
+
+    def _call_level(self, node: cst.Call) -> Level:
+        inside = max((self.level(arg.value) for arg in node.args), default=Level.NONE)
+        name = node.func.value if isinstance(node.func, cst.Name) else ""
+        if name in ("int", "abs", "min", "max", "divmod", "range", "str", "list", "tuple", "len", "round", "sorted"):
+            return inside
+        if isinstance(node.func, cst.Attribute):
+            owner = self.level(node.func.value)
+            if owner is Level.INDEX and node.func.attr.value in ("tolist", "item", "numpy", "copy", "cpu", "long"):
+                return Level.INDEX
+            if owner is Level.KEY and node.func.attr.value in ("decode", "strip", "item", "lower", "format"):
+                return Level.KEY
+            if node.func.attr.value in ("get", "pop") and inside is Level.INDEX:
+                return Level.KEY
+            inside = max(inside, min(owner, Level.SAMPLE))
+        return min(inside, Level.SAMPLE)
+
+    def _attributes(self, node: cst.CSTNode) -> set[str]:
+        """The attributes of the object that an expression is: `self.x`, a local name for it, one of two."""
+        if isinstance(node, cst.Attribute) and isinstance(node.value, cst.Name) and node.value.value == self.own:
+            return self._behind(node.attr.value)
+        if isinstance(node, cst.Name):
+            return self.aliases.get(node.value, set())
+        if isinstance(node, cst.IfExp):
+            return self._attributes(node.body) | self._attributes(node.orelse)
+        return set()
+
+    def _behind(self, name: str) -> set[str]:
+        """The attribute that a property hands out; the name itself where it is no property."""
+        method = classes.find_method(self.ev, self.bases.classes, name)
+        if method is None or not isinstance(method.node, cst.FunctionDef) or not classes.is_property(method.node):
+            return {name}
+        own = classes.receiver_name(method.scope)
+        return {
+            each.value.attr.value
+            for each in method.scope.own(cst.Return)
+            if isinstance(each.value, cst.Attribute)
+            and isinstance(each.value.value, cst.Name)
+            and each.value.value.value == own
+        } or {name}
+
+    def _subscript(self, node: cst.Subscript) -> None:
+        index = max(
+            (self.level(element.slice.value) for element in node.slice if isinstance(element.slice, cst.Index)),
+            default=Level.NONE,
+        )
+        for element in node.slice:
+            if isinstance(element.slice, cst.Slice):
+                for bound in (element.slice.lower, element.slice.upper):
+                    if bound is not None:
+                        index = max(index, self.level(bound))
+        if index is Level.NONE:
+            return
+        owner: cst.BaseExpression = node.value
+        while isinstance(owner, cst.Subscript):  # self.info["path"][index]
+            if self.level(owner) is not Level.NONE:
+                return  # indexes a part of the sample
+            owner = owner.value
+        for name in self._attributes(owner):
+            use = self._use(name, node)
+            use.indexed = max(use.indexed, index)
+        if isinstance(owner, cst.Attribute):  # self.coco.imgs[key]
+            for name in self._attributes(owner.value):
+                use = self._use(name, node)
+                use.queried = max(use.queried, index)
+
+    def _property(self, node: cst.Attribute) -> Iterator[_Entry]:
+        if isinstance(node.value, cst.Name) and node.value.value == self.own:
+            method = classes.find_method(self.ev, self.bases.classes, node.attr.value)
+            if method is not None and isinstance(method.node, cst.FunctionDef) and classes.is_property(method.node):
+                yield _Entry(method.scope, classes.receiver_name(method.scope), ())
+
+    def _call(self, call: cst.Call) -> Iterator[_Entry]:
+        function = call.func
+        if isinstance(function, cst.Attribute):
+            inside = max((self.level(arg.value) for arg in call.args), default=Level.NONE)
+            if inside is not Level.NONE:
+                for name in self._attributes(function.value):
+                    use = self._use(name, call)
+                    use.queried = max(use.queried, inside)
+                    if function.attr.value == "get":
+                        use.indexed = max(use.indexed, inside)
+        for target, own in self._targets(call):
+            yield _Entry(target.scope, own, tuple(self._passed(call, target, own)))
+
+    def _targets(self, call: cst.Call) -> Iterator[tuple[Function, str]]:
+        """The functions of the project that a call runs, with the name of the object in them."""
+        function = call.func
+        if isinstance(function, cst.Attribute) and isinstance(function.value, cst.Name):
+            if function.value.value == self.own:
+                method = classes.find_method(self.ev, self.bases.classes, function.attr.value)
+                if method is not None:
+                    yield method, classes.receiver_name(method.scope)
+                return
+        if isinstance(function, cst.Attribute) and isinstance(function.value, cst.Call):
+            name = function.value.func
+            if isinstance(name, cst.Name) and name.value == "super":
+                for value in self.ev.values(function, self.ev.frame_of(self.scope)):
+                    if isinstance(value, Method):
+                        yield value.function, classes.receiver_name(value.function.scope)
+                return
+        # A module function matters where the object itself is handed to it: `load_image(self, index)`.
+        for arg in call.args:
+            if isinstance(arg.value, cst.Name) and arg.value.value == self.own:
+                for value in self.ev.values(function, self.ev.frame_of(self.scope)):
+                    if isinstance(value, Function) and isinstance(value.node, cst.FunctionDef):
+                        position = [each.value for each in call.args].index(arg.value)
+                        params = parameters(value.node)
+                        if arg.keyword is None and position < len(params):
+                            yield value, params[position].name.value
+
+    def _passed(self, call: cst.Call, target: Function, own: str) -> Iterator[tuple[str, Level]]:
+        bound = classes.class_of(target.scope) is not None and own != ""
+        params = [param.name.value for param in parameters(target.node)][1 if bound else 0 :]
+        position = 0
+        for arg in call.args:
+            level = self.level(arg.value)
+            if arg.keyword is not None:
+                yield arg.keyword.value, level
+            elif arg.star:
+                position = len(params)
+            else:
+                if position < len(params):
+                    yield params[position], level
+                position += 1
+
+
+def _lengths(ev: Evaluator, bases: Bases, reads: Reads) -> None:
+    """Attributes whose `len()` is the length of the Dataset, directly or through another attribute that holds it."""
+    method = classes.find_method(ev, bases.classes, "__len__") or (
+        classes.find_method(ev, bases.classes, "len") if _geometric(bases) else None
+    )
+    if method is None:
+        return
+    body = _Body(ev, bases, reads, method.scope, classes.receiver_name(method.scope), {})
+    for _ in body.run():
+        pass
+    for statement in method.scope.own(cst.Return):
+        if statement.value is not None:
+            _length_of(body, statement.value, method.scope, 0)
+
+
+def _length_of(body: _Body, node: cst.BaseExpression, scope: Scope, depth: int) -> None:
+    tree = scope.module.tree
+    for call in tree.find(node, cst.Call):
+        if isinstance(call.func, cst.Name) and call.func.value == "len" and call.args:
+            measured = call.args[0].value
+            while isinstance(measured, cst.Subscript):
+                measured = measured.value
+            for name in body._attributes(measured):
+                body._use(name, call).is_length = True
+    for attribute in tree.find(node, cst.Attribute):
+        if isinstance(attribute.value, cst.Name) and attribute.value.value == body.own and depth < 2:
+            _length_in_attribute(body, attribute.attr.value, depth)
+
+
+def _length_in_attribute(body: _Body, name: str, depth: int) -> None:
+    """`self.length = len(self.paths)`, or `len(paths)` of a name that is kept as `self.paths`."""
+    for klass in body.bases.classes:
+        for binding in classes.attribute_bindings(klass.scope).get(name, ()):
+            if binding.value is None:
+                continue
+            inner = _Body(body.ev, body.bases, body.reads, binding.method, classes.receiver_name(binding.method), {})
+            for call in binding.method.module.tree.find(binding.value, cst.Call):
+                if isinstance(call.func, cst.Name) and call.func.value == "len" and call.args:
+                    measured = call.args[0].value
+                    for each in inner._attributes(measured):
+                        body._use(each, call).is_length = True
+                    if isinstance(measured, cst.Name):
+                        for kept in _kept_as(klass.scope, measured.value, binding.method):
+                            body._use(kept, call).is_length = True
+
+
+def _kept_as(klass: Scope, name: str, method: Scope) -> Iterator[str]:
+    for attribute, found in classes.attribute_bindings(klass).items():
+        for binding in found:
+            if binding.method is method and isinstance(binding.value, cst.Name) and binding.value.value == name:
+                yield attribute
+

@@ -1,0 +1,1 @@
+"""Diagnostics as text: one emitter a format."""

@@ -1,0 +1,50 @@
+"""JSON in the shape of ruff's, so that what reads the one reads the other."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator
+
+from dataloader_lint.diagnostics import Diagnostic, Fix, Position
+
+DOCUMENTATION = "https://dataloader-lint.readthedocs.io/en/latest/rules/"
+
+
+def page_url(code: str, name: str) -> str:
+    """Where a rule is explained."""
+    return f"{DOCUMENTATION}#{code.lower()}-{name}"
+
+
+def emit(diagnostics: Iterable[Diagnostic], name_of: Callable[[str], str]) -> Iterator[str]:
+    """Yields the report: a list of objects, with rows and columns from 1. `name_of` gives a rule's name by its code."""
+    yield json.dumps([_as_object(one, name_of(one.code)) for one in diagnostics], indent=2)
+
+
+def _as_object(one: Diagnostic, name: str) -> dict[str, object]:
+    return {
+        "cell": None,
+        "code": one.code,
+        "end_location": _location(one.end),
+        "filename": os.path.abspath(one.filename),
+        "fix": _fix(one.fix) if one.fix is not None else None,
+        "location": _location(one.start),
+        "message": one.message,
+        "noqa_row": one.start.line,
+        "url": page_url(one.code, name),
+    }
+
+
+def _fix(fix: Fix) -> dict[str, object]:
+    return {
+        "applicability": fix.safety.value,
+        "edits": [
+            {"content": edit.content, "end_location": _location(edit.end), "location": _location(edit.start)}
+            for edit in fix.edits
+        ],
+        "message": fix.title,
+    }
+
+
+def _location(position: Position) -> dict[str, int]:
+    return {"column": position.column + 1, "row": position.line}

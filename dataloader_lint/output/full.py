@@ -1,0 +1,106 @@
+"""Problem, place, source with the finding marked, advice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from dataloader_lint.diagnostics import Diagnostic, Position
+from dataloader_lint.output.paint import Paint
+from dataloader_lint.output.text import draw_line, neutralise, shown_path
+
+Lines = Callable[[str], Sequence[str]]
+"""The lines of a file by its name; empty where it cannot be read."""
+
+_CONTEXT = 2
+_MOST_MARKED_LINES = 8
+
+
+def emit(diagnostics: Iterable[Diagnostic], lines_of: Lines, paint: Paint, width: int) -> Iterator[str]:
+    """Yields the lines of the report. `width` is how many columns of source fit beside the line numbers."""
+    for one in diagnostics:
+        yield f"{paint('code', one.code)} {paint('strong', neutralise(one.problem))}"
+        lines = lines_of(one.filename)
+        numbers = _line_numbers(one, len(lines))
+        gutter = " " * len(str(numbers[-1] if numbers else one.start.line))
+        place = f"{shown_path(one.filename)}:{one.start.line}:{one.start.column + 1}"
+        yield f"{gutter}{paint('place', '-->')} {place}"
+        if numbers:
+            edge = paint("edge", f"{gutter} |")
+            yield edge
+            yield from _snippet(one, lines, numbers, gutter, paint, width)
+            yield edge
+        if one.advice:
+            yield f"{paint('help', 'help:')} {neutralise(one.advice)}"
+        yield ""
+
+
+def _line_numbers(one: Diagnostic, total: int) -> list[int]:
+    """The lines to show: the marked ones with some around them, without blank ones at either end."""
+    if one.start.line > total:
+        return []
+    last = min(max(one.end.line, one.start.line), total)
+    return list(range(max(1, one.start.line - _CONTEXT), min(total, last + _CONTEXT) + 1))
+
+
+def _snippet(
+    one: Diagnostic, lines: Sequence[str], numbers: list[int], gutter: str, paint: Paint, width: int
+) -> Iterator[str]:
+    start, end = one.start, one.end
+    while numbers[0] < start.line and not lines[numbers[0] - 1].strip():
+        numbers = numbers[1:]
+    while numbers[-1] > end.line and not lines[numbers[-1] - 1].strip():
+        numbers = numbers[:-1]
+    left = _left_edge(lines, start, end, width)
+    spread = end.line > start.line
+    skipped = range(start.line + _MOST_MARKED_LINES - 3, end.line - 1)
+    skipped = skipped if end.line - start.line >= _MOST_MARKED_LINES else range(0)
+    begins_line = not lines[start.line - 1][: start.column].strip()
+    for number in numbers:
+        if number in skipped:
+            if number == skipped[0]:
+                yield f"{paint('edge', '...')} {paint('mark', '|')}"
+            continue
+        source, columns = _cut(lines[number - 1], left, width)
+        rail = ""
+        if spread:
+            inside = start.line < number <= end.line
+            rail = "| " if inside else "/ " if number == start.line and begins_line else "  "
+        label = paint("edge", f"{number:>{len(gutter)}} |")
+        yield f"{label} {paint('mark', rail) if rail.strip() else rail}{source}".rstrip()
+        marks = _marks(number, start, end, columns, left, begins_line)
+        if marks:
+            yield f"{paint('edge', f'{gutter} |')} {paint('mark', marks)}"
+
+
+def _marks(number: int, start: Position, end: Position, columns: list[int], left: int, begins_line: bool) -> str:
+    """What stands below a line: carets below a finding on one line, else the corners of the rail beside it."""
+
+    def column(of: int) -> int:
+        return columns[min(max(of - left, 0), len(columns) - 1)]
+
+    if start.line == end.line:
+        if number != start.line:
+            return ""
+        first = column(start.column)
+        return " " * first + "^" * max(1, column(end.column) - first)
+    if number == start.line and not begins_line:
+        return " " + "_" * (column(start.column) + 1) + "^"
+    if number == end.line:
+        return "|" + "_" * max(column(end.column), 1) + "^"
+    return ""
+
+
+def _left_edge(lines: Sequence[str], start: Position, end: Position, width: int) -> int:
+    """From which character on the lines are shown, so that the marked place of a long line is in sight."""
+    marked_to = end.column if end.line == start.line else len(lines[start.line - 1])
+    if start.column <= width // 2 or marked_to <= width:
+        return 0
+    return start.column - width // 3
+
+
+def _cut(line: str, left: int, width: int) -> tuple[str, list[int]]:
+    """The part of a line that fits, with an ellipsis where something is left out."""
+    source, columns = draw_line(line[left : left + width])
+    if left:
+        source = "…" + source[1:]
+    return source + ("…" if len(line) > left + width else ""), columns

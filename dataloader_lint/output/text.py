@@ -1,0 +1,60 @@
+"""Text that is safe to print: escape sequences, control characters and direction marks of the input do nothing."""
+
+from __future__ import annotations
+
+import os
+import unicodedata
+
+TAB = 4
+
+
+def neutralise(text: str) -> str:
+    """Spell out every character that could act on a terminal, end a line or hide text; for names and messages."""
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() else _escaped(char) for char in text)
+
+
+def shown_path(filename: str) -> str:
+    """A file's path as messages show it: relative where it lies below the working directory."""
+    if os.path.isabs(filename):
+        below = os.getcwd().rstrip(os.sep) + os.sep
+        filename = filename.removeprefix(below)
+    return neutralise(filename)
+
+
+def draw_line(line: str) -> tuple[str, list[int]]:
+    """A source line as a terminal can show it, and for each character (and the end) the column where it comes to stand.
+
+    Tabs become spaces, wide characters take two columns, combining ones none; what is not printable becomes a symbol.
+    """
+    if line.isascii() and line.isprintable():
+        return line, list(range(len(line) + 1))
+    drawn: list[str] = []
+    columns = [0]
+    for char in line:
+        column = columns[-1]
+        shown, width = _drawn(char, column)
+        drawn.append(shown)
+        columns.append(column + width)
+    return "".join(drawn), columns
+
+
+def _drawn(char: str, column: int) -> tuple[str, int]:
+    if char == "\t":
+        width = TAB - column % TAB
+        return " " * width, width
+    if unicodedata.combining(char):
+        return char, 0
+    if char.isprintable() or unicodedata.category(char) == "Zs":
+        return char, 2 if unicodedata.east_asian_width(char) in "WF" else 1
+    if char < " ":
+        return chr(0x2400 + ord(char)), 1
+    return "\N{SYMBOL FOR DELETE}" if char == "\x7f" else "\N{REPLACEMENT CHARACTER}", 1
+
+
+def _escaped(char: str) -> str:
+    point = ord(char)
+    if 0xDC80 <= point <= 0xDCFF:  # a byte of a file name that is no UTF-8
+        return f"\\x{point - 0xDC00:02x}"
+    return char.encode("unicode_escape").decode("ascii")

@@ -1,0 +1,80 @@
+"""`persistent_workers=True` needs worker processes; without them DataLoader raises ValueError.
+
+## What it does
+Reports a DataLoader whose `persistent_workers` is known to be true while its `num_workers` is known to be 0: written
+out, left out (0 is the default), bound to a name, kept in a keyword dict, or 0 by the declared default of a parameter,
+a command-line option or a dataclass field. The message names the default that the 0 comes from.
+
+## Why is this bad?
+The constructor raises `ValueError: persistent_workers option needs num_workers > 0` (torch 2.13). With a declared
+default of 0 the program works for whoever passes workers, and raises for everybody else.
+
+## Known limits
+Values that are computed at run time or come from a configuration file are unknown, and the rule says nothing.
+
+## Example
+```python
+from torch.utils.data import DataLoader
+
+def make(dataset):
+    return DataLoader(dataset, num_workers=0, persistent_workers=True)
+```
+
+## Use instead
+```python
+from torch.utils.data import DataLoader
+
+def make(dataset, workers=0):
+    return DataLoader(dataset, num_workers=workers, persistent_workers=workers > 0)
+```
+
+## Fix safety
+Safe. A literal is removed together with its argument: the call that raised now makes a loader. Where the number of
+workers has a name, the argument becomes `persistent_workers=NAME > 0`.
+
+## When to ignore it
+Never with a literal 0: the call cannot succeed. With a declared default of 0, when nobody runs the program without
+passing a number of workers.
+
+## Error messages
+- `ValueError: persistent_workers option needs num_workers > 0`
+
+## References
+- [torch.utils.data.DataLoader](https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.DataLoader)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from dataloader_lint.rules.base import Entity, Finding, FixLevel, Rule
+
+if TYPE_CHECKING:
+    from dataloader_lint.facts.loaders import Loader
+
+RULE = Rule("DL301", "persistent-workers-without-workers", Entity.LOADER, fix=FixLevel.SAFE)
+
+
+def check(loader: Loader) -> Iterator[Finding]:
+    if not loader.is_written_here:
+        return
+    persistent = loader.known("persistent_workers")
+    workers = loader.known("num_workers")
+    if persistent is None or workers is None or persistent.value is not True or workers.value != 0:
+        return
+    if not loader.is_reached:
+        return
+    if workers.default or persistent.default:
+        source = f" by {workers.default}" if workers.default else ""
+        reason = f" ({persistent.default})" if persistent.default else ""
+        problem = (
+            f"`persistent_workers` is true{reason} while `num_workers` is 0{source}, "
+            "so the constructor raises ValueError unless a caller passes workers"
+        )
+        advice = "write `persistent_workers=num_workers > 0` with the name that holds the number of workers"
+    else:
+        zero = "is 0" if loader.argument("num_workers") is not None else "is left out, which means 0"
+        problem = f"`{loader.name}` raises ValueError: `persistent_workers` is true but `num_workers` {zero}"
+        advice = "remove `persistent_workers`, or give the loader workers"
+    yield Finding(loader.node, problem, advice)

@@ -1,0 +1,57 @@
+"""What a rule is made of. A rule is one file in a family folder, found by its name `dlNNN_some_name.py`.
+
+The file holds a docstring (its page in docs/rules.md), `RULE = Rule(...)` and a function `check`, which gets one entity
+of the kind that `Rule.on` names and yields findings. Rule files never import LibCST at run time, so that listing the
+rules stays cheap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from dataloader_lint.facts.entity import Entity
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from dataloader_lint.edits import Repair
+
+
+class FixLevel(Enum):
+    """What `--fix` can do about a rule's findings."""
+
+    NONE = "none"
+    SAFE = "safe"
+    UNSAFE = "unsafe"
+    SOMETIMES_SAFE = "sometimes safe"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A rule's metadata. `name` reads well after "allow"; `default` is False for opt-in rules."""
+
+    code: str
+    name: str
+    on: Entity
+    default: bool = True
+    fix: FixLevel = FixLevel.NONE
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a check yields: the node to point at, and a message in two halves that read as one sentence.
+
+    `problem` says what is wrong and why it hurts, with the user's own names; `advice` says what to do. `repair` builds
+    the edits when somebody asks for them, and only then; it returns None when it refuses.
+    """
+
+    node: cst.CSTNode
+    problem: str
+    advice: str
+    repair: Callable[[], Repair | None] | None = None
+
+
+__all__ = ["Entity", "Finding", "FixLevel", "Rule"]

@@ -1,0 +1,84 @@
+"""A function defined inside another one cannot be pickled as `collate_fn`, so spawned workers cannot be started.
+
+## What it does
+Reports a function that is defined inside a function or method and reaches a DataLoader as its `collate_fn`: by its
+name, through a keyword dict or `functools.partial`, returned by a factory function of the project, or assigned to
+`loader.collate_fn` afterwards. The report stands on the argument that hands it over.
+
+## Why is this bad?
+Workers that are started by spawn (macOS, Windows) or forkserver (Linux from Python 3.14 on) get the `collate_fn`
+pickled by its name, and a name inside another function cannot be imported: the first iteration raises. Under fork
+nothing is pickled, which is why the same code works on Linux up to Python 3.13.
+
+## Known limits
+Silent where `num_workers=0` is written out, and where the call says `multiprocessing_context="fork"`. Functions at
+module level, bound methods, callable objects and `functools.partial` of a module-level function can be pickled and are
+not reported.
+
+## Example
+```python
+from torch.utils.data import DataLoader
+
+def make(dataset, pad_value):
+    def collate(batch):
+        return [sample + [pad_value] for sample in batch]
+
+    return DataLoader(dataset, num_workers=4, collate_fn=collate)
+```
+
+## Use instead
+```python
+from functools import partial
+from torch.utils.data import DataLoader
+
+def collate(batch, pad_value):
+    return [sample + [pad_value] for sample in batch]
+
+def make(dataset, pad_value):
+    return DataLoader(dataset, num_workers=4, collate_fn=partial(collate, pad_value=pad_value))
+```
+
+## Fix safety
+Unsafe: the function moves to module level, and what it took from around it is bound when the loader is made instead of
+when a batch is collated.
+
+## When to ignore it
+Where the program is pinned to fork, by the start method and by the Python version.
+
+## Error messages
+- `AttributeError: Can't pickle local object 'make.<locals>.collate'`
+
+## References
+- [Contexts and start methods](https://docs.python.org/3/library/multiprocessing.html#contexts-and-start-methods)
+- [What can be pickled](https://docs.python.org/3/library/pickle.html#what-can-be-pickled-and-unpickled)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from dataloader_lint.rules.base import Entity, Finding, FixLevel, Rule
+
+if TYPE_CHECKING:
+    from dataloader_lint.facts.analysis import Analysis
+
+RULE = Rule("DL202", "local-function-collate-fn", Entity.MODULE, fix=FixLevel.UNSAFE)
+
+
+def check(file: Analysis) -> Iterator[Finding]:
+    for handed in file.handed_over("collate_fn"):
+        loader = handed.loader
+        if not handed.is_local or handed.node not in file.tree or not loader.pickles_its_functions:
+            continue
+        problem = (
+            f"`{handed.name}` is defined inside another function, so as `collate_fn` it cannot be pickled and starting "
+            "workers fails on macOS, Windows and, from Python 3.14 on, Linux"
+        )
+        if loader.is_passed("num_workers") is False:
+            problem += " as soon as the loader gets any"
+        yield Finding(
+            handed.node,
+            problem,
+            f"move `{handed.name}` to module level and bind what it needs with `functools.partial`",
+        )

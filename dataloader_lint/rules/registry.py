@@ -1,0 +1,52 @@
+"""Finds the rules: modules named `dlNNN_some_name` in this package and its family folders. Nothing is registered."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from types import ModuleType
+from typing import Any
+
+import dataloader_lint.rules
+from dataloader_lint.rules.base import Finding, Rule
+
+UNREADABLE_FILE = "DL000"
+INTERNAL_ERROR = "DL999"
+
+_RULE_MODULE = re.compile(r"dl\d{3}_\w+")
+
+
+@dataclass(frozen=True, slots=True)
+class FoundRule:
+    """A rule with what its file holds. `check` is None for the codes that the engine itself reports."""
+
+    rule: Rule
+    check: Callable[[Any], Iterable[Finding]] | None
+    page: str
+    module: str
+
+
+@cache
+def found_rules() -> dict[str, FoundRule]:
+    """All rules by code, in the order of their codes."""
+    found = [_read(module) for module in _rule_modules(dataloader_lint.rules)]
+    by_code = {rule.rule.code: rule for rule in sorted(found, key=lambda rule: rule.rule.code)}
+    if len(by_code) < len(found):
+        raise ValueError("two rule files have the same code")
+    return by_code
+
+
+def _rule_modules(package: ModuleType) -> Iterator[ModuleType]:
+    for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
+        if module.ispkg:
+            yield from _rule_modules(importlib.import_module(module.name))
+        elif _RULE_MODULE.fullmatch(module.name.rpartition(".")[2]):
+            yield importlib.import_module(module.name)
+
+
+def _read(module: ModuleType) -> FoundRule:
+    return FoundRule(module.RULE, getattr(module, "check", None), module.__doc__ or "", module.__name__)

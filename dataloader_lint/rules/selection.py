@@ -1,0 +1,70 @@
+"""Which rules run: code prefixes, of which the longest that fits decides."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from dataloader_lint.rules.registry import INTERNAL_ERROR, UNREADABLE_FILE, FoundRule, found_rules
+from dataloader_lint.settings import Settings
+
+# What the engine reports says that a file was not checked: that is dropped only when ignored by its own code, as
+# being one of the prefixes that fit beats every shorter one.
+_ENGINE_CODES = (UNREADABLE_FILE, INTERNAL_ERROR)
+
+
+class UnknownCodeError(ValueError):
+    """A code or prefix that no rule has; the message names the nearest one that exists."""
+
+
+def is_selected(code: str, default: bool, settings: Settings) -> bool:
+    """Whether a rule runs: the longest fitting prefix decides, and ignoring wins a tie.
+
+    A rule that is not on by `default` runs only when its full code is selected; no prefix brings it in.
+    """
+    wanted = (*(settings.select or ("DL",)), *settings.extend_select)
+    if code in _ENGINE_CODES:
+        wanted = (*wanted, code[:4])
+    elif not default:
+        wanted = tuple(prefix for prefix in wanted if prefix == code)
+    return _longest_fit(code, wanted) > _longest_fit(code, settings.ignore)
+
+
+def selected_rules(settings: Settings) -> list[FoundRule]:
+    """The rules that run, in the order of their codes. Codes that the engine itself reports are not among them."""
+    return [
+        found
+        for code, found in found_rules().items()
+        if found.check is not None and is_selected(code, found.rule.default, settings)
+    ]
+
+
+def check_codes(prefixes: Iterable[str]) -> None:
+    """Raise UnknownCodeError for the first prefix that fits no rule."""
+    codes = list(found_rules())
+    for prefix in prefixes:
+        if not prefix or not any(code.startswith(prefix) for code in codes):
+            raise UnknownCodeError(f"unknown rule code {prefix!r}{_suggestion(prefix, codes)}")
+
+
+def find_rule(text: str) -> FoundRule:
+    """The rule with this code or name. Raises UnknownCodeError."""
+    rules = found_rules()
+    for code, found in rules.items():
+        if text.upper() == code or text.lower() == found.rule.name:
+            return found
+    raise UnknownCodeError(
+        f"unknown rule {text!r}{_suggestion(text, [*rules, *(found.rule.name for found in rules.values())])}"
+    )
+
+
+def _longest_fit(code: str, prefixes: Iterable[str]) -> int:
+    return max((len(prefix) for prefix in prefixes if code.startswith(prefix)), default=0)
+
+
+def _suggestion(text: str, known: list[str]) -> str:
+    import difflib
+
+    if text.upper() in known:
+        return f"; did you mean {text.upper()!r}?"
+    near = difflib.get_close_matches(text.upper(), known, n=1) or difflib.get_close_matches(text.lower(), known, n=1)
+    return f"; did you mean {near[0]!r}?" if near else ""

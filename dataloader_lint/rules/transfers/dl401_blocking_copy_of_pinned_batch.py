@@ -1,0 +1,87 @@
+"""A pinned batch is moved without `non_blocking=True`, so the host waits for a copy that it need not wait for.
+
+## What it does
+Reports `.to(device)` and `.cuda()` without `non_blocking` on a tensor that comes from a batch of a DataLoader whose
+`pin_memory` is known to be true, or known to be true wherever CUDA is available. The batch is followed from the loop
+variable or `next(iterator)` through unpacking, dicts and comprehensions, and into the functions of the project that the
+loader or the batch is passed to. Where several loaders reach one transfer, all must be known and one of them pinned.
+
+## Why is this bad?
+`pin_memory=True` copies each batch once more on the host, into page-locked memory, so that the GPU can fetch it while
+the program goes on. Without `non_blocking=True` the host waits until each tensor has arrived: it pays for the
+page-locked copy and does not get the overlap.
+
+## Known limits
+Batches and loaders that arrive from code that is not in sight are unknown, and the rule says nothing; so are loaders
+that went through Accelerate, Fabric or a Trainer, which move batches themselves. Nothing is said in the `forward` of a
+module, about `non_blocking=NAME`, whatever the name holds, about targets known to be the CPU, and where the data was
+on a device before the loader was made.
+
+## Example
+```python
+from torch.utils.data import DataLoader
+
+def train(model, dataset, device):
+    loader = DataLoader(dataset, batch_size=64, num_workers=4, pin_memory=True)
+    for images, labels in loader:
+        images = images.to(device)
+        labels = labels.to(device)
+        model.step(images, labels)
+```
+
+## Use instead
+```python
+from torch.utils.data import DataLoader
+
+def train(model, dataset, device):
+    loader = DataLoader(dataset, batch_size=64, num_workers=4, pin_memory=True)
+    for images, labels in loader:
+        images = images.to(device, non_blocking=True)
+        labels = labels.to(device, non_blocking=True)
+        model.step(images, labels)
+```
+
+## Fix safety
+No automatic fix yet.
+
+## When to ignore it
+Where the copy is no part of what takes time, for example a single batch that is moved once before training.
+
+## References
+- [CUDA semantics: use pinned memory buffers](https://docs.pytorch.org/docs/stable/notes/cuda.html#use-pinned-memory-buffers)
+- [A guide on good usage of `non_blocking` and `pin_memory`](https://docs.pytorch.org/tutorials/intermediate/pinmem_nonblock.html)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from dataloader_lint.rules.base import Entity, Finding, Rule
+
+if TYPE_CHECKING:
+    from dataloader_lint.facts.batches import Transfer
+
+RULE = Rule("DL401", "blocking-copy-of-pinned-batch", Entity.TRANSFER)
+
+
+def check(transfer: Transfer) -> Iterator[Finding]:
+    if transfer.is_in_forward or not transfer.is_surely_blocking or not transfer.goes_to_gpu:
+        return
+    origins = transfer.origins
+    if any(origin.is_pinned is None for origin in origins) or not transfer.is_reached:
+        return
+    pinned = next((origin for origin in origins if origin.is_pinned), None)
+    if pinned is None:
+        return
+    place = f" in `{pinned.file}`" if pinned.file != transfer.file else ""
+    default = pinned.loader.known("pin_memory")
+    reason = f" by {default.default}" if default is not None and default.default else ""
+    problem = (
+        f"the host waits for `{transfer.text}`, though `{pinned.name}`{place} pins its batches{reason}, "
+        "which lets the copy overlap with work on the GPU"
+    )
+    advice = "pass `non_blocking=True`"
+    if transfer.may_change_type:
+        advice += ", and change the data type after the move: changed on the way, the tensor that is copied is not pinned"
+    yield Finding(transfer.call, problem, advice)

@@ -1,0 +1,1 @@
+"""Text in, text out: which files there are, how their bytes become text, and what their `# noqa` comments say."""

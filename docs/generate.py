@@ -1,0 +1,179 @@
+"""Makes `docs/rules.md` and the rules table of the README out of the rule files, which are the only source.
+
+python -m docs.generate            writes both
+python -m docs.generate --check    writes nothing; exits 1 and names the file that is out of step
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from dataloader_lint.rules.base import FixLevel, Rule
+from dataloader_lint.rules.registry import FoundRule, found_rules
+
+ROOT = Path(__file__).resolve().parent.parent
+RULES_PAGE = ROOT / "docs" / "rules.md"
+README = ROOT / "README.md"
+TABLE_BEGIN = "<!-- rules: made by docs/generate.py -->"
+TABLE_END = "<!-- end of rules -->"
+
+# The headings of a rule's docstring, below its summary line, in this order.
+HEADINGS = (
+    "What it does",
+    "Why is this bad?",
+    "Known limits",
+    "Example",
+    "Use instead",
+    "Fix safety",
+    "When to ignore it",
+    "Error messages",
+    "References",
+)
+# Folder → title, in the order of the hundreds of the codes.
+FAMILIES = {
+    "engine": "The linter itself",
+    "memory": "Memory of workers",
+    "processes": "Pickling and start methods",
+    "arguments": "DataLoader arguments",
+    "transfers": "Moving batches to the device",
+    "threads": "Threads in workers",
+    "samples": "What workers return",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One rule's file, taken apart: `sections` maps each heading to its text."""
+
+    rule: Rule
+    module: str
+    checks: bool
+    summary: str
+    sections: dict[str, str]
+
+    @property
+    def family(self) -> str:
+        """The name of the folder that the rule lies in."""
+        return self.module.split(".")[-2]
+
+    @property
+    def anchor(self) -> str:
+        """How GitHub spells the link to this rule's heading."""
+        return f"{self.rule.code}-{self.rule.name}".lower()
+
+    def blocks(self, heading: str) -> list[str]:
+        """Returns the Python code blocks below a heading."""
+        return re.findall(r"^```python\n(.*?)^```$", self.sections.get(heading, ""), re.MULTILINE | re.DOTALL)
+
+
+def read_page(found: FoundRule) -> Page:
+    """Takes a rule's docstring apart; headings are lines that begin with `## `, outside of code blocks."""
+    sections: dict[str, list[str]] = {"": []}
+    heading, in_code = "", False
+    for line in found.page.strip().splitlines():
+        in_code ^= line.startswith("```")
+        if line.startswith("## ") and not in_code:
+            heading = line.removeprefix("## ").strip()
+            sections[heading] = []
+        else:
+            sections[heading].append(line)
+    texts = {name: "\n".join(text).strip() for name, text in sections.items()}
+    summary = texts.pop("")
+    return Page(found.rule, found.module, found.check is not None, summary, texts)
+
+
+def read_pages() -> list[Page]:
+    """Reads every rule file, in the order of the codes."""
+    return [read_page(found) for found in found_rules().values()]
+
+
+def fix_in_words(rule: Rule) -> str:
+    """Says what `--fix` can do, in a table's cell."""
+    return "" if rule.fix is FixLevel.NONE else rule.fix.value
+
+
+def render_table(pages: list[Page], target: str) -> str:
+    """Renders one row per rule; links lead to `target`, which is empty on the rules page itself."""
+    rows = ["| Code | Name | What it finds | On by default | Fix |", "|---|---|---|---|---|"]
+    for page in pages:
+        rule = page.rule
+        link = f"[{rule.code}]({target}#{page.anchor})"
+        rows.append(
+            f"| {link} | {rule.name} | {page.summary} | {'yes' if rule.default else ''} | {fix_in_words(rule)} |"
+        )
+    return "\n".join(rows)
+
+
+def render_rule(page: Page) -> str:
+    """Renders one rule's part of the page: its docstring, one level down."""
+    rule = page.rule
+    state = "On by default" if rule.default else f"Opt-in: `--extend-select {rule.code}`"
+    fix = "no automatic fix" if rule.fix is FixLevel.NONE else f"fix: {rule.fix.value}"
+    parts = [f"## {rule.code} {rule.name}", page.summary, f"{state}; {fix}."]
+    for heading, text in page.sections.items():
+        parts += [f"### {heading}", text]
+    return "\n\n".join(parts)
+
+
+def render_rules_page(pages: list[Page]) -> str:
+    """Renders docs/rules.md."""
+    parts = [
+        "<!-- Made by docs/generate.py from the docstrings in dataloader_lint/rules: edit those. -->",
+        "# Rules",
+        render_table(pages, target=""),
+    ]
+    for family, title in FAMILIES.items():
+        members = [page for page in pages if page.family == family]
+        if members:
+            parts += [f"# {title}", *(render_rule(page) for page in members)]
+    return "\n\n".join(parts) + "\n"
+
+
+def render_readme(pages: list[Page], readme: str) -> str:
+    """Puts the table of the rules that look at code between the README's two markers.
+
+    Raises:
+        ValueError: a marker is missing.
+    """
+    head, begin, rest = readme.partition(TABLE_BEGIN)
+    _, end, tail = rest.partition(TABLE_END)
+    if not (begin and end):
+        raise ValueError(f"README.md needs the lines {TABLE_BEGIN} and {TABLE_END}")
+    table = render_table([page for page in pages if page.checks], target="docs/rules.md")
+    return f"{head}{begin}\n{table}\n{end}{tail}"
+
+
+def render_all() -> dict[Path, str]:
+    """Renders every made file: its path and what it should hold."""
+    pages = read_pages()
+    return {
+        RULES_PAGE: render_rules_page(pages),
+        README: render_readme(pages, README.read_text(encoding="utf-8")),
+    }
+
+
+def main() -> int:
+    """Writes what is out of step, or, with `--check`, only says so."""
+    parser = argparse.ArgumentParser(description="Make the documentation of the rules.")
+    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if a file is out of step")
+    check: bool = parser.parse_args().check
+    stale = [
+        path
+        for path, content in render_all().items()
+        if not path.exists() or path.read_text(encoding="utf-8") != content
+    ]
+    for path in stale:
+        if check:
+            print(f"{path.relative_to(ROOT)} is out of step with the rules: run python -m docs.generate")
+        else:
+            path.write_text(render_all()[path], encoding="utf-8", newline="\n")
+            print(f"wrote {path.relative_to(ROOT)}")
+    return 1 if check and stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,103 @@
+"""Every fixture is reported exactly where its comments say, however it is written and whichever way it is linted."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+from dataloader_lint import lint_paths
+from dataloader_lint.settings import Settings
+from docs.generate import read_pages
+from fixture_harness import FIXTURES, Place, Unit, find_units, places, suppressed
+
+UNITS = find_units()
+RULES = [page.rule for page in read_pages()]
+DEFAULT_CODES = {rule.code for rule in RULES if rule.default}
+ALL_CODES = ",".join(rule.code for rule in RULES)
+
+each_unit = pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.name)
+
+
+def lint(unit: Unit) -> list[Place]:
+    """Lints a unit with the default rules and the one that it is a fixture of."""
+    return places(lint_paths([unit.path], Settings(extend_select=(unit.code,))), unit.root)
+
+
+@each_unit
+def test_reported_where_the_comments_say(unit: Unit) -> None:
+    assert lint(unit) == unit.expected()
+
+
+@each_unit
+def test_noqa_silences(unit: Unit, tmp_path: Path) -> None:
+    assert lint(unit.rewritten(tmp_path, suppressed)) == []
+
+
+@each_unit
+def test_layout_of_the_file_does_not_matter(unit: Unit, tmp_path: Path) -> None:
+    crlf = unit.rewritten(tmp_path / "crlf", lambda source: source.replace(b"\n", b"\r\n"))
+    assert lint(crlf) == unit.expected()
+
+    if not any(b"coding" in file.read_bytes() for file in unit.files):
+        bom = unit.rewritten(tmp_path / "bom", lambda source: b"\xef\xbb\xbf" + source)
+        assert lint(bom) == unit.expected()
+
+        top = b"# One comment\n\n# and another\n"
+        shifted = unit.rewritten(tmp_path / "shifted", lambda source: top + source)
+        assert lint(shifted) == [(file, line + 3, code) for file, line, code in unit.expected()]
+
+
+def run(*command: str) -> str:
+    """Runs a command on all fixtures at once; it may find things, but it may not fail."""
+    done = subprocess.run([sys.executable, "-m", *command], cwd=FIXTURES, capture_output=True, text=True, check=False)
+    assert done.returncode in (0, 1), done.stderr
+    return done.stdout
+
+
+# (path, line, column from 1, code)
+FullPlace = tuple[str, int, int, str]
+
+
+@pytest.fixture(scope="module")
+def from_the_command_line() -> list[FullPlace]:
+    found = json.loads(run("dataloader_lint", "--select", ALL_CODES, "--output-format", "json", "."))
+    return sorted(
+        (
+            Path(FIXTURES, one["filename"]).resolve().relative_to(FIXTURES).as_posix(),
+            one["location"]["row"],
+            one["location"]["column"],
+            one["code"],
+        )
+        for one in found
+    )
+
+
+@pytest.fixture(scope="module")
+def from_flake8() -> list[FullPlace]:
+    lines = run("flake8", "--isolated", "--select", ALL_CODES, "--format", "%(path)s|%(row)d|%(col)d|%(code)s", ".")
+    found = (line.split("|") for line in lines.splitlines())
+    return sorted((Path(path).as_posix(), int(row), int(column), code) for path, row, column, code in found)
+
+
+def test_flake8_and_the_command_line_report_the_same_places(
+    from_flake8: list[FullPlace], from_the_command_line: list[FullPlace]
+) -> None:
+    assert from_flake8 == from_the_command_line
+
+
+def test_the_command_line_reports_what_the_comments_say(from_the_command_line: list[FullPlace]) -> None:
+    found: defaultdict[str, list[Place]] = defaultdict(list)
+    for path, line, _, code in from_the_command_line:
+        if code in DEFAULT_CODES or code == Path(path).parts[0]:
+            found[path].append((path, line, code))
+    expected: defaultdict[str, list[Place]] = defaultdict(list)
+    for unit in UNITS:
+        for inside, line, code in unit.expected():
+            path = (unit.root / inside).relative_to(FIXTURES).as_posix()
+            expected[path].append((path, line, code))
+    assert found == expected

@@ -1,0 +1,204 @@
+"""The plugin in a real flake8."""
+
+from __future__ import annotations
+
+import ast
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from dataloader_lint import Settings, __version__, lint_source
+from dataloader_lint.flake8_plugin import Plugin
+from fake_rules import fake_rules
+
+__all__ = ["fake_rules"]
+
+ROOT = Path(__file__).parent.parent
+BAD = "from torch.utils.data import DataLoader\n\nloader = DataLoader(data, persistent_workers=True, num_workers=0)\n"
+
+# The three made-up rules in place of the real ones, for flake8 processes: Python imports this at start-up.
+MADE_UP = f"""
+import sys
+sys.path[:0] = [{str(ROOT)!r}, {str(ROOT / "tests")!r}]
+import fake_rules, pytest
+patch = pytest.MonkeyPatch()
+fake_rules.fake_rules.__wrapped__(patch)
+"""
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Makes flake8 see the plugin of this checkout whether it is installed or not."""
+    info = tmp_path / "path" / "dataloader_lint-0.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: dataloader-lint\nVersion: {__version__}\n")
+    (info / "entry_points.txt").write_text("[flake8.extension]\nDL = dataloader_lint.flake8_plugin:Plugin\n")
+    (tmp_path / "work").mkdir()
+    monkeypatch.chdir(tmp_path / "work")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(info.parent), str(ROOT)]))
+
+
+@pytest.fixture
+def made_up(tmp_path: Path) -> None:
+    (tmp_path / "path" / "sitecustomize.py").write_text(MADE_UP)
+
+
+def flake8(*arguments: str, stdin: str | None = None) -> tuple[int, list[str], str]:
+    command = [sys.executable, "-m", "flake8", *arguments]
+    done = subprocess.run(command, input=stdin, capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout.splitlines(), done.stderr
+
+
+def write(name: str, content: str | bytes) -> None:
+    path = Path(name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+
+
+def places(lines: list[str]) -> list[str]:
+    return [" ".join(line.split(" ")[:2]).removeprefix("./") for line in lines]
+
+
+def test_flake8_knows_the_plugin() -> None:
+    assert f"dataloader-lint: {__version__}" in " ".join(flake8("--version")[1])
+
+
+def test_findings_have_the_right_place() -> None:
+    write("a.py", BAD)
+    for option in ([], ["--isolated"]):
+        code, lines, err = flake8(*option, "--select", "DL301", ".")
+        assert (code, err) == (1, "")
+        assert places(lines) == ["a.py:3:10: DL301"]
+    (expected,) = lint_source(BAD, "a.py", Settings(select=("DL301",)))
+    assert lines[0] == f"./a.py:3:10: DL301 {expected.message}"
+
+
+def test_the_plugin_is_on_by_default() -> None:
+    write("a.py", BAD)
+    assert "a.py:3:10: DL301" in places(flake8("a.py")[1])
+    assert not [line for line in flake8("--select", "E,F", "a.py")[1] if "DL" in line]
+    assert not [line for line in flake8("--ignore", "DL", "a.py")[1] if "DL" in line]
+
+
+def test_jobs() -> None:
+    for number in range(8):
+        write(f"p{number}/a.py", BAD)
+    serial = flake8("--isolated", "--select", "DL301", "--jobs", "1", ".")
+    assert len(serial[1]) == 8
+    assert flake8("--isolated", "--select", "DL301", "--jobs", "3", ".") == serial
+
+
+def test_noqa_and_per_file_ignores_are_flake8s() -> None:
+    write("a.py", BAD.replace("=0)", "=0)  # noqa: DL301"))
+    write("b.py", BAD.replace("=0)", "=0)  # noqa"))
+    write("c.py", "# flake8: noqa\n" + BAD)
+    write("d.py", BAD)
+    write("setup.cfg", "[flake8]\nselect = DL301\nper-file-ignores =\n    d.py: DL301\n")
+    assert flake8(".") == (0, [], "")
+    assert places(flake8("--disable-noqa", ".")[1]) == ["a.py:3:10: DL301", "b.py:3:10: DL301", "c.py:4:10: DL301"]
+
+
+def test_standard_input() -> None:
+    code, lines, _ = flake8("--isolated", "--select", "DL301", "--stdin-display-name", "x/y.py", "-", stdin=BAD)
+    assert (code, places(lines)) == (1, ["x/y.py:3:10: DL301"])
+    assert places(flake8("--isolated", "--select", "DL301", "-", stdin=BAD)[1]) == ["stdin:3:10: DL301"]
+
+
+def test_encodings_and_newlines() -> None:
+    write("bom.py", b"\xef\xbb\xbf" + BAD.encode())
+    write("crlf.py", BAD.replace("\n", "\r\n"))
+    write("latin.py", ("# coding: latin-1\n" + BAD + "x = 'é'\n").encode("latin-1"))
+    write("wide.py", BAD.replace("loader =", "ü数 ="))
+    _, lines, err = flake8("--isolated", "--select", "DL", ".")
+    assert err == ""
+    found = [place for place in places(lines) if place.endswith("DL301")]
+    assert found == ["bom.py:3:10: DL301", "crlf.py:3:10: DL301", "latin.py:4:10: DL301", "wide.py:3:6: DL301"]
+
+
+def test_broken_files_are_flake8s() -> None:
+    write("a.py", "DataLoader(\n")
+    write("b.py", b"x = 1\0DataLoader\n")
+    write("c.py", b"# DataLoader \xe9\n")
+    write("d.py", "")
+    write("e.py", BAD)
+    code, lines, err = flake8("--isolated", "--select", "DL,E9", ".")
+    assert (code, err) == (1, "")
+    assert {line.split(" ")[1] for line in lines if not line.startswith("./e.py")} <= {"E902", "E999"}
+    assert "e.py:3:10: DL301" in places(lines)
+
+
+@pytest.mark.usefixtures("made_up")
+def test_opt_in_rules_are_off_until_asked_for_by_code() -> None:
+    write("a.py", "DataLoader(Dataset(1))\n")
+
+    def codes(*arguments: str) -> list[str]:
+        _, lines, err = flake8(*arguments, "a.py")
+        assert err == ""
+        return [line.split(" ")[1] for line in lines if " DL" in line]
+
+    assert codes() == ["DL301", "DL304"]
+    assert codes("--select", "DL") == codes("--extend-select", "DL30") == ["DL301", "DL304"]
+    assert codes("--extend-select", "DL305") == ["DL301", "DL304", "DL305"]
+    assert codes("--select", "DL305") == ["DL305"]
+    assert codes("--select", "DL,DL305", "--ignore", "DL304") == ["DL301", "DL305"]
+    assert codes("--select", "DL3", "--extend-ignore", "DL301") == ["DL304"]
+    write("setup.cfg", "[flake8]\nextend-select = DL305\nextend-ignore = DL304\n")
+    assert codes() == ["DL301", "DL305"]
+
+
+@pytest.mark.usefixtures("made_up")
+def test_a_crash_is_a_finding_that_names_the_rule() -> None:
+    write("a.py", "x = 1\nDataLoader(crash())\n")
+    code, lines, err = flake8("--isolated", "--select", "DL", "a.py")
+    assert (code, err) == (1, "")
+    assert places(lines) == ["a.py:1:1: DL999", "a.py:2:1: DL301", "a.py:2:1: DL304"]
+    assert "internal error in rule DL304: ZeroDivisionError: made up" in lines[0]
+
+
+def report(source: str) -> list[tuple[int, int, str]]:
+    plugin = Plugin(ast.parse(source), "a.py", source.splitlines(keepends=True))
+    return [(line, column, text.split(" ")[0]) for line, column, text, _ in plugin.run()]
+
+
+@pytest.mark.usefixtures("fake_rules")
+def test_the_contract(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Plugin, "session", None)
+    monkeypatch.setattr(Plugin, "settings", Settings(select=("DL301",)))
+    assert report("x = 1\ny = DataLoader(1)\n") == [(2, 4, "DL301")]
+    assert report("import os\n") == []
+
+    def crash(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("dataloader_lint.linter.lint_text", crash)
+    monkeypatch.setattr(Plugin, "settings", Settings())
+    assert report("DataLoader(1)\n") == [(1, 0, "DL999")]
+
+
+def test_libcst_is_imported_only_for_files_that_pass_the_gate() -> None:
+    write("a.py", "import os\n")
+    code = (
+        "import sys; from flake8.main.cli import main; main(['-j1', '--isolated', '--select', 'DL', sys.argv[1]]);"
+        "print('libcst' in sys.modules)"
+    )
+
+    def imported(file: str) -> str:
+        command = [sys.executable, "-c", code, file]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()[-1]
+
+    assert imported("a.py") == "False"
+    write("b.py", BAD)
+    assert imported("b.py") == "True"
+
+
+def test_rules_that_flake8_would_not_show_do_not_run() -> None:
+    write("b.py", BAD)
+    code = (
+        "import sys; from flake8.main.cli import main; main(['-j1', '--isolated', '--select', 'E', 'b.py']);"
+        "print('libcst' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "False"

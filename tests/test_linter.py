@@ -1,0 +1,167 @@
+"""One file at a time: what comes out, what a crash costs, and what is not even looked at."""
+
+from __future__ import annotations
+
+import gc
+import subprocess
+import sys
+
+import pytest
+
+import dataloader_lint
+from dataloader_lint import Settings, lint_source
+from dataloader_lint.diagnostics import Diagnostic, Position
+from dataloader_lint.rules.base import Entity, Finding, Rule
+from dataloader_lint.rules.registry import FoundRule, found_rules
+from fake_rules import fake_rules
+
+__all__ = ["fake_rules"]
+
+ONLY_LOADER = Settings(select=("DL301",))
+
+
+@pytest.mark.usefixtures("fake_rules")
+def test_a_finding_knows_its_place() -> None:
+    source = b"x = 1\nif x:\n    loader = wrap(DataLoader(\n        'd\xc3\xa9',\n    ))\n"
+    assert lint_source(source, "some.py", ONLY_LOADER) == [
+        Diagnostic(
+            filename="some.py",
+            start=Position(3, 18),
+            end=Position(5, 5),
+            code="DL301",
+            problem="this loader is made up",
+            advice="do not worry",
+            statement_lines=(3, 5),
+        )
+    ]
+
+
+@pytest.mark.usefixtures("fake_rules")
+@pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+def test_bytes_and_text_give_the_same_places(newline: str, mark: bytes) -> None:
+    text = f"x = 'ü'{newline}\x0c{newline}é\t= DataLoader(x){newline}"
+    from_bytes = lint_source(mark + text.encode(), "some.py", ONLY_LOADER)
+    assert [one.start for one in from_bytes] == [Position(3, 4)]
+    assert lint_source(mark.decode("utf-8") + text, "some.py", ONLY_LOADER) == from_bytes
+
+
+@pytest.mark.usefixtures("fake_rules")
+def test_findings_are_sorted_and_not_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
+    source = "b = DataLoader(DataLoader(x))\na = DataLoader(y)\n"
+    found = lint_source(source, "some.py")
+    assert [(one.start.line, one.start.column, one.code) for one in found] == [
+        (1, 4, "DL301"), (1, 4, "DL304"), (1, 15, "DL301"), (1, 15, "DL304"), (2, 4, "DL301"), (2, 4, "DL304"),
+    ]  # fmt: skip
+    monkeypatch.setattr("dataloader_lint.facts.analysis.Analysis.entities", lambda self, kind: [self, self])
+    assert lint_source(source, "some.py") == found
+
+
+@pytest.mark.usefixtures("fake_rules")
+def test_a_crash_in_a_rule_is_one_diagnostic_and_costs_only_that_rule() -> None:
+    found = lint_source("x = 1\ny = DataLoader(crash())\nDataLoader(1)\n", "some.py")
+    assert [(one.start.line, one.code) for one in found] == [
+        (1, "DL999"),
+        (2, "DL301"),
+        (2, "DL304"),
+        (3, "DL301"),
+        (3, "DL304"),
+    ]
+    crash = found[0]
+    assert crash.problem.startswith("internal error in rule DL304: ZeroDivisionError: made up (linter.py:")
+    assert "\n" not in crash.message
+
+
+@pytest.mark.usefixtures("fake_rules")
+def test_a_crash_is_not_silenced_by_a_comment_but_by_leaving_the_rule_out() -> None:
+    assert lint_source("# noqa\nDataLoader(crash())\n", "some.py")[0].code == "DL999"
+    assert [one.code for one in lint_source("DataLoader(crash())\n", "some.py", ONLY_LOADER)] == ["DL301"]
+
+
+@pytest.mark.usefixtures("fake_rules")
+def test_a_crash_in_the_facts_is_one_diagnostic(monkeypatch: pytest.MonkeyPatch) -> None:
+    def crash(*_: object) -> None:
+        raise RecursionError
+
+    monkeypatch.setattr("dataloader_lint.facts.analysis.Analysis.entities", crash)
+    found = lint_source("DataLoader(1)\n", "some.py")
+    assert found[0].problem.startswith("internal error in facts about every module: RecursionError")
+    assert len(found) == 1
+    monkeypatch.setattr("dataloader_lint.facts.analysis.Session.analyse", crash)
+    found = lint_source("DataLoader(1)\n", "some.py")
+    assert found[0].problem.startswith("internal error in facts: RecursionError")
+
+
+def test_a_rule_that_reports_a_node_of_another_file_is_a_crash(fake_rules: dict[str, FoundRule]) -> None:
+    import libcst
+
+    stray = libcst.Name("x")
+    rule = Rule("DL301", "made-up-loader", Entity.MODULE)
+    fake_rules["DL301"] = FoundRule(rule, lambda facts: [Finding(stray, "here?", "")], "", "fake")
+    (crash,) = lint_source("DataLoader(1)\n", "some.py", ONLY_LOADER)
+    assert "a node of another file" in crash.problem
+
+
+@pytest.mark.usefixtures("fake_rules")
+def test_unselected_rules_never_run(fake_rules: dict[str, FoundRule]) -> None:
+    ran: list[str] = []
+    for code in ("DL301", "DL304", "DL305"):
+        rule = fake_rules[code].rule
+        fake_rules[code] = FoundRule(rule, lambda facts, code=code: ran.append(code) or (), "", "fake")  # type: ignore[misc]
+    lint_source("DataLoader(1)\n", "some.py", Settings(ignore=("DL304",)))
+    assert ran == ["DL301"]
+
+
+@pytest.mark.usefixtures("fake_rules")
+@pytest.mark.parametrize(
+    ("source", "problem"),
+    [
+        (b"DataLoader(\n", "syntax error: '(' was never closed"),
+        (b"DataLoader('\xe9')\n", "this file is not valid UTF-8 (byte 0xe9)"),
+        (b"DataLoader(\0)\n", "this file holds a NUL byte, which Python source must not"),
+    ],
+)
+def test_a_file_that_cannot_be_parsed_is_one_diagnostic(source: bytes, problem: str) -> None:
+    found = lint_source(source, "some.py")
+    assert [(one.code, one.problem) for one in found] == [("DL000", problem)]
+    assert lint_source(source, "some.py", Settings(ignore=("DL000",))) == []
+    assert lint_source(b"# flake8: noqa\n" + source, "some.py", Settings(ignore=("DL000",))) == []
+
+
+@pytest.mark.usefixtures("fake_rules")
+def test_the_garbage_collector_is_left_as_it_was() -> None:
+    assert gc.isenabled()
+    lint_source("DataLoader(1)\n", "some.py")
+    lint_source("DataLoader(\n", "some.py")
+    assert gc.isenabled()
+    gc.disable()
+    try:
+        lint_source("DataLoader(1)\n", "some.py")
+        assert not gc.isenabled()
+    finally:
+        gc.enable()
+
+
+def test_every_rule_file_is_found_and_named_after_its_code() -> None:
+    for code, found in found_rules().items():
+        assert found.module.rpartition(".")[2] == f"{code}_{found.rule.name}".lower().replace("-", "_")
+        assert found.page.strip()
+    assert {code for code, found in found_rules().items() if found.check is None} == {"DL000", "DL999"}
+
+
+def test_the_public_names_come_when_asked_for() -> None:
+    for name in dataloader_lint.__all__:
+        assert getattr(dataloader_lint, name) is not None
+    with pytest.raises(AttributeError, match="nonsense"):
+        _ = dataloader_lint.nonsense
+    code = "import sys, dataloader_lint; print(sorted(m for m in sys.modules if m.startswith('dataloader_lint')))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "['dataloader_lint']\n"
+
+
+def test_listing_the_rules_does_not_import_libcst() -> None:
+    code = (
+        "import sys; from dataloader_lint.rules import registry; registry.found_rules(); print('libcst' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"

@@ -1,0 +1,110 @@
+"""Comments silence what flake8 would silence. flake8 itself is the judge here."""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+
+import pytest
+from flake8.processor import FileProcessor
+from flake8.violation import Violation
+
+from dataloader_lint.linter import lint_source
+from dataloader_lint.source.noqa import silenced, skips_file
+from fake_rules import fake_rules
+
+__all__ = ["fake_rules"]
+
+_FORMS = [
+    "#noqa", "#  noqa", "# noqa", "# NOQA", "# NoQA", "# noqa:", "# noqa :DL301", "# noqa : DL301", "# noqa:DL301",
+    "# noqa: DL301", "# noqa:  DL301", "# noqa:\tDL301", "# noqa DL301", "# noqa: dl301", "# noqa: DL3", "# noqa: DL",
+    "# noqa: D3", "# noqa: DL302", "# noqa: E501,DL301", "# noqa: E501, DL301", "# noqa: E501 DL301",
+    "# noqa: E501,, DL301", "# noqa: E501;DL301", "# noqa: E501DL301", "# noqa: DL301 why", "# noqa: why",
+    "# noqa-DL301", "# noqa: E501 # noqa: DL301", "# see # noqa: DL301", "# noqa: DL3011", "# noqa: 301",
+    "# noqa:DL301:", "# noqanda", "# flake8: noqa", "# type: ignore # noqa",
+]  # fmt: skip
+_LAYOUTS = [
+    "x = 1  {}\n",
+    "x = 1\n{}\n",
+    "x = f(\n    1,  {}\n    2,\n)\n",
+    "x = '''\ntext {}\n'''\ny = 1\n",
+    "x = '''\ntext\n'''  {}\ny = 1\n",
+    "x = f('''\ntext\n''',  {}\n  2)\n",
+    "x = 1 + \\\n    2  {}\ny = 1\n",
+    "def f():\n    if x:\n        y = 1  {}\n\n\nz = 1\n",
+    "x = 1\r\ny = 2  {}\r\nz = '''\r\n'''\r\n",
+    "x = f'''\n{{1}}\n'''  {}\n",
+    "\n\n{}\nx = 1",
+    "x = 1\fy  {}\nz\n",
+    "x = ('a  {}\n",
+    "x = 1  {}",
+]
+
+
+def _flake8_silences(text: str, line: int, code: str) -> bool:
+    options = argparse.Namespace(hang_closing=False, indent_size=4, max_line_length=79, max_doc_length=None, verbose=0)
+    lines = text.replace("\r\n", "\n").splitlines(keepends=True) if "\f" not in text else text.split("\n")
+    if "\f" in text:
+        lines = [f"{one}\n" for one in lines]
+    processor = FileProcessor("gone.py", options, lines)
+    physical = processor.noqa_line_for(line)
+    if physical is None:
+        physical = lines[line - 1] if line <= len(lines) else ""
+    return bool(Violation(code, "gone.py", line, 1, "", physical).is_inline_ignored(False))
+
+
+@pytest.mark.parametrize(("layout", "form"), list(itertools.product(_LAYOUTS, _FORMS)))
+def test_reads_comments_as_flake8_does(layout: str, form: str) -> None:
+    text = layout.format(form)
+    test = silenced(text)
+    for line, code in itertools.product(range(1, text.count("\n") + 1), ("DL301", "DL201", "E501")):
+        assert test(code, [line]) is _flake8_silences(text, line, code), (line, code)
+
+
+@pytest.mark.parametrize(
+    ("text", "skipped"),
+    [
+        ("# flake8: noqa\nx = 1\n", True),
+        ("x = 1\n    # FLAKE8: NOQA\n", True),
+        ("# flake8=noqa\n", True),
+        ("x = 1\r# flake8:   noqa\r", True),
+        ("# flake8: noqa: DL301\n", True),  # as flake8 has it: codes change nothing here
+        ("x = 1  # flake8: noqa\n", False),
+        ("# flake8:\n# noqa\n", False),
+        ("# noqa\n", False),
+    ],
+)
+def test_skips_files_as_flake8_does(text: str, skipped: bool) -> None:
+    options = argparse.Namespace(
+        hang_closing=False, indent_size=4, max_line_length=79, max_doc_length=None, verbose=0, disable_noqa=False
+    )
+    lines = text.replace("\r", "\n").splitlines(keepends=True)
+    assert FileProcessor("gone.py", options, lines).should_ignore_file() is skipped
+    assert skips_file(text) is skipped
+
+
+def _found(text: str) -> list[tuple[int, str]]:
+    return [(one.start.line, one.code) for one in lint_source(text, "gone.py")]
+
+
+@pytest.mark.usefixtures("fake_rules")
+def test_a_comment_on_the_first_or_last_line_of_the_statement_silences() -> None:
+    plain = "x = wrap(\n    DataLoader(\n        data,\n    ),\n)\n"
+    assert _found(plain) == [(2, "DL301"), (2, "DL304")]
+    lines = plain.splitlines()
+    for number in range(1, 6):
+        commented = "\n".join(line + "  # noqa: DL3" if n == number else line for n, line in enumerate(lines, 1))
+        assert bool(_found(commented + "\n")) is (number in (3, 4)), number
+
+
+@pytest.mark.usefixtures("fake_rules")
+def test_a_comment_in_the_body_of_a_block_does_not_silence_its_head() -> None:
+    head = "for batch in DataLoader(\n    data,\n):{}\n    use(batch)\n    stop(){}\n"
+    assert _found(head.format("", "  # noqa")) == [(1, "DL301"), (1, "DL304")]
+    assert _found(head.format("  # noqa", "")) == []
+
+
+@pytest.mark.usefixtures("fake_rules")
+def test_only_the_codes_that_are_named_are_silenced() -> None:
+    assert _found("DataLoader(x)  # noqa: DL301, E501\n") == [(1, "DL304")]
+    assert _found("# flake8: noqa\nDataLoader(x)\n") == []

@@ -1,0 +1,206 @@
+"""How findings look: every format, and what nasty input does to it."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from dataloader_lint.diagnostics import Diagnostic, Fix, Position, Safety, TextEdit
+from dataloader_lint.output import as_json, concise, full, page, paint, statistics
+from dataloader_lint.output.text import draw_line, neutralise, shown_path
+
+
+def made(
+    line: int, column: int, end: tuple[int, int] | None = None, filename: str = "some.py", advice: str = "mend it"
+) -> Diagnostic:
+    start = Position(line, column)
+    return Diagnostic(filename, start, Position(*(end or (line, column))), "DL301", "it hurts", advice, (line, line))
+
+
+def drawn(diagnostic: Diagnostic, source: str, width: int = 100, style: paint.Paint = paint.plain) -> str:
+    return "\n".join(full.emit([diagnostic], lambda _: source.split("\n"), style, width))
+
+
+def test_concise() -> None:
+    lines = list(concise.emit([made(3, 0), made(4, 7, advice="")], paint.plain))
+    assert lines == ["some.py:3:1: DL301 it hurts; mend it", "some.py:4:8: DL301 it hurts"]
+
+
+def test_full_on_one_line() -> None:
+    source = "\nimport os\n\nloader = DataLoader(data)\n\nuse(loader)\n"
+    assert drawn(made(4, 9, (4, 25)), source) == (
+        "DL301 it hurts\n"
+        " --> some.py:4:10\n"
+        "  |\n"
+        "2 | import os\n"
+        "3 |\n"
+        "4 | loader = DataLoader(data)\n"
+        "  |          ^^^^^^^^^^^^^^^^\n"
+        "5 |\n"
+        "6 | use(loader)\n"
+        "  |\n"
+        "help: mend it\n"
+    )
+
+
+def test_full_over_several_lines() -> None:
+    source = "a\nb\n\nx = DataLoader(\n    data,\n)\n\ny"
+    assert drawn(made(4, 4, (6, 1), advice=""), source) == (
+        "DL301 it hurts\n"
+        " --> some.py:4:5\n"
+        "  |\n"
+        "2 |   b\n"
+        "3 |\n"
+        "4 |   x = DataLoader(\n"
+        "  |  _____^\n"
+        "5 | |     data,\n"
+        "6 | | )\n"
+        "  | |_^\n"
+        "7 |\n"
+        "8 |   y\n"
+        "  |\n"
+    )
+    assert "1 | / DataLoader(\n2 | | )\n  | |_^" in drawn(made(1, 0, (2, 1)), "DataLoader(\n)")
+
+
+def test_full_leaves_out_the_middle_of_long_findings() -> None:
+    source = "\n".join(f"line {number}" for number in range(1, 60))
+    text = drawn(made(5, 0, (50, 7)), source)
+    shown = [line.split(" ")[0] for line in text.splitlines() if line[:1].isdigit()]
+    assert text.count("\n...") == 1
+    assert len(shown) < 14
+    assert "50 | | line 50" in text
+
+
+def test_full_crops_long_lines_around_the_finding() -> None:
+    source = "x = [" + "1, " * 200_000 + "DataLoader(data)" + ", 1" * 200_000 + "]"
+    column = source.index("DataLoader")
+    text = drawn(made(1, column, (1, column + 16)), source, width=60)
+    code, marks = text.splitlines()[3:5]
+    assert len(code) < 70
+    assert code[marks.index("^") : marks.rindex("^") + 1] == "DataLoader(data)"
+    assert code.startswith("1 | …")
+    assert code.endswith("…")
+    whole = drawn(made(1, 0, (1, len(source))), source, width=60)
+    assert max(map(len, whole.splitlines())) < 70
+
+
+@pytest.mark.parametrize(
+    ("line", "column", "end", "shown", "marks"),
+    [
+        ("\tx = f(1)", 5, 9, "    x = f(1)", "        ^^^^"),
+        ("a\tf(1)", 2, 6, "a   f(1)", "    ^^^^"),
+        ("s = '数据'; f(1)", 10, 14, "s = '数据'; f(1)", "            ^^^^"),
+        ("s = 'e\u0301'; f(1)", 10, 14, "s = 'e\u0301'; f(1)", "         ^^^^"),
+        ("s = '\x1b[31m\x07'; f(1)", 13, 17, "s = '␛[31m␇'; f(1)", "             ^^^^"),
+        ("s = '\u202e\x9b\x7f'; f(1)", 10, 14, "s = '\ufffd\ufffd␡'; f(1)", "          ^^^^"),
+        ("f(1)\r", 0, 4, "f(1)␍", "^^^^"),
+        ("f(", 2, 2, "f(", "  ^"),
+        ("f(", 9, 9, "f(", "  ^"),
+        ("f(1)", 2, 99, "f(1)", "  ^^"),
+    ],
+)
+def test_full_draws_odd_characters_and_marks_below_them(
+    line: str, column: int, end: int, shown: str, marks: str
+) -> None:
+    text = drawn(made(1, column, (1, end)), line)
+    assert text.splitlines()[3:5] == [f"1 | {shown}", f"  | {marks}"]
+
+
+def test_full_without_source() -> None:
+    assert drawn(made(9, 4), "x = 1") == "DL301 it hurts\n --> some.py:9:5\nhelp: mend it\n"
+    assert list(full.emit([made(1, 0)], lambda _: (), paint.plain, 80))[1:] == [" --> some.py:1:1", "help: mend it", ""]
+
+
+def test_colours_only_add_escape_sequences() -> None:
+    source = "x = DataLoader(\n    data,\n)\n"
+    bright = drawn(made(1, 4, (3, 1)), source, style=paint.coloured)
+    assert "\x1b[1;31mDL301\x1b[0m" in bright
+    plain = bright
+    for code in ("1;31", "1;34", "1;36", "1", "2", "0"):
+        plain = plain.replace(f"\x1b[{code}m", "")
+    assert [line.rstrip() for line in plain.splitlines()] == drawn(made(1, 4, (3, 1)), source).splitlines()
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_when_there_are_colours() -> None:
+    assert paint.choose(Terminal(), {}) is paint.coloured
+    assert paint.choose(Terminal(), {"TERM": "dumb"}) is paint.plain
+    assert paint.choose(Terminal(), {"NO_COLOR": "1"}) is paint.plain
+    assert paint.choose(Terminal(), {"NO_COLOR": ""}) is paint.coloured
+    assert paint.choose(io.StringIO(), {}) is paint.plain
+    assert paint.choose(io.StringIO(), {"FORCE_COLOR": "1"}) is paint.coloured
+    assert paint.choose(io.StringIO(), {"FORCE_COLOR": "1", "NO_COLOR": "1"}) is paint.plain
+
+
+def test_names_and_messages_cannot_act_on_the_terminal() -> None:
+    assert neutralise("fine ünïcödé") == "fine ünïcödé"
+    assert neutralise("\x1b]0;pwn\x07\n\u202e\udce9") == "\\x1b]0;pwn\\x07\\n\\u202e\\xe9"
+    nasty = made(1, 0, filename="\x1b[2J.py")
+    for lines in (concise.emit([nasty], paint.plain), full.emit([nasty], lambda _: (), paint.plain, 80)):
+        assert "\x1b" not in "".join(lines)
+
+
+def test_paths_are_shown_from_here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert shown_path(str(tmp_path / "a" / "b.py")) == str(Path("a", "b.py"))
+    assert shown_path(str(tmp_path) + "2/b.py") == str(tmp_path) + "2/b.py"
+    assert shown_path("a/b.py") == "a/b.py"
+
+
+def test_drawn_columns_fit_the_text() -> None:
+    text, columns = draw_line("a\tü数\x00")
+    assert text == "a   ü数␀"
+    assert columns == [0, 1, 4, 5, 7, 8]
+
+
+def test_json_has_the_shape_of_ruffs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    fix = Fix(Safety.UNSAFE, "Remove it", (TextEdit(Position(2, 0), Position(2, 4), ""),))
+    one = Diagnostic("a\x1b.py", Position(2, 0), Position(2, 4), "DL301", "it hurts", "", (1, 5), fix)
+    text = "\n".join(as_json.emit([one, made(1, 0)], lambda code: "some-name"))
+    assert "\x1b" not in text
+    first, second = json.loads(text)
+    assert first == {
+        "cell": None,
+        "code": "DL301",
+        "end_location": {"column": 5, "row": 2},
+        "filename": str(tmp_path / "a\x1b.py"),
+        "fix": {
+            "applicability": "unsafe",
+            "edits": [{"content": "", "end_location": {"column": 5, "row": 2}, "location": {"column": 1, "row": 2}}],
+            "message": "Remove it",
+        },
+        "location": {"column": 1, "row": 2},
+        "message": "it hurts",
+        "noqa_row": 2,
+        "url": "https://dataloader-lint.readthedocs.io/en/latest/rules/#dl301-some-name",
+    }
+    assert second["fix"] is None
+    assert second["message"] == "it hurts; mend it"
+    assert json.loads("\n".join(as_json.emit([], str))) == []
+
+
+def test_statistics_count_from_the_most_frequent_down() -> None:
+    many = [made(1, 0)] * 11
+    other = Diagnostic("a.py", Position(1, 0), Position(1, 0), "DL201", "p", "", (1, 1))
+    names = {"DL301": "workers", "DL201": "lambda"}.__getitem__
+    assert list(statistics.emit([other, *many], names, paint.plain)) == ["11\tDL301\tworkers", " 1\tDL201\tlambda"]
+    counted = json.loads("".join(statistics.emit_json([other, *many], names)))
+    assert counted[0] == {"code": "DL301", "name": "workers", "count": 11}
+
+
+def test_a_page_keeps_its_text() -> None:
+    text = "Summary.\n\n## What it does\nFinds `it`.\n\n```python\nx = 1\n```"
+    lines = list(page.emit("DL301", "some-name", "On by default.", text, paint.plain))
+    assert lines[:3] == ["# DL301 some-name", "", "On by default."]
+    assert text in "\n".join(lines)
+    assert lines[-1].endswith("#dl301-some-name")
+    assert "\x1b[1m## What it does" in "\n".join(page.emit("DL301", "n", "On.", text, paint.coloured))
