@@ -165,8 +165,10 @@ def unpack(package: Package) -> None:
 def lint(package: Package) -> Result:
     """Runs the command line on the package in a process of its own.
 
+    An internal error in a rule is a finding too (DL999).
+
     Raises:
-        RuntimeError: the linter ended with an internal error.
+        RuntimeError: the linter failed as a whole.
     """
     sources = [path for path in package.folder.rglob("*.py") if path.is_file()]
     lines = sum(path.read_bytes().count(b"\n") for path in sources)
@@ -174,15 +176,25 @@ def lint(package: Package) -> Result:
     start = time.perf_counter()
     done = subprocess.run(command, cwd=package.folder, capture_output=True, text=True, check=False)
     seconds = time.perf_counter() - start
-    if done.returncode != 0:
-        raise RuntimeError(f"{package.name}: exit {done.returncode}\n{done.stderr}")
-    findings = json.loads(done.stdout)
+    try:
+        findings = json.loads(done.stdout)
+    except ValueError:
+        raise RuntimeError(f"{package.name}: exit {done.returncode}\n{done.stderr}") from None
     return Result(package.name, package.version, len(sources), lines, round(seconds, 2), findings)
 
 
-def report(results: list[Result]) -> str:
-    """Lays out one line per package and one per rule."""
-    total = Result(
+HEADER = f"{'package':<32}{'files':>7}{'lines':>9}{'seconds':>9}{'findings':>10}"
+
+
+def row(result: Result) -> str:
+    """Lays out one line of the table under `HEADER`."""
+    name = f"{result.package} {result.version}"
+    return f"{name:<32}{result.files:>7}{result.lines:>9}{result.seconds:>9.2f}{len(result.findings):>10}"
+
+
+def total(results: list[Result]) -> Result:
+    """Adds all packages up."""
+    return Result(
         "total",
         "",
         sum(result.files for result in results),
@@ -190,18 +202,10 @@ def report(results: list[Result]) -> str:
         round(sum(result.seconds for result in results), 2),
         [finding for result in results for finding in result.findings],
     )
-    rows = [f"{'package':<32}{'files':>7}{'lines':>9}{'seconds':>9}{'findings':>10}"]
-    rows += [
-        f"{f'{result.package} {result.version}':<32}{result.files:>7}{result.lines:>9}{result.seconds:>9.2f}"
-        f"{len(result.findings):>10}"
-        for result in [*results, total]
-    ]
-    rows += ["", *(f"{code:<8}{count:>6}" for code, count in sorted(total.by_code.items()))]
-    return "\n".join(rows)
 
 
 def main() -> int:
-    """Downloads, lints and prints; exits 1 if the linter failed on a package."""
+    """Downloads, lints and prints; exits 1 if the linter, or one of its rules, failed."""
     parser = argparse.ArgumentParser(description="Lint released packages.")
     parser.add_argument("--only", action="append", metavar="NAME", help="only this package (repeatable)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="save packages and findings")
@@ -219,18 +223,20 @@ def main() -> int:
     if options.download_only:
         return 0
 
-    results, failures = [], []
+    results, failed = [], False
+    print(HEADER)
     for package in packages:
         try:
             results.append(lint(package))
+            print(row(results[-1]), flush=True)
         except RuntimeError as error:
-            failures.append(str(error))
-    print(report(results))
-    for failure in failures:
-        print(failure, file=sys.stderr)
+            failed = True
+            print(error, file=sys.stderr)
+    everything = total(results)
+    print(row(everything), *(f"{code:<8}{count:>6}" for code, count in sorted(everything.by_code.items())), sep="\n")
     if options.json:
         options.json.write_text(json.dumps([asdict(result) for result in results], indent=1), encoding="utf-8")
-    return 1 if failures else 0
+    return 1 if failed or "DL999" in everything.by_code else 0
 
 
 if __name__ == "__main__":
