@@ -1,4 +1,6 @@
-"""Makes `docs/rules.md` and the rules table of the README out of the rule files, which are the only source.
+"""Makes `docs/rules.md` and what the README says of rules: their table, and what the command prints on the examples.
+
+The rule files are the only source.
 
 python -m docs.generate            writes both
 python -m docs.generate --check    writes nothing; exits 1 and names the file that is out of step
@@ -8,18 +10,22 @@ from __future__ import annotations
 
 import argparse
 import re
+import subprocess
 import sys
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
-from dataloader_lint.rules.base import FixLevel, Rule
+from dataloader_lint.rules.base import Rule
 from dataloader_lint.rules.registry import FoundRule, found_rules
 
 ROOT = Path(__file__).resolve().parent.parent
 RULES_PAGE = ROOT / "docs" / "rules.md"
 README = ROOT / "README.md"
-TABLE_BEGIN = "<!-- rules: made by docs/generate.py -->"
-TABLE_END = "<!-- end of rules -->"
+# What lies between two such lines of the README is made here.
+TABLE = ("<!-- rules: made by docs/generate.py -->", "<!-- end of rules -->")
+OUTPUT = ("<!-- output: made by docs/generate.py -->", "<!-- end of output -->")
+SHOWN = ["--select", "DL101,DL301", "examples/"]
 
 # The headings of a rule's docstring, below its summary line, in this order.
 HEADINGS = (
@@ -91,20 +97,14 @@ def read_pages() -> list[Page]:
     return [read_page(found) for found in found_rules().values()]
 
 
-def fix_in_words(rule: Rule) -> str:
-    """Says what `--fix` can do, in a table's cell."""
-    return "" if rule.fix is FixLevel.NONE else rule.fix.value
-
-
 def render_table(pages: list[Page], target: str) -> str:
     """Renders one row per rule; links lead to `target`, which is empty on the rules page itself."""
-    rows = ["| Code | Name | What it finds | On by default | Fix |", "|---|---|---|---|---|"]
+    rows = ["| Code | Name | What it finds | On by default |", "|---|---|---|---|"]
     for page in pages:
         rule = page.rule
         link = f"[{rule.code}]({target}#{page.anchor})"
-        rows.append(
-            f"| {link} | {rule.name} | {page.summary} | {'yes' if rule.default else ''} | {fix_in_words(rule)} |"
-        )
+        default = "yes" if rule.default else ""
+        rows.append(f"| {link} | {rule.name} | {page.summary} | {default} |")
     return "\n".join(rows)
 
 
@@ -112,8 +112,7 @@ def render_rule(page: Page) -> str:
     """Renders one rule's part of the page: its docstring, one level down."""
     rule = page.rule
     state = "On by default" if rule.default else f"Opt-in: `--extend-select {rule.code}`"
-    fix = "no automatic fix" if rule.fix is FixLevel.NONE else f"fix: {rule.fix.value}"
-    parts = [f"## {rule.code} {rule.name}", page.summary, f"{state}; {fix}."]
+    parts = [f"## {rule.code} {rule.name}", page.summary, f"{state}."]
     for heading, text in page.sections.items():
         parts += [f"### {heading}", text]
     return "\n\n".join(parts)
@@ -133,18 +132,31 @@ def render_rules_page(pages: list[Page]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def render_readme(pages: list[Page], readme: str) -> str:
-    """Puts the table of the rules that look at code between the README's two markers.
+@cache
+def render_output() -> str:
+    """Renders a session at a terminal: a command on the examples and what it prints."""
+    command = [sys.executable, "-m", "dataloader_lint", "--exit-zero", *SHOWN]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    return f"```console\n$ dataloader-lint {' '.join(SHOWN)}\n{done.stdout.strip()}\n```"
+
+
+def replace_between(text: str, marks: tuple[str, str], content: str) -> str:
+    """Replaces what lies between two marker lines.
 
     Raises:
         ValueError: a marker is missing.
     """
-    head, begin, rest = readme.partition(TABLE_BEGIN)
-    _, end, tail = rest.partition(TABLE_END)
+    head, begin, rest = text.partition(marks[0])
+    _, end, tail = rest.partition(marks[1])
     if not (begin and end):
-        raise ValueError(f"README.md needs the lines {TABLE_BEGIN} and {TABLE_END}")
+        raise ValueError(f"README.md needs the lines {marks[0]} and {marks[1]}")
+    return f"{head}{begin}\n{content}\n{end}{tail}"
+
+
+def render_readme(pages: list[Page], readme: str) -> str:
+    """Renews the made parts of the README: a table of the rules that look at code, and an example's output."""
     table = render_table([page for page in pages if page.checks], target="docs/rules.md")
-    return f"{head}{begin}\n{table}\n{end}{tail}"
+    return replace_between(replace_between(readme, TABLE, table), OUTPUT, render_output())
 
 
 def render_all() -> dict[Path, str]:

@@ -58,7 +58,12 @@ def make_loaders(folder):
     """Makes a loader for training and one for validation, which get different images."""
     train_set, val_set = Bars(f"{folder}/train"), Bars(f"{folder}/val")
     train_loader = DataLoader(
-        train_set, batch_size=32, shuffle=True, num_workers=2, pin_memory=True, collate_fn=flip_some
+        train_set,
+        batch_size=32,
+        shuffle=True,
+        num_workers=2,
+        pin_memory=torch.cuda.is_available(),
+        collate_fn=flip_some,
     )
     val_loader = DataLoader(val_set, batch_size=32, num_workers=2)
     return train_loader, val_loader

@@ -15,6 +15,7 @@ from dataloader_lint.facts.loaders import Loader, loaders_in
 from dataloader_lint.facts.module import ModuleFacts
 from dataloader_lint.facts.opencv import OpenCV
 from dataloader_lint.facts.project import Project
+from dataloader_lint.facts.starts import Start, first_start
 from dataloader_lint.facts.tree import Tree
 from dataloader_lint.facts.workers import Workers
 
@@ -82,6 +83,11 @@ class Analysis:
         if self._transfers is None:
             self._transfers = list(transfers_in(self.session.with_cuda, self.module))
         return self._transfers
+
+    @property
+    def start(self) -> Start | None:
+        """The first module-level statement outside a main guard that starts workers."""
+        return first_start(self.ev, self.module)
 
     @property
     def loaders(self) -> list[Loader]:

@@ -17,7 +17,7 @@ from dataloader_lint.facts import classes, keywords
 from dataloader_lint.facts.branches import is_reached
 from dataloader_lint.facts.loaders import Loader, loader_of
 from dataloader_lint.facts.module import ModuleFacts
-from dataloader_lint.facts.names import resolve
+from dataloader_lint.facts.names import Kind, resolve
 from dataloader_lint.facts.tree import function_scope
 from dataloader_lint.facts.values import (
     ABSENT,
@@ -196,6 +196,8 @@ class Transfer:
     @property
     def origins(self) -> tuple[Origin, ...]:
         """The loaders whose batches it moves, all of them; empty where it may move anything else as well."""
+        if not _may_be_part(self.moved, self.frame):
+            return ()
         found: list[Origin] = []
         for value in self._values(self.moved):
             path, root = _path(value)
@@ -248,6 +250,44 @@ def _kind_of_constant(value: object) -> Device:
         return Device.CUDA
     kind = str(value).partition(":")[0]
     return {"cpu": Device.CPU, "cuda": Device.CUDA}.get(kind, Device.OTHER)
+
+
+def _may_be_part(node: cst.CSTNode | None, frame: Frame, depth: int = 0) -> bool:
+    """A cheap look before the evaluation: whether an expression can be part of what a loop or `next` gave.
+
+    Models and tensors made on the spot, which is what most moves move, can not.
+    """
+    while isinstance(node, cst.Subscript):
+        node = node.value
+    if isinstance(node, cst.Call):
+        if isinstance(node.func, cst.Attribute):  # batch.squeeze().to(device), iterator.next()
+            return _may_be_part(node.func.value, frame, depth)
+        name = node.func.value if isinstance(node.func, cst.Name) else ""
+        return name not in ("super", "len") and bool(name) and not name[0].isupper() or any(
+            _may_be_part(arg.value, frame, depth) for arg in node.args[:1]
+        )
+    tree = frame.scope.module.tree
+    if node is None or depth > 4 or node not in tree:
+        return depth > 4
+    if isinstance(node, cst.Attribute):
+        method = tree.scope_of(node).function
+        klass = classes.class_of(method) if method is not None else None
+        if isinstance(node.value, cst.Name) and method is not None and klass is not None:
+            if node.value.value == classes.receiver_name(method):
+                bound = classes.attribute_bindings(klass).get(node.attr.value, ())
+                return any(_binds_part(each.kind, each.value, frame, depth) for each in bound)
+        return _may_be_part(node.value, frame, depth)
+    if isinstance(node, cst.Name):
+        return any(_binds_part(each.kind, each.value, frame, depth) for each in resolve(node, tree))
+    if isinstance(node, cst.Tuple | cst.List):
+        return any(_may_be_part(element.value, frame, depth) for element in node.elements)
+    return isinstance(node, cst.IfExp | cst.ListComp | cst.GeneratorExp | cst.DictComp | cst.Dict | cst.NamedExpr)
+
+
+def _binds_part(kind: Kind, value: cst.BaseExpression | None, frame: Frame, depth: int) -> bool:
+    if kind in (Kind.ELEMENT, Kind.PARAMETER):
+        return True
+    return kind in (Kind.VALUE, Kind.ENTERED) and _may_be_part(value, frame, depth + 1)
 
 
 def _path(value: Value) -> tuple[list[Element | Attr], Value]:

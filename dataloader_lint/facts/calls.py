@@ -165,6 +165,9 @@ def passed(ev: Evaluator, param: cst.Param, frame: Frame) -> Values:
         return (Mapping(param, frame),)
     if param.star == "*":
         return (Sequence("tuple", param, frame),)
+    from_option = options.of_decorators(ev, frame.scope, param)
+    if from_option:  # click calls the function: what is given here is the command line at most
+        return from_option
     given = frame.args.get(param.name.value)
     if given is not None:
         if given.value is not None:

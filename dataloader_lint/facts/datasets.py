@@ -99,7 +99,7 @@ def datasets_in(ev: Evaluator, project: Project, module: ModuleFacts, loaders: l
         klass = Class(scope, ev.frame_of(scope.parent))
         kind = dataset_kind(ev, klass)
         if not kind:
-            if not _looks_like_one(ev, klass) or not _reaches_loader(ev, project, klass, loaders):
+            if not looks_like_one(ev, klass) or not reaches_loader(ev, project, klass, loaders):
                 continue
             kind = "map"
         bases = ev.bases(klass)
@@ -108,12 +108,12 @@ def datasets_in(ev: Evaluator, project: Project, module: ModuleFacts, loaders: l
         )
 
 
-def _looks_like_one(ev: Evaluator, klass: Class) -> bool:
+def looks_like_one(ev: Evaluator, klass: Class) -> bool:
     own = classes.methods_of(klass.scope)
     return "__getitem__" in own and "__len__" in own
 
 
-def _reaches_loader(ev: Evaluator, project: Project, klass: Class, loaders: list[Loader]) -> bool:
+def reaches_loader(ev: Evaluator, project: Project, klass: Class, loaders: list[Loader]) -> bool:
     """Whether a loader of this module, or of one that imports it, is given an object of the class."""
     module = klass.scope.module
     if any(_holds(ev, value, klass) for loader in loaders for value in loader.values("dataset")):

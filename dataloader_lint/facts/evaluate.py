@@ -7,7 +7,7 @@ import builtins
 import libcst as cst
 
 from dataloader_lint.facts import callers, calls, classes, containers, keywords, members
-from dataloader_lint.facts.branches import is_reached
+from dataloader_lint.facts.branches import in_force, is_reached
 from dataloader_lint.facts.library import canonical
 from dataloader_lint.facts.names import Binding, Kind, bindings_of, resolve, star_imports
 from dataloader_lint.facts.project import Project
@@ -221,11 +221,21 @@ class Evaluation:
             return NOTHING_KNOWN
         if self.cuda and len(bindings) > 1:
             # Where CUDA is available the other arm of `if torch.cuda.is_available()` binds nothing.
-            bindings = [each for each in bindings if self._is_bound(each, frame)] or bindings
+            bindings = self._in_force(node, bindings, frame)
         return merge(*(self.binding(each, self.at(each.scope, frame), node) for each in bindings))
 
-    def _is_bound(self, binding: Binding, frame: Frame) -> bool:
-        return binding.kind is Kind.PARAMETER or is_reached(self, binding.node, self.at(binding.scope, frame))
+    def _in_force(self, use: cst.CSTNode, bindings: list[Binding], frame: Frame) -> list[Binding]:
+        home = bindings[0].scope
+        if any(each.scope is not home for each in bindings):  # `global` statements
+            return bindings
+        inside = self.at(home, frame)
+        if frame.scope is home:
+            return in_force(self, use, bindings, inside)
+        return [
+            each
+            for each in bindings
+            if each.kind is Kind.PARAMETER or is_reached(self, each.node, inside)
+        ] or bindings
 
     def at(self, scope: Scope, frame: Frame) -> Frame:
         """The frame in which a binding of `scope` lives, seen from `frame`: the running one, an outer one, or any."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from dataloader_lint.facts.branches import is_reached
+from dataloader_lint.facts.branches import in_force, is_reached
 from dataloader_lint.facts.names import Binding, Kind, bindings_of, reaching_or_not, resolve
 from dataloader_lint.facts.tree import COMPREHENSIONS, Node, Scope
 from dataloader_lint.facts.values import (
@@ -28,6 +28,7 @@ from dataloader_lint.facts.values import (
 _READERS = frozenset(
     {"print", "len", "dict", "str", "repr", "sorted", "list", "bool", "vars", "isinstance", "type", "format", "pprint"}
 )
+_READING_METHODS = frozenset({"debug", "format", "info", "isdisjoint", "update", "warning"})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,7 +66,8 @@ def lookup(ev: Evaluator, node: cst.CSTNode, key: object, frame: Frame) -> Value
         reached = everything
     outer = _home_frame(ev, home, frame)
     if ev.cuda:
-        reached = [each for each in reached if isinstance(each.node, cst.Param) or is_reached(ev, each.node, outer)]
+        if use_scope is home:
+            reached = in_force(ev, node, reached, outer)
         unsure = [each for each in unsure if is_reached(ev, each, outer)]
     found = merge(*(_effect(ev, change, key, outer) for change in reached)) or NOTHING_KNOWN
     if unsure:
@@ -150,10 +152,16 @@ def _changes(
             elif method in ("clear", "popitem"):
                 unsure.append(call)
         elif any(is_it(arg.value) and arg.star != "**" for arg in call.args):
-            if not (isinstance(call.func, cst.Name) and call.func.value in _READERS):
+            if not _only_reads(call.func):
                 if not any(isinstance(value, Library) for value in ev.values(call.func, home)):
                     unsure.append(call)
     return surely, unsure, defaults
+
+
+def _only_reads(callee: cst.BaseExpression) -> bool:
+    if isinstance(callee, cst.Attribute):  # other.update(this)
+        return callee.attr.value in _READING_METHODS
+    return isinstance(callee, cst.Name) and callee.value in _READERS
 
 
 def _updated(
@@ -285,10 +293,14 @@ def all_values(ev: Evaluator, value: Mapping) -> Iterator[Values]:
 
 
 def stored(ev: Evaluator, node: cst.BaseExpression, frame: Frame) -> list[Values]:
-    """What is stored under any key of the container called `node`, in the scope that binds the name."""
+    """What is stored under any key of the container called `node`, in the scope that binds the name.
+
+    `x[k] = f(x[k])` reads what was there before it stores.
+    """
     if not isinstance(node, cst.Name):
         return []
-    bindings = resolve(node, frame.scope.module.tree)
+    tree = frame.scope.module.tree
+    bindings = resolve(node, tree)
     if not bindings:
         return []
     home = bindings[0].scope
@@ -300,4 +312,5 @@ def stored(ev: Evaluator, node: cst.BaseExpression, frame: Frame) -> list[Values
         if isinstance(target.target, cst.Subscript)
         and isinstance(target.target.value, cst.Name)
         and target.target.value.value == node.value
+        and not any(above is assign for above in tree.ancestors(node))
     ]

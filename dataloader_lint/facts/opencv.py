@@ -10,9 +10,9 @@ import libcst as cst
 from dataloader_lint.facts.branches import is_reached
 from dataloader_lint.facts.imports import Imports
 from dataloader_lint.facts.module import ModuleFacts
-from dataloader_lint.facts.names import Binding, Kind, bindings_of, dotted
+from dataloader_lint.facts.names import Binding, Kind, bindings_of, dotted, resolve
 from dataloader_lint.facts.values import Evaluator
-from dataloader_lint.facts.workers import Workers, WorkerFunction, names_that_use
+from dataloader_lint.facts.workers import Workers, WorkerFunction
 
 LIMIT = "setNumThreads"
 # What only looks at or sets something up, or serves windows.
@@ -45,17 +45,16 @@ class OpenCV:
     def calls_without_limit(self, module: ModuleFacts) -> Iterator[WorkerCall]:
         """The cv2 calls of a module that workers run while nothing on the way there calls `cv2.setNumThreads`."""
         imports = _imports(module)
-        if not imports or module.calls_named(LIMIT):
+        callers = _callers(module, {binding.name for binding in imports}) if imports else set()
+        if not callers or module.calls_named(LIMIT):
             return
-        names = names_that_use(module, {binding.name for binding in imports})
+        names = self.workers.names_that_use(module, callers)
         for function in self.workers.functions_inside(module, names):
             for call, name in function.library_calls:
                 if not _works(name) or not is_reached(self.ev, call, function.frame):
                     continue
                 if not self._has_limit(function):
-                    root = dotted(call.func).partition(".")[0]
-                    by = next((each for each in imports if each.name == root), imports[0])
-                    yield WorkerCall(function, name, by.node)
+                    yield WorkerCall(function, name, _import_of(call, module, imports).node)
                 break
 
     def _has_limit(self, function: WorkerFunction) -> bool:
@@ -81,6 +80,34 @@ def _works(name: str) -> bool:
     return name.startswith("cv2.") and name[4:] not in _NO_WORK and not name.startswith(_NO_WORK_PARTS)
 
 
+def _is_for_types(node: cst.CSTNode, module: ModuleFacts) -> bool:
+    """Whether only type checkers see an import."""
+    return any(
+        isinstance(above, cst.If) and dotted(above.test).rpartition(".")[2] == "TYPE_CHECKING"
+        for above in module.tree.ancestors(node)
+    )
+
+
+def _callers(module: ModuleFacts, names: set[str]) -> set[str]:
+    """The functions and classes at the top of a module in which cv2, under one of its names, is called."""
+    found = set()
+    for scope in module.root.inner:
+        if isinstance(scope.node, cst.FunctionDef | cst.ClassDef) and any(
+            dotted(call.func).partition(".")[0] in names for inner in scope.descend() for call in inner.own(cst.Call)
+        ):
+            found.add(scope.node.name.value)
+    return found
+
+
+def _import_of(call: cst.Call, module: ModuleFacts, imports: list[Binding]) -> Binding:
+    """The import that a call gets cv2 from; the module's first where it comes some other way."""
+    root = call.func
+    while isinstance(root, cst.Attribute):
+        root = root.value
+    bound = resolve(root, module.tree) if isinstance(root, cst.Name) else []
+    return next((each for each in imports if each in bound), imports[0])
+
+
 def _imports(module: ModuleFacts) -> list[Binding]:
     """What the module's imports of cv2 bind, in document order."""
     found = [
@@ -89,6 +116,9 @@ def _imports(module: ModuleFacts) -> list[Binding]:
         if any(scope.own(kind) for kind in (cst.Import, cst.ImportFrom, cst.LazyImport, cst.LazyImportFrom))
         for bindings in bindings_of(scope).values()
         for binding in bindings
-        if binding.kind is Kind.IMPORT and not binding.level and binding.imported.partition(".")[0] == "cv2"
+        if binding.kind is Kind.IMPORT
+        and not binding.level
+        and binding.imported.partition(".")[0] == "cv2"
+        and not _is_for_types(binding.node, module)
     ]
     return sorted(found, key=lambda binding: module.tree.order(binding.node))

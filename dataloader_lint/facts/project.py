@@ -91,21 +91,26 @@ class Project:
         return facts.root if facts is not None else None
 
     def root_of(self, folder: str) -> str:
-        """The folder that holds the project of a file: the nearest with a project file, else the topmost with code."""
+        """The folder that holds the project of a file.
+
+        That is the one with a project file at most two levels above the file's topmost package (or its own folder),
+        else the topmost folder that is reached upwards through folders with code.
+        """
         if folder not in self._roots:
-            marked = folder
-            for _ in range(8):
+            top = folder
+            while os.path.isfile(os.path.join(top, "__init__.py")) and os.path.dirname(top) != top:
+                top = os.path.dirname(top)
+            marked = top
+            for _ in range(3):
                 if any(os.path.exists(os.path.join(marked, marker)) for marker in _MARKERS):
                     self._roots[folder] = marked
                     return marked
+                if _is_skipped(os.path.basename(marked)):
+                    break  # the scan of a project further up would not come here
                 marked = os.path.dirname(marked)
-            climbed = folder
-            for _ in range(8):
-                above = os.path.dirname(climbed)
-                if above == climbed or not _has_code(above):
-                    break
-                climbed = above
-            self._roots[folder] = climbed
+            while _has_code(os.path.dirname(top)) and os.path.dirname(top) != top:
+                top = os.path.dirname(top)
+            self._roots[folder] = top
         return self._roots[folder]
 
     def _search_path(self, folder: str) -> list[str]:
@@ -115,8 +120,6 @@ class Project:
         while folder != root and os.path.dirname(folder) != folder:
             folder = os.path.dirname(folder)
             found.append(folder)
-        if os.path.exists(os.path.join(root, "__init__.py")):
-            found.append(os.path.dirname(root))
         found.append(os.path.join(root, "src"))
         return found
 
@@ -126,12 +129,12 @@ class Project:
         wanted.add(os.path.splitext(os.path.basename(module.path))[0])
         # A package hands names of its modules on, so whoever imports the package counts too.
         wanted.add(os.path.basename(os.path.dirname(module.path)))
-        words = [re.compile(rb"\b" + name.encode() + rb"\b") for name in names]
+        words = [(name.encode(), re.compile(rb"\b" + name.encode() + rb"\b")) for name in names]
         found = []
         for path, source, imported in self._scan(self.root_of(os.path.dirname(module.path))):
             if path == module.path or not imported & wanted:
                 continue
-            if any(word.search(source) for word in words):
+            if any(name in source and word.search(source) for name, word in words):
                 facts = self.open(path)
                 if facts is not None:
                     found.append(facts)
@@ -169,11 +172,15 @@ class Project:
 def _files(root: str) -> list[str]:
     found: list[str] = []
     for folder, folders, names in os.walk(root):
-        folders[:] = sorted(name for name in folders if name not in _SKIPPED and not name.startswith("."))
+        folders[:] = sorted(name for name in folders if not _is_skipped(name))
         found.extend(os.path.join(folder, name) for name in sorted(names) if name.endswith(".py"))
         if len(found) > MAX_FILES:
             return found[:MAX_FILES]
     return found
+
+
+def _is_skipped(folder_name: str) -> bool:
+    return folder_name in _SKIPPED or folder_name.startswith(".")
 
 
 def _has_code(folder: str) -> bool:

@@ -13,7 +13,7 @@ import libcst as cst
 
 from dataloader_lint.facts import classes
 from dataloader_lint.facts.classes import Bases
-from dataloader_lint.facts.names import Kind, bindings_of
+from dataloader_lint.facts.names import Binding, Kind, resolve
 from dataloader_lint.facts.tree import Node, Scope, parameters
 from dataloader_lint.facts.values import Class, Evaluator, Function, Method
 
@@ -103,59 +103,55 @@ class _Body:
         self.reads = reads
         self.scope = scope
         self.own = own
-        self.levels = dict(levels)
-        self.aliases: dict[str, set[str]] = {}  # local names for attributes: `data = self.data`
+        self.entered = levels  # what the parameters depend on, by name
+        self._levels: dict[int, Level] = {}
+        self._running: set[int] = set()
 
     def run(self) -> Iterator[_Entry]:
-        scopes = [each for each in self.scope.descend() if not isinstance(each.node, cst.ClassDef)]
-        for _ in range(3):  # assignments feed each other, in loops also backwards
-            before = dict(self.levels)
-            for scope in scopes:
-                self._assignments(scope)
-            if before == self.levels:
-                break
-        for scope in scopes:
+        for scope in self.scope.descend():
+            if isinstance(scope.node, cst.ClassDef):
+                continue
             for subscript in scope.own(cst.Subscript):
                 self._subscript(subscript)
             for loop in (*scope.own(cst.For), *scope.own(cst.CompFor)):
-                for name in self._attributes(loop.iter):
-                    self._use(name, loop).iterated = True
+                for name in self.attributes(loop.iter):
+                    self.use(name, loop).iterated = True
             for call in scope.own(cst.Call):
                 yield from self._call(call)
             for attribute in scope.own(cst.Attribute):
                 yield from self._property(attribute)
 
-    def _use(self, name: str, place: Node) -> Use:
+    def use(self, name: str, place: Node) -> Use:
+        """The record of an attribute's uses, to be added to."""
         use = self.reads.uses.setdefault(name, Use())
         use.place = use.place or place
         return use
 
-    def _assignments(self, scope: Scope) -> None:
-        for found in bindings_of(scope).values():
-            for binding in found:
-                if binding.value is None or binding.kind is Kind.PARAMETER:
-                    continue
-                level = self.level(binding.value)
-                if binding.kind is Kind.ELEMENT:
-                    level = self._element_level(binding.value, level)
-                elif binding.path:
-                    level = min(level, Level.SAMPLE) if level < Level.INDEX else level
-                if level > self.levels.get(binding.name, Level.NONE):
-                    self.levels[binding.name] = level
-                if binding.kind is Kind.VALUE and not binding.path:
-                    attributes = self._attributes(binding.value)
-                    if attributes:
-                        self.aliases.setdefault(binding.name, set()).update(attributes)
-
-    def _element_level(self, iterated: cst.BaseExpression, level: Level) -> Level:
-        if level is Level.INDEX:
-            return Level.INDEX  # for i in range(index, index + n), for i in indices
-        return min(level, Level.SAMPLE)
+    def _binding_level(self, binding: Binding) -> Level:
+        """How what a binding gives its name depends on the index."""
+        if binding.kind is Kind.PARAMETER:
+            return self.entered.get(binding.name, Level.NONE) if binding.scope is self.scope else Level.NONE
+        if binding.value is None:
+            return Level.NONE
+        key = id(binding)
+        if key not in self._levels:
+            if key in self._running:
+                return Level.NONE
+            self._running.add(key)
+            level = self.level(binding.value)
+            self._running.discard(key)
+            if binding.kind is Kind.ELEMENT:
+                level = level if level is Level.INDEX else min(level, Level.SAMPLE)
+            elif binding.path:
+                level = _part_level(binding, level)
+            self._levels[key] = level
+        return self._levels[key]
 
     def level(self, node: cst.CSTNode) -> Level:
         """How an expression depends on the index."""
         if isinstance(node, cst.Name):
-            return self.levels.get(node.value, Level.NONE)
+            bindings = resolve(node, self.scope.module.tree)
+            return max((self._binding_level(each) for each in bindings), default=Level.NONE)
         if isinstance(node, cst.Subscript):
             return self._read_level(node)
         if isinstance(node, cst.BinaryOperation):
@@ -216,14 +212,22 @@ class _Body:
             inside = max(inside, min(owner, Level.SAMPLE))
         return min(inside, Level.SAMPLE)
 
-    def _attributes(self, node: cst.CSTNode) -> set[str]:
+    def attributes(self, node: cst.CSTNode) -> set[str]:
         """The attributes of the object that an expression is: `self.x`, a local name for it, one of two."""
         if isinstance(node, cst.Attribute) and isinstance(node.value, cst.Name) and node.value.value == self.own:
             return self._behind(node.attr.value)
         if isinstance(node, cst.Name):
-            return self.aliases.get(node.value, set())
+            found: set[str] = set()
+            for binding in resolve(node, self.scope.module.tree):
+                if binding.kind is Kind.VALUE and not binding.path and binding.value is not None:
+                    key = -id(binding)
+                    if key not in self._running:
+                        self._running.add(key)
+                        found |= self.attributes(binding.value)
+                        self._running.discard(key)
+            return found
         if isinstance(node, cst.IfExp):
-            return self._attributes(node.body) | self._attributes(node.orelse)
+            return self.attributes(node.body) | self.attributes(node.orelse)
         return set()
 
     def _behind(self, name: str) -> set[str]:
@@ -257,12 +261,12 @@ class _Body:
             if self.level(owner) is not Level.NONE:
                 return  # indexes a part of the sample
             owner = owner.value
-        for name in self._attributes(owner):
-            use = self._use(name, node)
+        for name in self.attributes(owner):
+            use = self.use(name, node)
             use.indexed = max(use.indexed, index)
         if isinstance(owner, cst.Attribute):  # self.coco.imgs[key]
-            for name in self._attributes(owner.value):
-                use = self._use(name, node)
+            for name in self.attributes(owner.value):
+                use = self.use(name, node)
                 use.queried = max(use.queried, index)
 
     def _property(self, node: cst.Attribute) -> Iterator[_Entry]:
@@ -276,8 +280,8 @@ class _Body:
         if isinstance(function, cst.Attribute):
             inside = max((self.level(arg.value) for arg in call.args), default=Level.NONE)
             if inside is not Level.NONE:
-                for name in self._attributes(function.value):
-                    use = self._use(name, call)
+                for name in self.attributes(function.value):
+                    use = self.use(name, call)
                     use.queried = max(use.queried, inside)
                     if function.attr.value == "get":
                         use.indexed = max(use.indexed, inside)
@@ -326,6 +330,13 @@ class _Body:
                 position += 1
 
 
+def _part_level(binding: Binding, level: Level) -> Level:
+    """A part of an unpacked value: `divmod(index, n)` gives indices, but a pair that a sampler hands out only one."""
+    if level is not Level.INDEX:
+        return min(level, Level.SAMPLE)
+    return Level.SAMPLE if isinstance(binding.value, cst.Name) and binding.path != (0,) else level
+
+
 def _lengths(ev: Evaluator, bases: Bases, reads: Reads) -> None:
     """Attributes whose `len()` is the length of the Dataset, directly or through another attribute that holds it."""
     method = classes.find_method(ev, bases.classes, "__len__") or (
@@ -348,8 +359,8 @@ def _length_of(body: _Body, node: cst.BaseExpression, scope: Scope, depth: int) 
             measured = call.args[0].value
             while isinstance(measured, cst.Subscript):
                 measured = measured.value
-            for name in body._attributes(measured):
-                body._use(name, call).is_length = True
+            for name in body.attributes(measured):
+                body.use(name, call).is_length = True
     for attribute in tree.find(node, cst.Attribute):
         if isinstance(attribute.value, cst.Name) and attribute.value.value == body.own and depth < 2:
             _length_in_attribute(body, attribute.attr.value, depth)
@@ -365,11 +376,11 @@ def _length_in_attribute(body: _Body, name: str, depth: int) -> None:
             for call in binding.method.module.tree.find(binding.value, cst.Call):
                 if isinstance(call.func, cst.Name) and call.func.value == "len" and call.args:
                     measured = call.args[0].value
-                    for each in inner._attributes(measured):
-                        body._use(each, call).is_length = True
+                    for each in inner.attributes(measured):
+                        body.use(each, call).is_length = True
                     if isinstance(measured, cst.Name):
                         for kept in _kept_as(klass.scope, measured.value, binding.method):
-                            body._use(kept, call).is_length = True
+                            body.use(kept, call).is_length = True
 
 
 def _kept_as(klass: Scope, name: str, method: Scope) -> Iterator[str]:

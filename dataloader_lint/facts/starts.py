@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+from collections import deque
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -15,15 +16,21 @@ from dataloader_lint.facts.branches import is_reached
 from dataloader_lint.facts.guards import is_guarded
 from dataloader_lint.facts.library import (
     COMMAND_LINES,
+    DATASET_BASES,
+    ITERABLE_BASES,
     ITERATING,
     ITERATING_LAZILY,
+    MANAGED,
+    MODULES,
     RUNNING_METHODS,
     WORKER_KEYWORDS,
 )
 from dataloader_lint.facts.loaders import Loader, loader_of
-from dataloader_lint.facts.names import dotted
+from dataloader_lint.facts.module import last_name
+from dataloader_lint.facts.names import Kind, dotted, resolve
 from dataloader_lint.facts.tree import COMPREHENSIONS, Node, Scope, Tree
 from dataloader_lint.facts.values import (
+    UNKNOWN,
     Attr,
     Class,
     Const,
@@ -46,8 +53,9 @@ from dataloader_lint.facts.values import (
 if TYPE_CHECKING:
     from dataloader_lint.facts.module import ModuleFacts
 
-# How many function bodies are looked into for one file, and how deep calls are followed.
-MAX_BODIES = 300
+# How much is worked out for one statement and for one file, and how deep calls are followed.
+MAX_STEPS_OF_STATEMENT = 1_500
+MAX_STEPS = 10_000
 MAX_DEPTH = 6
 
 
@@ -63,13 +71,17 @@ class Start:
 
     @property
     def count(self) -> Const | None:
-        """How many workers, where that is known."""
-        return constant(self.workers)
+        """How many workers, where that is known; the most of them where it depends on a branch."""
+        numbers = [value for value in self.workers if is_positive(value)]
+        found = constant(tuple(numbers))
+        if found is not None or not all(isinstance(value, Const) for value in numbers):
+            return found
+        return max((value for value in numbers if isinstance(value, Const)), key=lambda value: float(str(value.value)))
 
     @property
     def is_sure(self) -> bool:
-        """Whether there are workers whatever branch is taken; False for `4 if sys.platform == "linux" else 0`."""
-        return all(is_positive(value) for value in self.workers)
+        """Whether the number is the same on every branch; it is not for `4 if sys.platform == "linux" else 0`."""
+        return constant(self.workers) is not None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,67 +92,110 @@ class _Hit:
     calls: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Body:
+    """Loops and calls that run, with the frame they run in and the way that leads to them."""
+
+    nodes: list[Node]
+    frame: Frame
+    calls: tuple[str, ...] = ()
+    above: tuple[_Body, Node] | None = None
+
+
 def first_start(ev: Evaluator, module: ModuleFacts) -> Start | None:
     """The first module-level statement outside a main guard that starts workers; None where nothing does."""
     tree = module.tree
-    nodes = [node for node in _run_by(tree.root) if not is_guarded(node, tree)]
-    if not nodes or _is_notebook(module) or _is_test(module):
+    statements: dict[int, tuple[Node, list[Node]]] = {}
+    for node in _run_by(tree.root):
+        if not is_guarded(node, tree):
+            statement = _outermost(node, tree)
+            statements.setdefault(id(statement), (statement, []))[1].append(node)
+    if not statements or _is_notebook(module) or _is_test(module):
         return None
     method = _start_method(ev, module)
     if method == "fork":
         return None
     search = _Search(ev)
-    frame = ev.frame_of(tree.root)
-    for node in nodes:
-        hit = search.at(node, frame)
+    for statement, nodes in statements.values():
+        hit = search.statement(nodes, ev.frame_of(tree.root))
         if hit is not None:
-            return Start(_outermost(node, tree), hit.name, hit.workers, hit.calls, hit.method or method)
+            return Start(statement, hit.name, hit.workers, hit.calls, hit.method or method)
     return None
 
 
 class _Search:
-    """Follows what runs, from call to call; each body is looked into once for each way to enter it."""
+    """Follows what runs, from call to call, the shallow places first; one for all statements of a file."""
 
     def __init__(self, ev: Evaluator) -> None:
         self.ev = ev
-        self.left = MAX_BODIES
-        self.inside: list[Scope] = []
-        self.done: set[tuple[int, int]] = set()
-        self.kept: list[Frame] = []  # so that the ids in `done` stay theirs
+        self.last_step = ev.steps + MAX_STEPS
+        self.bodies: deque[_Body] = deque()
+        self.place: tuple[_Body, Node] | None = None  # what is being looked at
 
-    def at(self, node: Node, frame: Frame) -> _Hit | None:
-        """What a loop, a comprehension's clause or a call starts."""
-        if isinstance(node, cst.For | cst.CompFor):
-            hit = self.iterating(node.iter, frame)
-        else:
-            assert isinstance(node, cst.Call)
-            hit = self.calling(node, frame)
-        return hit if hit is not None and is_reached(self.ev, node, frame) else None
-
-    def body(self, function: Function, frame: Frame, called: str = "") -> _Hit | None:
-        """What running a function starts."""
-        scope = function.scope
-        if scope in self.inside or len(self.inside) >= MAX_DEPTH or self.left <= 0:
-            return None
-        key = (id(scope), id(frame))
-        if key in self.done:
-            return None
-        self.done.add(key)
-        self.kept.append(frame)
-        self.left -= 1
-        self.inside.append(scope)
-        try:
-            for node in _run_by(scope):
-                hit = self.at(node, frame)
-                if hit is not None:
-                    return _Hit(hit.name, hit.workers, hit.method, (called, *hit.calls)) if called else hit
-        finally:
-            self.inside.pop()
+    def statement(self, nodes: list[Node], frame: Frame) -> _Hit | None:
+        """What the loops and calls of one statement start."""
+        last_step = min(self.last_step, self.ev.steps + MAX_STEPS_OF_STATEMENT)
+        self.bodies.clear()
+        self.bodies.append(_Body(nodes, frame))
+        while self.bodies and self.ev.steps <= last_step:
+            body = self.bodies.popleft()
+            for node in body.nodes:
+                self.place = (body, node)
+                hit = self.loop(node, body.frame) if not isinstance(node, cst.Call) else self.calling(node, body.frame)
+                if hit is not None and self.is_reached(body, node):
+                    return replace(hit, calls=(*body.calls, *hit.calls))
         return None
+
+    def is_reached(self, body: _Body | None, node: Node) -> bool:
+        """Whether the conditions on the way from the statement to a node let control through."""
+        while body is not None:
+            if not is_reached(self.ev, node, body.frame):
+                return False
+            if body.above is None:
+                return True
+            body, node = body.above
+        return True
+
+    def enter(self, function: Function, frame: Frame, called: str) -> None:
+        """Looks into a function later on, unless it is on the way already."""
+        assert self.place is not None
+        body: _Body | None = self.place[0]
+        depth = 0
+        while body is not None:
+            if body.frame.scope is function.scope or depth >= MAX_DEPTH:
+                return
+            body, depth = body.above[0] if body.above is not None else None, depth + 1
+        calls = (*self.place[0].calls, called)
+        self.bodies.append(_Body(_run_by(function.scope), frame, calls, self.place))
+
+    def loop(self, node: Node, frame: Frame) -> _Hit | None:
+        if isinstance(node, cst.Yield):
+            return self.iterating(node.value.item, frame) if isinstance(node.value, cst.From) else None
+        assert isinstance(node, cst.For | cst.CompFor)
+        return self.iterating(node.iter, frame)
 
     def iterating(self, node: cst.BaseExpression, frame: Frame) -> _Hit | None:
         """What iterating over an expression starts."""
-        return _first(self.over(value, node) for value in self.ev.values(node, frame))
+        if isinstance(node, cst.Call) and isinstance(node.func, cst.Name) and node.func.value == "range":
+            return None
+        values = self.ev.values(node, frame)
+        hit = _first(self.over(value, node) for value in values)
+        return self.managed(node, frame) if hit is None and UNKNOWN in values else hit
+
+    def managed(self, node: cst.BaseExpression, frame: Frame) -> _Hit | None:
+        """A loader that came back from `accelerator.prepare(...)` is the one that went in, at the same place."""
+        while isinstance(node, cst.Call) and node.args:
+            node = node.args[0].value
+        tree = frame.scope.module.tree
+        for binding in resolve(node, tree) if isinstance(node, cst.Name) else ():
+            call = binding.value
+            if isinstance(call, cst.Call) and last_name(call.func) in MANAGED and binding.kind is Kind.VALUE:
+                position = binding.path[0] if binding.path else 0
+                if 0 <= position < len(call.args) and call.args[position].keyword is None:
+                    hit = self.iterating(call.args[position].value, self.ev.at(binding.scope, frame))
+                    if hit is not None:
+                        return hit
+        return None
 
     def over(self, value: Value, node: cst.BaseExpression) -> _Hit | None:
         """What iterating over a value starts; `node` is how it is written."""
@@ -149,24 +204,25 @@ class _Search:
         if isinstance(value, Sequence) and isinstance(value.node, cst.FunctionDef):  # a generator of the project
             scope = value.frame.scope
             if scope.node is value.node and scope.parent is not None:
-                return self.body(Function(scope, self.ev.frame_of(scope.parent)), value.frame, scope_name(scope))
+                self.enter(Function(scope, self.ev.frame_of(scope.parent)), value.frame, scope_name(scope))
         if not isinstance(value, Made) or value.call is None or value.frame is None:
             return None
         if value.library in ITERATING or value.library in ITERATING_LAZILY:
-            return _first(self.iterating(arg.value, value.frame) for arg in value.call.args if arg.keyword is None)
+            inner = value.frame
+            return _first(self.iterating(arg.value, inner) for arg in value.call.args if arg.keyword is None)
         loader = loader_of(self.ev, value)
         if loader is not None:
             return _of_loader(loader, node)
+        if isinstance(value.by, Library):
+            return self.library_loader(value, node)
         if isinstance(value.by, Class):
-            return self.method(value, value.by, "__iter__")
+            function = self.find(value.by, "__iter__")
+            if function is not None:
+                self.enter(function, _bare(function, value), f"{value.by.node.name.value}.__iter__")
         return None
 
-    def method(self, value: Made, klass: Class, name: str) -> _Hit | None:
-        """What running a method without arguments starts."""
-        function = classes.find_method(self.ev, self.ev.bases(klass).classes, name)
-        if function is None:
-            return None
-        return self.body(function, _bare(function, value), f"{klass.node.name.value}.{name}")
+    def find(self, klass: Class, name: str) -> Function | None:
+        return classes.find_method(self.ev, classes.bases_of(self.ev, klass).classes, name)
 
     def calling(self, call: cst.Call, frame: Frame) -> _Hit | None:
         """What a call starts."""
@@ -180,27 +236,24 @@ class _Search:
             return self.call_of(callee.callee, call, frame)
         if isinstance(callee, Library):
             return self.library(callee.name, call, frame)
-        if isinstance(callee, Function):
-            return self.entered(callee, None, call, frame)
-        if isinstance(callee, Method):
-            return self.entered(callee.function, callee.receiver, call, frame)
-        if isinstance(callee, Class):
-            return self.own_method(Made(callee, call, frame), callee, "__init__", call, frame)
-        if isinstance(callee, Made) and isinstance(callee.by, Class):
-            return self.own_method(callee, callee.by, "__call__", call, frame)
         if isinstance(callee, Attr) and isinstance(callee.of, Made):
             return self.library_method(callee.of, callee.name, call, frame)
+        function: Function | None = None
+        receiver: Value | None = None
+        if isinstance(callee, Function):
+            function = callee
+        elif isinstance(callee, Method):
+            function, receiver = callee.function, callee.receiver
+        elif isinstance(callee, Class):
+            if not any(base in _QUIET_BASES for base in classes.bases_of(self.ev, callee).libraries):
+                function, receiver = self.find(callee, "__init__"), Made(callee, call, frame)
+        elif isinstance(callee, Made) and isinstance(callee.by, Class):
+            function, receiver = self.find(callee.by, "__call__"), callee
+        # A generator's body runs when it is iterated.
+        if function is not None and not function.scope.own(cst.Yield):
+            inner = self.ev.enter(function, call, frame, receiver)
+            self.enter(function, inner, dotted(call.func) or scope_name(function.scope))
         return None
-
-    def own_method(self, value: Made, klass: Class, name: str, call: cst.Call, frame: Frame) -> _Hit | None:
-        function = classes.find_method(self.ev, self.ev.bases(klass).classes, name)
-        return self.entered(function, value, call, frame) if function is not None else None
-
-    def entered(self, function: Function, receiver: Value | None, call: cst.Call, frame: Frame) -> _Hit | None:
-        if any(True for _ in function.scope.own(cst.Yield)):
-            return None  # a generator's body runs when it is iterated
-        inner = self.ev.enter(function, call, frame, receiver)
-        return self.body(function, inner, dotted(call.func) or scope_name(function.scope))
 
     def library(self, name: str, call: cst.Call, frame: Frame) -> _Hit | None:
         if name in ITERATING:
@@ -209,9 +262,7 @@ class _Search:
             for arg in call.args:
                 for value in self.ev.values(arg.value, frame):
                     if isinstance(value, Function):  # its parameters are what the command line says
-                        hit = self.body(value, self.ev.frame_of(value.scope), scope_name(value.scope))
-                        if hit is not None:
-                            return hit
+                        self.enter(value, self.ev.frame_of(value.scope), scope_name(value.scope))
         return None
 
     def library_method(self, of: Made, name: str, call: cst.Call, frame: Frame) -> _Hit | None:
@@ -222,7 +273,7 @@ class _Search:
         if hit is None and of.call is not None and of.frame is not None:
             hit = self.given(of.call, of.frame, name)
         written = dotted(call.func)
-        return _Hit(hit.name, hit.workers, hit.method, (written, *hit.calls)) if hit is not None and written else hit
+        return replace(hit, calls=(written, *hit.calls)) if hit is not None and written else hit
 
     def given(self, call: cst.Call, frame: Frame, method: str) -> _Hit | None:
         """What a call's arguments bring for a loop: loaders, objects that make loaders, numbers of workers."""
@@ -251,25 +302,36 @@ class _Search:
             return _of_loader(loader, node)
         if isinstance(value.by, Class):
             return self.made_by_hooks(value, value.by, node, method)
-        if value.call is not None and value.frame is not None:  # a library's data module or options
+        hit = self.library_loader(value, node)
+        if hit is None and value.call is not None and value.frame is not None:  # a library's data module or options
             for arg in value.call.args:
                 name = arg.keyword.value if arg.keyword is not None else ""
                 if name in WORKER_KEYWORDS and (name != "num_workers" or "Data" in value.library):
                     workers = self.ev.values(arg.value, value.frame)
                     if _has_workers(workers):
                         return _Hit("", workers)
+        return hit
+
+    def library_loader(self, value: Made, node: cst.BaseExpression) -> _Hit | None:
+        """What a library calls a loader and makes with workers, though nothing else is known of it."""
+        if value.call is None or value.frame is None or "loader" not in value.library.rpartition(".")[2].lower():
+            return None
+        for arg in value.call.args:
+            if arg.keyword is not None and arg.keyword.value == "num_workers":
+                workers = self.ev.values(arg.value, value.frame)
+                if _has_workers(workers):
+                    return _Hit(dotted(node), workers)
         return None
 
     def made_by_hooks(self, value: Made, klass: Class, node: cst.BaseExpression, method: str) -> _Hit | None:
         """The loaders that a LightningModule or data module of the project makes."""
-        bases = self.ev.bases(klass).classes
         for stage in _STAGES.get(method, ()):
-            function = classes.find_method(self.ev, bases, f"{stage}_dataloader")
+            function = self.find(klass, f"{stage}_dataloader")
             if function is not None and value.call is not None:
                 for made in self.ev.run(function, _bare(function, value)):
                     hit = self.brought(made, node, "")
                     if hit is not None:
-                        return hit
+                        return replace(hit, name=f"{klass.node.name.value}.{stage}_dataloader()")
         return None
 
 
@@ -280,6 +342,8 @@ _STAGES = {
     "test": ("test",),
     "predict": ("predict",),
 }
+# Bases of classes whose constructors run no loader, however much else they do.
+_QUIET_BASES = DATASET_BASES | ITERABLE_BASES | MODULES
 # Methods of tensors, modules, optimizers, strings and containers: what they are called on need not be worked out.
 _HARMLESS = frozenset(
     "add add_ append argmax backward clone close copy cpu cuda decode detach encode endswith eq eval extend float flush"
@@ -340,6 +404,7 @@ def _run_by(scope: Scope) -> list[Node]:
 def _loops_and_calls(scope: Scope) -> Iterator[Node]:
     yield from scope.own(cst.For)
     yield from scope.own(cst.CompFor)
+    yield from scope.own(cst.Yield)
     yield from scope.own(cst.Call)
 
 

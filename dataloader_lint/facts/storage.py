@@ -12,6 +12,7 @@ import libcst as cst
 from dataloader_lint.facts import classes, members
 from dataloader_lint.facts.classes import AttributeBinding
 from dataloader_lint.facts.library import DICT_MAKERS, LIST_MAKERS
+from dataloader_lint.facts.module import last_name
 from dataloader_lint.facts.names import Kind, bindings_of
 from dataloader_lint.facts.reads import Level, Use
 from dataloader_lint.facts.tree import Node, Scope, function_scope
@@ -172,7 +173,22 @@ def _containers(dataset: Dataset, name: str, bindings: list[AttributeBinding]) -
                 shown[form] = Container(name, form, first.get(form, binding), value, elements, grown)
             elif form in (Form.ARRAY, Form.SLOTS):
                 shown = {each: found for each, found in shown.items() if not _replaces(binding, found.binding)}
-    return list(shown.values())
+    found = list(shown.values())
+    if len(found) > 1 and found[0].binding is found[1].binding:
+        found = found[:1]  # one binding, of which nobody can say more
+    return [] if _is_emptied(dataset, name) else found
+
+
+def _is_emptied(dataset: Dataset, name: str) -> bool:
+    """Whether construction throws the content away again, having made something better of it."""
+    return any(
+        isinstance(call.func, cst.Attribute)
+        and isinstance(call.func.value, cst.Attribute)
+        and call.func.value.attr.value == name
+        for scope in dataset.construction
+        for call in scope.own(cst.Call)
+        if last_name(call.func) == "clear"
+    )
 
 
 def _kind_of_filled(value: Value) -> Form | None:

@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 import libcst as cst
 
 from dataloader_lint.facts import classes, members
+from dataloader_lint.facts.datasets import dataset_kind, looks_like_one, reaches_loader
 from dataloader_lint.facts.evaluate import Evaluation
-from dataloader_lint.facts.library import CALLED_BY_BASES, DATASET_BASES, ITERABLE_BASES
+from dataloader_lint.facts.library import CALLED_BY_BASES
 from dataloader_lint.facts.loaders import Loader, loaders_in
 from dataloader_lint.facts.module import ModuleFacts, last_name
-from dataloader_lint.facts.names import bindings_of
+from dataloader_lint.facts.names import Binding, bindings_of
 from dataloader_lint.facts.tree import Scope, function_scope
 from dataloader_lint.facts.values import (
     Class,
@@ -79,6 +80,7 @@ class Workers:
         self._loaders: dict[int, list[Loader]] = {}
         self._datasets: dict[int, bool] = {}
         self._functions: dict[int, list[WorkerFunction]] = {}
+        self._mentions: dict[int, dict[str, set[str]]] = {}
 
     def is_dataset(self, klass: Class) -> bool:
         """Whether a class is a Dataset: by a base of a library, or by what it can do and a loader that gets it."""
@@ -89,18 +91,10 @@ class Workers:
         return self._datasets[key]
 
     def _is_dataset(self, klass: Class) -> bool:
-        bases = self.ev.bases(klass)
-        if any(name in DATASET_BASES or name in ITERABLE_BASES for name in bases.libraries):
+        if dataset_kind(self.ev, klass):
             return True
-        if any(classes.find_method(self.ev, bases.classes, name) is None for name in ("__getitem__", "__len__")):
-            return False
-        home = klass.scope.module
-        return any(
-            isinstance(value, Made) and isinstance(value.by, Class) and value.by.scope is klass.scope
-            for module in (home, *self.ev.project.importers(home, [klass.node.name.value]))
-            for loader in self.loaders(module)
-            for value in loader.values("dataset")
-        )
+        loaders = self.loaders(klass.scope.module)
+        return looks_like_one(self.ev, klass) and reaches_loader(self.ev, self.ev.project, klass, loaders)
 
     def datasets(self, module: ModuleFacts) -> list[Class]:
         """The Datasets that a module defines."""
@@ -145,46 +139,45 @@ class Workers:
         level = [(module, names)]
         for _ in range(MAX_LEVELS):
             above: list[tuple[ModuleFacts, set[str]]] = []
-            for each, wanted in level:
+            for each, known in level:
+                wanted = names if each is module else self.names_that_use(each, known)
                 for user in self.ev.project.importers(each, sorted(wanted)) if wanted else ():
                     if user.path in seen or len(seen) > MAX_USERS:
                         continue
                     seen.add(user.path)
                     yield user
-                    above.append((user, names_that_use(user, wanted)))
+                    above.append((user, wanted))
             level = above
 
-
-def names_that_use(module: ModuleFacts, wanted: set[str]) -> set[str]:
-    """The names at the top of a module that mention one of the wanted names, directly or through each other."""
-    mentions = {name: _words(scopes) for name, scopes in _top_level(module).items()}
-    found = {
-        name
-        for name, bindings in bindings_of(module.root).items()
-        if name in wanted or any(binding.member in wanted for binding in bindings)
-    }
-    while True:
-        more = {name for name, words in mentions.items() if name not in found and words & (wanted | found)}
-        if not more:
-            return found
-        found |= more
-
-
-def _top_level(module: ModuleFacts) -> dict[str, list[Scope]]:
-    return {
-        name: [module.tree.inner_scope[id(each.node)] for each in bindings if id(each.node) in module.tree.inner_scope]
-        for name, bindings in bindings_of(module.root).items()
-    }
+    def names_that_use(self, module: ModuleFacts, wanted: set[str]) -> set[str]:
+        """The names at the top of a module that mention one of the wanted names, directly or through each other."""
+        key = id(module)
+        if key not in self._mentions:
+            self._mentions[key] = {name: _words(module, each) for name, each in bindings_of(module.root).items()}
+        mentions = self._mentions[key]
+        found: set[str] = set()
+        while True:
+            more = {
+                name
+                for name, words in mentions.items()
+                if name not in found and (name in wanted or not words.isdisjoint(wanted | found))
+            }
+            if not more:
+                return found
+            found |= more
 
 
-def _words(scopes: list[Scope]) -> set[str]:
-    """All names and attributes that stand in some functions or classes, their bases among them."""
-    return {
-        node.value if isinstance(node, cst.Name) else node.attr.value
-        for scope in scopes
-        for node in scope.module.tree.walk(scope.node)
-        if isinstance(node, cst.Name | cst.Attribute)
-    }
+def _words(module: ModuleFacts, bindings: list[Binding]) -> set[str]:
+    """All names and attributes that stand in what a name is bound to: functions, classes with their bases, imports."""
+    found = {binding.member for binding in bindings if binding.member is not None}
+    for binding in bindings:
+        if id(binding.node) in module.tree.inner_scope:
+            for node in module.tree.walk(binding.node):
+                if isinstance(node, cst.Name):
+                    found.add(node.value)
+                elif isinstance(node, cst.Attribute):
+                    found.add(node.attr.value)
+    return found
 
 
 class _Closure:

@@ -1,13 +1,114 @@
-"""Placeholder."""
+"""A script that starts workers outside `if __name__ == "__main__":` fails wherever workers are spawned.
+
+## What it does
+Reports the first module-level statement that starts DataLoader workers outside a main guard: it loops over a loader
+that is known to have workers (`for`, a comprehension, `iter`, `list`, `enumerate`, `tqdm`, ...), hands it to a
+library's trainer (`trainer.fit(model, loader)`), or calls a function or method of the project that does, however many
+calls lie between. Loaders that a library makes from a keyword such as `num_workers=4` count too. There is one finding
+per file.
+
+## Why is this bad?
+On macOS and Windows, and on Linux since Python 3.14, a worker is a new process that imports the script again. Without
+a guard it comes to the same statement, and dies; the loader in the script then raises RuntimeError as well. Each
+worker runs the whole module level, so that the data set is loaded and CUDA is started once more per worker and epoch,
+also where only a part of the script stands under the guard.
+
+## Known limits
+Loaders whose number of workers is computed at run time or read from a file are unknown, and the rule says nothing.
+Modules that set the start method to `"fork"`, notebooks and files that pytest runs are left alone. A guard inside a
+decorator or a function with another name is not recognised; a function that is merely called `main` is none.
+
+## Example
+```python
+from torch.utils.data import DataLoader
+
+from project.data import Images
+
+loader = DataLoader(Images("train"), batch_size=32, num_workers=4)
+
+for images, labels in loader:
+    print(images.shape, labels)
+```
+
+## Use instead
+```python
+from torch.utils.data import DataLoader
+
+from project.data import Images
+
+def main():
+    loader = DataLoader(Images("train"), batch_size=32, num_workers=4)
+    for images, labels in loader:
+        print(images.shape, labels)
+
+if __name__ == "__main__":
+    main()
+```
+
+## Fix safety
+There is no fix yet. What a guard may hold depends on what the workers need: classes, functions and the names that
+these read have to stay at module level.
+
+## When to ignore it
+When the script only ever runs where workers are forked: on Linux, with a Python before 3.14.
+
+## Error messages
+- `RuntimeError: An attempt has been made to start a new process before the current process has finished its
+  bootstrapping phase.`
+- `RuntimeError: DataLoader worker (pid(s) ...) exited unexpectedly`
+
+## References
+- [Platform-specific behaviors of torch.utils.data](https://docs.pytorch.org/docs/stable/data.html#platform-specific-behaviors)
+- [Safe importing of the main module](https://docs.python.org/3/library/multiprocessing.html#the-spawn-and-forkserver-start-methods)
+"""
+
 from __future__ import annotations
+
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
+
 from dataloader_lint.rules.base import Entity, Finding, Rule
+
 if TYPE_CHECKING:
     from dataloader_lint.facts.analysis import Analysis
+    from dataloader_lint.facts.starts import Start
+
 RULE = Rule("DL206", "missing-main-guard", Entity.MODULE)
+
+ADVICE = (
+    'move it under `if __name__ == "__main__":`, at best into a `main()` with all that loads data or touches CUDA, '
+    "since what stays at module level is done again in every worker"
+)
+
+
 def check(analysis: Analysis) -> Iterator[Finding]:
-    from dataloader_lint.facts.starts import first_start
-    s = first_start(analysis.ev, analysis.module)
-    if s is not None:
-        yield Finding(s.statement, f"{s.name} {s.workers} {s.calls}", "x")
+    start = analysis.start
+    if start is None:
+        return
+    where = "on macOS, Windows, and Linux with Python 3.14"
+    if start.method:
+        where = f"with the start method `{start.method}`"
+    problem = (
+        f"{_what_starts(start)} outside a main guard: {where} each worker imports this script again "
+        "and dies here with RuntimeError (`... before the current process has finished its bootstrapping phase`)"
+    )
+    yield Finding(start.statement, problem, ADVICE)
+
+
+def _what_starts(start: Start) -> str:
+    """`test()` starts the 12 workers of `loader` through `model.inference()`."""
+    through = f" through `{start.calls[-1]}()`" if len(start.calls) > 1 else ""
+    subject = f"`{start.calls[0]}()`" if start.calls else "this statement"
+    return f"{subject} starts {_workers(start)}{through}"
+
+
+def _workers(start: Start) -> str:
+    count = start.count
+    number = f"{count.value} worker{'' if count.value == 1 else 's'}" if count is not None else "workers"
+    if not start.is_sure and count is not None:
+        number = f"up to {number}"
+    elif start.name:
+        number = f"the {number}"
+    owner = f" of `{start.name}`" if start.name else ""
+    source = f" ({count.default})" if count is not None and count.default else ""
+    return number + owner + source

@@ -66,22 +66,22 @@ RULE = Rule("DL401", "blocking-copy-of-pinned-batch", Entity.TRANSFER)
 
 
 def check(transfer: Transfer) -> Iterator[Finding]:
-    if transfer.is_in_forward or not transfer.is_surely_blocking or not transfer.goes_to_gpu:
+    if transfer.is_in_forward or not transfer.is_surely_blocking:
         return
     origins = transfer.origins
-    if any(origin.is_pinned is None for origin in origins) or not transfer.is_reached:
-        return
     pinned = next((origin for origin in origins if origin.is_pinned), None)
-    if pinned is None:
+    if pinned is None or any(origin.is_pinned is None for origin in origins):
         return
-    place = f" in `{pinned.file}`" if pinned.file != transfer.file else ""
-    default = pinned.loader.known("pin_memory")
-    reason = f" by {default.default}" if default is not None and default.default else ""
+    if not transfer.goes_to_gpu or not transfer.is_reached:
+        return
+    place = f" of `{pinned.file}`" if pinned.file != transfer.file else ""
+    pins = pinned.loader.known("pin_memory")
+    default = f" by {pins.default}" if pins is not None and pins.default else ""
     problem = (
-        f"the host waits for `{transfer.text}`, though `{pinned.name}`{place} pins its batches{reason}, "
-        "which lets the copy overlap with work on the GPU"
+        f"the host waits for `{transfer.text}`, though `{pinned.name}`{place} pins its batches{default} "
+        "so that copies can overlap with work on the GPU"
     )
     advice = "pass `non_blocking=True`"
     if transfer.may_change_type:
-        advice += ", and change the data type after the move: changed on the way, the tensor that is copied is not pinned"
+        advice += ", and convert the data type after the move: a tensor converted on the way is no longer pinned"
     yield Finding(transfer.call, problem, advice)

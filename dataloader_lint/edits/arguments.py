@@ -1,0 +1,118 @@
+"""Things between commas: arguments of a call, elements of a dict display."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import libcst as cst
+
+from dataloader_lint.edits.editor import Editor, has_comment
+from dataloader_lint.edits.repair import Edit, RefusedError
+from dataloader_lint.facts.tree import Node
+
+_BLANK = re.compile(r"[ \t\f]*")
+
+
+def remove_argument(editor: Editor, call: cst.Call, arg: cst.Arg) -> Edit:
+    """Remove an argument with its comma. Comments beside it and above it stay where they are."""
+    first = editor.text.index("(", editor.outer(call.func)[1]) + 1
+    return _remove(editor, call.args, arg, first, editor.end(call) - 1)
+
+
+def remove_element(editor: Editor, display: cst.Dict | cst.List | cst.Set, element: Node) -> Edit:
+    """Remove an element of a dict, list or set display with its comma; comments stay where they are."""
+    return _remove(editor, display.elements, element, editor.start(display) + 1, editor.end(display) - 1)
+
+
+def add_argument(editor: Editor, call: cst.Call, code: str) -> Edit:
+    """Add a keyword argument at the end of a call, in the layout that its arguments have."""
+    closing = editor.end(call) - 1
+    if not call.args:
+        opening = editor.text.index("(", editor.outer(call.func)[1]) + 1
+        if has_comment(editor.text[opening:closing]):
+            raise RefusedError("a comment stands where the argument should go")
+        return Edit(opening, closing, code)
+    last = call.args[-1]
+    start, end = editor.start(last), editor.end(last)
+    if isinstance(last.value, cst.GeneratorExp) and not last.value.lpar:
+        raise RefusedError("a generator expression without parentheses must stay alone")
+    comma = _comma(editor, end, closing)
+    before = editor.text[editor.line_start(start) : start]
+    if "\n" not in (gap := _normal(editor.text[end:closing])) or before.strip():
+        # On one line, or several arguments on the last line.
+        return Edit(end, end, f", {code}") if comma is None or not gap.strip(", \t") else _after(comma, code, " ")
+    if comma is None:
+        return Edit(end, end, f",{editor.newline}{before}{code}")
+    line_end = editor.line_end(comma)
+    if editor.text[comma:line_end].strip() and line_end < closing:
+        # A comment stays beside the argument that it speaks of.
+        return Edit(line_end, line_end, f"{editor.newline}{before}{code},")
+    return _after(comma, f"{code},", f"{editor.newline}{before}")
+
+
+def _after(comma: int, code: str, space: str) -> Edit:
+    return Edit(comma, comma, f"{space}{code}")
+
+
+def _normal(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _remove(editor: Editor, items: Sequence[Node], item: Node, opening: int, closing: int) -> Edit:
+    text = editor.text
+    number = next(index for index, each in enumerate(items) if each is item)
+    start, end = _extent(editor, item)
+    if has_comment(text[start:end]):
+        raise RefusedError("a comment would be lost")
+    before = _extent(editor, items[number - 1])[1] if number else opening
+    after = _extent(editor, items[number + 1])[0] if number + 1 < len(items) else closing
+    comma = _comma(editor, end, after)
+    if comma is None and after != closing:
+        raise RefusedError("something stands between an argument and its comma")
+    line_start, is_first = editor.line_start(start), not text[editor.line_start(start) : start].strip()
+    end = comma if comma is not None else end
+    blank = _blank_after(text, end)
+    if blank == after and not (is_first and after == closing):
+        # The rest of the line goes on with the next one, or closes.
+        if after != closing:
+            return Edit(start, after, "")
+        if comma is not None or has_comment(text[before:start]):
+            return Edit(_blank_before(text, start), after if number == 0 else end, "")
+        return Edit(before, after if number == 0 else end, "")
+    if is_first and text[blank : blank + 1] in ("\r", "\n", ""):
+        return Edit(line_start, editor.next_line(end), "")
+    if is_first:
+        return Edit(start, blank, "")  # a comment beside it, or the closing bracket
+    return Edit(_blank_before(text, start), end, "")
+
+
+def _extent(editor: Editor, item: Node) -> tuple[int, int]:
+    """An argument or element from its first to its last sign; LibCST leaves the parentheses of a bare one out."""
+    value = getattr(item, "value", None)
+    if isinstance(item, cst.Arg) and (item.keyword is not None or item.star):
+        return editor.start(item), max(editor.end(item), editor.outer(item.value)[1])
+    if isinstance(item, cst.DictElement):
+        return editor.outer(item.key)[0], editor.outer(item.value)[1]
+    if isinstance(value, cst.BaseExpression):
+        return min(editor.start(item), editor.outer(value)[0]), max(editor.end(item), editor.outer(value)[1])
+    return editor.start(item), editor.end(item)
+
+
+def _comma(editor: Editor, start: int, end: int) -> int | None:
+    """Behind the comma that follows over blank space; None where none follows before `end`."""
+    between = editor.text[start:end]
+    rest = between.lstrip(" \t\f\r\n\\")
+    return end - len(rest) + 1 if rest.startswith(",") else None
+
+
+def _blank_after(text: str, offset: int) -> int:
+    found = _BLANK.match(text, offset)
+    assert found is not None
+    return found.end()
+
+
+def _blank_before(text: str, offset: int) -> int:
+    while offset > 0 and text[offset - 1] in " \t\f":
+        offset -= 1
+    return offset

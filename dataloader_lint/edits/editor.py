@@ -1,0 +1,197 @@
+"""One file as its nodes stand in its text: where a node begins and ends, and what is taken or promised already."""
+
+from __future__ import annotations
+
+import builtins
+import io
+import keyword
+import re
+import tokenize
+from collections.abc import Iterator
+
+import libcst as cst
+
+from dataloader_lint.diagnostics import Position
+from dataloader_lint.edits.repair import Edit, RefusedError
+from dataloader_lint.facts.names import bindings_of
+from dataloader_lint.facts.tree import Node, Tree
+from dataloader_lint.source.decoding import split_lines
+
+_LINE_END = re.compile(r"\r\n|\r|\n")
+_WORD = re.compile(r"\w+")
+
+
+class Editor:
+    """What the helpers work on, made once for each round of repairs on a file.
+
+    `tree` must be the tree of `text`. All offsets are in `text`. Positions come from one pass of code generation when
+    the first one is asked for. `promised` keeps what repairs of this round have settled on (the name of a hoisted
+    function by its node), so that two repairs neither take the same name nor do the same thing twice.
+    """
+
+    def __init__(self, tree: Tree, text: str) -> None:
+        self.tree = tree
+        self.text = text
+        self.newline = tree.module.default_newline
+        self.indent = tree.module.default_indent
+        self.promised: dict[int, str] = {}
+        self.taken: set[str] = set()
+        self._words: set[str] | None = None
+        self._ranges: dict[int, tuple[Position, Position]] | None = None
+        self._line_starts = [0, *(found.end() for found in _LINE_END.finditer(text))]
+        self._shifts: list[int | None] = []
+
+    # Where things stand.
+
+    def start(self, node: Node) -> int:
+        """Where a node begins, inside its own parentheses."""
+        return self._span(node)[0]
+
+    def end(self, node: Node) -> int:
+        """Where a node ends, inside its own parentheses."""
+        return self._span(node)[1]
+
+    def outer(self, node: Node) -> tuple[int, int]:
+        """Where a node begins and ends, with its own parentheses."""
+        start, end = self._span(node)
+        for _ in getattr(node, "lpar", ()):
+            start = _skip_back(self.text, start, "(")
+        for _ in getattr(node, "rpar", ()):
+            end = _skip(self.text, end, ")")
+        return start, end
+
+    def code(self, node: Node) -> str:
+        """A node as written, with its own parentheses."""
+        start, end = self.outer(node)
+        return self.text[start:end]
+
+    def line_start(self, offset: int) -> int:
+        """Where the line of an offset begins."""
+        return self._line_starts[self._line(offset)]
+
+    def line_end(self, offset: int) -> int:
+        """Where the line of an offset ends, before its newline."""
+        found = _LINE_END.search(self.text, offset)
+        return found.start() if found is not None else len(self.text)
+
+    def next_line(self, offset: int) -> int:
+        """Where the line after that of an offset begins; the end of the text after the last line."""
+        found = _LINE_END.search(self.text, offset)
+        return found.end() if found is not None else len(self.text)
+
+    def indentation(self, offset: int) -> str:
+        """The blank space at the beginning of the line of an offset."""
+        start = self.line_start(offset)
+        return self.text[start : start + len(self.text[start:]) - len(self.text[start:].lstrip(" \t\f"))]
+
+    def position(self, offset: int) -> Position:
+        """An offset as line (from 1) and column (from 0)."""
+        line = self._line(offset)
+        return Position(line + 1, offset - self._line_starts[line])
+
+    def _line(self, offset: int) -> int:
+        from bisect import bisect_right
+
+        return bisect_right(self._line_starts, offset) - 1
+
+    def _span(self, node: Node) -> tuple[int, int]:
+        if self._ranges is None:
+            self._ranges = self.tree.ranges([*self.tree.walk(self.tree.module), *self._import_parts()])
+            self._shifts = _shifts(self.text, self.tree.module)
+        if id(node) not in self._ranges:
+            raise RefusedError("a node of another file")
+        start, end = self._ranges[id(node)]
+        return self._offset(start), self._offset(end)
+
+    def _offset(self, position: Position) -> int:
+        shift = self._shifts[position.line - 1] if position.line <= len(self._shifts) else None
+        if shift is None:
+            raise RefusedError("LibCST does not give this line back as it was")
+        return self._line_starts[position.line - 1] + position.column + shift
+
+    def _import_parts(self) -> Iterator[Node]:
+        """The parts of imports, which the tree does not hold as nodes."""
+        for scope in self.tree.root.descend():
+            for statement in scope.own(cst.ImportFrom):
+                if not isinstance(statement.names, cst.ImportStar):
+                    yield from statement.names
+
+    # Names.
+
+    def new_name(self, wanted: str) -> str:
+        """A name like `wanted` that nothing in the file has, promised from now on."""
+        if self._words is None:
+            self._words = set(_WORD.findall(self.text))
+        number, name = 1, wanted
+        while name in self._words or name in self.taken or keyword.iskeyword(name) or hasattr(builtins, name):
+            number += 1
+            name = f"{wanted}_{number}"
+        self.taken.add(name)
+        return name
+
+    def is_free(self, name: str) -> bool:
+        """Whether nothing at module level has this name."""
+        return name not in bindings_of(self.tree.root) and name not in self.taken and not hasattr(builtins, name)
+
+
+def replace(editor: Editor, node: cst.BaseExpression, code: str) -> Edit:
+    """Put `code`, a name, call or something in brackets, in the place of an expression and its parentheses."""
+    start, end = editor.outer(node)
+    if has_comment(editor.text[start:end]):
+        raise RefusedError("a comment would be lost")
+    before, after = editor.text[start - 1 : start], editor.text[end : end + 1]
+    if before.isidentifier() or before.isdigit():
+        code = f" {code}"  # `else(lambda x: x)`
+    if after.isidentifier():
+        code = f"{code} "
+    return Edit(start, end, code)
+
+
+def has_comment(code: str) -> bool:
+    """Whether a piece of code, which need not be a whole statement, holds a comment."""
+    return "#" in code and any(True for _ in comments(code))
+
+
+def comments(code: str) -> Iterator[str]:
+    """The comments in a piece of code; what cannot be read counts as one."""
+    try:
+        # In brackets it may begin and end anywhere, and needs no indentation.
+        for token in tokenize.generate_tokens(io.StringIO(f"(\n{code}\n)\n").readline):
+            if token.type == tokenize.COMMENT:
+                yield token.string
+    except (tokenize.TokenError, SyntaxError):
+        yield code
+
+
+def _skip(text: str, offset: int, sign: str) -> int:
+    """Behind the closing sign that follows, over blank space only."""
+    while offset < len(text) and text[offset].isspace():
+        offset += 1
+    if not text.startswith(sign, offset):
+        raise RefusedError("something stands between an expression and its parenthesis")
+    return offset + 1
+
+
+def _skip_back(text: str, offset: int, sign: str) -> int:
+    while offset > 0 and text[offset - 1].isspace():
+        offset -= 1
+    if offset == 0 or text[offset - 1] != sign:
+        raise RefusedError("something stands between an expression and its parenthesis")
+    return offset - 1
+
+
+def _shifts(text: str, module: cst.Module) -> list[int | None]:
+    """By how much each line's columns differ in the text from those in LibCST's code; None where no number says it.
+
+    LibCST drops a form feed that stands directly before a statement.
+    """
+    made = module.code
+    originals, generated = split_lines(text), split_lines(made)
+    if len(originals) != len(generated):
+        return []
+    shifts: list[int | None] = []
+    for original, other in zip(originals, generated, strict=True):
+        dropped = len(original) - len(other)
+        same = original[dropped:] == other and not original[: max(dropped, 0)].strip()
+        shifts.append(dropped if dropped >= 0 and same else None)
+    return shifts

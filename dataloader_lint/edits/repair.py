@@ -1,0 +1,42 @@
+"""What a repair is made of. Free of LibCST, so that naming these types costs nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dataloader_lint.diagnostics import Safety
+
+
+class RefusedError(Exception):
+    """Raised by the helpers where they cannot be sure; the finding then stays without a repair."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Edit:
+    """Replace the text from `start` up to `end` (offsets in the decoded file) by `content`; insert where equal."""
+
+    start: int
+    end: int
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """What mends one finding: all `edits` or none of them. `title` says in the imperative what they do."""
+
+    safety: Safety
+    title: str
+    edits: tuple[Edit, ...]
+
+
+def splice(text: str, edits: list[Edit]) -> str:
+    """The text with all edits applied. They must not overlap; insertions at one place keep their order."""
+    parts: list[str] = []
+    position = 0
+    for edit in sorted(edits, key=lambda one: (one.start, one.end)):
+        if edit.start < position:
+            raise ValueError("edits overlap")
+        parts += (text[position : edit.start], edit.content)
+        position = edit.end
+    parts.append(text[position:])
+    return "".join(parts)
