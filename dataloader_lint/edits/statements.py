@@ -70,20 +70,15 @@ def start_with_comments(editor: Editor, statement: Node) -> int:
 
 
 def _statement(editor: Editor, node: Node) -> Node:
-    """The statement to put something beside: a line or a compound statement that stands in a block of its own."""
-    statement = editor.tree.statement_of(node)
-    above = editor.tree.parent(statement)
-    if isinstance(above, cst.SimpleStatementSuite):
-        raise RefusedError("a statement on the line of another one")
-    if not isinstance(above, cst.IndentedBlock | cst.Module):
-        suite = next((each for each in editor.tree.ancestors(node) if isinstance(each, cst.SimpleStatementSuite)), None)
-        if suite is None or not isinstance(statement, cst.BaseCompoundStatement):
+    """The statement to put something beside: one that stands in a block, or the statements behind a colon."""
+    for each in (node, *editor.tree.ancestors(node)):
+        if isinstance(each, cst.SimpleStatementSuite):
+            return each
+        if isinstance(each, cst.SimpleStatementLine | cst.BaseCompoundStatement):
+            if isinstance(editor.tree.parent(each), cst.IndentedBlock | cst.Module):
+                return each
             raise RefusedError("nothing can stand before an elif")
-    if isinstance(statement, cst.BaseCompoundStatement) and isinstance(body := getattr(statement, "body", None), Node):
-        for each in (node, *editor.tree.ancestors(node)):
-            if each is body and isinstance(body, cst.SimpleStatementSuite):
-                return body  # `if x: call(node)`: inside the suite, not before the `if`
-    return statement
+    raise RefusedError("no statement holds the node")
 
 
 def _inline(code: str) -> str:

@@ -15,6 +15,7 @@ import libcst as cst
 
 from dataloader_lint.facts import classes, keywords
 from dataloader_lint.facts.branches import is_reached
+from dataloader_lint.facts.calls import arguments_of_callers
 from dataloader_lint.facts.loaders import Loader, loader_of
 from dataloader_lint.facts.module import ModuleFacts
 from dataloader_lint.facts.names import Kind, resolve
@@ -190,8 +191,7 @@ class Transfer:
         if isinstance(value, Library):
             return Device.NONE  # torch.float32
         # Nothing is known of it, so its name has to say that it is a device and no data type.
-        text = shown(self.frame.scope.module.tree.module, given).lower()
-        return Device.UNKNOWN if _DEVICE_NAME.search(text) and "dtype" not in text else Device.NONE
+        return Device.UNKNOWN if _is_called_device(self.ev, given, self.frame) else Device.NONE
 
     @property
     def origins(self) -> tuple[Origin, ...]:
@@ -214,6 +214,26 @@ class Transfer:
 
 
 _DEVICE_NAME = re.compile(r"device|gpu|cuda|rank|\bdev\b")
+
+
+def _is_called_device(ev: Evaluator, node: cst.BaseExpression, frame: Frame, depth: int = 0) -> bool:
+    """Whether an expression, or what the calls in sight pass for it, is named like a device."""
+    tree = frame.scope.module.tree
+    text = shown(tree.module, node).lower()
+    if _DEVICE_NAME.search(text):
+        return "dtype" not in text
+    if not isinstance(node, cst.Name) or node not in tree or depth > 3:
+        return False
+    for binding in resolve(node, tree):
+        if binding.kind is Kind.PARAMETER:
+            given = arguments_of_callers(ev, binding.scope, binding.name)
+        elif binding.kind is Kind.VALUE and binding.value is not None and not binding.path:
+            given = [(binding.value, frame)]
+        else:
+            continue
+        if any(_is_called_device(ev, each, where, depth + 1) for each, where in given if each is not node):
+            return True
+    return False
 
 
 def transfers_in(ev: Evaluator, module: ModuleFacts) -> Iterator[Transfer]:

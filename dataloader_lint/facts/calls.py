@@ -202,6 +202,18 @@ def _from_callers(ev: Evaluator, scope: Scope, param: cst.Param) -> Values:
     return merge(*found)
 
 
+def arguments_of_callers(ev: Evaluator, scope: Scope, name: str) -> list[tuple[cst.BaseExpression, Frame]]:
+    """What the calls in sight pass for a parameter, as written."""
+    found = []
+    for call, frame, callees in ev.callers(scope):
+        for callee in callees:
+            entered_frame = _entered_by(ev, scope, callee, call, frame)
+            given = entered_frame.args.get(name) if entered_frame is not None and entered_frame.args else None
+            if given is not None and given.node is not None and given.frame is not None:
+                found.append((given.node, given.frame))
+    return found
+
+
 def _hands_on_part(param: cst.Param, entered_frame: Frame) -> bool:
     """Whether a function that calls itself passes on the parameter, or a part of it that a loop gives."""
     assert entered_frame.args is not None

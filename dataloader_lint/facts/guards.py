@@ -83,7 +83,7 @@ def _answer(test: cst.BaseExpression, name: str, tree: Tree, depth: int = 0) -> 
     if isinstance(test, cst.Comparison) and len(test.comparisons) == 1:
         target = test.comparisons[0]
         return _compared(test.left, target.operator, target.comparator, name)
-    if isinstance(test, cst.Name) and depth < 3:  # main = __name__ == "__main__"
+    if isinstance(test, cst.Name) and depth < 3:  # a name for the guard
         bindings = bindings_of(tree.root).get(test.value, [])
         if len(bindings) == 1 and bindings[0].kind is Kind.VALUE and bindings[0].value is not None:
             return None if bindings[0].path else _answer(bindings[0].value, name, tree, depth + 1)
@@ -108,7 +108,7 @@ def _compared(
         if isinstance(other, cst.SimpleString):
             if _is_name(one):
                 return (other.evaluated_value == name) is equal
-            # multiprocessing.current_process().name == "MainProcess"
+            # The name of `multiprocessing.current_process()` says whether that is the main one.
             if isinstance(one, cst.Attribute) and one.attr.value == "name" and _calls(one.value, "current_process"):
                 return ((other.evaluated_value == "MainProcess") is is_script) is equal
         elif isinstance(other, cst.Name) and other.value == "None" and _calls(one, "parent_process"):

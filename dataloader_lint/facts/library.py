@@ -225,8 +225,9 @@ PASS_THROUGH = frozenset(
 # Calls that iterate over what they are given, at once or as soon as they are iterated themselves.
 ITERATING = frozenset(
     {
-        *(f"builtins.{name}" for name in "all any dict enumerate filter frozenset iter list map max min set".split()),
-        *(f"builtins.{name}" for name in "sorted sum tuple zip".split()),
+        "builtins.all", "builtins.any", "builtins.dict", "builtins.enumerate", "builtins.filter",
+        "builtins.frozenset", "builtins.iter", "builtins.list", "builtins.map", "builtins.max", "builtins.min",
+        "builtins.set", "builtins.sorted", "builtins.sum", "builtins.tuple", "builtins.zip",
         *(f"itertools.{name}" for name in ("cycle", "islice", "takewhile", "dropwhile", "accumulate", "tee")),
         "collections.deque",
         "torch.optim.swa_utils.update_bn",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -12,14 +13,26 @@ from dataloader_lint.facts.imports import Imports
 from dataloader_lint.facts.module import ModuleFacts
 from dataloader_lint.facts.names import Binding, Kind, bindings_of, dotted, resolve
 from dataloader_lint.facts.values import Evaluator
-from dataloader_lint.facts.workers import Workers, WorkerFunction
+from dataloader_lint.facts.workers import WorkerFunction, Workers
 
 LIMIT = "setNumThreads"
 # What only looks at or sets something up, or serves windows.
 _NO_WORK = frozenset(
-    {"error", "getBuildInformation", "getNumThreads", "getThreadNum", "haveImageReader", "setRNGSeed", "setUseOptimized",
-     "useOptimized", "waitKey", "destroyAllWindows", "imshow", "namedWindow"}
-)  # fmt: skip
+    {
+        "destroyAllWindows",
+        "error",
+        "getBuildInformation",
+        "getNumThreads",
+        "getThreadNum",
+        "haveImageReader",
+        "imshow",
+        "namedWindow",
+        "setRNGSeed",
+        "setUseOptimized",
+        "useOptimized",
+        "waitKey",
+    }
+)
 _NO_WORK_PARTS = ("cv2.ocl.", "cv2.utils.")
 
 
@@ -68,11 +81,9 @@ class OpenCV:
         return any(self._imports.reaches([each], {one.path for one in path}) for each in limits)
 
     def _limits_around(self, module: ModuleFacts) -> list[ModuleFacts]:
-        root = self.project.root_of(module.path.rpartition("/")[0])
+        root = self.project.root_of(os.path.dirname(module.path))
         if root not in self._limits:
-            self._limits[root] = [
-                each for each in self.project.modules_with(module, LIMIT) if each.calls_named(LIMIT)
-            ]
+            self._limits[root] = [each for each in self.project.modules_with(module, LIMIT) if each.calls_named(LIMIT)]
         return self._limits[root]
 
 

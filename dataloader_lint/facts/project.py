@@ -143,7 +143,8 @@ class Project:
     def modules_with(self, module: ModuleFacts, word: str) -> list[ModuleFacts]:
         """The modules of the project around `module` whose text holds a word, itself among them."""
         wanted = re.compile(rb"\b" + word.encode() + rb"\b")
-        paths = [path for path, source, _ in self._scan(self.root_of(os.path.dirname(module.path))) if wanted.search(source)]
+        files = self._scan(self.root_of(os.path.dirname(module.path)))
+        paths = [path for path, source, _ in files if wanted.search(source)]
         return [facts for path in paths if (facts := self.open(path)) is not None]
 
     def _scan(self, root: str) -> list[tuple[str, bytes, frozenset[str]]]:

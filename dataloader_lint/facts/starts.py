@@ -37,7 +37,6 @@ from dataloader_lint.facts.values import (
     Evaluator,
     Frame,
     Function,
-    Iterator as Iterated,
     Library,
     Made,
     Mapping,
@@ -48,6 +47,9 @@ from dataloader_lint.facts.values import (
     Values,
     constant,
     is_positive,
+)
+from dataloader_lint.facts.values import (
+    Iterator as Iterated,
 )
 
 if TYPE_CHECKING:
@@ -140,6 +142,8 @@ class _Search:
         while self.bodies and self.ev.steps <= last_step:
             body = self.bodies.popleft()
             for node in body.nodes:
+                if self.ev.steps > last_step:
+                    break
                 self.place = (body, node)
                 hit = self.loop(node, body.frame) if not isinstance(node, cst.Call) else self.calling(node, body.frame)
                 if hit is not None and self.is_reached(body, node):
@@ -346,11 +350,13 @@ _STAGES = {
 _QUIET_BASES = DATASET_BASES | ITERABLE_BASES | MODULES
 # Methods of tensors, modules, optimizers, strings and containers: what they are called on need not be worked out.
 _HARMLESS = frozenset(
-    "add add_ append argmax backward clone close copy cpu cuda decode detach encode endswith eq eval extend float flush"
-    " format half info insert int item items join keys load_state_dict log long lower max mean mkdir min mul "
-    " named_parameters no_grad numel numpy parameters permute print pow remove reshape replace reset set_description"
-    " set_postfix size softmax split squeeze startswith state_dict std strip sub sum to tolist transpose type unsqueeze"
-    " upper values view warning write zero_ zero_grad add_argument add_scalar parse_args".split()
+    {"add", "add_", "add_argument", "add_scalar", "append", "argmax", "backward", "clone", "close", "copy", "cpu",
+     "cuda", "decode", "detach", "encode", "endswith", "eq", "eval", "extend", "float", "flush", "format", "half",
+     "info", "insert", "int", "item", "items", "join", "keys", "load_state_dict", "log", "long", "lower", "max",
+     "mean", "min", "mkdir", "mul", "named_parameters", "no_grad", "numel", "numpy", "parameters", "parse_args",
+     "permute", "pow", "print", "remove", "replace", "reset", "reshape", "set_description", "set_postfix", "size",
+     "softmax", "split", "squeeze", "startswith", "state_dict", "std", "strip", "sub", "sum", "to", "tolist",
+     "transpose", "type", "unsqueeze", "upper", "values", "view", "warning", "write", "zero_", "zero_grad"}
 )
 
 

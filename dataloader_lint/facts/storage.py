@@ -376,6 +376,8 @@ def _local_names(ev: Evaluator, binding: AttributeBinding) -> Iterator[tuple[Sco
             if made.node not in tree:
                 continue
             home = tree.scope_of(made.node)
+            if isinstance(made.node, cst.Subscript) and isinstance(made.node.value, cst.Name):
+                yield home, made.node.value.value  # a slice of what was filled
             for name, found in bindings_of(home).items():
                 if any(_written(each.value, each.path) is made.node for each in found):
                     yield home, name

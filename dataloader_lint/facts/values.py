@@ -223,6 +223,8 @@ Values = tuple[Value, ...]
 class Evaluator(Protocol):
     """What the parts of the evaluation ask of each other; `facts.evaluate` has the one that works."""
 
+    steps: int  # how much has been worked out for the file, to stop a search that gets too long
+
     cuda: bool
 
     def values(self, node: cst.CSTNode, frame: Frame) -> Values:

@@ -180,6 +180,10 @@ def _words(module: ModuleFacts, bindings: list[Binding]) -> set[str]:
     return found
 
 
+def _iterables(scope: Scope, kind: type[cst.For | cst.CompFor]) -> Iterator[cst.BaseExpression]:
+    return (loop.iter for loop in scope.within(kind))
+
+
 class _Closure:
     """Follows the calls from what a loader runs in its workers."""
 
@@ -279,7 +283,7 @@ class _Closure:
                     self._holds(inner, caller)
 
     def _object(self, value: Made, caller: WorkerFunction | None) -> None:
-        """Calling an object: its `__call__`, the methods that a library's base calls, or all that a library was given."""
+        """Calling an object: its `__call__`, methods that a library's base calls, or all that a library was given."""
         if isinstance(value.by, Class):
             if not self._method(value, value.by, "__call__", caller):
                 for name in self._hooks(value.by):
@@ -326,8 +330,8 @@ class _Closure:
         self._reads_properties(function)
         for subscript in scope.within(cst.Subscript):
             self._uses(subscript.value, "__getitem__", function)
-        for loop in (*scope.within(cst.For), *scope.within(cst.CompFor)):
-            self._uses(loop.iter, "__iter__", function)
+        for iterable in (*_iterables(scope, cst.For), *_iterables(scope, cst.CompFor)):
+            self._uses(iterable, "__iter__", function)
 
     def _call(self, callee: Value, call: cst.Call, function: WorkerFunction) -> None:
         frame = function.frame

@@ -19,16 +19,17 @@ that is only annotated as a dict, nor what other objects keep.
 ## Example
 ```python
 import json
+import numpy as np
 from torch.utils.data import Dataset
 
 class Captions(Dataset):
     def __init__(self, path):
         self.captions = {}
-        self.ids = []
-        for line in open(path):
-            row = json.loads(line)
-            self.ids.append(row["id"])
-            self.captions[row["id"]] = row["text"]
+        with open(path) as lines:
+            for line in lines:
+                row = json.loads(line)
+                self.captions[row["id"]] = row["text"]
+        self.ids = np.array(list(self.captions))
 
     def __len__(self):
         return len(self.captions)

@@ -1,0 +1,133 @@
+"""What a lambda or local function takes from around it, and whether that can be bound beforehand instead."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from dataloader_lint.edits.editor import Editor
+from dataloader_lint.edits.repair import RefusedError
+from dataloader_lint.facts.guards import is_guarded
+from dataloader_lint.facts.names import Binding, Kind, bindings_of
+from dataloader_lint.facts.tree import COMPREHENSIONS, LOOPS, Function, Node, Scope, parameters
+
+# What these give depends on the place from which they are called.
+_PLACE_BOUND = frozenset({"super", "__class__", "locals", "vars", "dir", "eval", "exec"})
+_BINDABLE = (Kind.VALUE, Kind.PARAMETER, Kind.ENTERED)
+
+
+def captured_names(editor: Editor, function: Function, at: Node) -> tuple[str, ...]:
+    """The names that a function must be given when it moves to module level, in the order of their first use.
+
+    `at` is where they would be bound. Refused where binding them there could give other values than the function sees
+    now: names that are bound more than once, in a loop or after `at`, `self`, local functions and modules.
+    """
+    _refuse_place_bound(editor, function)
+    inner = editor.tree.inner_scope[id(function)]
+    found: dict[str, None] = {}
+    for name in editor.tree.find(function.body, cst.Name):
+        if name.value in found:
+            continue
+        home = _home(editor, name, inner)
+        if home is None or (home.parent is None and not _is_local_to_script(editor, home, name.value)):
+            continue  # bound inside of the function, at module level, or a builtin
+        _check(editor, name.value, home, at)
+        found[name.value] = None
+    return tuple(found)
+
+
+def resolves_at_module_level(editor: Editor, expression: Node) -> bool:
+    """Whether every name in an expression means the same at module level as where it stands."""
+    return all(
+        _scope_of_name(editor, name) in (None, editor.tree.root) for name in editor.tree.find(expression, cst.Name)
+    )
+
+
+def _home(editor: Editor, name: cst.Name, inner: Scope) -> Scope | None:
+    """The scope around the function whose name it is; None for its own names and for builtins."""
+    home = _scope_of_name(editor, name)
+    return None if home is None or home in list(inner.descend()) else home
+
+
+def _scope_of_name(editor: Editor, name: cst.Name) -> Scope | None:
+    scope: Scope | None = editor.tree.scope_of(name)
+    direct = True
+    while scope is not None:
+        if (direct or not isinstance(scope.node, cst.ClassDef)) and _binds(scope, name.value):
+            return scope
+        direct = direct and isinstance(scope.node, COMPREHENSIONS)
+        scope = scope.parent
+    return None
+
+
+def _binds(scope: Scope, name: str) -> bool:
+    """Whether the name is one of the scope's own; a declared `global` is the module's."""
+    return name in bindings_of(scope)
+
+
+def _is_local_to_script(editor: Editor, root: Scope, name: str) -> bool:
+    """Whether a name of the module is bound under `if __name__ == "__main__":` only, so that workers lack it."""
+    return all(is_guarded(binding.node, editor.tree) for binding in bindings_of(root)[name])
+
+
+def _check(editor: Editor, name: str, home: Scope, at: Node) -> None:
+    tree = editor.tree
+    bindings = bindings_of(home)[name]
+    if len(bindings) > 1 or any(_declares_nonlocal(scope, name) for scope in home.descend()):
+        raise RefusedError(f"`{name}` is bound more than once")
+    binding = bindings[0]
+    if binding.kind not in _BINDABLE or isinstance(binding.value, cst.Lambda) and binding.kind is Kind.VALUE:
+        raise RefusedError(f"`{name}` is no plain value")
+    if binding.kind is Kind.PARAMETER:
+        if _is_receiver(editor, binding):
+            raise RefusedError(f"`{name}` is the object of a method")
+        return
+    if tree.order(binding.node) > tree.order(at):
+        raise RefusedError(f"`{name}` is bound later")
+    if _in_loop(editor, binding.node, home):
+        raise RefusedError(f"`{name}` is bound in a loop")
+
+
+def _is_receiver(editor: Editor, binding: Binding) -> bool:
+    scope = binding.scope
+    node = scope.node
+    if binding.name in ("self", "cls"):
+        return True
+    if not isinstance(node, cst.FunctionDef) or scope.parent is None or not isinstance(scope.parent.node, cst.ClassDef):
+        return False
+    is_static = any(
+        isinstance(each.decorator, cst.Name) and each.decorator.value == "staticmethod" for each in node.decorators
+    )
+    return not is_static and parameters(node)[:1] == [binding.node]
+
+
+def _declares_nonlocal(scope: Scope, name: str) -> bool:
+    return any(item.name.value == name for statement in scope.own(cst.Nonlocal) for item in statement.names)
+
+
+def _in_loop(editor: Editor, node: Node, home: Scope) -> bool:
+    for above in (node, *editor.tree.ancestors(node)):
+        if above is home.node:
+            return False
+        if isinstance(above, LOOPS):
+            return True
+    return False
+
+
+def _refuse_place_bound(editor: Editor, function: Function) -> None:
+    tree = editor.tree
+    in_class = any(isinstance(above, cst.ClassDef) for above in tree.ancestors(function))
+    for node in tree.walk(function):
+        if isinstance(node, cst.Nonlocal):
+            raise RefusedError("it binds a name of the function around it")
+        if isinstance(function, cst.Lambda) and isinstance(node, cst.Await | cst.Yield | cst.NamedExpr):
+            raise RefusedError("what it does belongs to the function around it")
+        if isinstance(function, cst.Lambda) and isinstance(node, cst.CompFor) and node.asynchronous is not None:
+            raise RefusedError("what it does belongs to the function around it")
+        word = node.value if isinstance(node, cst.Name) else node.attr.value if isinstance(node, cst.Attribute) else ""
+        if isinstance(node, cst.Name) and word in _PLACE_BOUND:
+            raise RefusedError(f"`{word}` depends on its place")
+        if in_class and word.startswith("__") and not word.endswith("__"):
+            raise RefusedError(f"`{word}` is mangled with the name of its class")
+    names = [param.name.value for param in parameters(function)]
+    if in_class and any(name.startswith("__") and not name.endswith("__") for name in names):
+        raise RefusedError("a parameter is mangled with the name of its class")
