@@ -7,7 +7,7 @@ import libcst as cst
 from dataloader_lint.edits.editor import Editor
 from dataloader_lint.edits.repair import RefusedError
 from dataloader_lint.facts.guards import is_guarded
-from dataloader_lint.facts.names import Binding, Kind, bindings_of
+from dataloader_lint.facts.names import Binding, Kind, bindings_of, reaching_or_not
 from dataloader_lint.facts.tree import COMPREHENSIONS, LOOPS, Function, Node, Scope, parameters
 
 # What these give depends on the place from which they are called.
@@ -38,17 +38,18 @@ def captured_names(editor: Editor, function: Function, at: Node) -> tuple[str, .
 def resolves_at_module_level(editor: Editor, expression: Node) -> bool:
     """Whether every name in an expression means the same at module level as where it stands."""
     return all(
-        _scope_of_name(editor, name) in (None, editor.tree.root) for name in editor.tree.find(expression, cst.Name)
+        scope_of_name(editor, name) in (None, editor.tree.root) for name in editor.tree.find(expression, cst.Name)
     )
 
 
 def _home(editor: Editor, name: cst.Name, inner: Scope) -> Scope | None:
     """The scope around the function whose name it is; None for its own names and for builtins."""
-    home = _scope_of_name(editor, name)
+    home = scope_of_name(editor, name)
     return None if home is None or home in list(inner.descend()) else home
 
 
-def _scope_of_name(editor: Editor, name: cst.Name) -> Scope | None:
+def scope_of_name(editor: Editor, name: cst.Name) -> Scope | None:
+    """The scope that binds a name which is read; None for builtins and unknown names."""
     scope: Scope | None = editor.tree.scope_of(name)
     direct = True
     while scope is not None:
@@ -81,8 +82,11 @@ def _check(editor: Editor, name: str, home: Scope, at: Node) -> None:
         if _is_receiver(editor, binding):
             raise RefusedError(f"`{name}` is the object of a method")
         return
-    if tree.order(binding.node) > tree.order(at):
-        raise RefusedError(f"`{name}` is bound later")
+    around = [at, *tree.ancestors(at)]
+    here = next((each for each in around if each in tree and tree.scope_of(each) is home), at)
+    inside = any(each is binding.node for each in around) and not isinstance(binding.node, cst.With)
+    if inside or tree.order(binding.node) > tree.order(at) or not reaching_or_not(here, bindings, tree)[1]:
+        raise RefusedError(f"`{name}` may not be bound yet")
     if _in_loop(editor, binding.node, home):
         raise RefusedError(f"`{name}` is bound in a loop")
 

@@ -7,6 +7,8 @@ import io
 import keyword
 import re
 import tokenize
+from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterator
 
 import libcst as cst
@@ -25,8 +27,8 @@ class Editor:
     """What the helpers work on, made once for each round of repairs on a file.
 
     `tree` must be the tree of `text`. All offsets are in `text`. Positions come from one pass of code generation when
-    the first one is asked for. `promised` keeps what repairs of this round have settled on (the name of a hoisted
-    function by its node), so that two repairs neither take the same name nor do the same thing twice.
+    the first one is asked for. `promised` keeps the functions that repairs of this round add, by their code, so that
+    equal ones are added once; `taken` their names, so that no two repairs choose the same one.
     """
 
     def __init__(self, tree: Tree, text: str) -> None:
@@ -34,7 +36,7 @@ class Editor:
         self.text = text
         self.newline = tree.module.default_newline
         self.indent = tree.module.default_indent
-        self.promised: dict[int, str] = {}
+        self.promised: dict[object, tuple[str, Edit]] = {}
         self.taken: set[str] = set()
         self._words: set[str] | None = None
         self._ranges: dict[int, tuple[Position, Position]] | None = None
@@ -90,8 +92,6 @@ class Editor:
         return Position(line + 1, offset - self._line_starts[line])
 
     def _line(self, offset: int) -> int:
-        from bisect import bisect_right
-
         return bisect_right(self._line_starts, offset) - 1
 
     def _span(self, node: Node) -> tuple[int, int]:
@@ -134,26 +134,36 @@ class Editor:
         return name not in bindings_of(self.tree.root) and name not in self.taken and not hasattr(builtins, name)
 
 
-def replace(editor: Editor, node: cst.BaseExpression, code: str) -> Edit:
-    """Put `code`, a name, call or something in brackets, in the place of an expression and its parentheses."""
+def replace(editor: Editor, node: cst.BaseExpression, code: str, moved: str = "") -> Edit:
+    """Put `code`, a name, call or something in brackets, in the place of an expression and its parentheses.
+
+    Refused where a comment would be lost that is neither in `code` nor in `moved`, what goes elsewhere.
+    """
     start, end = editor.outer(node)
-    if has_comment(editor.text[start:end]):
-        raise RefusedError("a comment would be lost")
     before, after = editor.text[start - 1 : start], editor.text[end : end + 1]
     if before.isidentifier() or before.isdigit():
         code = f" {code}"  # `else(lambda x: x)`
     if after.isidentifier():
         code = f"{code} "
+    return exchange(editor, start, end, code, moved)
+
+
+def exchange(editor: Editor, start: int, end: int, code: str, moved: str = "") -> Edit:
+    """Put `code` in the place of the text between two offsets. Refused where a comment would be lost."""
+    if Counter(comments(editor.text[start:end])) - Counter(comments(code)) - Counter(comments(moved)):
+        raise RefusedError("a comment would be lost")
     return Edit(start, end, code)
 
 
 def has_comment(code: str) -> bool:
     """Whether a piece of code, which need not be a whole statement, holds a comment."""
-    return "#" in code and any(True for _ in comments(code))
+    return any(True for _ in comments(code))
 
 
 def comments(code: str) -> Iterator[str]:
     """The comments in a piece of code; what cannot be read counts as one."""
+    if "#" not in code:
+        return
     try:
         # In brackets it may begin and end anywhere, and needs no indentation.
         for token in tokenize.generate_tokens(io.StringIO(f"(\n{code}\n)\n").readline):

@@ -140,7 +140,7 @@ class Transfer:
     @property
     def is_surely_blocking(self) -> bool:
         """Whether `non_blocking` is not passed at all; whoever passes it on leaves the decision to somebody else."""
-        if any(arg.star or arg.keyword is not None and arg.keyword.value == "non_blocking" for arg in self.call.args):
+        if any(arg.star or (arg.keyword is not None and arg.keyword.value == "non_blocking") for arg in self.call.args):
             return False
         return self.non_blocking == (ABSENT,)
 
@@ -156,7 +156,7 @@ class Transfer:
             return False
         second = _positional(self.call)[1:2]
         is_name = bool(second) and isinstance(_known(self._values(second[0])), str)  # attributes to move, in PyG
-        return _argument(self.call, "dtype") is not None or bool(second) and not is_name
+        return _argument(self.call, "dtype") is not None or (bool(second) and not is_name)
 
     @property
     def device(self) -> Device:
@@ -283,7 +283,7 @@ def _may_be_part(node: cst.CSTNode | None, frame: Frame, depth: int = 0) -> bool
         if isinstance(node.func, cst.Attribute):  # batch.squeeze().to(device), iterator.next()
             return _may_be_part(node.func.value, frame, depth)
         name = node.func.value if isinstance(node.func, cst.Name) else ""
-        return name not in ("super", "len") and bool(name) and not name[0].isupper() or any(
+        return (name not in ("super", "len") and bool(name) and not name[0].isupper()) or any(
             _may_be_part(arg.value, frame, depth) for arg in node.args[:1]
         )
     tree = frame.scope.module.tree
@@ -423,6 +423,6 @@ def _keeps_on_cpu(call: cst.Call) -> bool:
     given = _argument(call, "device") or next(iter(_positional(call)), None)
     if isinstance(given, cst.SimpleString):
         return given.raw_value == "cpu"
-    return given is None or isinstance(given, cst.Attribute) and isinstance(given.value, cst.Name) and (
+    return given is None or (isinstance(given, cst.Attribute) and isinstance(given.value, cst.Name) and (
         given.value.value == "torch"
-    )
+    ))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from dataloader_lint.facts import annotations, classes, keywords, options
+from dataloader_lint.facts import classes, hints, keywords, options
 from dataloader_lint.facts.branches import is_reached
 from dataloader_lint.facts.library import (
     LIST_MAKERS,
@@ -44,7 +44,6 @@ from dataloader_lint.facts.values import (
     is_positive,
     merge,
 )
-
 
 
 def result(ev: Evaluator, callee: Value, call: cst.Call, frame: Frame) -> Values:
@@ -115,7 +114,7 @@ def function_result(ev: Evaluator, function: Function, frame: Frame) -> Values:
             found.append(ev.values(statement.value, frame) if statement.value is not None else (NONE,))
     merged = merge(*found) if found else (NONE,)
     if UNKNOWN in merged and node.returns is not None:
-        declared = annotations.values_of(ev, node.returns.annotation, function.outer)
+        declared = hints.values_of(ev, node.returns.annotation, function.outer)
         return merge(tuple(value for value in merged if value is not UNKNOWN), declared)
     return merged
 
@@ -136,7 +135,7 @@ def parameter(ev: Evaluator, binding: Binding, frame: Frame) -> Values:
         if not found:
             found = declared_default(ev, scope, param)
     if UNKNOWN in found and param.annotation is not None:
-        declared = annotations.values_of(ev, param.annotation.annotation, _outside(ev, scope, frame))
+        declared = hints.values_of(ev, param.annotation.annotation, _outside(ev, scope, frame))
         return merge(tuple(value for value in found if value is not UNKNOWN), declared)
     return found
 
@@ -196,7 +195,7 @@ def _from_callers(ev: Evaluator, scope: Scope, param: cst.Param) -> Values:
     for call, frame, callees in ev.callers(scope):
         for callee in callees:
             entered_frame = _entered_by(ev, scope, callee, call, frame)
-            if entered_frame is None or frame.scope is scope and _hands_on_part(param, entered_frame):
+            if entered_frame is None or (frame.scope is scope and _hands_on_part(param, entered_frame)):
                 continue
             found.append(passed(ev, param, entered_frame))
     return merge(*found)
@@ -291,7 +290,7 @@ def _library(ev: Evaluator, callee: Library, call: cst.Call, frame: Frame) -> Va
         return (WITH_CUDA[name],)
     if name in TYPED_RESULTS or name in POSITIVE_RESULTS:
         return _typed(ev, name, first, call, frame)
-    if name == "builtins.dict" or name == "collections.OrderedDict" and not call.args:
+    if name == "builtins.dict" or (name == "collections.OrderedDict" and not call.args):
         return (Mapping(call, frame),)
     if name in LIST_MAKERS:
         return (Sequence("list", call, frame),)
@@ -337,7 +336,7 @@ def _typed(ev: Evaluator, name: str, first: cst.BaseExpression | None, call: cst
         known = constant(ev.values(first, frame))
         if known is not None:
             try:
-                return (Const(converters[name](known.value), known.default),)  # type: ignore[arg-type]
+                return (Const(converters[name](known.value), known.default),)
             except (TypeError, ValueError, OverflowError):
                 return NOTHING_KNOWN
         if name == "builtins.int" and all(is_positive(value) for value in ev.values(first, frame)):

@@ -71,7 +71,7 @@ def bases_of(ev: Evaluator, klass: Class) -> Bases:
 
 
 def methods_of(scope: Scope) -> dict[str, Scope]:
-    """The functions defined in a class body, by name; of several with one name (overloads, setters) the first getter."""
+    """The functions defined in a class body, by name; a getter comes before its setter."""
     cache = scope.module.method_cache
     known = cache.get(id(scope))
     if known is not None:

@@ -63,8 +63,8 @@ def canonical(name: str) -> str:
     """The public name of something that can also be reached through the module that defines it."""
     package, _, last = name.rpartition(".")
     for public in _PUBLIC:
-        if package.startswith(f"{public}.") and last[:1].isupper() or (package.startswith("tqdm.") and last == "tqdm"):
-            return f"{'tqdm' if package.startswith('tqdm.') else public}.{last}"
+        if package.startswith(f"{public}.") and (last[:1].isupper() or last == public):
+            return f"{public}.{last}"
     return name
 
 

@@ -101,7 +101,7 @@ class Loader:
 
     @property
     def has_workers(self) -> bool | None:
-        """Whether it starts worker processes: surely or by a declared default (True), surely not (False), or unknown."""
+        """Whether it starts workers: surely or by a declared default (True), surely not (False), or unknown."""
         answers = {is_positive(value) for value in self.values("num_workers")}
         return answers.pop() if len(answers) == 1 else None
 

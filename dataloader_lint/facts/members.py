@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import libcst as cst
 
-from dataloader_lint.facts import annotations, calls, classes, options
+from dataloader_lint.facts import classes, hints, options
 from dataloader_lint.facts.containers import augmented, follow
 from dataloader_lint.facts.library import LOADERS, canonical
-from dataloader_lint.facts.names import Binding, Kind, bindings_of, reaching_or_not
+from dataloader_lint.facts.names import Binding, Kind, bindings_of, dotted, reaching_or_not
 from dataloader_lint.facts.tree import Scope
 from dataloader_lint.facts.values import (
     NOTHING_KNOWN,
@@ -105,7 +105,7 @@ def bound(ev: Evaluator, binding: classes.AttributeBinding, receiver: Made) -> V
     frame = method_frame(ev, binding.method, receiver)
     if binding.value is None:
         return (
-            annotations.values_of(ev, binding.annotation, frame) if binding.annotation is not None else NOTHING_KNOWN
+            hints.values_of(ev, binding.annotation, frame) if binding.annotation is not None else NOTHING_KNOWN
         )
     found = ev.values(binding.value, frame)
     if binding.kind is Kind.ELEMENT:
@@ -114,7 +114,7 @@ def bound(ev: Evaluator, binding: classes.AttributeBinding, receiver: Made) -> V
         return augmented(found)
     found = follow(ev, found, binding.path)
     if UNKNOWN in found and binding.annotation is not None:
-        declared = annotations.values_of(ev, binding.annotation, frame)
+        declared = hints.values_of(ev, binding.annotation, frame)
         found = merge(tuple(each for each in found if each is not UNKNOWN), declared)
     return found
 
@@ -159,8 +159,6 @@ def _field(ev: Evaluator, value: Made, klass: Class, name: str, declared: list[B
 
 
 def _decorators(klass: Class) -> list[str]:
-    from dataloader_lint.facts.names import dotted
-
     return [
         dotted(each.decorator.func if isinstance(each.decorator, cst.Call) else each.decorator)
         for each in klass.node.decorators

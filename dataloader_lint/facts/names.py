@@ -118,12 +118,12 @@ def _statements(scope: Scope) -> Iterable[Binding]:
         yield Binding(function.name.value, Kind.FUNCTION, function, scope)
     for klass in scope.own(cst.ClassDef):
         yield Binding(klass.name.value, Kind.CLASS, klass, scope)
-    for kind in (cst.Import, cst.LazyImport):
-        for statement in scope.own(kind):
-            yield from _imports(statement, scope)  # type: ignore[arg-type]
-    for kind in (cst.ImportFrom, cst.LazyImportFrom):
-        for statement in scope.own(kind):
-            yield from _from_imports(statement, scope)  # type: ignore[arg-type]
+    imports: list[cst.Import | cst.LazyImport] = [*scope.own(cst.Import), *scope.own(cst.LazyImport)]
+    for plain in imports:
+        yield from _imports(plain, scope)
+    members: list[cst.ImportFrom | cst.LazyImportFrom] = [*scope.own(cst.ImportFrom), *scope.own(cst.LazyImportFrom)]
+    for member in members:
+        yield from _from_imports(member, scope)
     for handler in scope.own(cst.ExceptHandler):
         if handler.name is not None and isinstance(handler.name.name, cst.Name):
             yield Binding(handler.name.name.value, Kind.OTHER, handler, scope)
@@ -174,7 +174,7 @@ def dotted(node: cst.CSTNode | None) -> str:
     return ".".join(reversed(parts))
 
 
-def _imports(statement: cst.Import, scope: Scope) -> Iterable[Binding]:
+def _imports(statement: cst.Import | cst.LazyImport, scope: Scope) -> Iterable[Binding]:
     for alias in statement.names:
         full = dotted(alias.name)
         if alias.asname is not None and isinstance(alias.asname.name, cst.Name):
@@ -184,7 +184,7 @@ def _imports(statement: cst.Import, scope: Scope) -> Iterable[Binding]:
             yield Binding(full.partition(".")[0], Kind.IMPORT, statement, scope, imported=full.partition(".")[0])
 
 
-def _from_imports(statement: cst.ImportFrom, scope: Scope) -> Iterable[Binding]:
+def _from_imports(statement: cst.ImportFrom | cst.LazyImportFrom, scope: Scope) -> Iterable[Binding]:
     source = dotted(statement.module)
     level = len(statement.relative)
     if isinstance(statement.names, cst.ImportStar):

@@ -162,7 +162,7 @@ class Project:
                     # `from . import module`
                     parts.update(
                         name.decode("utf-8", "replace")
-                        for line in re.findall(rb"^[ \t]*from[ \t]+[.\w]+[ \t]+import[ \t]+([\w, \t]+)", source, re.M)
+                        for line in re.findall(rb"^[ \t]*from[ \t]+[.\w]+[ \t]+import[ \t]+([\w, \t]+)", source, re.MULTILINE)
                         for name in re.findall(rb"\w+", line)
                     )
                     found.append((path, source, frozenset(parts)))

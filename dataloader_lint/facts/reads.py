@@ -78,7 +78,7 @@ def reads_of(ev: Evaluator, klass: Class, bases: Bases) -> Reads:
         entry = todo.pop()
         known = seen.setdefault(id(entry.scope), {"": Level.NONE})
         new = {name: level for name, level in entry.levels if level > known.get(name, Level.NONE)}
-        if not new and len(known) > 1 or (not new and entry.scope in reads.functions):
+        if not new and (len(known) > 1 or entry.scope in reads.functions):
             continue
         known.update(new)
         if entry.scope not in reads.functions:
@@ -113,7 +113,8 @@ class _Body:
                 continue
             for subscript in scope.own(cst.Subscript):
                 self._subscript(subscript)
-            for loop in (*scope.own(cst.For), *scope.own(cst.CompFor)):
+            loops: list[cst.For | cst.CompFor] = [*scope.own(cst.For), *scope.own(cst.CompFor)]
+            for loop in loops:
                 for name in self.attributes(loop.iter):
                     self.use(name, loop).iterated = True
             for call in scope.own(cst.Call):

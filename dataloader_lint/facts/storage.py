@@ -137,12 +137,15 @@ def _is_index(container: Container) -> bool:
 def _holds_little(container: Container) -> bool:
     """Elements that every process shares anyway: None, booleans, integers below 257, one string again and again."""
     found = container.elements
-    return bool(found) and all(
-        isinstance(value, Const)
-        and (value.value is None or isinstance(value.value, bool) or (isinstance(value.value, int) and value.value < 257))
-        or (isinstance(value, Typed) and value.kind == "bool")
-        for value in found
-    )
+    return bool(found) and all(_is_tiny(value) for value in found)
+
+
+def _is_tiny(value: Value) -> bool:
+    if isinstance(value, Typed):
+        return value.kind == "bool"
+    if not isinstance(value, Const):
+        return False
+    return value.value is None or isinstance(value.value, bool) or (isinstance(value.value, int) and value.value < 257)
 
 
 def containers_of(dataset: Dataset) -> Iterator[Container]:
@@ -413,7 +416,8 @@ def _additions(ev: Evaluator, scope: Scope, own: str, name: str) -> Iterator[cst
         owner: cst.BaseExpression = call.func.value
         if isinstance(owner, cst.Call) and isinstance(owner.func, cst.Attribute):  # x.setdefault(k, []).append(v)
             owner = owner.func.value
-        if is_it(owner) and _is_many(ev, scope, call, call.func.attr.value in ("extend", "update"), call.args[-1].value):
+        several = call.func.attr.value in ("extend", "update")
+        if is_it(owner) and _is_many(ev, scope, call, several, call.args[-1].value):
             yield call.args[-1].value
     for assign in scope.own(cst.Assign):
         for target in assign.targets:

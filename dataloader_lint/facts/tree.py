@@ -377,7 +377,7 @@ class _Recorder(CodegenState):
             key, start = self._open.pop()
             self.found.setdefault(key, (start, Position(self._line, self._column)))
 
-    def record_syntactic_position(
+    def record_syntactic_position(  # type: ignore[override]  # a plain context manager: it is entered for every node
         self, node: Node, *, start_node: Node | None = None, end_node: Node | None = None
     ) -> _Span:
         return _Span(self, node, start_node, end_node)

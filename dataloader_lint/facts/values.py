@@ -1,4 +1,4 @@
-"""What an expression can be at run time. A tuple of values says "one of these"; `UNKNOWN` among them says "or other"."""
+"""What an expression can be at run time. Several values mean one of these; `UNKNOWN` among them means or another."""
 
 from __future__ import annotations
 
@@ -293,7 +293,7 @@ NONE = Const(None)
 
 
 def part(value: Element | Attr) -> Values:
-    """A part of an object as a value: nothing known where the chain of parts gets long, so that loops come to an end."""
+    """A part of an object as a value; nothing known where the chain of parts gets long, so that loops end."""
     length = 0
     current: Value = value
     while isinstance(current, Element | Attr):

@@ -1,18 +1,19 @@
 """A Python list as sample storage is copied into every worker, page by page or whole.
 
 ## What it does
-Reports an attribute that a Dataset binds to a Python list (or a tuple of that size) while it is constructed, when worker
-code reads it as the storage of the samples: indexed with what comes from the index argument, or measured by `__len__`.
+Reports an attribute that a Dataset binds to a Python list (or a tuple of that size) while it is constructed, when
+worker code reads it as the storage of the samples: indexed with what comes from the index argument, or measured by
+`__len__`.
 Lists show by literals that are grown in a loop, comprehensions, `list`, `sorted`, `glob`, `os.listdir`, `readlines`,
 `split`, `tolist`, `json.load`, an annotation, or by what every construction of the class in sight passes.
 The report stands on the first binding that shows the list.
 
 ## Why is this bad?
 Reading an element changes its reference count, so under fork each worker gets its own copy of every memory page that
-it touches. Measured with torch 2.13, two workers and a list of two million short strings: 307 MB more after one shuffled
-epoch, against 0 for a numpy array of `StringDType`. Rule of thumb: number of workers times about 80 bytes for each
-short string. Under spawn and forkserver (macOS, Windows, Linux from Python 3.14 on) each worker starts with a full copy,
-of a numpy array too; only torch tensors are shared there.
+it touches. Measured with torch 2.13, two workers and a list of two million short strings: 307 MB more after one
+shuffled epoch, against 0 for a numpy array of `StringDType`. Rule of thumb: number of workers times about 80 bytes for each
+short string. Under spawn and forkserver (macOS, Windows, Linux from Python 3.14 on) each worker starts with a full
+copy, of a numpy array too; only torch tensors are shared there.
 
 Forkserver cannot start a worker at all when the Dataset holds more than about 240 separate tensors.
 
@@ -105,5 +106,5 @@ def check(dataset: Dataset) -> Iterator[Finding]:
         yield Finding(
             stored.node,
             problem,
-            _ADVICE.get(kind, "keep one numpy array or tensor for each field, or serialise the records into one tensor"),
+            _ADVICE.get(kind, "keep one numpy array or tensor for each field, or all records serialised in one tensor"),
         )

@@ -9,8 +9,8 @@ index in another container, or its `len()` is the length of the Dataset. A dict 
 ## Why is this bad?
 Reading an entry changes the reference counts of key and value, so under fork each worker gets its own copy of every
 memory page that it touches. Measured with torch 2.13, two workers and a dict of two million entries: 445 MB more after
-one shuffled epoch. Under spawn and forkserver (macOS, Windows, Linux from Python 3.14 on) each worker starts with a full
-copy.
+one shuffled epoch. Under spawn and forkserver (macOS, Windows, Linux from Python 3.14 on) each worker starts with a
+full copy.
 
 ## Known limits
 Look-ups whose size does not follow the data (class names, speakers, vocabularies) are not reported, nor is a parameter

@@ -1,0 +1,48 @@
+"""What a repair is made of: helpers that turn LibCST nodes into edits of the text.
+
+A rule that can mend its findings hands a function on with each of them, which is called only when somebody asks:
+
+    def check(loader: Loader) -> Iterator[Finding]:
+        ...
+        yield Finding(loader.node, problem, advice, partial(fix, loader))
+
+    def fix(loader: Loader, editor: Editor) -> Repair | None:
+        from dataloader_lint import edits  # never at the top: listing the rules must not import LibCST
+
+        arg = loader.argument("persistent_workers")
+        if arg is None:
+            return None
+        edit = edits.remove_argument(editor, loader.call, arg)
+        return Repair(Safety.SAFE, "Remove `persistent_workers`", (edit,))
+
+The helpers take the `editor` first and return an `Edit`. They know commas, comments, semicolons and one-line suites,
+and raise `RefusedError` when they are not sure: the engine catches it, and the finding stays without a repair.
+
+    replace(editor, expression, "code")                   # with its parentheses; a comment in it is never lost
+    remove_argument(editor, call, arg)                    # with its comma, in any layout
+    add_argument(editor, call, "non_blocking=True")       # at the end, in the layout of the others
+    remove_element(editor, display, element)              # of a dict, list or set
+    insert_before(editor, node, "code")                   # a statement before the one that holds the node
+    insert_after(editor, node, "code")
+    remove_statement(editor, node)
+    add_function(editor, use, "def f():...")              # at module level, before the statement that holds `use`
+    need_import(editor, use, "functools", "partial")      # .name is how to write it there, .edits what it takes
+    need_import(editor, use, "numpy", alias="np")         # `np`, or what the file calls it
+    need_import(editor, use, "numpy", "array", alias="np")  # prefers what is imported: `np.array`, `array`
+    hoist_lambda(editor, lambda_node, "collate_fn")       # its new name, and the edits
+    editor.code(node), editor.start(node), editor.end(node), editor.new_name("collate_rows")
+    Edit(start, end, "content")                           # by hand, where no helper fits; offsets are in editor.text
+
+The engine (`fixer.py`) applies all edits of a repair or none, equal edits of several repairs once, and keeps the result
+only if it holds: nothing here needs to check that.
+"""
+
+from __future__ import annotations
+
+from dataloader_lint.edits.repair import Edit, RefusedError, Repair, splice
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from dataloader_lint.edits.editor import Editor as Editor
+
+__all__ = ["Edit", "Editor", "RefusedError", "Repair", "splice"]

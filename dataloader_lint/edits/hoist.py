@@ -1,0 +1,160 @@
+"""Lambdas and local functions to module level, where a pickle finds them by their name."""
+
+from __future__ import annotations
+
+import ast
+
+import libcst as cst
+
+from dataloader_lint.edits.captures import captured_names, resolves_at_module_level
+from dataloader_lint.edits.editor import Editor, exchange, replace
+from dataloader_lint.edits.functions import add_function, missing_after, missing_before, parameter_list, shifted
+from dataloader_lint.edits.imports import Imported, need_import
+from dataloader_lint.edits.repair import Edit, RefusedError
+from dataloader_lint.edits.statements import start_with_comments
+from dataloader_lint.edits.wording import name_for
+from dataloader_lint.facts.names import bindings_of
+from dataloader_lint.facts.tree import Function, Node, Scope, parameters
+
+
+def hoist_lambda(editor: Editor, node: cst.Lambda, role: str) -> tuple[str, tuple[Edit, ...]]:
+    """Make a lambda a function at module level that does the same; returns its name and the edits.
+
+    `role` is the argument that it is given as (`collate_fn`), from which its name is made. Names that it takes from a
+    function around it are bound by `functools.partial`, as are defaults that are no literals. Where it is bound to a
+    name at module level, a `def` of that name takes the place of the assignment.
+    """
+    captured = captured_names(editor, node, node)
+    computed = _computed_defaults(editor, node)
+    assignment = _module_assignment(editor, node)
+    if assignment is not None and not captured and not computed:
+        return _in_place(editor, node, assignment)
+    if (captured or computed) and isinstance(editor.tree.scope_of(node).node, cst.ClassDef):
+        raise RefusedError("a partial in a class is no method")
+    bound = (*captured, *computed)
+    typed = _any(editor, node) if _is_typed(editor) else None
+    hints: dict[str, str] = {}
+    returns = ""
+    if typed is not None:
+        hints = dict.fromkeys((*(param.name.value for param in parameters(node)), *bound), typed.name)
+        hints |= parameter_hints(editor, node, captured)
+        returns = f" -> {typed.name}"
+    body = _body(editor, node)
+    code = f"({parameter_list(editor, node.params, bound, hints)}){returns}:{editor.newline}{body}"
+    if code not in editor.promised:
+        name = editor.new_name(name_for(editor, node, role))
+        editor.promised[code] = (name, add_function(editor, node, f"def {name}{code}"))
+    name, added = editor.promised[code]
+    arguments = [f"{each}={each}" for each in captured] + [f"{each}={value}" for each, value in computed.items()]
+    written, imports = bound_call(editor, node, name, arguments)
+    edits = [added, *imports, *(typed.edits if typed else ()), replace(editor, node, written, moved=body)]
+    return name, tuple(edits)
+
+
+def bound_call(editor: Editor, use: Node, name: str, arguments: list[str]) -> tuple[str, tuple[Edit, ...]]:
+    """The function's name, with arguments bound by `functools.partial` if there are any."""
+    if not arguments:
+        return name, ()
+    partial = need_import(editor, use, "functools", "partial")
+    return f"{partial.name}({', '.join([name, *arguments])})", partial.edits
+
+
+def _body(editor: Editor, node: cst.Lambda) -> str:
+    """The line (or lines) that return what the lambda returns."""
+    code = editor.code(node.body)
+    if "\n" in code or "\r" in code:
+        if not _stands_alone(code):
+            code = f"({code})"
+        try:
+            code = shifted(editor, code, editor.indentation(editor.outer(node.body)[0]), editor.indent)
+        except RefusedError:
+            pass  # inside of brackets any indentation will do
+    return f"{editor.indent}return {code}"
+
+
+def _stands_alone(code: str) -> bool:
+    """Whether code of several lines is one expression without brackets around it."""
+    try:
+        ast.parse(code.replace("\r\n", "\n").replace("\r", "\n"), mode="eval")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
+
+
+def _computed_defaults(editor: Editor, node: cst.Lambda) -> dict[str, str]:
+    """The defaults that must stay where they are evaluated: all but literals that cannot change."""
+    found = {
+        param.name.value: editor.code(param.default)
+        for param in parameters(node)
+        if param.default is not None and not is_fixed(param.default)
+    }
+    if found and (node.params.posonly_params or not isinstance(editor.tree.parent(node), cst.Arg)):
+        raise RefusedError("a default that is computed could be passed by position")
+    return found
+
+
+def is_fixed(node: cst.BaseExpression) -> bool:
+    """Whether an expression is a literal that nobody can change."""
+    if isinstance(node, cst.Tuple):
+        return all(is_fixed(each.value) for each in node.elements)
+    if isinstance(node, cst.UnaryOperation):
+        return is_fixed(node.expression)
+    if isinstance(node, cst.Name):
+        return node.value in ("None", "True", "False")
+    return isinstance(node, cst.Integer | cst.Float | cst.Imaginary | cst.SimpleString | cst.Ellipsis)
+
+
+def _module_assignment(editor: Editor, node: cst.Lambda) -> cst.SimpleStatementLine | None:
+    """The line `name = lambda ...` directly in the module, where the name is bound nowhere else."""
+    assign = editor.tree.parent(node)
+    if not isinstance(assign, cst.Assign) or len(assign.targets) != 1:
+        return None
+    line, target = editor.tree.parent(assign), assign.targets[0].target
+    if not isinstance(line, cst.SimpleStatementLine) or editor.tree.parent(line) is not editor.tree.module:
+        return None
+    is_alone = len(line.body) == 1 and isinstance(target, cst.Name)
+    return line if is_alone and len(bindings_of(editor.tree.root)[cst.ensure_type(target, cst.Name).value]) == 1 else None
+
+
+def _in_place(editor: Editor, node: cst.Lambda, line: cst.SimpleStatementLine) -> tuple[str, tuple[Edit, ...]]:
+    """A `def` instead of an assignment, with two blank lines around it and the comment beside it kept."""
+    name = cst.ensure_type(cst.ensure_type(line.body[0], cst.Assign).targets[0].target, cst.Name).value
+    start, end = editor.start(line), editor.outer(node)[1]
+    code = f"def {name}({parameter_list(editor, node.params, (), {})}):{editor.newline}{_body(editor, node)}"
+    edits = [exchange(editor, start, end, code)]
+    place, below = start_with_comments(editor, line), editor.line_end(end)
+    if newlines := missing_before(editor, place):
+        edits.append(Edit(place, place, editor.newline * newlines))
+    if newlines := missing_after(editor, below):
+        edits.append(Edit(below, below, editor.newline * newlines))
+    return name, tuple(edits)
+
+
+def _is_typed(editor: Editor) -> bool:
+    """Whether the functions of the module, and there are some, say what they return."""
+    functions = editor.tree.root.own(cst.FunctionDef)
+    return bool(functions) and all(each.returns is not None for each in functions)
+
+
+def _any(editor: Editor, use: Node) -> Imported | None:
+    """How to write `typing.Any`; None where it cannot be imported."""
+    try:
+        return need_import(editor, use, "typing", "Any")
+    except RefusedError:
+        return None
+
+
+def parameter_hints(editor: Editor, function: Function, names: tuple[str, ...]) -> dict[str, str]:
+    """The annotations of captured names that are parameters of a function around, where they hold at module level."""
+    hints: dict[str, str] = {}
+    scope: Scope | None = editor.tree.scope_of(function)
+    while scope is not None:
+        for name in names:
+            for binding in bindings_of(scope).get(name, ()):
+                param = binding.node
+                if name not in hints and isinstance(param, cst.Param) and param.annotation is not None:
+                    annotation = param.annotation.annotation
+                    if resolves_at_module_level(editor, annotation):
+                        hints[name] = editor.code(annotation)
+        scope = scope.parent
+    return hints

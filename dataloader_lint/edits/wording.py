@@ -1,0 +1,81 @@
+"""Names for functions that had none: what they do where that is plain to see, else where they are used."""
+
+from __future__ import annotations
+
+import re
+
+import libcst as cst
+
+from dataloader_lint.edits.editor import Editor
+from dataloader_lint.facts.module import last_name
+from dataloader_lint.facts.names import dotted
+from dataloader_lint.facts.tree import parameters
+
+_VERBS = {"collate_fn": "collate", "worker_init_fn": "init_worker"}
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+
+
+def name_for(editor: Editor, node: cst.Lambda, role: str) -> str:
+    """A name for the function that a lambda becomes. `role` is the argument that it is given as."""
+    if role == "collate_fn":
+        found = _by_body(node)
+        if found:
+            return found
+    verb = _VERBS.get(role, role)
+    place = _place(editor, node)
+    return f"{verb}_for_{place}" if place and place != verb else f"{verb}_samples" if verb == "collate" else verb
+
+
+def _by_body(node: cst.Lambda) -> str:
+    """What a lambda does with the list of samples that it gets, in words; empty where that is not plain."""
+    names = [param.name.value for param in parameters(node)]
+    body = node.body
+    if not names:
+        return ""
+    if dotted(body) == names[0]:
+        return "keep_as_list"
+    if isinstance(body, cst.Subscript) and dotted(body.value) == names[0] and len(body.slice) == 1:
+        index = body.slice[0].slice
+        written = index.value if isinstance(index, cst.Index) else None
+        if isinstance(written, cst.Integer) and written.evaluated_value == 0:
+            return "take_first"
+        is_minus_one = (
+            isinstance(written, cst.UnaryOperation)
+            and isinstance(written.operator, cst.Minus)
+            and isinstance(written.expression, cst.Integer)
+            and written.expression.evaluated_value == 1
+        )
+        return "take_last" if is_minus_one else ""
+    if isinstance(body, cst.Call):
+        return _by_call(body, names[0])
+    return ""
+
+
+def _by_call(call: cst.Call, batch: str) -> str:
+    callee = last_name(call.func)
+    if callee in ("tuple", "list") and len(call.args) == 1 and isinstance(call.args[0].value, cst.Call):
+        inner = call.args[0].value
+        return _by_call(inner, batch) if last_name(inner.func) == "zip" else ""
+    takes_batch = any(dotted(arg.value) == batch for arg in call.args[:1])
+    if callee == "zip":
+        return "transpose_samples" if takes_batch and call.args[0].star == "*" else ""
+    if not takes_batch or call.args[0].star:
+        return ""
+    return f"{_snake(callee)}_{'batch' if 'collate' in callee.lower() else 'samples'}" if callee else ""
+
+
+def _place(editor: Editor, node: cst.Lambda) -> str:
+    """The function around, or the class of a constructor, or the name that the loader gets."""
+    assigned = ""
+    for above in editor.tree.ancestors(node):
+        if isinstance(above, cst.Assign) and not assigned:
+            assigned = last_name(above.targets[0].target)
+        elif isinstance(above, cst.FunctionDef) and not above.name.value.startswith("__"):
+            return _snake(above.name.value).strip("_")
+        elif isinstance(above, cst.ClassDef):
+            return _snake(above.name.value).strip("_")
+    return _snake(assigned).strip("_")
+
+
+def _snake(name: str) -> str:
+    return _HUMP.sub("_", name).lower()
