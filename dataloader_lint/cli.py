@@ -6,6 +6,7 @@ little more than starting Python, and `argparse` alone costs almost as much agai
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 
@@ -15,10 +16,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator, Sequence
+    from typing import TextIO
 
     from dataloader_lint.diagnostics import Diagnostic
     from dataloader_lint.output.full import Lines
     from dataloader_lint.output.paint import Paint
+    from dataloader_lint.runner import Fixed
+    from dataloader_lint.source.discovery import Found
 
 CLEAN, FINDINGS, ERROR, INTERRUPTED = 0, 1, 2, 130
 
@@ -31,6 +35,9 @@ class Options:
     paths: tuple[str, ...] = (".",)
     exit_zero: bool = False
     statistics: bool = False
+    fix: bool = False
+    unsafe_fixes: bool = False
+    diff: bool = False
     explain: str | None = None
     stdin_filename: str = _STDIN
     settings: Settings = Settings()
@@ -43,6 +50,8 @@ class UsageError(Exception):
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code: 0 clean, 1 findings, 2 wrong usage or an internal error."""
     given = list(sys.argv[1:] if arguments is None else arguments)
+    collecting = gc.isenabled()
+    gc.disable()  # the trees of a run live until its end, so walking them again and again finds nothing to free
     try:
         return _run(_parse(given) if any(one.startswith("-") for one in given) else _with_paths(given))
     except UsageError as error:
@@ -52,6 +61,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader, such as `head`, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FINDINGS
+    finally:
+        if collecting:
+            gc.enable()
 
 
 def _run(options: Options) -> int:
@@ -74,27 +86,96 @@ def _run(options: Options) -> int:
         _complain(f"no such file or directory: {path}")
     if not (found.files or found.missing or found.unreadable):
         _complain("warning: no Python files found under the given paths")
-    code = _report(lint_found(found, settings), options)
+    if options.fix or options.diff:
+        code = _fix(found, options)
+    else:
+        code = _report(lint_found(found, settings, _wanted_fixes(options)), options)
     return ERROR if found.missing else code
 
 
+def _fix(found: Found, options: Options) -> int:
+    """Fix files, or print what that would change."""
+    from dataloader_lint.runner import fix_found
+    from dataloader_lint.source.writing import write_atomically
+
+    is_diff = options.diff
+
+    def write(path: str, old: bytes, new: bytes) -> None:
+        if is_diff:
+            _print_diff(path, old, new)
+        else:
+            write_atomically(path, new)
+
+    result = fix_found(found, options.settings, options.unsafe_fixes, write)
+    for error in result.errors:
+        _complain(error)
+    code = _finish(result, options)
+    return ERROR if result.errors else code
+
+
+def _finish(result: Fixed, options: Options, stdin: bytes | None = None, stream: TextIO | None = None) -> int:
+    """Report what remains after fixing, or would remain; a diff has standard output for itself."""
+    if options.diff:
+        verb = "Would fix" if result.fixed else "Nothing to fix;"
+        tail = f"{result.fixed} error{'' if result.fixed == 1 else 's'}, " if result.fixed else ""
+        print(f"{verb} {tail}{len(result.remaining)} would remain.", file=sys.stderr)
+        code = FINDINGS if result.fixed or result.remaining else CLEAN
+        return CLEAN if options.exit_zero else code
+    return _report(result.remaining, options, stdin, result, stream)
+
+
+def _print_diff(path: str, old: bytes, new: bytes) -> None:
+    from dataloader_lint.output import diff
+    from dataloader_lint.output.text import shown_path
+    from dataloader_lint.source.decoding import decode
+
+    _print(diff.emit(shown_path(path), decode(old), decode(new), _paint()))
+
+
+def _wanted_fixes(options: Options) -> str:
+    """What the report needs to know about repairs."""
+    if options.statistics:
+        return ""
+    return "tried" if options.settings.output_format == "json" else "shown"
+
+
 def _lint_stdin(options: Options) -> int:
-    from dataloader_lint.runner import Run
+    from dataloader_lint.runner import Run, fix_stdin
 
     source = sys.stdin.buffer.read()
-    return _report(Run(options.settings).lint_bytes(source, options.stdin_filename), options, source)
+    if not (options.fix or options.diff):
+        run = Run(options.settings, _wanted_fixes(options))
+        return _report(run.lint_bytes(source, options.stdin_filename), options, source)
+    result = fix_stdin(source, options.stdin_filename, options.settings, options.unsafe_fixes)
+    if options.diff:
+        _print_diff(options.stdin_filename, source, result.source)
+        return _finish(result, options)
+    sys.stdout.buffer.write(result.source)
+    sys.stdout.flush()
+    return _finish(result, options, result.source, sys.stderr)
 
 
-def _report(diagnostics: list[Diagnostic], options: Options, stdin: bytes | None = None) -> int:
+def _report(
+    diagnostics: list[Diagnostic],
+    options: Options,
+    stdin: bytes | None = None,
+    fixed: Fixed | None = None,
+    stream: TextIO | None = None,
+) -> int:
     """Print the findings and return the exit code that they stand for."""
-    shape = options.settings.output_format
-    if not diagnostics and shape != "json":
-        if not options.statistics:
-            print("All checks passed!", flush=True)
+    stream = stream or sys.stdout
+    is_text = options.settings.output_format != "json" and not options.statistics
+    if is_text and not diagnostics and fixed is None:
+        print("All checks passed!", flush=True)
         return CLEAN
-    _print(_rendered(diagnostics, options, stdin))
-    if shape != "json" and not options.statistics:
-        print(f"Found {len(diagnostics)} error{'s' if len(diagnostics) > 1 else ''}.", flush=True)
+    if diagnostics or not is_text:
+        _print(_rendered(diagnostics, options, stdin), stream)
+    if is_text:
+        from dataloader_lint.output import summary
+
+        made, dropped = (fixed.fixed, fixed.dropped) if fixed is not None else (0, 0)
+        lines = summary.emit(diagnostics, made, dropped, fixing=fixed is not None, unsafe=options.unsafe_fixes)
+        _print(lines, stream)
     from dataloader_lint.rules.registry import INTERNAL_ERROR
 
     if any(one.code == INTERNAL_ERROR for one in diagnostics):
@@ -179,12 +260,13 @@ def _paint() -> Paint:
     return paint.choose(sys.stdout, os.environ)
 
 
-def _print(lines: Iterator[str]) -> None:
-    if hasattr(sys.stdout, "reconfigure"):  # an arrow or a name that the terminal cannot show must not end the run
-        sys.stdout.reconfigure(errors="backslashreplace")
+def _print(lines: Iterator[str], stream: TextIO | None = None) -> None:
+    stream = stream or sys.stdout
+    if hasattr(stream, "reconfigure"):  # an arrow or a name that the terminal cannot show must not end the run
+        stream.reconfigure(errors="backslashreplace")
     for line in lines:
-        print(line)
-    sys.stdout.flush()
+        print(line, file=stream)
+    stream.flush()
 
 
 def _complain(message: str) -> int:
@@ -247,6 +329,10 @@ def _parser() -> argparse.ArgumentParser:
         "--extend-select", type=codes, action=Extend, metavar="CODES", help="run these too; opt-in rules by full code"
     )
     rules.add_argument("--explain", metavar="RULE", help="show the page of a rule, by code or name")
+    fixes = parser.add_argument_group("fixes")
+    fixes.add_argument("--fix", action="store_true", help="repair what can be repaired safely, and write the files")
+    fixes.add_argument("--unsafe-fixes", action="store_true", help="take unsafe fixes in, which may change behaviour")
+    fixes.add_argument("--diff", action="store_true", help="show what --fix would change, and write nothing")
     files = parser.add_argument_group("files (PATTERNS: comma-separated names or globs; paths are taken from here)")
     files.add_argument(
         "--exclude", type=patterns, action=Extend, metavar="PATTERNS", help="leave these out instead of the usual ones"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import gc
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
@@ -74,7 +75,9 @@ class Plugin:
                 from dataloader_lint.facts.analysis import Session
 
                 Plugin.session = Session()
-            return lint_text(self._text, self._filename, settings, Plugin.session)
+            found = lint_text(self._text, self._filename, settings, Plugin.session)
+            gc.freeze()  # trees live as long as the process does, so no collection need walk them again
+            return found
         except Exception as error:
             return crashed(self._filename, "the engine", error, settings)
 

@@ -14,31 +14,53 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    import libcst as cst
-
     from dataloader_lint.diagnostics import Diagnostic, Position
+    from dataloader_lint.edits import Editor, Repair
     from dataloader_lint.facts.analysis import Analysis, Session
     from dataloader_lint.facts.tree import Node, Tree
     from dataloader_lint.rules.base import Entity, Finding
     from dataloader_lint.rules.registry import FoundRule
 
     Crash = Callable[[str, Exception], None]
+    Build = Callable[[Editor], Repair | None]
+
+
+class Examined:
+    """What linting a text came to: its findings, suppressed ones among them, and how to mend those that can be.
+
+    `tree` is None where the text could not be parsed.
+    """
+
+    __slots__ = ("builders", "diagnostics", "tree")
+
+    def __init__(
+        self, diagnostics: list[Diagnostic], builders: dict[Diagnostic, Build] | None = None, tree: Tree | None = None
+    ) -> None:
+        self.diagnostics = diagnostics
+        self.builders = builders or {}
+        self.tree = tree
 
 
 def lint_source(
-    source: bytes | str, filename: str, settings: Settings | None = None, session: Session | None = None
+    source: bytes | str,
+    filename: str,
+    settings: Settings | None = None,
+    session: Session | None = None,
+    *,
+    fixes: bool = False,
 ) -> list[Diagnostic]:
     """Lint one file given as its bytes (or as text that was decoded already), sorted by place.
 
     `filename` is what diagnostics say, and where imports of the file are looked for; nothing is read from it. A file
     that cannot be read or parsed is one DL000, a rule that crashes one DL999. Pass the same `session` for all files of
-    a run, so that each module is opened only once.
+    a run, so that each module is opened only once. With `fixes`, diagnostics that can be repaired say how; whether the
+    repaired file holds has then not been tried (`fixer.fix_source` does that).
     """
     settings = settings or Settings()
     if not may_matter(source if isinstance(source, bytes) else source.encode("utf-8", "surrogatepass")):
         return []
     from dataloader_lint.source.decoding import UnreadableError, decode
-    from dataloader_lint.source.noqa import silenced, skips_file
+    from dataloader_lint.source.noqa import skips_file
 
     try:
         text = decode(source) if isinstance(source, bytes) else source.removeprefix("\ufeff")
@@ -46,33 +68,81 @@ def lint_source(
         return unreadable(filename, error.problem, error.advice, settings, (error.line, error.column))
     if skips_file(text):
         return []
-    found = lint_text(text, filename, settings, session)
-    if found:
-        from dataloader_lint.rules.registry import INTERNAL_ERROR
+    examined = examine(text, filename, settings, session)
+    found = unsuppressed(examined.diagnostics, text)
+    return _with_fixes(examined, found, text, filename, settings) if fixes else found
 
-        is_silenced = silenced(text)
-        found = [
-            one
-            for one in found
-            if one.code == INTERNAL_ERROR or not is_silenced(one.code, (one.start.line, *one.statement_lines))
-        ]
-    return found
+
+def unsuppressed(found: list[Diagnostic], text: str) -> list[Diagnostic]:
+    """The diagnostics that no `# noqa` in the text silences."""
+    if not found:
+        return []
+    from dataloader_lint.rules.registry import INTERNAL_ERROR
+    from dataloader_lint.source.noqa import silenced
+
+    is_silenced = silenced(text)
+    return [
+        one
+        for one in found
+        if one.code == INTERNAL_ERROR or not is_silenced(one.code, (one.start.line, *one.statement_lines))
+    ]
 
 
 def lint_text(text: str, filename: str, settings: Settings, session: Session | None = None) -> list[Diagnostic]:
     """Lint decoded text that passed the gate, without a look at its suppressions."""
+    return examine(text, filename, settings, session).diagnostics
+
+
+def build_repairs(
+    examined: Examined, found: list[Diagnostic], editor: Editor, filename: str, settings: Settings
+) -> tuple[dict[Diagnostic, Repair], list[Diagnostic]]:
+    """The repairs of the given findings, in their order, and a DL999 for each that crashed instead of refusing."""
+    from dataloader_lint.edits import RefusedError
+
+    repairs: dict[Diagnostic, Repair] = {}
+    broken: list[Diagnostic] = []
+    for one in found:
+        builder = examined.builders.get(one)
+        if builder is None:
+            continue
+        try:
+            repair = builder(editor)
+        except RefusedError:
+            continue
+        except Exception as error:
+            broken.extend(crashed(filename, f"the repair of {one.code}", error, settings))
+            continue
+        if repair is not None:
+            repairs[one] = repair
+    return repairs, broken
+
+
+def _with_fixes(
+    examined: Examined, found: list[Diagnostic], text: str, filename: str, settings: Settings
+) -> list[Diagnostic]:
+    if examined.tree is None or not any(one in examined.builders for one in found):
+        return found
+    from dataclasses import replace
+
+    from dataloader_lint.edits import Editor
+
+    editor = Editor(examined.tree, text)
+    repairs, broken = build_repairs(examined, found, editor, filename, settings)
+    return [*broken, *(replace(one, fix=editor.fix(repairs[one])) if one in repairs else one for one in found)]
+
+
+def examine(text: str, filename: str, settings: Settings, session: Session | None = None) -> Examined:
+    """Lint decoded text that passed the gate, without a look at its suppressions, and keep what repairs need."""
     from dataloader_lint.facts.analysis import Session
     from dataloader_lint.source.decoding import UnreadableError
-    from dataloader_lint.source.parsing import parse
 
     # A tree is many objects that live until the end: collecting while they come to be finds nothing and costs a lot.
     collecting = gc.isenabled()
     gc.disable()
     try:
-        tree = parse(text)
-        return _lint_tree((session or Session()).analyse, tree, filename, settings)
+        return _lint_tree((session or Session()).analyse, text, filename, settings)
     except UnreadableError as error:
-        return unreadable(filename, error.problem, error.advice, settings, (error.line, error.column))
+        return Examined(unreadable(filename, error.problem, error.advice, settings, (error.line, error.column)))
     finally:
         if collecting:
             gc.enable()
@@ -109,10 +179,11 @@ def _engine_report(
 
 
 def _lint_tree(
-    analyse: Callable[[str, cst.Module], Analysis], tree: cst.Module, filename: str, settings: Settings
-) -> list[Diagnostic]:
+    analyse: Callable[[str, str, Settings], Analysis], text: str, filename: str, settings: Settings
+) -> Examined:
     from dataloader_lint.diagnostics import Diagnostic
     from dataloader_lint.rules.selection import selected_rules
+    from dataloader_lint.source.decoding import UnreadableError
 
     broken: list[Diagnostic] = []
 
@@ -120,19 +191,25 @@ def _lint_tree(
         broken.extend(crashed(filename, what, error, settings))
 
     try:
-        facts = analyse(filename, tree)
+        facts = analyse(filename, text, settings)
+    except UnreadableError:
+        raise
     except Exception as error:
         crash("facts", error)
-        return broken
+        return Examined(broken)
     found = _run_rules(facts, selected_rules(settings), crash)
     if not found:
-        return broken
+        return Examined(broken, {}, facts.tree)
     places = _places(facts.tree, [finding.node for _, finding in found])
     diagnostics = set()  # what two entities lead to is still one finding
+    builders: dict[Diagnostic, Build] = {}
     for code, finding in found:
         start, end, lines = places[id(finding.node)]
-        diagnostics.add(Diagnostic(filename, start, end, code, finding.problem, finding.advice, lines))
-    return sorted([*diagnostics, *broken], key=lambda one: one.sort_key)
+        one = Diagnostic(filename, start, end, code, finding.problem, finding.advice, lines)
+        diagnostics.add(one)
+        if finding.repair is not None:
+            builders.setdefault(one, finding.repair)
+    return Examined(sorted([*diagnostics, *broken], key=lambda one: one.sort_key), builders, facts.tree)
 
 
 def _run_rules(facts: Analysis, rules: Iterable[FoundRule], crash: Crash) -> list[tuple[str, Finding]]:

@@ -11,6 +11,10 @@ class Settings:
     their full code is selected. `exclude` replaces the folders that are left out by default (None keeps them),
     `extend_exclude` adds to them.
 
+    `start_method` is how the linted programs start their workers (`auto`, `fork`, `spawn` or `forkserver`; `auto`
+    stands for all platforms), `target_python` the Python versions that they run on, written as in `requires-python`
+    (empty: not said). `max_workers` is what DL305 takes for too many, `max_prefetched_batches` what DL307 does.
+
     A frozen dataclass in all but name: importing `dataclasses` would cost as much as starting Python does.
     """
 
@@ -20,6 +24,10 @@ class Settings:
     exclude: tuple[str, ...] | None
     extend_exclude: tuple[str, ...]
     output_format: str
+    start_method: str
+    target_python: str
+    max_workers: int
+    max_prefetched_batches: int
 
     def __init__(
         self,
@@ -30,6 +38,10 @@ class Settings:
         exclude: tuple[str, ...] | None = None,
         extend_exclude: tuple[str, ...] = (),
         output_format: str = "full",
+        start_method: str = "auto",
+        target_python: str = "",
+        max_workers: int = 16,
+        max_prefetched_batches: int = 64,
     ) -> None:
         self.__dict__.update(
             select=select,
@@ -38,6 +50,10 @@ class Settings:
             exclude=exclude,
             extend_exclude=extend_exclude,
             output_format=output_format,
+            start_method=start_method,
+            target_python=target_python,
+            max_workers=max_workers,
+            max_prefetched_batches=max_prefetched_batches,
         )
 
     def replace(self, **changes: object) -> Settings:

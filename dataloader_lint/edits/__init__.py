@@ -7,12 +7,12 @@ A rule that can mend its findings hands a function on with each of them, which i
         yield Finding(loader.node, problem, advice, partial(fix, loader))
 
     def fix(loader: Loader, editor: Editor) -> Repair | None:
-        from dataloader_lint import edits  # never at the top: listing the rules must not import LibCST
+        from dataloader_lint.edits import Repair, remove_argument  # not at the top: listing rules imports no LibCST
 
         arg = loader.argument("persistent_workers")
         if arg is None:
             return None
-        edit = edits.remove_argument(editor, loader.call, arg)
+        edit = remove_argument(editor, loader.call, arg)
         return Repair(Safety.SAFE, "Remove `persistent_workers`", (edit,))
 
 The helpers take the `editor` first and return an `Edit`. They know commas, comments, semicolons and one-line suites,
@@ -22,6 +22,8 @@ and raise `RefusedError` when they are not sure: the engine catches it, and the 
     remove_argument(editor, call, arg)                    # with its comma, in any layout
     add_argument(editor, call, "non_blocking=True")       # at the end, in the layout of the others
     remove_element(editor, display, element)              # of a dict, list or set
+    remove_option(editor, loader, "timeout", is_like)     # in the call, or in the keyword dict behind `**`
+    follow_workers(editor, loader, "timeout", is_like, rewrite)
     insert_before(editor, node, "code")                   # a statement before the one that holds the node
     insert_after(editor, node, "code")
     remove_statement(editor, node)
@@ -30,6 +32,7 @@ and raise `RefusedError` when they are not sure: the engine catches it, and the 
     need_import(editor, use, "numpy", alias="np")         # `np`, or what the file calls it
     need_import(editor, use, "numpy", "array", alias="np")  # prefers what is imported: `np.array`, `array`
     hoist_lambda(editor, lambda_node, "collate_fn")       # its new name, and the edits
+    lift_function(editor, def_node)                       # likewise, with all uses of the local name
     editor.code(node), editor.start(node), editor.end(node), editor.new_name("collate_rows")
     Edit(start, end, "content")                           # by hand, where no helper fits; offsets are in editor.text
 
@@ -39,10 +42,34 @@ only if it holds: nothing here needs to check that.
 
 from __future__ import annotations
 
+from dataloader_lint.edits.arguments import add_argument, remove_argument, remove_element
+from dataloader_lint.edits.editor import Editor, replace
+from dataloader_lint.edits.functions import add_function
+from dataloader_lint.edits.hoist import hoist_lambda
+from dataloader_lint.edits.imports import Imported, need_import
+from dataloader_lint.edits.lift import lift_function
+from dataloader_lint.edits.options import follow_workers, remove_option
 from dataloader_lint.edits.repair import Edit, RefusedError, Repair, splice
+from dataloader_lint.edits.statements import insert_after, insert_before, remove_statement
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from dataloader_lint.edits.editor import Editor as Editor
-
-__all__ = ["Edit", "Editor", "RefusedError", "Repair", "splice"]
+__all__ = [
+    "Edit",
+    "Editor",
+    "Imported",
+    "RefusedError",
+    "Repair",
+    "add_argument",
+    "add_function",
+    "follow_workers",
+    "hoist_lambda",
+    "insert_after",
+    "insert_before",
+    "lift_function",
+    "need_import",
+    "remove_argument",
+    "remove_element",
+    "remove_option",
+    "remove_statement",
+    "replace",
+    "splice",
+]

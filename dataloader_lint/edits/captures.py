@@ -76,7 +76,8 @@ def _check(editor: Editor, name: str, home: Scope, at: Node) -> None:
     if len(bindings) > 1 or any(_declares_nonlocal(scope, name) for scope in home.descend()):
         raise RefusedError(f"`{name}` is bound more than once")
     binding = bindings[0]
-    if binding.kind not in _BINDABLE or isinstance(binding.value, cst.Lambda) and binding.kind is Kind.VALUE:
+    is_lambda = binding.kind is Kind.VALUE and isinstance(binding.value, cst.Lambda)
+    if binding.kind not in _BINDABLE or is_lambda:
         raise RefusedError(f"`{name}` is no plain value")
     if binding.kind is Kind.PARAMETER:
         if _is_receiver(editor, binding):

@@ -13,11 +13,11 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from dataloader_lint.diagnostics import Position
-from dataloader_lint.edits.repair import Edit, RefusedError
+from dataloader_lint.diagnostics import Fix, Position, TextEdit
+from dataloader_lint.edits.repair import Edit, RefusedError, Repair
 from dataloader_lint.facts.names import bindings_of
 from dataloader_lint.facts.tree import Node, Tree
-from dataloader_lint.source.decoding import split_lines
+from dataloader_lint.source.decoding import line_starts, split_lines
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _WORD = re.compile(r"\w+")
@@ -40,7 +40,7 @@ class Editor:
         self.taken: set[str] = set()
         self._words: set[str] | None = None
         self._ranges: dict[int, tuple[Position, Position]] | None = None
-        self._line_starts = [0, *(found.end() for found in _LINE_END.finditer(text))]
+        self._line_starts = line_starts(text)
         self._shifts: list[int | None] = []
 
     # Where things stand.
@@ -115,6 +115,11 @@ class Editor:
             for statement in scope.own(cst.ImportFrom):
                 if not isinstance(statement.names, cst.ImportStar):
                     yield from statement.names
+
+    def fix(self, repair: Repair) -> Fix:
+        """A repair as diagnostics carry it."""
+        edits = (TextEdit(self.position(one.start), self.position(one.end), one.content) for one in repair.edits)
+        return Fix(repair.safety, repair.title, tuple(sorted(set(edits), key=lambda one: (one.start, one.end))))
 
     # Names.
 

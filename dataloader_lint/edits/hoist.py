@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from contextlib import suppress
 
 import libcst as cst
 
@@ -17,13 +18,15 @@ from dataloader_lint.facts.names import bindings_of
 from dataloader_lint.facts.tree import Function, Node, Scope, parameters
 
 
-def hoist_lambda(editor: Editor, node: cst.Lambda, role: str) -> tuple[str, tuple[Edit, ...]]:
+def hoist_lambda(editor: Editor, node: Function, role: str) -> tuple[str, tuple[Edit, ...]]:
     """Make a lambda a function at module level that does the same; returns its name and the edits.
 
     `role` is the argument that it is given as (`collate_fn`), from which its name is made. Names that it takes from a
     function around it are bound by `functools.partial`, as are defaults that are no literals. Where it is bound to a
     name at module level, a `def` of that name takes the place of the assignment.
     """
+    if not isinstance(node, cst.Lambda) or node not in editor.tree:
+        raise RefusedError("no lambda of this file")
     captured = captured_names(editor, node, node)
     computed = _computed_defaults(editor, node)
     assignment = _module_assignment(editor, node)
@@ -65,10 +68,8 @@ def _body(editor: Editor, node: cst.Lambda) -> str:
     if "\n" in code or "\r" in code:
         if not _stands_alone(code):
             code = f"({code})"
-        try:
+        with suppress(RefusedError):  # inside of brackets any indentation will do
             code = shifted(editor, code, editor.indentation(editor.outer(node.body)[0]), editor.indent)
-        except RefusedError:
-            pass  # inside of brackets any indentation will do
     return f"{editor.indent}return {code}"
 
 
@@ -112,8 +113,9 @@ def _module_assignment(editor: Editor, node: cst.Lambda) -> cst.SimpleStatementL
     line, target = editor.tree.parent(assign), assign.targets[0].target
     if not isinstance(line, cst.SimpleStatementLine) or editor.tree.parent(line) is not editor.tree.module:
         return None
-    is_alone = len(line.body) == 1 and isinstance(target, cst.Name)
-    return line if is_alone and len(bindings_of(editor.tree.root)[cst.ensure_type(target, cst.Name).value]) == 1 else None
+    if len(line.body) > 1 or not isinstance(target, cst.Name):
+        return None
+    return line if len(bindings_of(editor.tree.root)[target.value]) == 1 else None
 
 
 def _in_place(editor: Editor, node: cst.Lambda, line: cst.SimpleStatementLine) -> tuple[str, tuple[Edit, ...]]:

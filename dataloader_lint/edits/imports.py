@@ -25,8 +25,9 @@ class Imported:
 def need_import(editor: Editor, use: Node, module: str, member: str = "", alias: str = "") -> Imported:
     """How to write `module.member` (or `module`) where the node `use` stands.
 
-    An import of the file is used where one is in force; else `from module import member` (`import module as alias`) is
-    added. Refused where every way to write it is taken by something else, or the imports come after the use.
+    An import of the file is used where one is in force; else `from module import member` is added, or with an `alias`
+    `import module as alias`. Refused where what would be written means something else, or the imports come later than
+    the use.
     """
     for binding_name, bindings in bindings_of(editor.tree.root).items():
         if len(bindings) != 1 or not _is_in_force(editor, bindings[0], use):
@@ -39,7 +40,7 @@ def need_import(editor: Editor, use: Node, module: str, member: str = "", alias:
         package, _, last = module.rpartition(".")
         if package and (binding.imported, binding.member, binding.level) == (package, last, 0):
             return Imported(f"{binding_name}.{member}" if member else binding_name)
-    if member and _is_free(editor, member, use):
+    if member and not alias and _is_free(editor, member, use):
         merged = _merged(editor, use, module, member)
         return Imported(member, (merged or _new_line(editor, use, module, f"from {module} import {member}"),))
     name = alias or module

@@ -1,4 +1,4 @@
-"""Whole statements: put before or after others, or taken away. Comments stay with the statement that they stand above."""
+"""Whole statements: put before or after others, or taken away. Comments stay with the statement below them."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ class Origin:
     @property
     def file(self) -> str:
         """The name of the file in which the loader is made."""
-        return os.path.basename(self.loader.frame.scope.module.path)
+        return _file_name(self.loader.frame)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -101,7 +101,7 @@ class Transfer:
     @property
     def file(self) -> str:
         """The name of the file in which it stands."""
-        return os.path.basename(self.frame.scope.module.path)
+        return _file_name(self.frame)
 
     @property
     def is_cuda_call(self) -> bool:
@@ -242,6 +242,11 @@ def transfers_in(ev: Evaluator, module: ModuleFacts) -> Iterator[Transfer]:
     for call in sorted(found, key=module.tree.order):
         if isinstance(call.func, cst.Attribute):
             yield Transfer(call, ev.frame_of(function_scope(module.tree.scope_of(call))), ev)
+
+
+def _file_name(frame: Frame) -> str:
+    folder, name = os.path.split(frame.scope.module.path)
+    return f"{os.path.basename(folder)}/{name}" if name == "__init__.py" else name
 
 
 def shown(module: cst.Module, node: cst.CSTNode) -> str:

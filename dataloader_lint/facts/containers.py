@@ -17,6 +17,7 @@ from dataloader_lint.facts.values import (
     Evaluator,
     Frame,
     Iterator,
+    Library,
     Made,
     Mapping,
     Sequence,
@@ -28,6 +29,10 @@ from dataloader_lint.facts.values import (
     merge,
     part,
 )
+
+
+# The parts of a random split are Subsets of the Dataset that is given first.
+_SPLIT, _SUBSET = "torch.utils.data.random_split", "torch.utils.data.Subset"
 
 
 def follow(ev: Evaluator, found: Values, path: tuple[int, ...]) -> Values:
@@ -123,6 +128,8 @@ def _element_of_made(ev: Evaluator, value: Made, call: cst.Call, frame: Frame) -
         return (Typed("int"),)
     if name in LOADERS:
         return (Element(value),)
+    if name == _SPLIT:
+        return (Made(Library(_SUBSET), call, frame),)
     if name in ("method.items", "method.values", "method.keys") and isinstance(call.func, cst.Attribute):
         owners = ev.values(call.func.value, frame)
         held = merge(*(ev.item(owner, ABSENT) for owner in owners))
@@ -149,6 +156,8 @@ def item(ev: Evaluator, value: Value, index: object) -> Values:
         return NOTHING_KNOWN
     if isinstance(value, Const):
         return (Typed("str"),) if isinstance(value.value, str) else NOTHING_KNOWN
+    if isinstance(value, Made) and value.library == _SPLIT:
+        return (Made(Library(_SUBSET), value.call, value.frame),)
     if isinstance(value, Made) and value.library and value.library not in LOADERS:
         return NOTHING_KNOWN
     return part(Element(value, None if index is ABSENT else index))

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import builtins
+from collections.abc import Callable
+from functools import partial
+from typing import TypeVar
 
 import libcst as cst
 
@@ -36,6 +39,7 @@ from dataloader_lint.facts.values import (
 MAX_STEPS = 5_000
 MAX_NESTING = 90
 MAX_DEPTH = 6
+K = TypeVar("K")
 _NEVER = 1_000_000
 
 
@@ -50,6 +54,7 @@ class Evaluation:
         self._low = _NEVER  # the outermost running question that has cut off what is being worked out
         self._entered: dict[tuple[int, int, int, Value | None], tuple[Frame, Frame]] = {}
         self._methods: dict[tuple[int, Value], Frame] = {}
+        self._attributes: dict[tuple[Value, str], Values] = {}
         self._functions: dict[int, int] = {}  # those whose results are being worked out, with the depth
         self._frames: dict[int, Frame] = {}
         self._callers: dict[int, tuple[tuple[cst.Call, Frame, Values], ...]] = {}
@@ -74,7 +79,15 @@ class Evaluation:
         known = frame.memo.get(id(node))
         if known is not None:
             return known
-        key = (id(node), id(frame))
+        handler = _EXPRESSIONS.get(type(node))
+        if handler is None:
+            return NOTHING_KNOWN
+        return self._solve((id(node), id(frame)), frame.memo, id(node), partial(handler, self, node, frame))
+
+    def _solve(
+        self, key: tuple[int, int], memo: dict[K, Values], memo_key: K, work_out: Callable[[], Values]
+    ) -> Values:
+        """Work out the answer to a question and remember it, unless a cycle cut it short."""
         depth = len(self._running)
         if not depth:
             self._last_step = self.steps + MAX_STEPS
@@ -86,13 +99,12 @@ class Evaluation:
         before, self._low = self._low, _NEVER
         self._running[key] = depth
         try:
-            handler = _EXPRESSIONS.get(type(node))
-            result = handler(self, node, frame) if handler is not None else NOTHING_KNOWN
+            result = work_out()
         finally:
             del self._running[key]
         # What a cycle cut short is good for its own head, and for nobody on the way there.
         if self._low >= depth:
-            frame.memo[id(node)] = result
+            memo[memo_key] = result
             self._low = before
         else:
             self._low = min(before, self._low)
@@ -257,7 +269,13 @@ class Evaluation:
 
     def attribute(self, value: Value, name: str) -> Values:
         """What `value.name` can be."""
-        return members.attribute(self, value, name)
+        if not isinstance(value, Made) or not isinstance(value.by, Class):
+            return members.attribute(self, value, name)
+        key = (value, name)
+        known = self._attributes.get(key)
+        if known is not None:
+            return known
+        return self._solve((hash(key), -2), self._attributes, key, partial(members.attribute, self, value, name))
 
     def element(self, value: Value) -> Values:
         """What iterating over a value gives."""

@@ -292,7 +292,6 @@ TYPED_RESULTS: dict[str, str] = {
     "builtins.bool": "bool",
     "builtins.len": "int",
     "builtins.round": "int",
-    "builtins.open": "file",
     "builtins.repr": "str",
     "builtins.input": "str",
     "os.path.join": "str",
@@ -347,6 +346,11 @@ TYPED_RESULTS: dict[str, str] = {
     "torch.cuda.is_available": "bool",
     "torch.backends.mps.is_available": "bool",
 }
+# Callables with a name in small letters whose result holds on to the arguments.
+KEEPERS = frozenset({"collections.defaultdict", "csv.reader", "numpy.vectorize", "torch.utils.data.random_split"})
+# Arguments that a constructor uses and drops, by the last part of its name.
+DOES_NOT_KEEP = frozenset({("DatasetFolder", "is_valid_file"), ("ImageFolder", "is_valid_file")})
+
 # Integers that are at least 1.
 POSITIVE_RESULTS = frozenset({"os.cpu_count", "multiprocessing.cpu_count", "torch.multiprocessing.cpu_count"})
 

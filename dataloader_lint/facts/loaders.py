@@ -222,8 +222,16 @@ def _super_call(method: Scope) -> cst.Call | None:
     return None
 
 
-def loaders_in(ev: Evaluator, module: ModuleFacts) -> Iterator[Loader]:
+def loaders_in(ev: Evaluator, module: ModuleFacts) -> list[Loader]:
     """Every call of a module that constructs a loader, in document order."""
+    found = module.loaders.get(id(ev))
+    if found is None:
+        module.loaders[id(ev)] = []  # while they are being looked for, there are none
+        found = module.loaders[id(ev)] = list(_loaders(ev, module))
+    return found
+
+
+def _loaders(ev: Evaluator, module: ModuleFacts) -> Iterator[Loader]:
     for call in module.all_calls():
         frame = ev.frame_of(function_scope(module.tree.scope_of(call)))
         if last_name(call.func) == "__init__":
@@ -242,18 +250,25 @@ _LAST_NAMES = frozenset(name.rpartition(".")[2] for name in (*LOADERS, *LOADER_M
 
 
 def _may_name_loader(callee: cst.BaseExpression, module: ModuleFacts) -> bool:
-    """A cheap look before the evaluation: methods of objects are followed only where their name speaks of loaders."""
-    if isinstance(callee, cst.Name):
-        return True
+    """A cheap look before the evaluation, which may have to open other files.
+
+    Imported names, parameters and methods are followed where their name speaks of loading; names that this module binds
+    itself (a class, another name for one, a partial) always.
+    """
     name = last_name(callee)
-    if name in _LAST_NAMES or "loader" in name.lower():
+    if _speaks_of_loading(name):
         return True
-    root = callee
-    while isinstance(root, cst.Attribute):
-        root = root.value
-    return isinstance(root, cst.Name) and any(
-        binding.kind is Kind.IMPORT for binding in resolve(root, module.tree)
+    if not isinstance(callee, cst.Name):
+        return False
+    return any(
+        binding.kind in (Kind.CLASS, Kind.VALUE)
+        or (binding.kind is Kind.IMPORT and binding.member is not None and _speaks_of_loading(binding.member))
+        for binding in resolve(callee, module.tree)
     )
+
+
+def _speaks_of_loading(name: str) -> bool:
+    return name in _LAST_NAMES or "load" in name.lower()
 
 
 def _makes_loader(ev: Evaluator, callee: Value) -> bool:

@@ -11,6 +11,7 @@ from dataloader_lint.facts.tree import Scope, Tree
 
 if TYPE_CHECKING:
     from dataloader_lint.facts.classes import AttributeBinding
+    from dataloader_lint.facts.loaders import Loader
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -24,14 +25,29 @@ class Store:
 class ModuleFacts:
     """One module of a project: its path, its tree, and indexes over it."""
 
-    __slots__ = ("_calls", "_stores", "attribute_cache", "dotted_name", "is_package", "method_cache", "path", "tree")
+    __slots__ = (
+        "_calls",
+        "_stores",
+        "attribute_cache",
+        "dotted_name",
+        "is_package",
+        "loaders",
+        "method_cache",
+        "path",
+        "text_key",
+        "tree",
+    )
 
-    def __init__(self, path: str, dotted_name: str, is_package: bool, source: cst.Module) -> None:
+    def __init__(
+        self, path: str, dotted_name: str, is_package: bool, source: cst.Module, text_key: tuple[int, int]
+    ) -> None:
         self.path = path
+        self.text_key = text_key
         self.dotted_name = dotted_name
         self.is_package = is_package
         self.tree = Tree(source)
         self.attribute_cache: dict[int, dict[str, list[AttributeBinding]]] = {}
+        self.loaders: dict[int, list[Loader]] = {}  # by the evaluator that found them
         self.method_cache: dict[int, dict[str, Scope]] = {}
         self._calls: dict[str, list[cst.Call]] | None = None
         self._stores: dict[tuple[str, str], list[Store]] | None = None

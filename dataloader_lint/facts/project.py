@@ -8,11 +8,12 @@ from __future__ import annotations
 import os
 import re
 
-import libcst as cst
-
 from dataloader_lint.facts.library import TOP_LEVEL
 from dataloader_lint.facts.module import ModuleFacts
 from dataloader_lint.facts.tree import Scope
+from dataloader_lint.gate import may_matter
+from dataloader_lint.source.decoding import UnreadableError, decode
+from dataloader_lint.source.parsing import parse
 
 _MARKERS = ("pyproject.toml", "setup.py", "setup.cfg", ".git")
 _SKIPPED = frozenset(
@@ -21,6 +22,8 @@ _SKIPPED = frozenset(
 MAX_FILES = 4000
 MAX_BYTES = 1_500_000
 _IMPORTED = re.compile(rb"^[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import|import[ \t]+([\w., \t]+))", re.MULTILINE)
+
+_MEMBERS = re.compile(rb"^[ \t]*from[ \t]+[.\w]+[ \t]+import[ \t]+([\w, \t]+)", re.MULTILINE)
 
 
 class Project:
@@ -32,14 +35,16 @@ class Project:
         self._roots: dict[str, str] = {}
         self._imports: dict[str, list[tuple[str, bytes, frozenset[str]]]] = {}
 
-    def module_for(self, path: str, source: cst.Module) -> ModuleFacts:
-        """The facts of the file that is being linted, from the tree of the text that is being linted."""
+    def module_for(self, path: str, text: str) -> ModuleFacts:
+        """The facts of the file that is being linted, whose text may differ from what stands on the disk.
+
+        Raises UnreadableError where the text is not Python.
+        """
         full = os.path.abspath(path)
         known = self._modules.get(full)
-        if known is not None and known.tree.module.code == source.code:
+        if known is not None and known.text_key == _text_key(text):
             return known  # what has been worked out about other modules holds on to its scopes
-        facts = ModuleFacts(full, _dotted_name(full), os.path.basename(full) == "__init__.py", source)
-        self._modules[full] = facts
+        facts = self._modules[full] = _facts(full, text)
         return facts
 
     def open(self, path: str) -> ModuleFacts | None:
@@ -49,12 +54,9 @@ class Project:
             source = _read(path)
             if source is not None:
                 try:
-                    tree = cst.parse_module(source)
-                except (cst.ParserSyntaxError, RecursionError):
+                    self._modules[path] = _facts(path, decode(source))
+                except UnreadableError:
                     return None
-                self._modules[path] = ModuleFacts(
-                    path, _dotted_name(path), os.path.basename(path) == "__init__.py", tree
-                )
         return self._modules[path]
 
     def find(self, dotted: str, module: ModuleFacts, level: int = 0) -> Scope | None:
@@ -148,26 +150,35 @@ class Project:
         return [facts for path in paths if (facts := self.open(path)) is not None]
 
     def _scan(self, root: str) -> list[tuple[str, bytes, frozenset[str]]]:
-        """All files of the project with the last parts of what they import; made once."""
+        """The files of the project that pass the gate, with the last parts of what they import; made once."""
         if root not in self._imports:
             found = []
             for path in _files(root):
                 source = _read(path)
-                if source is not None:
+                if source is not None and may_matter(source):
                     parts = {
                         part.decode("utf-8", "replace")
                         for match in _IMPORTED.finditer(source)
                         for part in re.findall(rb"\w+", match.group(1) or match.group(2))
                     }
-                    # `from . import module`
-                    parts.update(
+                    parts.update(  # `from . import module`
                         name.decode("utf-8", "replace")
-                        for line in re.findall(rb"^[ \t]*from[ \t]+[.\w]+[ \t]+import[ \t]+([\w, \t]+)", source, re.MULTILINE)
+                        for line in _MEMBERS.findall(source)
                         for name in re.findall(rb"\w+", line)
                     )
                     found.append((path, source, frozenset(parts)))
             self._imports[root] = found
         return self._imports[root]
+
+
+def _facts(path: str, text: str) -> ModuleFacts:
+    is_package = os.path.basename(path) == "__init__.py"
+    return ModuleFacts(path, _dotted_name(path), is_package, parse(text), _text_key(text))
+
+
+def _text_key(text: str) -> tuple[int, int]:
+    """What tells one text from another without keeping it."""
+    return len(text), hash(text)
 
 
 def _files(root: str) -> list[str]:

@@ -45,6 +45,7 @@ class WorkerFunction:
     scope: Scope
     frame: Frame
     caller: WorkerFunction | None
+    argument: str = ""  # of the loader, through which it gets to the workers; empty where a Dataset brings it
     library_calls: list[tuple[cst.Call, str]] = field(default_factory=list)  # to what, by its qualified name
 
     @property
@@ -130,10 +131,10 @@ class Workers:
         `names` are the names of the module under which the rest of the project can get at what is looked for.
         """
         yield from (each for each in self.functions(module) if each.module is module)
-        for user in self._users(module, set(names)):
+        for user in self.users(module, set(names)):
             yield from (each for each in self.functions(user) if each.module is module)
 
-    def _users(self, module: ModuleFacts, names: set[str]) -> Iterator[ModuleFacts]:
+    def users(self, module: ModuleFacts, names: set[str]) -> Iterator[ModuleFacts]:
         """The modules of the project that can get at names of a module, nearest first."""
         seen = {module.path}
         level = [(module, names)]
@@ -195,6 +196,7 @@ class _Closure:
         self._entered: set[int] = set()
         self._times: dict[int, int] = {}
         self._held: set[Value] = set()
+        self._argument = ""  # the argument of a loader that is being looked at
 
     def of_module(self, module: ModuleFacts) -> list[WorkerFunction]:
         own = self.workers.datasets(module)
@@ -204,8 +206,10 @@ class _Closure:
             for value in loader.values("dataset"):
                 self._dataset(value)
             for name in HANDED_TO_WORKERS if loader.has_workers is not False else ():
+                self._argument = name
                 for value in loader.values(name):
                     self._holds(value, None)
+                self._argument = ""
         for call in module.all_calls():
             if last_name(call.func)[:1].isupper():
                 frame = self.ev.frame_of(function_scope(module.tree.scope_of(call)))
@@ -319,7 +323,8 @@ class _Closure:
             return
         self._entered.add(id(frame))
         self._times[id(scope)] = times + 1
-        self.found.append(WorkerFunction(scope, frame, caller))
+        argument = caller.argument if caller is not None else self._argument
+        self.found.append(WorkerFunction(scope, frame, caller, argument))
 
     def _follow(self, function: WorkerFunction) -> None:
         """What one function runs."""

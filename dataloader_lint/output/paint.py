@@ -8,7 +8,18 @@ from typing import TextIO
 Paint = Callable[[str, str], str]
 """Called with the name of a style and the text to put it on."""
 
-_STYLES = {"strong": "1", "code": "1;31", "mark": "1;31", "edge": "1;34", "place": "1;34", "help": "1;36", "quiet": "2"}
+_STYLES = {
+    "strong": "1",
+    "code": "1;31",
+    "mark": "1;31",
+    "edge": "1;34",
+    "place": "1;34",
+    "help": "1;36",
+    "quiet": "2",
+    "added": "32",
+    "removed": "31",
+    "context": "0",
+}
 
 
 def plain(_style: str, text: str) -> str:

@@ -1,8 +1,8 @@
 """What a rule is made of. A rule is one file in a family folder, found by its name `dlNNN_some_name.py`.
 
 The file holds a docstring (its page in docs/rules.md), `RULE = Rule(...)` and a function `check`, which gets one entity
-of the kind that `Rule.on` names and yields findings. Rule files never import LibCST at run time, so that listing the
-rules stays cheap.
+of the kind that `Rule.on` names and yields findings; and, where findings can be mended, a function `fix` (see `edits`).
+Rule files never import LibCST at run time, so that listing the rules stays cheap.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dataloader_lint.facts.entity import Entity
 if TYPE_CHECKING:
     import libcst as cst
 
-    from dataloader_lint.edits import Repair
+    from dataloader_lint.edits import Editor, Repair
 
 
 class FixLevel(Enum):
@@ -45,13 +45,13 @@ class Finding:
     """What a check yields: the node to point at, and a message in two halves that read as one sentence.
 
     `problem` says what is wrong and why it hurts, with the user's own names; `advice` says what to do. `repair` builds
-    the edits when somebody asks for them, and only then; it returns None when it refuses.
+    the edits when somebody asks for them, and only then; it returns None, or raises RefusedError, when it refuses.
     """
 
     node: cst.CSTNode
     problem: str
     advice: str
-    repair: Callable[[], Repair | None] | None = None
+    repair: Callable[[Editor], Repair | None] | None = None
 
 
 __all__ = ["Entity", "Finding", "FixLevel", "Rule"]

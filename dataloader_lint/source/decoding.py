@@ -63,6 +63,11 @@ def split_lines(text: str) -> list[str]:
     return _NEWLINE.split(text)
 
 
+def line_starts(text: str) -> list[int]:
+    """The offset at which each line of a file begins, as `split_lines` counts them."""
+    return [0, *(found.end() for found in _NEWLINE.finditer(text))]
+
+
 def _not_in(encoding: str, source: bytes, offset: int) -> UnreadableError:
     name = {"utf-8": "UTF-8", "utf-8-sig": "UTF-8", "utf8": "UTF-8"}.get(encoding, encoding)
     advice = "save it as UTF-8, or declare its encoding in the first line (`# -*- coding: latin-1 -*-`)"

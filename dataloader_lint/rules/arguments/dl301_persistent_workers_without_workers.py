@@ -46,25 +46,34 @@ passing a number of workers.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
+from dataloader_lint.diagnostics import Safety
 from dataloader_lint.rules.base import Entity, Finding, FixLevel, Rule
 
 if TYPE_CHECKING:
+    from dataloader_lint.edits import Editor, Repair
     from dataloader_lint.facts.loaders import Loader
 
 RULE = Rule("DL301", "persistent-workers-without-workers", Entity.LOADER, fix=FixLevel.SAFE)
 
 
-def check(loader: Loader) -> Iterator[Finding]:
-    if not loader.is_written_here:
-        return
+def raises(loader: Loader) -> bool:
+    """Whether the loader's constructor is known to raise."""
     persistent = loader.known("persistent_workers")
     workers = loader.known("num_workers")
     if persistent is None or workers is None or persistent.value is not True or workers.value != 0:
+        return False
+    return loader.is_reached
+
+
+def check(loader: Loader) -> Iterator[Finding]:
+    if not loader.is_written_here or not raises(loader):
         return
-    if not loader.is_reached:
-        return
+    persistent = loader.known("persistent_workers")
+    workers = loader.known("num_workers")
+    assert persistent is not None and workers is not None
     if workers.default or persistent.default:
         source = f" by {workers.default}" if workers.default else ""
         reason = f" ({persistent.default})" if persistent.default else ""
@@ -77,4 +86,17 @@ def check(loader: Loader) -> Iterator[Finding]:
         zero = "is 0" if loader.argument("num_workers") is not None else "is left out, which means 0"
         problem = f"`{loader.name}` raises ValueError: `persistent_workers` is true but `num_workers` {zero}"
         advice = "remove `persistent_workers`, or give the loader workers"
-    yield Finding(loader.node, problem, advice)
+    yield Finding(loader.node, problem, advice, partial(fix, loader))
+
+
+def fix(loader: Loader, editor: Editor) -> Repair | None:
+    from dataloader_lint.edits import Repair, follow_workers, remove_option
+
+    def follow(present: str, workers: str) -> str:
+        return f"{workers} > 0" if present == "True" else f"{present} and {workers} > 0"
+
+    edit = follow_workers(editor, loader, "persistent_workers", raises, follow)
+    if edit is not None:
+        return Repair(Safety.SAFE, "Let `persistent_workers` follow the number of workers", (edit,))
+    edit = remove_option(editor, loader, "persistent_workers", raises)
+    return Repair(Safety.SAFE, "Remove `persistent_workers`", (edit,))

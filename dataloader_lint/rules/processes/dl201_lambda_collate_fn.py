@@ -55,12 +55,16 @@ Where the program is pinned to fork, by the start method and by the Python versi
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
+from dataloader_lint.diagnostics import Safety
 from dataloader_lint.rules.base import Entity, Finding, FixLevel, Rule
 
 if TYPE_CHECKING:
+    from dataloader_lint.edits import Editor, Repair
     from dataloader_lint.facts.analysis import Analysis
+    from dataloader_lint.facts.callables import Handed
 
 RULE = Rule("DL201", "lambda-collate-fn", Entity.MODULE, fix=FixLevel.SAFE)
 
@@ -79,4 +83,11 @@ def check(file: Analysis) -> Iterator[Finding]:
         advice = "define it with `def` at module level"
         if handed.in_partial:
             advice += " and keep the `functools.partial` around it"
-        yield Finding(handed.function.node, problem, advice)
+        yield Finding(handed.function.node, problem, advice, partial(fix, handed))
+
+
+def fix(handed: Handed, editor: Editor) -> Repair | None:
+    from dataloader_lint.edits import Repair, hoist_lambda
+
+    name, edits = hoist_lambda(editor, handed.function.node, "collate_fn")
+    return Repair(Safety.SAFE, f"Make the lambda a function at module level, `{name}`", edits)

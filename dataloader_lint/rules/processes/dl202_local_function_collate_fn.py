@@ -56,12 +56,16 @@ Where the program is pinned to fork, by the start method and by the Python versi
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
+from dataloader_lint.diagnostics import Safety
 from dataloader_lint.rules.base import Entity, Finding, FixLevel, Rule
 
 if TYPE_CHECKING:
+    from dataloader_lint.edits import Editor, Repair
     from dataloader_lint.facts.analysis import Analysis
+    from dataloader_lint.facts.callables import Handed
 
 RULE = Rule("DL202", "local-function-collate-fn", Entity.MODULE, fix=FixLevel.UNSAFE)
 
@@ -81,4 +85,12 @@ def check(file: Analysis) -> Iterator[Finding]:
             handed.node,
             problem,
             f"move `{handed.name}` to module level and bind what it needs with `functools.partial`",
+            partial(fix, handed),
         )
+
+
+def fix(handed: Handed, editor: Editor) -> Repair | None:
+    from dataloader_lint.edits import Repair, lift_function
+
+    name, edits = lift_function(editor, handed.function.node)
+    return Repair(Safety.UNSAFE, f"Move `{name}` to module level", edits)

@@ -47,6 +47,9 @@ No automatic fix yet.
 ## When to ignore it
 Where the copy is no part of what takes time, for example a single batch that is moved once before training.
 
+## Error messages
+None: the program runs, only slower than it could.
+
 ## References
 - [CUDA semantics: use pinned memory buffers](https://docs.pytorch.org/docs/stable/notes/cuda.html#use-pinned-memory-buffers)
 - [A guide on good usage of `non_blocking` and `pin_memory`](https://docs.pytorch.org/tutorials/intermediate/pinmem_nonblock.html)

@@ -1,0 +1,144 @@
+"""A function that is defined inside another one, moved to module level with its decorators and comments."""
+
+from __future__ import annotations
+
+import re
+
+import libcst as cst
+
+from dataloader_lint.edits.captures import captured_names, resolves_at_module_level, scope_of_name
+from dataloader_lint.edits.editor import Editor, replace
+from dataloader_lint.edits.functions import add_function, shifted, top_statement
+from dataloader_lint.edits.hoist import bound_call, is_fixed, parameter_hints
+from dataloader_lint.edits.repair import Edit, RefusedError, splice
+from dataloader_lint.edits.statements import first_offset, start_with_comments
+from dataloader_lint.facts.names import bindings_of
+from dataloader_lint.facts.tree import Function, parameters
+
+_NAME = re.compile(r"def\s+(\w+)")
+
+
+def lift_function(editor: Editor, node: Function) -> tuple[str, tuple[Edit, ...]]:
+    """Move a local function to module level; returns its name there and the edits.
+
+    What it takes from the function around it becomes parameters that `functools.partial` binds: where the function is
+    used once, there; else where it was defined, so that all other uses stay as they are.
+    """
+    if not isinstance(node, cst.FunctionDef) or node not in editor.tree:
+        raise RefusedError("no function that is defined in this file")
+    tree, home, name = editor.tree, editor.tree.scope_of(node), node.name.value
+    if home.function is not home or len(bindings_of(home)[name]) > 1:
+        raise RefusedError("the name of the function means several things")
+    block = tree.parent(node)
+    if not isinstance(block, cst.IndentedBlock) or len(block.body) < 2:
+        raise RefusedError("nothing would be left of the block")
+    _check_head(editor, node)
+    inside = {id(each) for each in tree.walk(node)}
+    reads = [each for scope in home.descend() for each in _reads(editor, node, name) if scope is home]
+    uses = [each for each in reads if id(each) not in inside]
+    if not uses:
+        raise RefusedError("the function is not used by its name")
+    once = len(uses) == 1 and tree.scope_of(uses[0]) is home
+    captured = captured_names(editor, node, uses[0] if once else node)
+    is_kept = editor.is_free(name) and (once or not captured)
+    new_name = name if is_kept else editor.new_name(_other_name(home.node, name))
+    if len(reads) > len(uses) and (captured or not is_kept):
+        raise RefusedError("the function calls itself")
+    editor.taken.add(new_name)
+    added = add_function(editor, node, _at_module_level(editor, node, new_name, captured))
+    written, imports = bound_call(editor, node, new_name, [f"{each}={each}" for each in captured])
+    start, end = _extent(editor, node)
+    indentation = editor.indentation(first_offset(editor, node))
+    if captured and not once:
+        line = f"{indentation}{name} = {written}{editor.newline}"
+        return new_name, (added, *imports, Edit(start, end, line))
+    gone = Edit(start, _skip_blank_lines(editor, end), "")
+    others = [] if is_kept and not captured else [replace(editor, each, written) for each in uses]
+    return new_name, (added, *imports, gone, *others)
+
+
+def _reads(editor: Editor, node: cst.FunctionDef, name: str) -> list[cst.Name]:
+    """Where the function's name is read."""
+    home = editor.tree.scope_of(node)
+    names = editor.tree.find(home.node, cst.Name)
+    return [each for each in names if each.value == name and scope_of_name(editor, each) is home]
+
+
+def _check_head(editor: Editor, node: cst.FunctionDef) -> None:
+    """Refuse what is evaluated where the function is defined and would differ at module level."""
+    if node.params.posonly_params:
+        raise RefusedError("parameters by position only")
+    if any(each.default is not None and not is_fixed(each.default) for each in parameters(node)):
+        raise RefusedError("a default that is computed")
+    hints = [each.annotation for each in parameters(node) if each.annotation is not None]
+    hints += [node.returns] if node.returns is not None else []
+    if not all(resolves_at_module_level(editor, each.annotation) for each in hints):
+        raise RefusedError("an annotation with a local name")
+    top = editor.tree.order(top_statement(editor, node))
+    for decorator in node.decorators:
+        for name in editor.tree.find(decorator, cst.Name):
+            bindings = bindings_of(editor.tree.root).get(name.value, [])
+            is_late = any(editor.tree.order(each.node) > top for each in bindings)
+            if is_late or not resolves_at_module_level(editor, name):
+                raise RefusedError("a decorator that module level does not know")
+
+
+def _other_name(around: cst.CSTNode, name: str) -> str:
+    owner = around.name.value.strip("_") if isinstance(around, cst.FunctionDef) else ""
+    return f"{name}_for_{owner}" if owner else f"{name}_samples"
+
+
+def _extent(editor: Editor, node: cst.FunctionDef) -> tuple[int, int]:
+    """The lines of a function, with the comments above it and those indented like its body below."""
+    start = start_with_comments(editor, node)
+    end = editor.next_line(editor.end(node))
+    depth = len(editor.indentation(first_offset(editor, node)))
+    while end < len(editor.text):
+        line = editor.text[end : editor.line_end(end)]
+        if not line.lstrip().startswith("#") or len(editor.indentation(end)) <= depth:
+            break
+        end = editor.next_line(end)
+    return start, end
+
+
+def _skip_blank_lines(editor: Editor, offset: int) -> int:
+    while offset < len(editor.text) and not editor.text[offset : editor.line_end(offset)].strip():
+        offset = editor.next_line(offset)
+    return offset
+
+
+def _at_module_level(editor: Editor, node: cst.FunctionDef, name: str, captured: tuple[str, ...]) -> str:
+    """The function's text under another name, with more parameters, at the left margin."""
+    start, end = _extent(editor, node)
+    indentation = editor.indentation(first_offset(editor, node))
+    found = _NAME.match(editor.text, editor.text.index("def", editor.start(node)))
+    if found is None:
+        raise RefusedError("the name of the function stands elsewhere")
+    edits = [Edit(found.start(1) - start, found.end(1) - start, name)]
+    if captured:
+        edits.append(_more_parameters(editor, node, captured, found.end(1), start))
+    block = splice(editor.text[start:end], edits).rstrip("\r\n")
+    return shifted(editor, block[len(indentation) :], indentation, "", is_docstring_moved=True)
+
+
+def _more_parameters(
+    editor: Editor, node: cst.FunctionDef, captured: tuple[str, ...], after_name: int, origin: int
+) -> Edit:
+    is_typed = any(each.annotation is not None for each in parameters(node))
+    hints = parameter_hints(editor, node, captured) if is_typed else {}
+    code = ", ".join(f"{each}: {hints[each]}" if each in hints else each for each in captured)
+    params = node.params
+    is_open = isinstance(params.star_arg, cst.MaybeSentinel) and not params.kwonly_params
+    if is_open and any(each.default is not None for each in params.params):
+        code = f"*, {code}"
+    if params.star_kwarg is not None:
+        place = editor.start(params.star_kwarg)
+        return Edit(place - origin, place - origin, f"{code}, ")
+    written = parameters(node)
+    if not written:
+        place = editor.text.index("(", after_name) + 1
+        return Edit(place - origin, place - origin, code)
+    last = written[-1]
+    parts = [last, *(each for each in (last.annotation, last.default) if each is not None)]
+    place = max(editor.outer(each)[1] for each in parts)
+    return Edit(place - origin, place - origin, f", {code}")

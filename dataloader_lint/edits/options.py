@@ -1,0 +1,198 @@
+"""An argument of a loader repaired or removed where it is written: in the call, or in the keyword dict behind `**`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import libcst as cst
+
+from dataloader_lint.edits.arguments import remove_argument, remove_element
+from dataloader_lint.edits.editor import Editor, replace
+from dataloader_lint.edits.repair import Edit, RefusedError
+from dataloader_lint.edits.statements import remove_statement
+from dataloader_lint.facts.loaders import Loader, loaders_in
+from dataloader_lint.facts.names import Binding, Kind, dotted, resolve
+from dataloader_lint.facts.tree import Node
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where an argument is written: `node` (an argument, a dict element, or a store) in `around`, with its value."""
+
+    node: cst.Arg | cst.DictElement | cst.Assign
+    around: cst.Call | cst.Dict | cst.Assign
+    value: cst.BaseExpression
+
+
+def remove_option(editor: Editor, loader: Loader, name: str, is_like: Callable[[Loader], bool]) -> Edit:
+    """Remove an argument of a loader. A keyword dict that several loaders are made from counts where `is_like` them."""
+    place = _only_place(editor, loader, name, is_like)
+    around = place.around
+    if isinstance(place.node, cst.DictElement):
+        return remove_element(editor, cst.ensure_type(around, cst.Dict), place.node)
+    if isinstance(place.node, cst.Assign):
+        return remove_statement(editor, place.node)
+    assert isinstance(around, cst.Call)
+    if len(around.args) == 1 and around is not loader.call and isinstance(around.func, cst.Attribute):
+        return remove_statement(editor, around)  # keywords.update(name=value)
+    return remove_argument(editor, around, place.node)
+
+
+def follow_workers(
+    editor: Editor,
+    loader: Loader,
+    name: str,
+    is_like: Callable[[Loader], bool],
+    rewrite: Callable[[str, str], str],
+) -> Edit | None:
+    """Make an argument depend on the number of workers, where that has a name; None where it is 0 for good.
+
+    `rewrite` gives the argument's new code, from its present one and that of the number of workers.
+    """
+    place = _only_place(editor, loader, name, is_like)
+    workers = _workers(editor, loader, place, is_like)
+    return replace(editor, place.value, rewrite(_operand(editor, place.value), workers)) if workers else None
+
+
+def _workers(editor: Editor, loader: Loader, place: Place, is_like: Callable[[Loader], bool]) -> str:
+    """How to write the number of workers where an argument is written; empty where no name holds it."""
+    known = loader.known("num_workers")
+    if loader.is_passed("num_workers") is False:
+        if known is not None and known.default:
+            raise RefusedError("the number of workers comes from a default out of reach")
+        return ""
+    workers = _only_place(editor, loader, "num_workers", is_like)
+    if isinstance(workers.value, cst.Integer):
+        return ""
+    if workers.around is place.around and _is_name(workers.value):
+        return editor.code(workers.value)
+    star = next((arg.value for arg in loader.call.args if arg.star == "**"), None)
+    is_stored = isinstance(workers.node, cst.DictElement | cst.Assign) or workers.around is not loader.call
+    comes_first = editor.tree.order(workers.node) < editor.tree.order(place.node)
+    if isinstance(star, cst.Name) and is_stored and comes_first and place.around is not workers.around:
+        return f'{star.value}["num_workers"]'
+    if known is not None and not known.default:
+        return ""
+    raise RefusedError("the number of workers has no name there")
+
+
+def _is_name(node: cst.BaseExpression) -> bool:
+    """A name, an attribute, or a key of one."""
+    if isinstance(node, cst.Subscript) and len(node.slice) == 1 and isinstance(node.slice[0].slice, cst.Index):
+        return bool(dotted(node.value)) and isinstance(node.slice[0].slice.value, cst.SimpleString | cst.Integer)
+    return bool(dotted(node))
+
+
+def _operand(editor: Editor, node: cst.BaseExpression) -> str:
+    """An expression's code, in parentheses where an operator beside it could bind closer."""
+    code = editor.code(node)
+    simple = cst.Name | cst.Attribute | cst.Call | cst.Subscript | cst.Integer | cst.SimpleString
+    return code if isinstance(node, simple) or node.lpar else f"({code})"
+
+
+def _only_place(editor: Editor, loader: Loader, name: str, is_like: Callable[[Loader], bool]) -> Place:
+    """The one place where an argument is written. Refused where there is none in the file, or several."""
+    if loader.call not in editor.tree:
+        raise RefusedError("the loader is made in another file")
+    arg = loader.argument(name)
+    if arg is not None:
+        if arg.keyword is None:
+            raise RefusedError("an argument that is passed by position")
+        return Place(arg, loader.call, arg.value)
+    places = [
+        place
+        for each in loader.call.args
+        if each.star == "**"
+        for place in _in_dict(editor, loader, each.value, name, is_like)
+    ]
+    if len(places) != 1:
+        raise RefusedError(f"`{name}` is not written in one place")
+    return places[0]
+
+
+def _in_dict(
+    editor: Editor, loader: Loader, node: cst.BaseExpression, name: str, is_like: Callable[[Loader], bool]
+) -> Iterator[Place]:
+    if not isinstance(node, cst.Name):
+        yield from _in_display(node, name)
+        return
+    bindings = resolve(node, editor.tree)
+    if len(bindings) != 1 or bindings[0].kind is not Kind.VALUE or bindings[0].path or bindings[0].value is None:
+        raise RefusedError("the keyword dict is bound in several ways")
+    binding = bindings[0]
+    assert binding.value is not None
+    if not isinstance(binding.value, cst.Dict) and not _is_dict_call(binding.value):
+        raise RefusedError("the keyword dict is made elsewhere")
+    yield from _in_display(binding.value, name)
+    for use in _uses(editor, binding):
+        if use is not node:
+            yield from _in_use(editor, loader, use, name, is_like)
+
+
+def _uses(editor: Editor, binding: Binding) -> Iterator[cst.Name]:
+    for name in editor.tree.find(binding.scope.node, cst.Name):
+        if name.value == binding.name and resolve(name, editor.tree) == [binding]:
+            above = editor.tree.parent(name)
+            if not isinstance(above, cst.AssignTarget | cst.AnnAssign):
+                yield name
+
+
+def _in_use(
+    editor: Editor, loader: Loader, use: cst.Name, name: str, is_like: Callable[[Loader], bool]
+) -> Iterator[Place]:
+    """What a use of a keyword dict does to a key. Refused where somebody else could see the key."""
+    tree = editor.tree
+    above = tree.parent(use)
+    outer = tree.parent(above) if above is not None else None
+    if isinstance(above, cst.Arg) and above.star == "**" and isinstance(outer, cst.Call):
+        others = [each for each in loaders_in(loader.ev, loader.frame.scope.module) if each.call is outer]
+        if others and all(is_like(each) for each in others):
+            return
+    elif isinstance(above, cst.Subscript) and isinstance(outer, cst.AssignTarget):
+        assign = tree.parent(outer)
+        key = above.slice[0].slice
+        if isinstance(assign, cst.Assign) and isinstance(key, cst.Index) and isinstance(key.value, cst.SimpleString):
+            if key.value.evaluated_value == name:
+                yield Place(assign, assign, assign.value)
+            return
+    elif isinstance(above, cst.Attribute) and above.attr.value == "update" and isinstance(outer, cst.Call):
+        statement = tree.parent(outer)
+        if isinstance(statement, cst.Expr):
+            for arg in outer.args:
+                if arg.keyword is None and arg.star != "**":
+                    yield from _in_display(arg.value, name)
+            yield from _in_keywords(outer, name)
+            return
+    raise RefusedError("the keyword dict is used elsewhere")
+
+
+def _in_display(node: cst.BaseExpression, name: str) -> Iterator[Place]:
+    """A key in `{...}` or `dict(...)`."""
+    if isinstance(node, cst.Dict):
+        for element in node.elements:
+            if not isinstance(element, cst.DictElement) or not isinstance(element.key, cst.SimpleString):
+                raise RefusedError("a keyword dict with keys that are not written out")
+            if element.key.evaluated_value == name:
+                yield Place(element, node, element.value)
+    elif isinstance(node, cst.Call) and _is_dict_call(node):
+        yield from _in_keywords(node, name)
+    else:
+        raise RefusedError("the keyword dict is made elsewhere")
+
+
+def _is_dict_call(node: Node) -> bool:
+    return (
+        isinstance(node, cst.Call)
+        and isinstance(node.func, cst.Name)
+        and node.func.value == "dict"
+        and all(arg.keyword is not None for arg in node.args)
+    )
+
+
+def _in_keywords(call: cst.Call, name: str) -> Iterator[Place]:
+    for arg in call.args:
+        if arg.star == "**":
+            raise RefusedError("a keyword dict inside of another one")
+        if arg.keyword is not None and arg.keyword.value == name:
+            yield Place(arg, call, arg.value)

@@ -1,0 +1,371 @@
+"""What an object keeps, through containers, library objects and other objects of the project: what a pickle meets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+import libcst as cst
+
+from dataloader_lint.facts import classes
+from dataloader_lint.facts.branches import is_reached
+from dataloader_lint.facts.containers import follow
+from dataloader_lint.facts.library import DOES_NOT_KEEP, KEEPERS
+from dataloader_lint.facts.making import Step, bare, steps_of
+from dataloader_lint.facts.names import Kind, resolve, target_paths
+from dataloader_lint.facts.tree import Node, Scope, parameters
+from dataloader_lint.facts.values import (
+    Class,
+    Element,
+    Evaluator,
+    Frame,
+    Function,
+    Iterator as Iterated,
+    Library,
+    Made,
+    Mapping,
+    Method,
+    Partial,
+    Sequence,
+    Value,
+)
+
+MAX_HOPS = 12
+MAX_SEEN = 600
+_ADDING = frozenset({"add", "append", "appendleft", "extend", "insert", "setdefault", "update"})
+# With these a class says itself what of it is pickled.
+PICKLES_ITSELF = ("__getstate__", "__reduce__", "__reduce_ex__")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Holding:
+    """An attribute that holds something: of which object, and the statement of which step that puts it there."""
+
+    owner: Made
+    steps: tuple[Step, ...]
+    step: Step
+    attribute: str
+    node: Node
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """How the walk got where it is."""
+
+    holdings: tuple[Holding, ...] = ()  # attributes of the project's objects, the outermost first
+    through: tuple[str, ...] = ()  # library objects on the way, by the names of their classes
+    keyword: str = ""  # the argument of the last of them
+    container: Node | None = None  # the display that holds it directly
+    hops: int = 0
+
+    def deeper(self) -> Path:
+        return replace(self, hops=self.hops + 1)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Kept:
+    """Something that an object keeps: the value, the expression that brings it in, and the way there."""
+
+    value: Value
+    node: cst.BaseExpression
+    frame: Frame
+    path: Path
+
+
+@dataclass(slots=True)
+class Inventory:
+    """All that one object keeps that is no object of the project itself, and the classes of those that are."""
+
+    kept: list[Kept] = field(default_factory=list)
+    classes: list[Class] = field(default_factory=list)
+
+
+def inventory(ev: Evaluator, value: Value, with_length: bool = False) -> Inventory:
+    """What an object keeps. Objects whose class says itself what of it is pickled are named, but not opened."""
+    walk = _Walk(ev, with_length)
+    walk.value(value, None, Path())
+    return walk.found
+
+
+class _Walk:
+    def __init__(self, ev: Evaluator, with_length: bool) -> None:
+        self.ev = ev
+        self.with_length = with_length
+        self.found = Inventory()
+        self._seen: set[Value] = set()
+        self._expressions: set[tuple[int, int]] = set()
+        self._bare: dict[int, Made] = {}
+
+    def expression(self, node: cst.BaseExpression, frame: Frame, path: Path) -> None:
+        key = (id(node), id(frame))
+        if key in self._expressions or path.hops > MAX_HOPS or len(self._expressions) > MAX_SEEN:
+            return
+        self._expressions.add(key)
+        for value in self.ev.values(node, frame):
+            self.value(value, (node, frame), path)
+
+    def value(self, value: Value, written: tuple[cst.BaseExpression, Frame] | None, path: Path) -> None:
+        while isinstance(value, Element | Iterated):
+            value = value.of
+        if isinstance(value, Sequence | Mapping | Made | Partial | Method):
+            if value in self._seen or len(self._seen) > MAX_SEEN or path.hops > MAX_HOPS:
+                return
+            self._seen.add(value)
+        path = path.deeper()
+        if isinstance(value, Function):
+            self._leaf(value, written, path)
+        elif isinstance(value, Method):
+            self.value(value.receiver, written, path)
+        elif isinstance(value, Partial):
+            for call, frame in ((value.call, value.frame), *value.before):
+                for arg in call.args:
+                    self.expression(arg.value, frame, replace(path, container=None))
+        elif isinstance(value, Sequence):
+            self._sequence(value, written, path)
+        elif isinstance(value, Mapping):
+            self._mapping(value, path)
+        elif isinstance(value, Made) and isinstance(value.by, Class):
+            self._object(value, value.by, path)
+        elif isinstance(value, Made):
+            self._of_library(value, written, path)
+
+    def _leaf(self, value: Value, written: tuple[cst.BaseExpression, Frame] | None, path: Path) -> None:
+        if written is not None:
+            self.found.kept.append(Kept(value, written[0], written[1], path))
+
+    def _sequence(
+        self, value: Sequence, written: tuple[cst.BaseExpression, Frame] | None, path: Path
+    ) -> None:
+        node, frame = value.node, value.frame
+        if value.kind == "generator":
+            self._leaf(value, written, path)
+            return
+        inside = replace(path, container=node)
+        if isinstance(node, cst.List | cst.Tuple | cst.Set):
+            for element in node.elements:
+                if isinstance(element, cst.StarredElement):
+                    self.expression(element.value, frame, path)
+                else:
+                    self.expression(element.value, frame, inside)
+        elif isinstance(node, cst.ListComp | cst.SetComp):
+            self.expression(node.elt, frame, inside)
+        elif isinstance(node, cst.BinaryOperation):
+            self.expression(node.left, frame, path)
+            self.expression(node.right, frame, path)
+        elif isinstance(node, cst.Call) and node.args and not isinstance(node.func, cst.Attribute):
+            self._copied(node.args[0].value, frame, path)
+        self._added_later(node, frame, inside)
+
+    def _copied(self, node: cst.BaseExpression, frame: Frame, path: Path) -> None:
+        """`list(x)`, `tuple(f(x) for x in y)`: holds what the other holds."""
+        for value in self.ev.values(node, frame):
+            if isinstance(value, Sequence) and isinstance(value.node, cst.GeneratorExp):
+                self.expression(value.node.elt, value.frame, replace(path, container=node))
+            elif not (isinstance(value, Sequence) and value.kind == "generator"):
+                self.value(value, (node, frame), path)
+
+    def _mapping(self, value: Mapping, path: Path) -> None:
+        node, frame = value.node, value.frame
+        inside = replace(path, container=node)
+        if isinstance(node, cst.Dict):
+            for element in node.elements:
+                self.expression(element.value, frame, inside)
+        elif isinstance(node, cst.DictComp):
+            self.expression(node.value, frame, inside)
+        elif isinstance(node, cst.BinaryOperation):
+            self.expression(node.left, frame, path)
+            self.expression(node.right, frame, path)
+        elif isinstance(node, cst.Call):
+            for arg in node.args:
+                self.expression(arg.value, frame, path if arg.keyword is None else inside)
+        elif isinstance(node, cst.Param):  # **keywords that are kept
+            assert isinstance(frame.scope.node, cst.FunctionDef | cst.Lambda)
+            named = {param.name.value for param in parameters(frame.scope.node)}
+            for keyword, passed in (frame.args or {}).items():
+                if keyword not in named and passed.node is not None and passed.frame is not None:
+                    self.expression(passed.node, passed.frame, path)
+            return
+        self._added_later(node, frame, inside)
+
+    def _added_later(self, node: Node, frame: Frame, path: Path) -> None:
+        """What is put into a container through the name that its display is bound to."""
+        tree = frame.scope.module.tree
+        if node not in tree:
+            return
+        statement = tree.parent(node)
+        if isinstance(statement, cst.Assign) and len(statement.targets) == 1:
+            target: cst.BaseExpression = statement.targets[0].target
+        elif isinstance(statement, cst.AnnAssign | cst.AugAssign):
+            target = statement.target
+        else:
+            return
+        if isinstance(target, cst.Name):
+            scope = tree.scope_of(statement)
+            for added in _put_into(scope, target):
+                self.expression(added, frame, path)
+
+    def _of_library(self, value: Made, written: tuple[cst.BaseExpression, Frame] | None, path: Path) -> None:
+        """An object of a library: a leaf for whoever knows it, and a holder of what it was made from."""
+        self._leaf(value, written, path)
+        name = value.library
+        last = name.rpartition(".")[2]
+        if value.call is None or value.frame is None or not keeps_arguments(name):
+            return
+        for call, frame in ((value.call, value.frame), *value.before):
+            for arg in call.args:
+                keyword = arg.keyword.value if arg.keyword is not None else ""
+                if (last, keyword) not in DOES_NOT_KEEP:
+                    inside = replace(path, through=(*path.through, name), keyword=keyword, container=None)
+                    self.expression(arg.value, frame, inside)
+
+    def _object(self, value: Made, klass: Class, path: Path) -> None:
+        self.found.classes.append(klass)
+        bases = self.ev.bases(klass)
+        if any(classes.find_method(self.ev, bases.classes, name) is not None for name in PICKLES_ITSELF):
+            return
+        made = value
+        if value.call is None:  # nothing is known about its making
+            made = self._bare.setdefault(id(klass.scope), bare(klass, self.ev))
+        steps = steps_of(self.ev, made, self.with_length)
+        path = replace(path, through=(), keyword="", container=None)
+        for step in steps:
+            for name, node, added, position in _stores(step):
+                if not is_reached(self.ev, node, step.frame):
+                    continue
+                holding = Holding(made, steps, step, name, node)
+                inside = replace(path, holdings=(*path.holdings, holding))
+                if position:
+                    for each in follow(self.ev, self.ev.values(added, step.frame), position):
+                        self.value(each, (added, step.frame), inside)
+                else:
+                    self.expression(added, step.frame, inside)
+            self._given_to_library(step, made, steps, path)
+
+    def _given_to_library(self, step: Step, made: Made, steps: tuple[Step, ...], path: Path) -> None:
+        """`super().__init__(root, transform=...)` of a base that a library defines."""
+        for call in step.library_bases(self.ev):
+            names = [each.name for each in self.ev.values(call.func, step.frame) if isinstance(each, Library)]
+            base = names[0].removesuffix(".__init__") if names else ""
+            if not base or not keeps_arguments(base) or not is_reached(self.ev, call, step.frame):
+                continue
+            for arg in call.args:
+                keyword = arg.keyword.value if arg.keyword is not None else ""
+                if (base.rpartition(".")[2], keyword) not in DOES_NOT_KEEP:
+                    holding = Holding(made, steps, step, keyword, call)
+                    inside = replace(path, holdings=(*path.holdings, holding), through=(base,), keyword=keyword)
+                    self.expression(arg.value, step.frame, inside)
+
+
+def keeps_arguments(name: str) -> bool:
+    """Whether what a library's callable makes holds on to the arguments: a class, as its name says."""
+    package, _, last = name.rpartition(".")
+    if name in KEEPERS:
+        return True
+    if any(package == each or package.startswith(f"{each}.") for each in _CONSUMERS):
+        return False
+    return last[:1].isupper() and not last.isupper()
+
+
+# Packages whose classes take what they are given apart, or have a way of their own to pickle functions.
+_CONSUMERS = ("builtins", "pandas", "pathlib", "threading", "torch.utils.data.datapipes", "torchdata", "typing")
+
+
+def _stores(step: Step) -> Iterator[tuple[str, Node, cst.BaseExpression, tuple[int, ...]]]:
+    """What a step puts into attributes of its object: attribute, statement, value, and position in an unpacking."""
+    own = step.own
+    if not own:
+        return
+    scope = step.scope
+    for assign in scope.own(cst.Assign):
+        for target in assign.targets:
+            for each, position in target_paths(target.target):
+                if name := _attribute(each, own):
+                    yield _unpacked(name, assign, assign.value, position)
+    for annotated in scope.own(cst.AnnAssign):
+        if annotated.value is not None and (name := _attribute(annotated.target, own)):
+            yield name, annotated, annotated.value, ()
+    for augmented in scope.own(cst.AugAssign):
+        if isinstance(augmented.operator, cst.AddAssign | cst.BitOrAssign):
+            if name := _attribute(augmented.target, own):
+                yield name, augmented, augmented.value, ()
+    for call in scope.own(cst.Call):
+        if isinstance(call.func, cst.Attribute) and call.func.attr.value in _ADDING and call.args:
+            if name := _attribute(call.func.value, own):
+                yield name, call, call.args[-1].value, ()
+
+
+def _unpacked(
+    name: str, node: Node, value: cst.BaseExpression, position: tuple[int, ...]
+) -> tuple[str, Node, cst.BaseExpression, tuple[int, ...]]:
+    while position and isinstance(value, cst.Tuple | cst.List) and 0 <= position[0] < len(value.elements):
+        element = value.elements[position[0]]
+        if any(isinstance(each, cst.StarredElement) for each in value.elements):
+            break
+        value, position = element.value, position[1:]
+    return name, node, value, position
+
+
+def _attribute(node: cst.CSTNode, own: str) -> str:
+    """The attribute of the object that a target belongs to: `x` of `self.x`, `self.x[0]` and `self.x.y`."""
+    while isinstance(node, cst.Attribute | cst.Subscript):
+        if isinstance(node, cst.Attribute) and isinstance(node.value, cst.Name) and node.value.value == own:
+            return node.attr.value
+        node = node.value
+    return ""
+
+
+def _put_into(scope: Scope, name: cst.Name) -> Iterator[cst.BaseExpression]:
+    """What a scope adds to the container that it keeps under a name."""
+
+    def is_it(node: cst.CSTNode) -> bool:
+        return isinstance(node, cst.Name) and node.value == name.value
+
+    for call in scope.own(cst.Call):
+        if isinstance(call.func, cst.Attribute) and call.func.attr.value in _ADDING and is_it(call.func.value):
+            if call.args:
+                yield call.args[-1].value
+    for assign in scope.own(cst.Assign):
+        for target in assign.targets:
+            if isinstance(target.target, cst.Subscript) and is_it(target.target.value):
+                yield assign.value
+    for augmented in scope.own(cst.AugAssign):
+        if is_it(augmented.target) and isinstance(augmented.operator, cst.AddAssign | cst.BitOrAssign):
+            yield augmented.value
+
+
+def brought_in(ev: Evaluator, node: cst.BaseExpression, frame: Frame, value: Value) -> tuple[cst.BaseExpression, Frame]:
+    """The expression that names a value first, on the way back from where it is used: the argument, not the parameter.
+
+    Where the value comes in through a parameter, that is what the call in sight passes.
+    """
+    for _ in range(8):
+        found = _source(ev, node, frame, value)
+        if found is None:
+            break
+        node, frame = found
+    return node, frame
+
+
+def _source(
+    ev: Evaluator, node: cst.BaseExpression, frame: Frame, value: Value
+) -> tuple[cst.BaseExpression, Frame] | None:
+    if isinstance(node, cst.IfExp | cst.BooleanOperation):
+        arms = (node.body, node.orelse) if isinstance(node, cst.IfExp) else (node.left, node.right)
+        return next(((arm, frame) for arm in arms if value in ev.values(arm, frame)), None)
+    if not isinstance(node, cst.Name):
+        return None
+    for binding in resolve(node, frame.scope.module.tree):
+        home = ev.at(binding.scope, frame)
+        if binding.kind is Kind.PARAMETER:
+            given = (home.args or {}).get(node.value)
+            if given is not None and given.node is not None and given.frame is not None:
+                if value in ev.values(given.node, given.frame):
+                    return given.node, given.frame
+            param = binding.node
+            if isinstance(param, cst.Param) and param.default is not None and home.outer is not None:
+                if value in ev.values(param.default, home.outer):
+                    return param.default, home.outer
+        elif binding.kind is Kind.VALUE and binding.value is not None and not binding.path:
+            if value in ev.values(binding.value, home):
+                return binding.value, home
+    return None

@@ -1,0 +1,126 @@
+"""Which objects reach which loaders, across the modules of a project, and what these objects keep."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from dataloader_lint.facts.kept import Inventory, Kept, inventory
+from dataloader_lint.facts.loaders import Loader
+from dataloader_lint.facts.making import bare
+from dataloader_lint.facts.module import ModuleFacts
+from dataloader_lint.facts.names import Kind, bindings_of
+from dataloader_lint.facts.tree import Scope
+from dataloader_lint.facts.values import Class, Frame, Function, Method, Module, Value
+from dataloader_lint.facts.workers import Workers
+
+MAX_MODULES = 40
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Given:
+    """An object that a loader is given to read, where the loader is made by one call in sight, or nobody knows."""
+
+    loader: Loader
+    value: Value
+    held: Inventory
+
+
+class Reach:
+    """Answers for all modules of a session, each worked out once."""
+
+    def __init__(self, workers: Workers) -> None:
+        self.workers = workers
+        self.ev = workers.ev
+        self._given: dict[int, list[Given]] = {}
+        self._around: dict[tuple[int, frozenset[str]], list[ModuleFacts]] = {}
+        self._loaders: dict[int, list[Loader]] = {}
+        self._bare: dict[int, Inventory] = {}
+
+    def given(self, module: ModuleFacts) -> list[Given]:
+        """What the loaders of a module are given."""
+        key = id(module)
+        if key not in self._given:
+            self._given[key] = []  # while it is worked out
+            self._given[key] = [
+                Given(loader, value, inventory(self.ev, value))
+                for written in self.workers.loaders(module)
+                for loader in self._by_caller(written)
+                for value in loader.values("dataset")
+            ]
+        return self._given[key]
+
+    def held_by(self, klass: Class) -> Inventory:
+        """What an object of a class keeps whatever it is made from."""
+        key = id(klass.scope)
+        if key not in self._bare:
+            self._bare[key] = inventory(self.ev, bare(klass, self.ev), with_length=True)
+        return self._bare[key]
+
+    def loaders_of(self, klass: Class) -> list[Loader]:
+        """The loaders in sight that objects of a class, or of one derived from it, reach."""
+        key = id(klass.scope)
+        if key not in self._loaders:
+            self._loaders[key] = []
+            self._loaders[key] = [
+                given.loader
+                for module in self.around(klass.scope.module, [klass.node.name.value])
+                for given in self.given(module)
+                if any(
+                    each.scope is klass.scope for held in given.held.classes for each in self.ev.bases(held).classes
+                )
+            ]
+        return self._loaders[key]
+
+    def around(self, module: ModuleFacts, names: Iterable[str]) -> list[ModuleFacts]:
+        """The modules that can get at names of a module, itself first, and those that these import loaders from."""
+        key = (id(module), frozenset(names))
+        if key not in self._around:
+            found = {module.path: module}
+            for user in self.workers.users(module, set(names)):
+                found.setdefault(user.path, user)
+            for each in list(found.values()):
+                for imported in self._imported(each):
+                    if len(found) < MAX_MODULES:
+                        found.setdefault(imported.path, imported)
+            self._around[key] = list(found.values())
+        return self._around[key]
+
+    def _imported(self, module: ModuleFacts) -> Iterator[ModuleFacts]:
+        """The modules of the project that a module takes functions or classes from."""
+        for bindings in bindings_of(module.root).values():
+            for binding in bindings:
+                if binding.kind is Kind.IMPORT:
+                    for value in self.ev.imported(binding):
+                        if isinstance(value, Function | Class | Module) and value.scope.module is not module:
+                            yield value.scope.module
+
+    def _by_caller(self, loader: Loader) -> Iterator[Loader]:
+        """A loader as each call in sight of the function around it makes it; as it stands where there is none."""
+        scope = loader.frame.scope
+        entered = list(self._entered(scope)) if loader.frame.args is None and scope.is_function else []
+        if not entered:
+            yield loader
+        for frame in entered:
+            yield replace(loader, frame=frame)
+
+    def _entered(self, scope: Scope) -> Iterator[Frame]:
+        for call, frame, callees in self.ev.callers(scope):
+            for callee in callees:
+                if isinstance(callee, Function) and callee.scope is scope:
+                    yield self.ev.enter(callee, call, frame, None)
+                elif isinstance(callee, Method) and callee.function.scope is scope:
+                    yield self.ev.enter(callee.function, call, frame, callee.receiver)
+
+    def kept_around(self, module: ModuleFacts, names: Iterable[str]) -> Iterator[tuple[Kept, Class | Loader]]:
+        """What Datasets and what loaders are given keep, for all modules that can get at names of this one.
+
+        Each with the Dataset that keeps it whatever it is made from, or with the loader that the object is given to.
+        """
+        for each in self.around(module, names):
+            for klass in self.workers.datasets(each):
+                for kept in self.held_by(klass).kept:
+                    yield kept, klass
+            for given in self.given(each):
+                for kept in given.held.kept:
+                    yield kept, given.loader

@@ -1,0 +1,168 @@
+"""Functions that no import can find by their name, kept by what a loader's workers get pickled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import libcst as cst
+
+from dataloader_lint.facts import classes
+from dataloader_lint.facts.kept import Kept, brought_in
+from dataloader_lint.facts.loaders import Loader
+from dataloader_lint.facts.module import ModuleFacts
+from dataloader_lint.facts.names import dotted
+from dataloader_lint.facts.reach import Reach
+from dataloader_lint.facts.tree import Node, Scope
+from dataloader_lint.facts.values import Class, Function, Made, Value
+
+MEMOISING = ("functools.cache", "functools.lru_cache")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KeptFunction:
+    """A function that cannot be pickled, the expression that hands it over, and who keeps it."""
+
+    node: cst.BaseExpression
+    value: Value
+    kept: Kept
+    others: int  # how many more stand in the same list or dict
+    loader: Loader | None
+
+    @property
+    def function(self) -> Function | None:
+        """The function itself; None for a wrapper that a library made."""
+        return self.value if isinstance(self.value, Function) else None
+
+    @property
+    def is_lambda(self) -> bool:
+        return isinstance(self.value, Function) and isinstance(self.value.node, cst.Lambda)
+
+    @property
+    def name(self) -> str:
+        """What the user calls it: the local function's name, `functools.lru_cache`; empty for a lambda."""
+        if isinstance(self.value, Made):
+            return self.value.library
+        node = self.value.node if isinstance(self.value, Function) else None
+        return node.name.value if isinstance(node, cst.FunctionDef) else ""
+
+    @property
+    def keeper(self) -> str:
+        """`Images.transform`, or the library's class that it is given to: `ImageFolder`."""
+        path = self.kept.path
+        for holding in reversed(path.holdings):
+            if isinstance(holding.owner.by, Class):
+                owner = holding.owner.by.node.name.value
+                return f"{owner}.{holding.attribute}" if holding.attribute else owner
+        return path.through[0].rpartition(".")[2] if path.through else ""
+
+    @property
+    def through(self) -> str:
+        """The library's class that it is an argument of: `Lambda`, `Compose`; empty where there is none."""
+        return self.kept.path.through[-1].rpartition(".")[2] if self.kept.path.through else ""
+
+
+def kept_functions(reach: Reach, module: ModuleFacts) -> list[KeptFunction]:
+    """What stands in this module, cannot be pickled, and is kept by a Dataset whose workers may be spawned."""
+    if not _has_candidates(module):
+        return []
+    found: dict[int, KeptFunction] = {}
+    counts: dict[int, int] = {}
+    names = [scope.node.name.value for scope in module.root.inner if isinstance(scope.node, cst.FunctionDef | cst.ClassDef)]
+    silent: dict[int, bool] = {}
+    for kept, owner in reach.kept_around(module, names):
+        if not _is_unpicklable(kept.value):
+            continue
+        node = _place(reach, kept)
+        if node not in module.tree or id(node) in found:
+            continue
+        if isinstance(owner, Loader):
+            if not may_pickle(owner):
+                continue
+        else:
+            key = id(owner.scope)
+            if key not in silent:
+                silent[key] = never_pickled(reach.loaders_of(owner))
+            if silent[key]:
+                continue
+        container = kept.path.container
+        if container is not None and container in module.tree:
+            counts[id(container)] = counts.get(id(container), 0) + 1
+        found[id(node)] = KeptFunction(node, kept.value, kept, 0, owner if isinstance(owner, Loader) else None)
+    return list(_one_a_container(found, counts, module))
+
+
+def _one_a_container(
+    found: dict[int, KeptFunction], counts: dict[int, int], module: ModuleFacts
+) -> Iterator[KeptFunction]:
+    """The first of several functions that stand in one list or dict, with the number of the others."""
+    seen: set[int] = set()
+    for each in sorted(found.values(), key=lambda one: module.tree.order(one.node)):
+        container = each.kept.path.container
+        if container is None:
+            yield each
+        elif id(container) not in seen:
+            seen.add(id(container))
+            others = counts.get(id(container), 1) - 1
+            yield KeptFunction(each.node, each.value, each.kept, others, each.loader)
+
+
+def may_pickle(loader: Loader) -> bool:
+    """Whether a loader may start workers by a way that pickles the Dataset."""
+    return loader.has_workers is not False and not loader.pickles_nothing and loader.is_reached
+
+
+def never_pickled(loaders: list[Loader]) -> bool:
+    """Whether all loaders in sight, of which there are some, start no workers or fork them."""
+    return bool(loaders) and not any(may_pickle(loader) for loader in loaders)
+
+
+def is_local(scope: Scope) -> bool:
+    """Whether a function is defined inside another one, so that no import can find it by its name."""
+    return (
+        isinstance(scope.node, cst.FunctionDef)
+        and classes.class_of(scope) is None
+        and scope.parent is not None
+        and scope.parent.function is not None
+    )
+
+
+def _is_unpicklable(value: Value) -> bool:
+    if isinstance(value, Function):
+        if isinstance(value.node, cst.Lambda):
+            return True
+        # A wrapper that took over another function's name is looked up, and may well be found, under that.
+        return is_local(value.scope) and not any(name.endswith("wraps") for name in classes.decorator_names(value.node))
+    return (
+        isinstance(value, Made)
+        and value.library in MEMOISING
+        and value.frame is not None
+        and value.frame.scope.is_function  # at module level the name may find the wrapper itself
+        and value.call is not None
+        and _wraps_function(value)
+    )
+
+
+def _wraps_function(value: Made) -> bool:
+    assert value.call is not None
+    return len(value.call.args) > 0 and value.call.args[0].keyword is None and bool(dotted(value.call.args[0].value))
+
+
+def _place(reach: Reach, kept: Kept) -> Node:
+    """The lambda, the call that wraps, or the expression that names the local function first."""
+    value = kept.value
+    if isinstance(value, Made):
+        assert value.call is not None
+        return value.call
+    if isinstance(value, Function) and isinstance(value.node, cst.Lambda):
+        return value.node
+    return brought_in(reach.ev, kept.node, kept.frame, value)[0]
+
+
+def _has_candidates(module: ModuleFacts) -> bool:
+    return any(
+        isinstance(scope.node, cst.Lambda) or (isinstance(scope.node, cst.FunctionDef) and is_local(scope))
+        for scope in module.root.descend()
+    ) or any(module.calls_named(name) for name in ("lru_cache", "cache"))
+
+

@@ -1,0 +1,259 @@
+"""One file: lint → repairs → edits → new text, round after round until nothing changes; keeps only what holds.
+
+A repair holds if the new text parses, compiles where the old one did, the finding is gone and no new one has come.
+Every round that keeps something leaves fewer findings than before, so the rounds come to an end.
+"""
+
+from __future__ import annotations
+
+import codecs
+import io
+import tokenize
+import warnings
+from collections import Counter
+from dataclasses import dataclass, replace
+
+from dataloader_lint.diagnostics import Diagnostic, Safety
+from dataloader_lint.edits import Edit, Editor, Repair, splice
+from dataloader_lint.gate import may_matter
+from dataloader_lint.linter import Examined, build_repairs, examine, lint_source, unsuppressed
+from dataloader_lint.settings import Settings
+from dataloader_lint.source.decoding import UnreadableError, decode, line_starts
+from dataloader_lint.source.noqa import skips_file
+
+# A finding by its code and place, as far as the place is the same in the old and the new text: its offset in the old
+# one, or None inside of what an edit replaced or brought.
+_Mark = tuple[str, int | None]
+
+
+@dataclass(frozen=True, slots=True)
+class FixResult:
+    """What came of fixing one file.
+
+    `fixed` counts the repairs that were kept by code; `remaining` are the findings of the new text, each with its `fix`
+    where there is one that was not applied (an unsafe one that was not asked for). `dropped` are those whose repair was
+    tried and did not hold.
+    """
+
+    source: bytes
+    fixed: dict[str, int]
+    remaining: list[Diagnostic]
+    dropped: list[Diagnostic]
+
+    @property
+    def unsafe_available(self) -> int:
+        """How many of the remaining findings have an unsafe fix that was not asked for."""
+        return sum(1 for one in self.remaining if one.fix is not None and one.fix.safety is Safety.UNSAFE)
+
+
+def fix_source(
+    source: bytes, filename: str, settings: Settings | None = None, *, unsafe: bool = False
+) -> FixResult:
+    """Fix one file given as its bytes: all safe repairs of its selected and unsuppressed findings, and unsafe ones too.
+
+    Nothing is written. Encoding, byte order mark and newlines stay, and so does every byte outside of the edits.
+    """
+    settings = settings or Settings()
+    opened = _open(source)
+    if opened is None:
+        return FixResult(source, {}, lint_source(source, filename, settings), [])
+    text, encoding = opened
+    fixed: Counter[str] = Counter()
+    dropped: set[_Mark] = set()
+    state = _State(text, filename, settings)
+    is_settled = True  # whether nothing has changed since a repair was first dropped
+    while True:
+        wanted = {
+            one: repair
+            for one, repair in state.repairs.items()
+            if (unsafe or repair.safety is Safety.SAFE) and (one.code, state.offset(one)) not in dropped
+        }
+        if not wanted and is_settled:
+            break
+        if not wanted:  # what did not hold may do so now; a second run would try it
+            dropped, is_settled = set(), True
+            continue
+        kept, after, failed = _best(state, wanted, encoding)
+        dropped |= {(one.code, state.offset(one)) for one in failed}
+        if after is None:
+            continue
+        fixed.update(one.code for one in kept)
+        edits = _merged([wanted[one] for one in kept])
+        dropped = {(code, place) for code, place in after.places() if (code, _before(edits, place)) in dropped}
+        is_settled = not dropped
+        state = after
+    bad = [one for one in state.found if (one.code, state.offset(one)) in dropped]
+    remaining = [state.with_fix(one) if one not in bad else one for one in state.found]
+    mark = codecs.BOM_UTF8 if source.startswith(codecs.BOM_UTF8) else b""
+    changed = mark + state.text.encode(encoding) if state.text != text else source
+    return FixResult(changed, dict(fixed), [*state.broken, *remaining], bad)
+
+
+def with_fixes(source: bytes, filename: str, settings: Settings | None = None) -> list[Diagnostic]:
+    """Lint one file and say for each finding how it can be fixed, by a repair that was tried and holds on its own."""
+    settings = settings or Settings()
+    opened = _open(source)
+    if opened is None:
+        return lint_source(source, filename, settings)
+    text, encoding = opened
+    state = _State(text, filename, settings)
+    held = set(state.repairs)
+    if held and _tried(state, state.repairs, encoding) is None:
+        held = {one for one, repair in state.repairs.items() if _tried(state, {one: repair}, encoding) is not None}
+    return [*state.broken, *(state.with_fix(one) if one in held else one for one in state.found)]
+
+
+class _State:
+    """A text as it stands in one round: its findings, and how to mend them."""
+
+    def __init__(self, text: str, filename: str, settings: Settings) -> None:
+        self.text = text
+        self.filename = filename
+        self.settings = settings
+        # What earlier rounds worked out about the file does not hold any more.
+        self.examined: Examined = examine(text, filename, settings)
+        self.found = [one for one in unsuppressed(self.examined.diagnostics, text) if one.code != _INTERNAL_ERROR]
+        self.broken = [one for one in self.examined.diagnostics if one.code == _INTERNAL_ERROR]
+        self._starts = line_starts(text)
+        self._repairs: dict[Diagnostic, Repair] | None = None
+        self._editor: Editor | None = None
+
+    @property
+    def repairs(self) -> dict[Diagnostic, Repair]:
+        """The repairs of its findings, in the order of their places."""
+        if self._repairs is None:
+            self._repairs = {}
+            if self.examined.tree is not None and self.examined.builders:
+                self._editor = Editor(self.examined.tree, self.text)
+                self._repairs, broken = build_repairs(
+                    self.examined, self.found, self._editor, self.filename, self.settings
+                )
+                self.broken += broken
+        return self._repairs
+
+    def with_fix(self, one: Diagnostic) -> Diagnostic:
+        """A finding with its repair, if it has one."""
+        repair = self.repairs.get(one)
+        return one if repair is None or self._editor is None else replace(one, fix=self._editor.fix(repair))
+
+    def offset(self, one: Diagnostic) -> int:
+        """Where a finding begins."""
+        return self._starts[one.start.line - 1] + one.start.column
+
+    def places(self) -> list[tuple[str, int]]:
+        """Code and offset of all findings."""
+        return [(one.code, self.offset(one)) for one in self.found]
+
+
+_INTERNAL_ERROR = "DL999"
+
+
+def _open(source: bytes) -> tuple[str, str] | None:
+    """A file's text and encoding; None where there is nothing to fix or it could not be written back as it was."""
+    if not may_matter(source):
+        return None
+    try:
+        text = decode(source)
+        encoding = tokenize.detect_encoding(io.BytesIO(source).readline)[0].removesuffix("-sig")
+        bare = source.removeprefix(codecs.BOM_UTF8)
+        return (text, encoding) if not skips_file(text) and text.encode(encoding) == bare else None
+    except (UnreadableError, UnicodeError):
+        return None
+
+
+def _best(
+    state: _State, wanted: dict[Diagnostic, Repair], encoding: str
+) -> tuple[list[Diagnostic], _State | None, list[Diagnostic]]:
+    """As many of the wanted repairs as hold together, the state after them, and those that do not hold."""
+    chosen = _without_overlaps(wanted)
+    after = _tried(state, chosen, encoding)
+    if after is not None:
+        return list(chosen), after, []
+    if len(chosen) == 1:
+        return [], None, list(chosen)
+    singly = {one: _tried(state, {one: repair}, encoding) for one, repair in chosen.items()}
+    good = {one: chosen[one] for one, result in singly.items() if result is not None}
+    failed = [one for one, result in singly.items() if result is None]
+    if len(good) < len(chosen) and len(good) > 1:
+        after = _tried(state, good, encoding)
+        if after is not None:
+            return list(good), after, failed
+    first = next(iter(good), None)
+    return ([first], singly[first], failed) if first is not None else ([], None, failed)
+
+
+def _tried(state: _State, repairs: dict[Diagnostic, Repair], encoding: str) -> _State | None:
+    """The state after some repairs that do not overlap; None where they do not hold."""
+    edits = _merged(list(repairs.values()))
+    text = splice(state.text, edits)
+    if not _can_be_encoded(text, encoding) or (_compiles(state.text) and not _compiles(text)):
+        return None
+    after = _State(text, state.filename, state.settings)
+    if after.examined.tree is None or len(after.broken) > len(state.broken):
+        return None
+    expected: Counter[_Mark] = Counter((one.code, _outside(edits, state.offset(one))) for one in state.found)
+    expected.subtract((one.code, _outside(edits, state.offset(one))) for one in repairs)
+    marks: Counter[_Mark] = Counter((code, _before(edits, place)) for code, place in after.places())
+    return None if marks - expected else after
+
+
+def _without_overlaps(wanted: dict[Diagnostic, Repair]) -> dict[Diagnostic, Repair]:
+    """The repairs whose edits leave each other alone, first come, first served; the others wait for the next round."""
+    chosen: dict[Diagnostic, Repair] = {}
+    taken: set[Edit] = set()
+    for one, repair in wanted.items():
+        new = set(repair.edits) - taken
+        if not any(_overlap(edit, other) for edit in new for other in taken):
+            chosen[one] = repair
+            taken |= new
+    return chosen
+
+
+def _overlap(one: Edit, other: Edit) -> bool:
+    """Whether two edits change the same text. Insertions do not, at one place neither."""
+    if one.start == one.end or other.start == other.end:
+        return one.start < other.start < one.end or other.start < one.start < other.end
+    return one.start < other.end and other.start < one.end
+
+
+def _merged(repairs: list[Repair]) -> list[Edit]:
+    """The edits of several repairs in the order of their places, equal ones once."""
+    edits = dict.fromkeys(edit for repair in repairs for edit in repair.edits)
+    return sorted(edits, key=lambda edit: (edit.start, edit.end))
+
+
+def _outside(edits: list[Edit], place: int) -> int | None:
+    """An offset of the old text, or None where an edit replaces what stands there."""
+    return None if any(edit.start <= place < edit.end for edit in edits) else place
+
+
+def _before(edits: list[Edit], place: int) -> int | None:
+    """The offset in the old text of an offset in the new one; None inside of what an edit brought."""
+    grown = 0
+    for edit in edits:
+        start = edit.start + grown
+        if place < start:
+            break
+        if place < start + len(edit.content):
+            return None
+        grown += len(edit.content) - (edit.end - edit.start)
+    return place - grown
+
+
+def _can_be_encoded(text: str, encoding: str) -> bool:
+    try:
+        text.encode(encoding)
+    except UnicodeError:
+        return False
+    return True
+
+
+def _compiles(text: str) -> bool:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what Python thinks of the file's other lines is not our business
+            compile(text, "<fixed>", "exec", dont_inherit=True)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
+

@@ -1,0 +1,29 @@
+"""What fixing would change, as a unified diff that `patch -p0` and `git apply -p0` read."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator
+
+from dataloader_lint.output.paint import Paint
+
+_LINES = re.compile(r"[^\n]*\n|[^\n]+")
+
+
+def emit(name: str, before: str, after: str, paint: Paint) -> Iterator[str]:
+    """Yields the lines of the diff without their ends; carriage returns stay, as they are part of the content."""
+    old, new = _LINES.findall(before), _LINES.findall(after)
+    for line in difflib.unified_diff(old, new, name, name):
+        bare = line.removesuffix("\n")
+        yield paint(_style(line), bare)
+        if not line.endswith("\n"):
+            yield "\\ No newline at end of file"
+
+
+def _style(line: str) -> str:
+    if line.startswith(("---", "+++")):
+        return "strong"
+    if line.startswith("@@"):
+        return "help"
+    return "added" if line.startswith("+") else "removed" if line.startswith("-") else "context"

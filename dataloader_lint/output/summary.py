@@ -1,0 +1,38 @@
+"""The last lines of a report: how much was found, fixed, and could be fixed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from dataloader_lint.diagnostics import Diagnostic, Safety
+
+
+def emit(diagnostics: Sequence[Diagnostic], fixed: int, dropped: int, *, fixing: bool, unsafe: bool) -> Iterator[str]:
+    """Yields what to say below the findings that remain.
+
+    `fixed` counts the repairs that were made, `dropped` those that were tried and left out. `fixing` says whether
+    `--fix` was given, `unsafe` whether unsafe fixes count as fixable.
+    """
+    if not diagnostics and not fixed:
+        yield "All checks passed!"
+        return
+    total = fixed + len(diagnostics)
+    counts = f" ({fixed} fixed, {len(diagnostics)} remaining)" if fixing else ""
+    yield f"Found {total} {_plural('error', total)}{counts}."
+    if dropped:
+        yield f"{dropped} {_plural('fix', dropped)} did not hold when tried and {_was(dropped)} left out."
+    safe = sum(1 for one in diagnostics if one.fix is not None and (unsafe or one.fix.safety is Safety.SAFE))
+    hidden = sum(1 for one in diagnostics if one.fix is not None) - safe
+    more = f"{hidden} hidden {_plural('fix', hidden)} can be enabled with the `--unsafe-fixes` option"
+    if safe and not fixing:
+        yield f"{safe} fixable with the `--fix` option{f' ({more})' if hidden else ''}."
+    elif hidden:
+        yield f"No fixes available ({more})."
+
+
+def _plural(word: str, count: int) -> str:
+    return word if count == 1 else word + ("es" if word.endswith("x") else "s")
+
+
+def _was(count: int) -> str:
+    return "was" if count == 1 else "were"
