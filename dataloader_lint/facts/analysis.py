@@ -11,6 +11,7 @@ from dataloader_lint.facts.entity import Entity
 from dataloader_lint.facts.evaluate import Evaluation
 from dataloader_lint.facts.generators import SharedGenerator, shared_generators
 from dataloader_lint.facts.loaders import Loader, loaders_in
+from dataloader_lint.facts.local_datasets import LocalDataset, local_datasets
 from dataloader_lint.facts.module import ModuleFacts
 from dataloader_lint.facts.opencv import OpenCV
 from dataloader_lint.facts.project import Project
@@ -79,6 +80,11 @@ class Analysis:
     def kept_functions(self) -> list[KeptFunction]:
         """The functions of this file that cannot be pickled and that Datasets keep."""
         return kept_functions(self.session.reach, self.module)
+
+    @property
+    def local_datasets(self) -> list[LocalDataset]:
+        """The Datasets that are defined inside functions and reach loaders."""
+        return list(local_datasets(self.session.reach, self.module))
 
     @property
     def datasets(self) -> list[Dataset]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from dataloader_lint.facts.names import P, leaves
+from dataloader_lint.facts.flow import P, leaves
 from dataloader_lint.facts.tree import Node
 from dataloader_lint.facts.values import Const, Evaluator, Frame, Value, truth
 

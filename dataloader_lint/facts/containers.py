@@ -6,7 +6,7 @@ import libcst as cst
 
 from dataloader_lint.facts import keywords
 from dataloader_lint.facts.library import LOADERS, PASS_THROUGH
-from dataloader_lint.facts.names import STAR
+from dataloader_lint.facts.names import STAR, dotted
 from dataloader_lint.facts.values import (
     ABSENT,
     NOTHING_KNOWN,
@@ -29,7 +29,6 @@ from dataloader_lint.facts.values import (
     merge,
     part,
 )
-
 
 # The parts of a random split are Subsets of the Dataset that is given first.
 _SPLIT, _SUBSET = "torch.utils.data.random_split", "torch.utils.data.Subset"
@@ -84,7 +83,7 @@ _ELEMENTS: dict[str, Values] = {
 def _element_of_sequence(ev: Evaluator, value: Sequence) -> Values:
     node = value.node
     if value.items is not None:
-        return merge(*value.items) if value.items else NOTHING_KNOWN
+        return merge(*value.items) if value.items else merge(_appended(ev, value), NOTHING_KNOWN)
     if isinstance(node, cst.ListComp | cst.SetComp | cst.GeneratorExp):
         return ev.values(node.elt, value.frame)
     if isinstance(node, cst.FunctionDef):
@@ -98,6 +97,22 @@ def _element_of_sequence(ev: Evaluator, value: Sequence) -> Values:
     if isinstance(node, cst.Call) and node.args:  # list(x), sorted(x)
         return merge(*(ev.element(each) for each in ev.values(node.args[0].value, value.frame)))
     return NOTHING_KNOWN
+
+
+def _appended(ev: Evaluator, value: Sequence) -> Values:
+    """What the function that makes an empty list appends to it under the name that it gives it."""
+    tree = value.frame.scope.module.tree
+    assign = tree.parent(value.node) if value.node in tree else None
+    if not isinstance(assign, cst.Assign | cst.AnnAssign):
+        return ()
+    target = assign.targets[0].target if isinstance(assign, cst.Assign) else assign.target
+    name = dotted(target)
+    found: list[Values] = []
+    for call in value.frame.scope.own(cst.Call) if name else ():
+        if isinstance(call.func, cst.Attribute) and call.func.attr.value == "append" and len(call.args) == 1:
+            if dotted(call.func.value) == name:
+                found.append(ev.values(call.args[0].value, value.frame))
+    return merge(*found)
 
 
 def _yielded(ev: Evaluator, frame: Frame) -> Values:

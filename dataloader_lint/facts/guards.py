@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import libcst as cst
 
-from dataloader_lint.facts.names import Kind, bindings_of, dotted, leaves
+from dataloader_lint.facts.flow import leaves
+from dataloader_lint.facts.names import Kind, bindings_of, dotted
 from dataloader_lint.facts.tree import Node, Tree
 
 _LEAVING_CALLS = frozenset({"sys.exit", "exit", "quit", "os._exit"})

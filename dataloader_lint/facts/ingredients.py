@@ -14,8 +14,9 @@ import libcst as cst
 
 from dataloader_lint.facts import classes
 from dataloader_lint.facts.calls import arguments_of_callers
+from dataloader_lint.facts.flow import reaching
 from dataloader_lint.facts.module import last_name
-from dataloader_lint.facts.names import Binding, Kind, bindings_of, reaching, resolve
+from dataloader_lint.facts.names import Binding, Kind, bindings_of, resolve
 from dataloader_lint.facts.tree import Scope
 from dataloader_lint.facts.values import Class, Evaluator, Frame, Function, Library, Made, Method
 
@@ -28,6 +29,7 @@ class Part(Enum):
     TORCH = "torch"  # the seed that torch gives each worker anew in each epoch
     FRESH = "fresh"  # chance, the clock: another value each time
     SAMPLE = "sample"  # what the loader asks for
+    COUNTED = "counted"  # something that changes as the program goes on: an epoch, a step
     UNKNOWN = "unknown"
 
 
@@ -35,6 +37,7 @@ Parts = frozenset[Part]
 
 _FIXED: Parts = frozenset({Part.FIXED})
 _UNKNOWN: Parts = frozenset({Part.UNKNOWN})
+_COUNTS: Parts = frozenset({Part.COUNTED})
 MAX_DEPTH = 8
 
 WORKER_INFO = "torch.utils.data.get_worker_info"
@@ -63,6 +66,13 @@ _COMBINING_METHODS = frozenset(
 )
 
 
+def _before_the_workers(found: Parts) -> Parts:
+    """What was worked out before is the same in all workers, however; unless it is worked out again and again."""
+    if found & {Part.TORCH, Part.FRESH, Part.COUNTED}:
+        return _COUNTS
+    return _FIXED
+
+
 class Ingredients:
     """Looks into expressions. `roots` says what the parameters of the first function are, `inside` what workers run.
 
@@ -82,7 +92,8 @@ class Ingredients:
             return _UNKNOWN
         self._running.add(key)
         try:
-            return self._of(node, frame, depth + 1)
+            found = self._of(node, frame, depth + 1)
+            return found if id(frame.scope) in self.inside else _before_the_workers(found)
         finally:
             self._running.discard(key)
 
@@ -123,7 +134,7 @@ class Ingredients:
         if not bindings:
             return _FIXED if node.value in ("True", "False", "None", "__file__", "__name__") else _UNKNOWN
         if any(self.roots.get(id(each.node)) is None for each in bindings) and _COUNTED.search(node.value):
-            return _UNKNOWN
+            return _COUNTS
         found: set[Part] = set()
         for binding in bindings:
             found |= self._binding(binding, frame, depth)
@@ -181,7 +192,7 @@ class Ingredients:
                 name, _UNKNOWN
             )
         if _COUNTED.search(name):
-            return _UNKNOWN
+            return _COUNTS
         for each in owners:
             klass = each.by if isinstance(each, Made) else each
             if isinstance(klass, Class):
@@ -234,6 +245,7 @@ class Ingredients:
 
     def _returned(self, function: Function, frame: Frame, depth: int) -> Parts:
         node = function.node
+        self.inside.add(id(function.scope))
         if isinstance(node, cst.Lambda):
             return self.of(node.body, frame, depth)
         found: set[Part] = set()

@@ -20,7 +20,6 @@ from dataloader_lint.facts.values import (
     Evaluator,
     Frame,
     Function,
-    Iterator as Iterated,
     Library,
     Made,
     Mapping,
@@ -28,6 +27,9 @@ from dataloader_lint.facts.values import (
     Partial,
     Sequence,
     Value,
+)
+from dataloader_lint.facts.values import (
+    Iterator as Iterated,
 )
 
 MAX_HOPS = 12

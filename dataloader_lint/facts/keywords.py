@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import libcst as cst
 
 from dataloader_lint.facts.branches import in_force, is_reached
-from dataloader_lint.facts.names import Binding, Kind, bindings_of, reaching_or_not, resolve
+from dataloader_lint.facts.flow import reaching_or_not
+from dataloader_lint.facts.names import Binding, Kind, bindings_of, resolve
 from dataloader_lint.facts.tree import COMPREHENSIONS, Node, Scope
 from dataloader_lint.facts.values import (
     ABSENT,
@@ -32,7 +33,7 @@ _READING_METHODS = frozenset({"debug", "format", "info", "isdisjoint", "update",
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Change:
+class Change:
     """A binding of the name, or a store into the dict under it, as far as one key is concerned."""
 
     node: Node
@@ -42,42 +43,62 @@ class _Change:
     gone: bool = False
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Changes:
+    """What decides about one key of a dict at one place: what is in force there, and what may have changed it."""
+
+    reached: list[Change]
+    unsure: list[Node]
+    defaults: list[tuple[Node, cst.BaseExpression]]
+    frame: Frame  # of the scope that binds the name
+    is_near: bool  # whether the place is in that scope
+
+
 def lookup(ev: Evaluator, node: cst.CSTNode, key: object, frame: Frame) -> Values:
     """What `node[key]` can be where the dict expression `node` stands; ABSENT among the values if it may be missing."""
     if not isinstance(node, cst.Name):
         return merge(*(in_value(ev, value, key) for value in ev.values(node, frame)))
+    found_changes = changes_at(ev, node, key, frame)
+    if found_changes is None:
+        return NOTHING_KNOWN
+    outer = found_changes.frame
+    found = merge(*(_effect(ev, change, key, outer) for change in found_changes.reached)) or NOTHING_KNOWN
+    if found_changes.unsure:
+        found = merge(found, NOTHING_KNOWN)
+    tree = frame.scope.module.tree
+    for statement, default in found_changes.defaults:  # setdefault
+        if ABSENT in found or UNKNOWN in found:
+            certain = tuple(value for value in found if value is not ABSENT)
+            is_near = found_changes.is_near
+            _, surely = reaching_or_not(node, [Change(statement)], tree) if is_near else ([], False)
+            found = merge(certain, ev.values(default, outer), () if surely else (ABSENT,))
+    return found
+
+
+def changes_at(ev: Evaluator, node: cst.Name, key: object, frame: Frame) -> Changes | None:
+    """What decides about a key of the dict called `node` where the name stands; None where the name is not bound."""
     tree = frame.scope.module.tree
     bindings = resolve(node, tree)
     if not bindings:
-        return NOTHING_KNOWN
+        return None
     home = bindings[0].scope
     changes, unsure, fallback = _changes(ev, home, node.value, key, frame)
-    placed = [_Change(binding.node, binding) for binding in bindings]
+    placed = [Change(binding.node, binding) for binding in bindings]
     use_scope: Scope | None = tree.scope_of(node)
     while use_scope is not None and isinstance(use_scope.node, COMPREHENSIONS):
         use_scope = use_scope.parent
-    everything = [*placed, *changes]
+    reached = [*placed, *changes]
     if use_scope is home:
-        reached, _ = reaching_or_not(node, everything, tree)
+        reached, _ = reaching_or_not(node, reached, tree)
         order = tree.order(node)
         unsure = [each for each in unsure if tree.order(each) < order]
         fallback = [each for each in fallback if tree.order(each[0]) < order]
-    else:
-        reached = everything
     outer = _home_frame(ev, home, frame)
     if ev.cuda:
         if use_scope is home:
             reached = in_force(ev, node, reached, outer)
         unsure = [each for each in unsure if is_reached(ev, each, outer)]
-    found = merge(*(_effect(ev, change, key, outer) for change in reached)) or NOTHING_KNOWN
-    if unsure:
-        found = merge(found, NOTHING_KNOWN)
-    for statement, default in fallback:  # setdefault
-        if ABSENT in found or UNKNOWN in found:
-            certain = tuple(value for value in found if value is not ABSENT)
-            _, surely = reaching_or_not(node, [_Change(statement)], tree) if use_scope is home else ([], False)
-            found = merge(certain, ev.values(default, outer), () if surely else (ABSENT,))
-    return found
+    return Changes(reached, unsure, fallback, outer, use_scope is home)
 
 
 def _home_frame(ev: Evaluator, home: Scope, frame: Frame) -> Frame:
@@ -89,7 +110,7 @@ def _home_frame(ev: Evaluator, home: Scope, frame: Frame) -> Frame:
     return ev.frame_of(home)
 
 
-def _effect(ev: Evaluator, change: _Change, key: object, frame: Frame) -> Values:
+def _effect(ev: Evaluator, change: Change, key: object, frame: Frame) -> Values:
     if change.gone:
         return (ABSENT,)
     if change.value is not None:
@@ -105,9 +126,9 @@ def _effect(ev: Evaluator, change: _Change, key: object, frame: Frame) -> Values
 
 def _changes(
     ev: Evaluator, scope: Scope, name: str, key: object, frame: Frame
-) -> tuple[list[_Change], list[Node], list[tuple[Node, cst.BaseExpression]]]:
+) -> tuple[list[Change], list[Node], list[tuple[Node, cst.BaseExpression]]]:
     """Stores into the dict called `name`: those that set the key, those that may, and the defaults for it."""
-    surely: list[_Change] = []
+    surely: list[Change] = []
     unsure: list[Node] = []
     defaults: list[tuple[Node, cst.BaseExpression]] = []
     home = _home_frame(ev, scope, frame)
@@ -126,7 +147,7 @@ def _changes(
             if isinstance(target.target, cst.Subscript) and is_it(target.target.value):
                 stored = key_of(target.target)
                 if stored == key:
-                    surely.append(_Change(assign, value=assign.value))
+                    surely.append(Change(assign, value=assign.value))
                 elif stored is UNKNOWN:
                     unsure.append(assign)
     for augmented in scope.own(cst.AugAssign):
@@ -135,7 +156,7 @@ def _changes(
     for deleted in scope.own(cst.Del):
         if isinstance(deleted.target, cst.Subscript) and is_it(deleted.target.value):
             if key_of(deleted.target) == key:
-                surely.append(_Change(deleted, gone=True))
+                surely.append(Change(deleted, gone=True))
     for call in scope.own(cst.Call):
         if isinstance(call.func, cst.Attribute) and is_it(call.func.value):
             method = call.func.attr.value
@@ -146,7 +167,7 @@ def _changes(
                 if known is None:
                     unsure.append(call)
                 elif known.value == key and method == "pop":
-                    surely.append(_Change(call, gone=True))
+                    surely.append(Change(call, gone=True))
                 elif known.value == key and len(call.args) > 1:
                     defaults.append((call, call.args[1].value))
             elif method in ("clear", "popitem"):
@@ -170,14 +191,14 @@ def _updated(
     args: list[cst.Arg],
     key: object,
     frame: Frame,
-    surely: list[_Change],
+    surely: list[Change],
     unsure: list[Node],
 ) -> None:
     """`kw.update(args)` as far as the key is concerned; the last argument wins."""
     for arg in reversed(args):
         if arg.keyword is not None:
             if arg.keyword.value == key:
-                surely.append(_Change(node, value=arg.value))
+                surely.append(Change(node, value=arg.value))
                 return
             continue
         found = lookup(ev, arg.value, key, frame)
@@ -186,7 +207,7 @@ def _updated(
         if ABSENT in found or UNKNOWN in found:
             unsure.append(node)
         else:
-            surely.append(_Change(node, source=arg.value))
+            surely.append(Change(node, source=arg.value))
         return
 
 

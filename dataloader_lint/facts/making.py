@@ -1,4 +1,4 @@
-"""How an object comes to be: the functions that its making runs in the parent process, each in the frame of its call."""
+"""How an object comes to be: the functions that its making runs, each in the frame of its call."""
 
 from __future__ import annotations
 

@@ -6,8 +6,9 @@ import libcst as cst
 
 from dataloader_lint.facts import classes, hints, options
 from dataloader_lint.facts.containers import augmented, follow
+from dataloader_lint.facts.flow import reaching_or_not
 from dataloader_lint.facts.library import LOADERS, canonical
-from dataloader_lint.facts.names import Binding, Kind, bindings_of, dotted, reaching_or_not
+from dataloader_lint.facts.names import Binding, Kind, bindings_of, dotted
 from dataloader_lint.facts.tree import Scope
 from dataloader_lint.facts.values import (
     NOTHING_KNOWN,

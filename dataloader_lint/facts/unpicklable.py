@@ -11,9 +11,9 @@ from dataloader_lint.facts import classes
 from dataloader_lint.facts.kept import Kept, brought_in
 from dataloader_lint.facts.loaders import Loader
 from dataloader_lint.facts.module import ModuleFacts
-from dataloader_lint.facts.names import dotted
+from dataloader_lint.facts.names import bindings_of, dotted
 from dataloader_lint.facts.reach import Reach
-from dataloader_lint.facts.tree import Node, Scope
+from dataloader_lint.facts.tree import Scope
 from dataloader_lint.facts.values import Class, Function, Made, Value
 
 MEMOISING = ("functools.cache", "functools.lru_cache")
@@ -61,6 +61,12 @@ class KeptFunction:
         """The library's class that it is an argument of: `Lambda`, `Compose`; empty where there is none."""
         return self.kept.path.through[-1].rpartition(".")[2] if self.kept.path.through else ""
 
+    @property
+    def role(self) -> str:
+        """What it is for: the argument or attribute that holds it."""
+        path = self.kept.path
+        return path.keyword or (path.holdings[-1].attribute if path.holdings else "") or "function"
+
 
 def kept_functions(reach: Reach, module: ModuleFacts) -> list[KeptFunction]:
     """What stands in this module, cannot be pickled, and is kept by a Dataset whose workers may be spawned."""
@@ -68,7 +74,7 @@ def kept_functions(reach: Reach, module: ModuleFacts) -> list[KeptFunction]:
         return []
     found: dict[int, KeptFunction] = {}
     counts: dict[int, int] = {}
-    names = [scope.node.name.value for scope in module.root.inner if isinstance(scope.node, cst.FunctionDef | cst.ClassDef)]
+    names = list(bindings_of(module.root))
     silent: dict[int, bool] = {}
     for kept, owner in reach.kept_around(module, names):
         if not _is_unpicklable(kept.value):
@@ -148,7 +154,7 @@ def _wraps_function(value: Made) -> bool:
     return len(value.call.args) > 0 and value.call.args[0].keyword is None and bool(dotted(value.call.args[0].value))
 
 
-def _place(reach: Reach, kept: Kept) -> Node:
+def _place(reach: Reach, kept: Kept) -> cst.BaseExpression:
     """The lambda, the call that wraps, or the expression that names the local function first."""
     value = kept.value
     if isinstance(value, Made):

@@ -107,12 +107,14 @@ def _advice(kept: KeptFunction) -> str:
 
 def fix(kept: KeptFunction, editor: Editor) -> Repair | None:
     from dataloader_lint.edits import Repair, hoist_lambda, lift_function
+    from dataloader_lint.edits.captures import captured_names
 
     if kept.function is None or kept.others or kept.function.node not in editor.tree:
         return None
     if kept.is_lambda:
+        captured = captured_names(editor, kept.function.node, kept.function.node)
         name, edits = hoist_lambda(editor, kept.function.node, kept.role)
-        safety = Safety.UNSAFE if kept.captures else Safety.SAFE
+        safety = Safety.UNSAFE if captured else Safety.SAFE
         return Repair(safety, f"Make the lambda a function at module level, `{name}`", edits)
     name, edits = lift_function(editor, kept.function.node)
     return Repair(Safety.UNSAFE, f"Move `{name}` to module level", edits)

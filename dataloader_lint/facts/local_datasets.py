@@ -1,0 +1,90 @@
+"""Datasets whose class is defined inside a function, so that no import can find it by its name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import libcst as cst
+
+from dataloader_lint.facts import classes
+from dataloader_lint.facts.kept import PICKLES_ITSELF
+from dataloader_lint.facts.loaders import Loader
+from dataloader_lint.facts.module import ModuleFacts
+from dataloader_lint.facts.names import bindings_of
+from dataloader_lint.facts.reach import Reach
+from dataloader_lint.facts.tree import Scope
+from dataloader_lint.facts.unpicklable import may_pickle
+from dataloader_lint.facts.values import Class, Element, Evaluator, Made, Sequence, Value
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LocalDataset:
+    """A Dataset class inside a function; `loader` is one with workers that gets an object of it, if one is in sight."""
+
+    klass: Class
+    function: str
+    loader: Loader | None
+
+    @property
+    def name(self) -> str:
+        return self.klass.node.name.value
+
+
+def local_datasets(reach: Reach, module: ModuleFacts) -> Iterator[LocalDataset]:
+    """The Dataset classes inside functions that reach a loader with workers, or that their function returns."""
+    for klass in reach.workers.datasets(module):
+        function = _function_around(klass.scope)
+        if function is None or _is_found_by_name(reach.ev, klass, function):
+            continue
+        assert isinstance(function.node, cst.FunctionDef)
+        name = function.node.name.value
+        loaders = reach.loaders_of(klass)
+        loader = next((each for each in loaders if may_pickle(each)), None)
+        if loader is not None:
+            yield LocalDataset(klass, name, loader)
+        elif not loaders and _is_returned(reach.ev, klass, function):
+            yield LocalDataset(klass, name, None)
+
+
+def _function_around(scope: Scope) -> Scope | None:
+    current = scope.parent
+    while current is not None and not isinstance(current.node, cst.FunctionDef):
+        current = current.parent
+    return current
+
+
+def _is_found_by_name(ev: Evaluator, klass: Class, function: Scope) -> bool:
+    """Whether the class is a global all the same, or pickles its objects in a way of its own."""
+    name = klass.node.name.value
+    if any(each.value == name for item in function.own(cst.Global) for each in _names(item)):
+        return True
+    if "__qualname__" in bindings_of(klass.scope):
+        return True
+    bases = ev.bases(klass).classes
+    return any(classes.find_method(ev, bases, each) is not None for each in PICKLES_ITSELF[1:])
+
+
+def _names(statement: cst.Global) -> Iterator[cst.Name]:
+    return (item.name for item in statement.names)
+
+
+def _is_returned(ev: Evaluator, klass: Class, function: Scope) -> bool:
+    """Whether the function around hands out the class, or an object of it."""
+    frame = ev.frame_of(function)
+    return any(
+        _is_of(value, klass)
+        for statement in function.own(cst.Return)
+        if statement.value is not None
+        for value in ev.values(statement.value, frame)
+    )
+
+
+def _is_of(value: Value, klass: Class) -> bool:
+    if isinstance(value, Element):
+        return _is_of(value.of, klass)
+    if isinstance(value, Sequence) and value.items is not None:
+        return any(_is_of(each, klass) for item in value.items for each in item)
+    if isinstance(value, Made):
+        return isinstance(value.by, Class) and value.by.scope is klass.scope
+    return isinstance(value, Class) and value.scope is klass.scope

@@ -1,0 +1,94 @@
+"""Where nodes stand in the text: one pass of LibCST's code generation that notes only the wanted ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import libcst as cst
+from libcst._nodes.internal import CodegenState
+
+from dataloader_lint.diagnostics import Position
+
+Node = cst.CSTNode
+
+
+def ranges(module: cst.Module, wanted: Iterable[Node]) -> dict[int, tuple[Position, Position]]:
+    """Start and end of the wanted nodes of a module, by `id`; without the blank lines and comments before them."""
+    state = _Recorder(module, {id(node) for node in wanted})
+    module._codegen(state)
+    return state.found
+
+
+class _Recorder(CodegenState):
+    """Code generation that notes where the wanted nodes begin and end, without leading blank space."""
+
+    __slots__ = ("_column", "_line", "_open", "_wanted", "found")
+
+    def __init__(self, module: cst.Module, wanted: set[int]) -> None:
+        super().__init__(default_indent=module.default_indent, default_newline=module.default_newline, provider=self)
+        self._wanted = wanted
+        self._line = 1
+        self._column = 0
+        self._open: list[tuple[int, Position]] = []
+        self.found: dict[int, tuple[Position, Position]] = {}
+
+    def add_indent_tokens(self) -> None:
+        for token in self.indent_tokens:
+            self._column += len(token)
+
+    def add_token(self, value: str) -> None:
+        if "\n" in value or "\r" in value:
+            lines = value.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+            self._line += len(lines) - 1
+            self._column = len(lines[-1])
+        else:
+            self._column += len(value)
+
+    def pop_trailing_newline(self) -> None:
+        """Nothing was kept, so there is nothing to take back."""
+
+    def before_codegen(self, node: Node) -> None:
+        if id(node) in self._wanted:
+            self._open.append((id(node), Position(self._line, self._column)))
+
+    def after_codegen(self, node: Node) -> None:
+        if self._open and self._open[-1][0] == id(node):
+            key, start = self._open.pop()
+            self.found.setdefault(key, (start, Position(self._line, self._column)))
+
+    def record_syntactic_position(  # type: ignore[override]  # a plain context manager: it is entered for every node
+        self, node: Node, *, start_node: Node | None = None, end_node: Node | None = None
+    ) -> _Span:
+        return _Span(self, node, start_node, end_node)
+
+
+class _Span:
+    """Notes the syntactic extent of a node: without the blank lines and comments that LibCST puts before it."""
+
+    __slots__ = ("_end_node", "_node", "_start", "_start_node", "_state")
+
+    def __init__(self, state: _Recorder, node: Node, start_node: Node | None, end_node: Node | None) -> None:
+        self._state = state
+        self._node = node
+        self._start_node = start_node
+        self._end_node = end_node
+
+    def __enter__(self) -> None:
+        state = self._state
+        if id(self._node) in state._wanted:
+            # The end of some statements is that of their last child, which must be recorded for it to be known.
+            for helper in (self._start_node, self._end_node):
+                if helper is not None:
+                    state._wanted.add(id(helper))
+        self._start = Position(state._line, state._column)
+
+    def __exit__(self, *error: object) -> None:
+        state = self._state
+        if id(self._node) not in state._wanted:
+            return
+        start, end = self._start, Position(state._line, state._column)
+        if self._start_node is not None and id(self._start_node) in state.found:
+            start = state.found[id(self._start_node)][0]
+        if self._end_node is not None and id(self._end_node) in state.found:
+            end = state.found[id(self._end_node)][1]
+        state.found[id(self._node)] = (start, end)

@@ -1,0 +1,89 @@
+"""A Dataset class defined inside a function cannot be pickled, so spawned workers cannot be started.
+
+## What it does
+Reports a Dataset class whose definition stands inside a function or method, when an object of it reaches a DataLoader
+that may have workers, directly or inside a `Subset` or another Dataset, or when the function returns the class or an
+object of it and no loader is in sight.
+
+## Why is this bad?
+Workers that are started by spawn (macOS, Windows) or forkserver (Linux from Python 3.14 on) get the Dataset pickled.
+An object is pickled with the name of its class, and a name inside a function cannot be imported: the first iteration
+raises. Under fork nothing is pickled, which is why the same code works on Linux up to Python 3.13.
+
+## Known limits
+Silent where all loaders in sight that get an object of the class have no workers or fork them, and for classes that
+define `__reduce__`. A class inside a class at module level can be pickled.
+
+## Example
+```python
+from torch.utils.data import DataLoader, Dataset
+
+def make(images):
+    class Images(Dataset):
+        def __len__(self):
+            return len(images)
+
+        def __getitem__(self, index):
+            return images[index]
+
+    return DataLoader(Images(), num_workers=4)
+```
+
+## Use instead
+```python
+from torch.utils.data import DataLoader, Dataset
+
+class Images(Dataset):
+    def __init__(self, images):
+        self.images = images
+
+    def __len__(self):
+        return len(self.images)
+
+    def __getitem__(self, index):
+        return self.images[index]
+
+def make(images):
+    return DataLoader(Images(images), num_workers=4)
+```
+
+## Fix safety
+There is no fix: what the class takes from the function around it has to become arguments.
+
+## When to ignore it
+Where the program is pinned to fork, by the start method and by the Python version, or the Dataset never has workers.
+
+## Error messages
+- `AttributeError: Can't pickle local object 'make.<locals>.Images'`
+
+## References
+- [Contexts and start methods](https://docs.python.org/3/library/multiprocessing.html#contexts-and-start-methods)
+- [What can be pickled](https://docs.python.org/3/library/pickle.html#what-can-be-pickled-and-unpickled)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from dataloader_lint.rules.base import Entity, Finding, Rule
+
+if TYPE_CHECKING:
+    from dataloader_lint.facts.analysis import Analysis
+
+RULE = Rule("DL208", "local-dataset-class", Entity.MODULE)
+
+
+def check(file: Analysis) -> Iterator[Finding]:
+    for local in file.local_datasets:
+        if local.loader is not None:
+            effect = (
+                f"so `{local.loader.name}` fails to start workers on macOS, Windows and, from Python 3.14 on, Linux"
+            )
+        else:
+            effect = "so no loader can start workers for it on macOS, Windows and, from Python 3.14 on, Linux"
+        yield Finding(
+            local.klass.node,
+            f"the Dataset `{local.name}` is defined inside `{local.function}`, where a pickle cannot find it, {effect}",
+            f"move the class to module level and give it what it takes from `{local.function}` as arguments",
+        )
