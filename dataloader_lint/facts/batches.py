@@ -15,10 +15,10 @@ import libcst as cst
 
 from dataloader_lint.facts import classes, keywords
 from dataloader_lint.facts.branches import is_reached
-from dataloader_lint.facts.calls import arguments_of_callers
 from dataloader_lint.facts.loaders import Loader, loader_of
 from dataloader_lint.facts.module import ModuleFacts
 from dataloader_lint.facts.names import Kind, resolve
+from dataloader_lint.facts.parameters import arguments_of_callers
 from dataloader_lint.facts.tree import function_scope
 from dataloader_lint.facts.values import (
     ABSENT,

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import libcst as cst
 
-from dataloader_lint.facts import callers, calls, classes, containers, keywords, members
+from dataloader_lint.facts import callers, calls, classes, containers, keywords, members, parameters
 from dataloader_lint.facts.branches import in_force, is_reached
 from dataloader_lint.facts.library import canonical
 from dataloader_lint.facts.names import Binding, Kind, bindings_of, resolve, star_imports
@@ -127,7 +127,7 @@ class Evaluation:
         """What a binding gives its name, in the frame in which its statement runs."""
         kind = binding.kind
         if kind is Kind.PARAMETER:
-            return calls.parameter(self, binding, frame)
+            return parameters.parameter(self, binding, frame)
         if kind is Kind.FUNCTION:
             return (Function(binding.scope.module.tree.inner_scope[id(binding.node)], frame),)
         if kind is Kind.CLASS:

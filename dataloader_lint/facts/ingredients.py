@@ -13,10 +13,10 @@ from enum import Enum
 import libcst as cst
 
 from dataloader_lint.facts import classes
-from dataloader_lint.facts.calls import arguments_of_callers
 from dataloader_lint.facts.flow import reaching
 from dataloader_lint.facts.module import last_name
 from dataloader_lint.facts.names import Binding, Kind, bindings_of, resolve
+from dataloader_lint.facts.parameters import arguments_of_callers
 from dataloader_lint.facts.tree import Scope
 from dataloader_lint.facts.values import Class, Evaluator, Frame, Function, Library, Made, Method
 

@@ -1,0 +1,223 @@
+"""What calls of libraries give, as far as it matters here, and methods of strings, containers and library objects."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from dataloader_lint.facts import keywords, options
+from dataloader_lint.facts.library import (
+    LIST_MAKERS,
+    MODULES,
+    PASS_THROUGH,
+    POSITIVE_RESULTS,
+    SAME_VALUE,
+    SELF_RETURNING,
+    TYPED_RESULTS,
+)
+from dataloader_lint.facts.values import (
+    ABSENT,
+    NONE,
+    NOTHING_KNOWN,
+    Attr,
+    Class,
+    Const,
+    Element,
+    Evaluator,
+    Frame,
+    Iterator,
+    Library,
+    Made,
+    Mapping,
+    Partial,
+    Sequence,
+    Typed,
+    Value,
+    Values,
+    constant,
+    is_positive,
+    merge,
+)
+
+
+def of_library(ev: Evaluator, callee: Library, call: cst.Call, frame: Frame) -> Values:
+    name = callee.name
+    first = next((arg.value for arg in call.args if arg.keyword is None and not arg.star), None)
+    if name in PASS_THROUGH:
+        given = first if first is not None else _keyword(call, "iterable")
+        return ev.values(given, frame) if given is not None else NOTHING_KNOWN
+    if ev.cuda and name in WITH_CUDA:
+        return (WITH_CUDA[name],)
+    if name in TYPED_RESULTS or name in POSITIVE_RESULTS:
+        return _typed(ev, name, first, call, frame)
+    if name == "builtins.dict" or (name == "collections.OrderedDict" and not call.args):
+        return (Mapping(call, frame),)
+    if name in LIST_MAKERS:
+        return (Sequence("list", call, frame),)
+    if name in ("builtins.tuple", "builtins.set", "builtins.frozenset"):
+        return (Sequence(name.rpartition(".")[2], call, frame),)
+    if first is not None:
+        if name == "builtins.iter":
+            return merge(tuple(Iterator(value) for value in ev.values(first, frame)))
+        if name == "builtins.next":
+            return merge(*(ev.element(value) for value in ev.values(first, frame)))
+        if name == "functools.partial":
+            return tuple(_partial(value, call, frame) for value in ev.values(first, frame))
+        if name in SAME_VALUE:
+            last = call.args[-1].value if name == "typing.cast" else first
+            return ev.values(last, frame)
+        if name == "builtins.getattr":
+            return _getattr(ev, call, frame)
+    if name in ("builtins.min", "builtins.max"):
+        return _extreme(ev, name, call, frame)
+    if name in ("os.environ.get", "os.getenv"):
+        return options.of_environment(ev, call, frame)
+    if name in ("dataclasses.field", "typer.Option", "typer.Argument", "pydantic.Field"):
+        return options.of_field(ev, name, call, frame)
+    return (Made(callee, call, frame),)
+
+
+def _partial(value: Value, call: cst.Call, frame: Frame) -> Value:
+    if isinstance(value, Partial):
+        return Partial(value.callee, call, frame, ((value.call, value.frame), *value.before))
+    return Partial(value, call, frame)
+
+
+def _keyword(call: cst.Call, name: str) -> cst.BaseExpression | None:
+    return next((arg.value for arg in call.args if arg.keyword is not None and arg.keyword.value == name), None)
+
+
+def _typed(ev: Evaluator, name: str, first: cst.BaseExpression | None, call: cst.Call, frame: Frame) -> Values:
+    if name in POSITIVE_RESULTS:
+        return (Typed("int", positive=True),)
+    kind = TYPED_RESULTS[name]
+    converters = {"builtins.int": int, "builtins.float": float, "builtins.bool": bool, "builtins.str": str}
+    if name in converters and first is not None and len(call.args) == 1:
+        known = constant(ev.values(first, frame))
+        if known is not None:
+            try:
+                return (Const(converters[name](known.value), known.default),)
+            except (TypeError, ValueError, OverflowError):
+                return NOTHING_KNOWN
+        if name == "builtins.int" and all(is_positive(value) for value in ev.values(first, frame)):
+            return (Typed("int", positive=True),)
+    return (Typed(kind),)
+
+
+def _getattr(ev: Evaluator, call: cst.Call, frame: Frame) -> Values:
+    if len(call.args) < 2:
+        return NOTHING_KNOWN
+    name = constant(ev.values(call.args[1].value, frame))
+    if name is None or not isinstance(name.value, str):
+        return NOTHING_KNOWN
+    found = merge(*(ev.attribute(value, name.value) for value in ev.values(call.args[0].value, frame)))
+    return merge(found, ev.values(call.args[2].value, frame)) if len(call.args) > 2 else found
+
+
+def _extreme(ev: Evaluator, name: str, call: cst.Call, frame: Frame) -> Values:
+    given = [ev.values(arg.value, frame) for arg in call.args if arg.keyword is None and not arg.star]
+    known = [constant(values) for values in given]
+    if len(given) < 2 or len(given) != len(call.args):
+        if len(given) == 1:  # the smallest of a list that is written out
+            return _extreme_of_list(ev, name, given[0])
+        return NOTHING_KNOWN
+    numbers = [value.value for value in known if value is not None and isinstance(value.value, int | float)]
+    if len(numbers) == len(given):
+        pick = min(numbers) if name == "builtins.min" else max(numbers)
+        return (Const(pick, next((value.default for value in known if value is not None and value.default), "")),)
+    sides = [all(is_positive(value) for value in values) for values in given]
+    if (any if name == "builtins.max" else all)(sides):
+        return (Typed("int", positive=True),)
+    if name == "builtins.min" and any(number <= 0 for number in numbers):
+        return (Typed("int"),)
+    return NOTHING_KNOWN
+
+
+def _extreme_of_list(ev: Evaluator, name: str, values: Values) -> Values:
+    if len(values) != 1 or not isinstance(values[0], Sequence) or values[0].items is None:
+        return NOTHING_KNOWN
+    sides = [all(is_positive(value) for value in item) for item in values[0].items]
+    if sides and (any if name == "builtins.max" else all)(sides):
+        return (Typed("int", positive=True),)
+    return NOTHING_KNOWN
+
+
+# What these give where CUDA is available.
+WITH_CUDA: dict[str, Value] = {
+    "torch.cuda.is_available": Const(True),
+    "torch.accelerator.is_available": Const(True),
+    "torch.backends.mps.is_available": Const(False),
+    "torch.cuda.device_count": Typed("int", positive=True),
+}
+
+# Methods whose result is known from their name and what they are called on.
+_STRING_METHODS = frozenset(
+    {"strip", "lstrip", "rstrip", "lower", "upper", "replace", "format", "join", "title", "read_text", "removesuffix",
+     "removeprefix", "zfill", "decode", "as_posix"}
+)
+_LISTS = frozenset({"readlines", "splitlines", "tolist", "to_list"})
+# Methods of a tensor that hand out the same memory.
+_VIEWS = frozenset({"detach", "flatten", "requires_grad_", "reshape", "squeeze", "unsqueeze", "view"})
+
+
+def of_method(ev: Evaluator, of: Value, name: str, call: cst.Call, frame: Frame) -> Values:
+    """`of.name(...)` where `of` is no object of the project."""
+    if name in _LISTS:
+        return (Sequence("list", call, frame),)
+    if name in ("split", "rsplit") and _splits_text(ev, of, call, frame):
+        return (Typed("list of str"),)
+    if isinstance(of, Typed | Const) and name in _STRING_METHODS:
+        return (Typed("str"),)
+    if name in ("items", "values", "keys") and not call.args:
+        return (Made(Library(f"method.{name}"), call, frame),)
+    if name == "copy" and isinstance(of, Mapping):
+        return (Mapping(call, frame),)
+    if name in ("copy", "__iter__", "__enter__") and isinstance(of, Sequence | Made):
+        return (of,)
+    if name in ("get", "pop") and call.args and not isinstance(of, Made | Attr):
+        key = constant(ev.values(call.args[0].value, frame))
+        if isinstance(of, Mapping) and key is not None and isinstance(call.func, cst.Attribute):
+            found = keywords.lookup(ev, call.func.value, key.value, frame)
+            fallback = ev.values(call.args[1].value, frame) if len(call.args) > 1 else (NONE,)
+            return merge(tuple(v for v in found if v is not ABSENT), fallback if ABSENT in found else ())
+        return ev.item(of, ABSENT if key is None else key.value)
+    if name == "pop" and isinstance(of, Element | Attr):
+        return ev.item(of, ABSENT)
+    if name in _VIEWS and isinstance(of, Element | Attr):
+        return (of,)
+    if name in ("next", "__next__") and isinstance(of, Iterator):
+        return ev.element(of)
+    if name == "startswith" and isinstance(of, Const) and isinstance(of.value, str) and len(call.args) == 1:
+        prefix = constant(ev.values(call.args[0].value, frame))
+        if prefix is not None and isinstance(prefix.value, str):
+            return (Const(of.value.startswith(prefix.value), of.default or prefix.default),)
+    if isinstance(of, Made) and name in SELF_RETURNING and _is_module(ev, of):
+        return (of,)
+    if isinstance(of, Made) and of.library:
+        return (Made(Library(f"{of.library}.{name}"), call, frame),)
+    if isinstance(of, Made) and isinstance(of.by, Class):
+        for base in ev.bases(of.by).libraries:
+            return (Made(Library(f"{base}.{name}"), call, frame),)
+    if isinstance(of, Typed) and of.kind == "path" and name in ("glob", "rglob", "iterdir"):
+        return (Iterator(Typed("paths")),)
+    if isinstance(of, Typed) and of.kind == "path":
+        return (Typed("path"),) if name in ("joinpath", "with_suffix", "resolve", "absolute") else NOTHING_KNOWN
+    if isinstance(of, Library):
+        return (Made(Library(f"{of.name}.{name}"), call, frame),)
+    return NOTHING_KNOWN
+
+
+def _is_module(ev: Evaluator, value: Made) -> bool:
+    if isinstance(value.by, Class):
+        return any(base in MODULES for base in ev.bases(value.by).libraries)
+    return value.library in MODULES
+
+
+def _splits_text(ev: Evaluator, of: Value, call: cst.Call, frame: Frame) -> bool:
+    if isinstance(of, Typed):
+        return of.kind == "str"
+    if isinstance(of, Const):
+        return isinstance(of.value, str)
+    if not call.args:
+        return True  # tensors need a size to be split
+    separator = constant(ev.values(call.args[0].value, frame))
+    return separator is not None and isinstance(separator.value, str)
