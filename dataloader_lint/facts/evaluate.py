@@ -1,4 +1,4 @@
-"""What expressions can be at run time: the evaluator, by kind of expression. Calls are in `facts.calls`."""
+"""What expressions can be at run time: the evaluator. `facts.expressions` has what each kind of expression gives."""
 
 from __future__ import annotations
 
@@ -9,30 +9,25 @@ from typing import TypeVar
 
 import libcst as cst
 
-from dataloader_lint.facts import callers, calls, classes, containers, keywords, members, parameters
+from dataloader_lint.facts import callers, calls, classes, containers, expressions, members, parameters
 from dataloader_lint.facts.branches import in_force, is_reached
 from dataloader_lint.facts.library import canonical
 from dataloader_lint.facts.names import Binding, Kind, bindings_of, resolve, star_imports
 from dataloader_lint.facts.project import Project
 from dataloader_lint.facts.tree import COMPREHENSIONS, Scope
 from dataloader_lint.facts.values import (
-    ABSENT,
     NOTHING_KNOWN,
-    UNKNOWN,
     Class,
     Const,
     Frame,
     Function,
     Library,
     Made,
-    Mapping,
     Module,
     Sequence,
-    Typed,
     Value,
     Values,
     merge,
-    truth,
 )
 
 # Bounds that keep the cost of one question in proportion: what they cut off is "unknown", so rules fall silent there.
@@ -244,9 +239,7 @@ class Evaluation:
         if frame.scope is home:
             return in_force(self, use, bindings, inside)
         return [
-            each
-            for each in bindings
-            if each.kind is Kind.PARAMETER or is_reached(self, each.node, inside)
+            each for each in bindings if each.kind is Kind.PARAMETER or is_reached(self, each.node, inside)
         ] or bindings
 
     def at(self, scope: Scope, frame: Frame) -> Frame:
@@ -315,9 +308,7 @@ class Evaluation:
             inner = receiver.frame if isinstance(receiver, Made) else None
             depth = inner.depth + 1 if inner is not None else 0
             is_method = classes.class_of(method) is not None
-            frame = Frame(
-                method, None, receiver if is_method else None, outer or self.frame_of(method).outer, depth
-            )
+            frame = Frame(method, None, receiver if is_method else None, outer or self.frame_of(method).outer, depth)
             self._methods[key] = frame
         return frame
 
@@ -334,161 +325,10 @@ class Evaluation:
         finally:
             del self._functions[id(function.scope)]
 
-    def call_expression(self, node: cst.CSTNode, frame: Frame) -> Values:
-        assert isinstance(node, cst.Call)
-        return merge(*(self.call(callee, node, frame) for callee in self.values(node.func, frame)))
-
-    def subscript(self, node: cst.CSTNode, frame: Frame) -> Values:
-        assert isinstance(node, cst.Subscript)
-        found = self.values(node.value, frame)
-        if len(node.slice) != 1 or not isinstance(node.slice[0].slice, cst.Index):
-            return containers.sliced(node, found, frame)
-        index = self.values(node.slice[0].slice.value, frame)
-        keys = [value.value for value in index if isinstance(value, Const)] if index else []
-        if len(keys) != len(index):
-            stored = keywords.stored(self, node.value, frame)
-            parts = (
-                NOTHING_KNOWN if containers.picked(value, index) else self.item(value, ABSENT) for value in found
-            )
-            return merge(*parts, *stored)
-        if all(isinstance(value, Mapping) for value in found):
-            return merge(*(without_absent(keywords.lookup(self, node.value, key, frame)) for key in keys))
-        return merge(*(self.item(value, key) for value in found for key in keys))
-
-    def conditional(self, node: cst.CSTNode, frame: Frame) -> Values:
-        assert isinstance(node, cst.IfExp)
-        sure = truth(self.values(node.test, frame))
-        body = self.values(node.body, frame) if sure is not False else ()
-        orelse = self.values(node.orelse, frame) if sure is not True else ()
-        return merge(body, orelse)
-
-    def boolean(self, node: cst.CSTNode, frame: Frame) -> Values:
-        """`and` / `or` give one of their operands: the left one where it decides, else the right one."""
-        assert isinstance(node, cst.BooleanOperation)
-        stops = isinstance(node.operator, cst.Or)
-        left = self.values(node.left, frame)
-        found: list[Values] = []
-        for value in left:
-            sure = truth((value,))
-            if sure is None and value is UNKNOWN and not stops:
-                # `unknown and x` is x or something false; only the false half stays unknown.
-                found.append(merge(NOTHING_KNOWN, self.values(node.right, frame)))
-            elif sure is None:
-                found.append(merge((value,), self.values(node.right, frame)))
-            elif sure is stops:
-                found.append((value,))
-            else:
-                found.append(_inherit_default(value, self.values(node.right, frame)))
-        return merge(*found)
-
-    def unary(self, node: cst.CSTNode, frame: Frame) -> Values:
-        assert isinstance(node, cst.UnaryOperation)
-        found = self.values(node.expression, frame)
-        if isinstance(node.operator, cst.Not):
-            sure = truth(found)
-            return (Typed("bool"),) if sure is None else (_like(constant_of(found), not sure),)
-        constant = constant_of(found)
-        if constant is not None and isinstance(constant.value, int | float) and isinstance(node.operator, cst.Minus):
-            return (Const(-constant.value, constant.default),)
-        return NOTHING_KNOWN
-
-    def comparison(self, node: cst.CSTNode, frame: Frame) -> Values:
-        assert isinstance(node, cst.Comparison)
-        if len(node.comparisons) != 1:
-            return (Typed("bool"),)
-        target = node.comparisons[0]
-        return containers.compared(
-            self.values(node.left, frame), target.operator, self.values(target.comparator, frame)
-        )
-
-    def binary(self, node: cst.CSTNode, frame: Frame) -> Values:
-        assert isinstance(node, cst.BinaryOperation)
-        left, right = self.values(node.left, frame), self.values(node.right, frame)
-        return containers.arithmetic(node, left, right, frame)
-
-    def display(self, node: cst.CSTNode, frame: Frame) -> Values:
-        return containers.display(self, node, frame)
-
-    def comprehension(self, node: cst.CSTNode, frame: Frame) -> Values:
-        kind = {cst.ListComp: "list", cst.SetComp: "set", cst.GeneratorExp: "generator"}[type(node)]
-        return (Sequence(kind, node, frame),)
-
-    def dict_comprehension(self, node: cst.CSTNode, frame: Frame) -> Values:
-        return (Mapping(node, frame),)
-
-    def string(self, node: cst.CSTNode, frame: Frame) -> Values:
-        if isinstance(node, cst.SimpleString | cst.ConcatenatedString):
-            content = node.evaluated_value
-            if content is not None:
-                return (Const(content),)
-        return (Typed("str"),)
-
-    def number(self, node: cst.CSTNode, frame: Frame) -> Values:
-        assert isinstance(node, cst.Integer | cst.Float)
-        return (Const(node.evaluated_value),)
-
-    def function(self, node: cst.CSTNode, frame: Frame) -> Values:
-        tree = frame.scope.module.tree
-        return (Function(tree.inner_scope[id(node)], frame),)
-
-    def inner(self, node: cst.CSTNode, frame: Frame) -> Values:
-        """Expressions that stand for the one inside them."""
-        if isinstance(node, cst.Await):
-            return self.values(node.expression, frame)
-        assert isinstance(node, cst.NamedExpr)
-        return self.values(node.value, frame)
-
-
-def without_absent(found: Values) -> Values:
-    """What reading a key gives: a key that is not there raises, so only the other alternatives go on."""
-    return tuple(value for value in found if value is not ABSENT) or NOTHING_KNOWN
-
-
-def constant_of(found: Values) -> Const | None:
-    """The single constant among the values, or None."""
-    return found[0] if len(found) == 1 and isinstance(found[0], Const) else None
-
-
-def _like(source: Const | None, value: object) -> Const:
-    return Const(value, source.default if source is not None else "")
-
-
-def _inherit_default(source: Value, found: Values) -> Values:
-    """`x and y` where x is true by default: the answer holds by that default too."""
-    if not isinstance(source, Const) or not source.default:
-        return found
-    return tuple(
-        Const(value.value, source.default) if isinstance(value, Const) and not value.default else value
-        for value in found
-    )
-
 
 _LITERAL_NAMES = {"True": True, "False": False, "None": None}
-_EXPRESSIONS = {
+_EXPRESSIONS: dict[type[cst.CSTNode], Callable[[Evaluation, cst.CSTNode, Frame], Values]] = {
     cst.Attribute: Evaluation.attribute_of,
-    cst.Await: Evaluation.inner,
-    cst.BinaryOperation: Evaluation.binary,
-    cst.BooleanOperation: Evaluation.boolean,
-    cst.Call: Evaluation.call_expression,
-    cst.Comparison: Evaluation.comparison,
-    cst.ConcatenatedString: Evaluation.string,
-    cst.Dict: Evaluation.display,
-    cst.DictComp: Evaluation.dict_comprehension,
-    cst.Float: Evaluation.number,
-    cst.FormattedString: Evaluation.string,
-    cst.GeneratorExp: Evaluation.comprehension,
-    cst.IfExp: Evaluation.conditional,
-    cst.Integer: Evaluation.number,
-    cst.Lambda: Evaluation.function,
-    cst.List: Evaluation.display,
-    cst.ListComp: Evaluation.comprehension,
     cst.Name: Evaluation.name,
-    cst.NamedExpr: Evaluation.inner,
-    cst.Set: Evaluation.display,
-    cst.SetComp: Evaluation.comprehension,
-    cst.SimpleString: Evaluation.string,
-    cst.Subscript: Evaluation.subscript,
-    cst.Tuple: Evaluation.display,
-    cst.UnaryOperation: Evaluation.unary,
+    **expressions.BY_KIND,
 }
-

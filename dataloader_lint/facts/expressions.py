@@ -1,0 +1,190 @@
+"""What expressions give, by kind; names and attributes are in `facts.evaluate`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import libcst as cst
+
+from dataloader_lint.facts import containers, keywords
+from dataloader_lint.facts.values import (
+    ABSENT,
+    NOTHING_KNOWN,
+    UNKNOWN,
+    Const,
+    Evaluator,
+    Frame,
+    Function,
+    Mapping,
+    Sequence,
+    Typed,
+    Value,
+    Values,
+    merge,
+    truth,
+)
+
+
+def call_expression(ev: Evaluator, node: cst.CSTNode, frame: Frame) -> Values:
+    assert isinstance(node, cst.Call)
+    return merge(*(ev.call(callee, node, frame) for callee in ev.values(node.func, frame)))
+
+
+def subscript(ev: Evaluator, node: cst.CSTNode, frame: Frame) -> Values:
+    assert isinstance(node, cst.Subscript)
+    found = ev.values(node.value, frame)
+    if len(node.slice) != 1 or not isinstance(node.slice[0].slice, cst.Index):
+        return containers.sliced(node, found, frame)
+    index = ev.values(node.slice[0].slice.value, frame)
+    keys = [value.value for value in index if isinstance(value, Const)] if index else []
+    if len(keys) != len(index):
+        stored = keywords.stored(ev, node.value, frame)
+        parts = (NOTHING_KNOWN if containers.picked(value, index) else ev.item(value, ABSENT) for value in found)
+        return merge(*parts, *stored)
+    if all(isinstance(value, Mapping) for value in found):
+        return merge(*(without_absent(keywords.lookup(ev, node.value, key, frame)) for key in keys))
+    return merge(*(ev.item(value, key) for value in found for key in keys))
+
+
+def conditional(ev: Evaluator, node: cst.CSTNode, frame: Frame) -> Values:
+    assert isinstance(node, cst.IfExp)
+    sure = truth(ev.values(node.test, frame))
+    body = ev.values(node.body, frame) if sure is not False else ()
+    orelse = ev.values(node.orelse, frame) if sure is not True else ()
+    return merge(body, orelse)
+
+
+def boolean(ev: Evaluator, node: cst.CSTNode, frame: Frame) -> Values:
+    """`and` / `or` give one of their operands: the left one where it decides, else the right one."""
+    assert isinstance(node, cst.BooleanOperation)
+    stops = isinstance(node.operator, cst.Or)
+    left = ev.values(node.left, frame)
+    found: list[Values] = []
+    for value in left:
+        sure = truth((value,))
+        if sure is None and value is UNKNOWN and not stops:
+            # `unknown and x` is x or something false; only the false half stays unknown.
+            found.append(merge(NOTHING_KNOWN, ev.values(node.right, frame)))
+        elif sure is None:
+            found.append(merge((value,), ev.values(node.right, frame)))
+        elif sure is stops:
+            found.append((value,))
+        else:
+            found.append(_inherit_default(value, ev.values(node.right, frame)))
+    return merge(*found)
+
+
+def unary(ev: Evaluator, node: cst.CSTNode, frame: Frame) -> Values:
+    assert isinstance(node, cst.UnaryOperation)
+    found = ev.values(node.expression, frame)
+    if isinstance(node.operator, cst.Not):
+        sure = truth(found)
+        return (Typed("bool"),) if sure is None else (_like(constant_of(found), not sure),)
+    constant = constant_of(found)
+    if constant is not None and isinstance(constant.value, int | float) and isinstance(node.operator, cst.Minus):
+        return (Const(-constant.value, constant.default),)
+    return NOTHING_KNOWN
+
+
+def comparison(ev: Evaluator, node: cst.CSTNode, frame: Frame) -> Values:
+    assert isinstance(node, cst.Comparison)
+    if len(node.comparisons) != 1:
+        return (Typed("bool"),)
+    target = node.comparisons[0]
+    return containers.compared(ev.values(node.left, frame), target.operator, ev.values(target.comparator, frame))
+
+
+def binary(ev: Evaluator, node: cst.CSTNode, frame: Frame) -> Values:
+    assert isinstance(node, cst.BinaryOperation)
+    left, right = ev.values(node.left, frame), ev.values(node.right, frame)
+    return containers.arithmetic(node, left, right, frame)
+
+
+def display(ev: Evaluator, node: cst.CSTNode, frame: Frame) -> Values:
+    return containers.display(ev, node, frame)
+
+
+def comprehension(ev: Evaluator, node: cst.CSTNode, frame: Frame) -> Values:
+    kind = {cst.ListComp: "list", cst.SetComp: "set", cst.GeneratorExp: "generator"}[type(node)]
+    return (Sequence(kind, node, frame),)
+
+
+def dict_comprehension(ev: Evaluator, node: cst.CSTNode, frame: Frame) -> Values:
+    return (Mapping(node, frame),)
+
+
+def string(ev: Evaluator, node: cst.CSTNode, frame: Frame) -> Values:
+    if isinstance(node, cst.SimpleString | cst.ConcatenatedString):
+        content = node.evaluated_value
+        if content is not None:
+            return (Const(content),)
+    return (Typed("str"),)
+
+
+def number(ev: Evaluator, node: cst.CSTNode, frame: Frame) -> Values:
+    assert isinstance(node, cst.Integer | cst.Float)
+    return (Const(node.evaluated_value),)
+
+
+def function(ev: Evaluator, node: cst.CSTNode, frame: Frame) -> Values:
+    tree = frame.scope.module.tree
+    return (Function(tree.inner_scope[id(node)], frame),)
+
+
+def inner(ev: Evaluator, node: cst.CSTNode, frame: Frame) -> Values:
+    """Expressions that stand for the one inside them."""
+    if isinstance(node, cst.Await):
+        return ev.values(node.expression, frame)
+    assert isinstance(node, cst.NamedExpr)
+    return ev.values(node.value, frame)
+
+
+def without_absent(found: Values) -> Values:
+    """What reading a key gives: a key that is not there raises, so only the other alternatives go on."""
+    return tuple(value for value in found if value is not ABSENT) or NOTHING_KNOWN
+
+
+def constant_of(found: Values) -> Const | None:
+    """The single constant among the values, or None."""
+    return found[0] if len(found) == 1 and isinstance(found[0], Const) else None
+
+
+def _like(source: Const | None, value: object) -> Const:
+    return Const(value, source.default if source is not None else "")
+
+
+def _inherit_default(source: Value, found: Values) -> Values:
+    """`x and y` where x is true by default: the answer holds by that default too."""
+    if not isinstance(source, Const) or not source.default:
+        return found
+    return tuple(
+        Const(value.value, source.default) if isinstance(value, Const) and not value.default else value
+        for value in found
+    )
+
+
+BY_KIND: dict[type[cst.CSTNode], Callable[[Evaluator, cst.CSTNode, Frame], Values]] = {
+    cst.Await: inner,
+    cst.BinaryOperation: binary,
+    cst.BooleanOperation: boolean,
+    cst.Call: call_expression,
+    cst.Comparison: comparison,
+    cst.ConcatenatedString: string,
+    cst.Dict: display,
+    cst.DictComp: dict_comprehension,
+    cst.Float: number,
+    cst.FormattedString: string,
+    cst.GeneratorExp: comprehension,
+    cst.IfExp: conditional,
+    cst.Integer: number,
+    cst.Lambda: function,
+    cst.List: display,
+    cst.ListComp: comprehension,
+    cst.NamedExpr: inner,
+    cst.Set: display,
+    cst.SetComp: comprehension,
+    cst.SimpleString: string,
+    cst.Subscript: subscript,
+    cst.Tuple: display,
+    cst.UnaryOperation: unary,
+}

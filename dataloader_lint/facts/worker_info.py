@@ -1,0 +1,149 @@
+"""Uses of `get_worker_info()`, which is None in the main process, that nothing guards against that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import libcst as cst
+
+from dataloader_lint.facts.ingredients import WORKER_INFO
+from dataloader_lint.facts.module import ModuleFacts
+from dataloader_lint.facts.names import Binding, Kind, resolve
+from dataloader_lint.facts.tree import Node, Scope, Tree, function_scope
+from dataloader_lint.facts.values import Evaluator, Library
+from dataloader_lint.facts.workers import WorkerFunction, Workers
+
+_CALLED = WORKER_INFO.rpartition(".")[2]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class UncheckedInfo:
+    """`get_worker_info().id`, or `info.id` of a name for it, in code that the main process runs as well."""
+
+    use: cst.Attribute
+    function: WorkerFunction
+
+    @property
+    def attribute(self) -> str:
+        return self.use.attr.value
+
+
+def unchecked_infos(workers: Workers, module: ModuleFacts) -> Iterator[UncheckedInfo]:
+    """The first use in each function of a module that runs for a Dataset or as a collate_fn."""
+    calls = module.calls_named(_CALLED)
+    if not calls:
+        return
+    uses: dict[int, cst.Attribute] = {}
+    names: set[str] = set()
+    for scope in {id(scope): scope for call in calls for scope in (_function(module.tree, call),)}.values():
+        use = next(_uses(workers.ev, scope), None)
+        if use is not None:
+            uses[id(scope)] = use
+            names.add(_outermost_name(scope))
+    if not uses:
+        return
+    for function in workers.functions_inside(module, workers.names_that_use(module, names)):
+        if id(function.scope) in uses and not any(each.argument == "worker_init_fn" for each in function.path):
+            yield UncheckedInfo(uses.pop(id(function.scope)), function)
+
+
+def _function(tree: Tree, node: Node) -> Scope:
+    return function_scope(tree.scope_of(node))
+
+
+def _outermost_name(scope: Scope) -> str:
+    found = ""
+    current: Scope | None = scope
+    while current is not None:
+        if isinstance(current.node, cst.FunctionDef | cst.ClassDef):
+            found = current.node.name.value
+        current = current.parent
+    return found
+
+
+def _uses(ev: Evaluator, scope: Scope) -> Iterator[cst.Attribute]:
+    """The unguarded uses that stand in a function."""
+    tree = scope.module.tree
+    frame = ev.frame_of(scope)
+    if _asks_first(scope):
+        return
+    for node in scope.within(cst.Attribute):
+        owner = node.value
+        bindings: list[Binding] = []
+        if isinstance(owner, cst.Name):
+            bindings = resolve(owner, tree)
+            if any(binding.scope is not scope or binding.kind is not Kind.VALUE for binding in bindings):
+                continue
+        calls = [owner] if isinstance(owner, cst.Call) else [binding.value for binding in bindings]
+        if calls and all(
+            isinstance(call, cst.Call) and ev.values(call.func, frame) == (Library(WORKER_INFO),) for call in calls
+        ):
+            yield node
+
+
+def _asks_first(scope: Scope) -> bool:
+    """Whether anything in a function looks at the worker info as a condition, or catches what it raises.
+
+    Which of the uses the condition guards is not worked out: whoever asks once has thought of it.
+    """
+    tree = scope.module.tree
+    asked: list[Node] = []
+    for inner in (scope, *(each for each in scope.descend() if each is not scope)):
+        asked.extend(each.test for kind in (cst.If, cst.While, cst.Assert) for each in inner.own(kind))
+        for call in inner.own(cst.Call):
+            if isinstance(call.func, cst.Name) and call.func.value in ("getattr", "hasattr", "isinstance", "bool"):
+                asked.append(call)
+    found = {name.value for node in asked for name in tree.find(node, cst.Name)}
+    found |= {name.value for node in _choices(scope) for name in tree.find(node, cst.Name)}
+    called = {
+        node.attr.value for node in asked for node in tree.find(node, cst.Attribute)
+    }
+    if _CALLED in found or _CALLED in called:
+        return True
+    for assign in (*scope.own(cst.Assign), *scope.own(cst.NamedExpr)):
+        value = assign.value
+        targets = [each.target for each in assign.targets] if isinstance(assign, cst.Assign) else [assign.target]
+        if isinstance(value, cst.Call) and any(
+            isinstance(target, cst.Name) and target.value in found for target in targets
+        ):
+            if _called(value):
+                return True
+    return any(
+        any(_CALLED == _last(call.func) for call in tree.find(statement.body, cst.Call))
+        or any(True for _ in tree.find(statement.body, cst.Attribute))
+        for statement in _tries(scope)
+    )
+
+
+def _called(call: cst.Call) -> bool:
+    return _last(call.func) == _CALLED
+
+
+def _last(node: cst.CSTNode) -> str:
+    if isinstance(node, cst.Attribute):
+        return node.attr.value
+    return node.value if isinstance(node, cst.Name) else ""
+
+
+def _choices(scope: Scope) -> Iterator[Node]:
+    """`a if test else b`, `a and b` and comparisons, wherever they stand."""
+    tree = scope.module.tree
+    body = scope.node.body  # type: ignore[attr-defined]
+    for node in tree.walk(body):
+        if isinstance(node, cst.IfExp):
+            yield node.test
+        elif isinstance(node, cst.BooleanOperation):
+            yield node.left
+        elif isinstance(node, cst.Comparison):
+            yield node
+        elif isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.Not):
+            yield node
+        elif isinstance(node, cst.Match):
+            yield node.subject
+
+
+def _tries(scope: Scope) -> Iterator[cst.Try]:
+    tree = scope.module.tree
+    body = scope.node.body  # type: ignore[attr-defined]
+    return (node for node in tree.walk(body) if isinstance(node, cst.Try) and node.handlers)
