@@ -43,6 +43,7 @@ only if it holds: nothing here needs to check that.
 from __future__ import annotations
 
 from dataloader_lint.edits.arguments import add_argument, remove_argument, remove_element
+from dataloader_lint.edits.definitions import add_parameter, guard_statement
 from dataloader_lint.edits.editor import Editor, replace
 from dataloader_lint.edits.functions import add_function
 from dataloader_lint.edits.hoist import hoist_lambda
@@ -60,7 +61,9 @@ __all__ = [
     "Repair",
     "add_argument",
     "add_function",
+    "add_parameter",
     "follow_workers",
+    "guard_statement",
     "hoist_lambda",
     "insert_after",
     "insert_before",

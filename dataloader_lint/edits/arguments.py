@@ -39,20 +39,17 @@ def add_argument(editor: Editor, call: cst.Call, code: str) -> Edit:
         raise RefusedError("a generator expression without parentheses must stay alone")
     comma = _comma(editor, end, closing)
     before = editor.text[editor.line_start(start) : start]
-    if "\n" not in (gap := _normal(editor.text[end:closing])) or before.strip():
-        # On one line, or several arguments on the last line.
-        return Edit(end, end, f", {code}") if comma is None or not gap.strip(", \t") else _after(comma, code, " ")
+    if "\n" not in _normal(editor.text[end:closing]) or before.strip():
+        return Edit(end, end, f", {code}")  # on one line, or several arguments on the last line
     if comma is None:
+        if has_comment(editor.text[end:closing]):
+            raise RefusedError("a comment stands where the comma should go")
         return Edit(end, end, f",{editor.newline}{before}{code}")
     line_end = editor.line_end(comma)
     if editor.text[comma:line_end].strip() and line_end < closing:
         # A comment stays beside the argument that it speaks of.
         return Edit(line_end, line_end, f"{editor.newline}{before}{code},")
-    return _after(comma, f"{code},", f"{editor.newline}{before}")
-
-
-def _after(comma: int, code: str, space: str) -> Edit:
-    return Edit(comma, comma, f"{space}{code}")
+    return Edit(comma, comma, f"{editor.newline}{before}{code},")
 
 
 def _normal(text: str) -> str:
@@ -73,13 +70,12 @@ def _remove(editor: Editor, items: Sequence[Node], item: Node, opening: int, clo
     line_start, is_first = editor.line_start(start), not text[editor.line_start(start) : start].strip()
     end = comma if comma is not None else end
     blank = _blank_after(text, end)
-    if blank == after and not (is_first and after == closing):
-        # The rest of the line goes on with the next one, or closes.
-        if after != closing:
-            return Edit(start, after, "")
-        if comma is not None or has_comment(text[before:start]):
-            return Edit(_blank_before(text, start), after if number == 0 else end, "")
-        return Edit(before, after if number == 0 else end, "")
+    if blank == after != closing or (text[blank : blank + 1] == "\\" and not has_comment(text[end:after])):
+        return Edit(start, after, "")  # the line goes on with the next one
+    if blank == after and not has_comment(text[before:start]):
+        # The bracket closes on this line. What is before keeps its comma only where there was one at the end.
+        kept = _comma(editor, before, start) if comma is not None else None
+        return Edit(before if kept is None else kept, after if number == 0 else end, "")
     if is_first and text[blank : blank + 1] in ("\r", "\n", ""):
         return Edit(line_start, editor.next_line(end), "")
     if is_first:

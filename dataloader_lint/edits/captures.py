@@ -6,8 +6,8 @@ import libcst as cst
 
 from dataloader_lint.edits.editor import Editor
 from dataloader_lint.edits.repair import RefusedError
-from dataloader_lint.facts.guards import is_guarded
 from dataloader_lint.facts.flow import reaching_or_not
+from dataloader_lint.facts.guards import is_guarded
 from dataloader_lint.facts.names import Binding, Kind, bindings_of
 from dataloader_lint.facts.tree import COMPREHENSIONS, LOOPS, Function, Node, Scope, parameters
 
@@ -24,6 +24,7 @@ def captured_names(editor: Editor, function: Function, at: Node) -> tuple[str, .
     """
     _refuse_place_bound(editor, function)
     inner = editor.tree.inner_scope[id(function)]
+    own = function.name.value if isinstance(function, cst.FunctionDef) else ""
     found: dict[str, None] = {}
     for name in editor.tree.find(function.body, cst.Name):
         if name.value in found:
@@ -31,6 +32,8 @@ def captured_names(editor: Editor, function: Function, at: Node) -> tuple[str, .
         home = _home(editor, name, inner)
         if home is None or (home.parent is None and not _is_local_to_script(editor, home, name.value)):
             continue  # bound inside of the function, at module level, or a builtin
+        if name.value == own and home is editor.tree.scope_of(function):
+            continue  # it calls itself
         _check(editor, name.value, home, at)
         found[name.value] = None
     return tuple(found)

@@ -9,7 +9,7 @@ import re
 import tokenize
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import libcst as cst
 
@@ -20,6 +20,7 @@ from dataloader_lint.facts.tree import Node, Tree
 from dataloader_lint.source.decoding import line_starts, split_lines
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
+_INDENTATION = re.compile(r"[ \t\f]*")
 _WORD = re.compile(r"\w+")
 
 
@@ -56,11 +57,8 @@ class Editor:
     def outer(self, node: Node) -> tuple[int, int]:
         """Where a node begins and ends, with its own parentheses."""
         start, end = self._span(node)
-        for _ in getattr(node, "lpar", ()):
-            start = _skip_back(self.text, start, "(")
-        for _ in getattr(node, "rpar", ()):
-            end = _skip(self.text, end, ")")
-        return start, end
+        opening, closing = getattr(node, "lpar", ()), getattr(node, "rpar", ())
+        return self.start(opening[0]) if opening else start, self.end(closing[-1]) if closing else end
 
     def code(self, node: Node) -> str:
         """A node as written, with its own parentheses."""
@@ -82,9 +80,9 @@ class Editor:
         return found.end() if found is not None else len(self.text)
 
     def indentation(self, offset: int) -> str:
-        """The blank space at the beginning of the line of an offset."""
-        start = self.line_start(offset)
-        return self.text[start : start + len(self.text[start:]) - len(self.text[start:].lstrip(" \t\f"))]
+        """The blank space at the beginning of the line of an offset, without form feeds, which Python skips."""
+        found = _INDENTATION.match(self.text, self.line_start(offset))
+        return found.group().rpartition("\f")[2] if found is not None else ""
 
     def position(self, offset: int) -> Position:
         """An offset as line (from 1) and column (from 0)."""
@@ -96,7 +94,9 @@ class Editor:
 
     def _span(self, node: Node) -> tuple[int, int]:
         if self._ranges is None:
-            self._ranges = self.tree.ranges([*self.tree.walk(self.tree.module), *self._import_parts()])
+            nodes = list(self.tree.walk(self.tree.module))
+            signs = [sign for node in nodes for name in ("lpar", "rpar") for sign in _signs(node, name)]
+            self._ranges = self.tree.ranges([*nodes, *signs, *self._import_parts()])
             self._shifts = _shifts(self.text, self.tree.module)
         if id(node) not in self._ranges:
             raise RefusedError("a node of another file")
@@ -169,39 +169,30 @@ def comments(code: str) -> Iterator[str]:
     """The comments in a piece of code; what cannot be read counts as one."""
     if "#" not in code:
         return
+    lines = "\n".join(split_lines(code))  # the tokenizer takes no carriage return for the end of a line
     try:
         # In brackets it may begin and end anywhere, and needs no indentation.
-        for token in tokenize.generate_tokens(io.StringIO(f"(\n{code}\n)\n").readline):
+        for token in tokenize.generate_tokens(io.StringIO(f"(\n{lines}\n)\n").readline):
             if token.type == tokenize.COMMENT:
                 yield token.string
     except (tokenize.TokenError, SyntaxError):
         yield code
 
 
-def _skip(text: str, offset: int, sign: str) -> int:
-    """Behind the closing sign that follows, over blank space only."""
-    while offset < len(text) and text[offset].isspace():
-        offset += 1
-    if not text.startswith(sign, offset):
-        raise RefusedError("something stands between an expression and its parenthesis")
-    return offset + 1
-
-
-def _skip_back(text: str, offset: int, sign: str) -> int:
-    while offset > 0 and text[offset - 1].isspace():
-        offset -= 1
-    if offset == 0 or text[offset - 1] != sign:
-        raise RefusedError("something stands between an expression and its parenthesis")
-    return offset - 1
+def _signs(node: Node, name: str) -> Sequence[Node]:
+    """An expression's own parentheses; imports have one node there, or a sentinel."""
+    found = getattr(node, name, ())
+    return found if isinstance(found, (list, tuple)) else ()
 
 
 def _shifts(text: str, module: cst.Module) -> list[int | None]:
     """By how much each line's columns differ in the text from those in LibCST's code; None where no number says it.
 
-    LibCST drops a form feed that stands directly before a statement.
+    LibCST drops a form feed that stands directly before a statement, and a carriage return alone at the end.
     """
-    made = module.code
-    originals, generated = split_lines(text), split_lines(made)
+    originals, generated = split_lines(text), split_lines(module.code)
+    if len(originals) == len(generated) + 1 and not originals[-1]:
+        originals.pop()
     if len(originals) != len(generated):
         return []
     shifts: list[int | None] = []

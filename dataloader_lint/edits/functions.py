@@ -12,9 +12,11 @@ from dataloader_lint.edits.editor import Editor
 from dataloader_lint.edits.repair import Edit, RefusedError
 from dataloader_lint.edits.statements import start_with_comments
 from dataloader_lint.facts.tree import Node
+from dataloader_lint.source.decoding import split_lines
 
 _BLANK_LINES = re.compile(r"(?:[ \t\f]*(?:\r\n|\r|\n))*\Z")
 _LINE_END = re.compile(r"\r\n|\r|\n")
+_WITH_ENDS = re.compile(r"(?<=\n)|(?<=\r)(?!\n)")
 
 
 def add_function(editor: Editor, use: Node, code: str) -> Edit:
@@ -60,7 +62,7 @@ def shifted(editor: Editor, code: str, indentation: str, wanted: str, is_docstri
 
     What stands inside of strings is left alone, but for a docstring that moves with its function.
     """
-    lines = re.split(r"(?<=\n)|(?<=\r)(?!\n)", code)
+    lines = _WITH_ENDS.split(code)
     kept = _inside_strings(code, is_docstring_moved)
     made = lines[:1]
     for number, line in enumerate(lines[1:], start=2):
@@ -81,7 +83,7 @@ def _inside_strings(code: str, is_docstring_moved: bool) -> set[int]:
     depth_at: list[int] = []  # where f-strings that are still open began
     previous: tokenize.TokenInfo | None = None
     try:
-        tokens = list(tokenize.generate_tokens(io.StringIO(code, newline="").readline))
+        tokens = list(tokenize.generate_tokens(io.StringIO("\n".join(split_lines(code))).readline))
     except (tokenize.TokenError, SyntaxError) as error:
         raise RefusedError("code that cannot be taken apart") from error
     for index, token in enumerate(tokens):

@@ -118,7 +118,7 @@ def _at_module_level(editor: Editor, node: cst.FunctionDef, name: str, captured:
     if captured:
         edits.append(_more_parameters(editor, node, captured, found.end(1), start))
     block = splice(editor.text[start:end], edits).rstrip("\r\n")
-    return shifted(editor, block[len(indentation) :], indentation, "", is_docstring_moved=True)
+    return shifted(editor, block.lstrip(" \t\f"), indentation, "", is_docstring_moved=True)
 
 
 def _more_parameters(

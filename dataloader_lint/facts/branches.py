@@ -6,24 +6,27 @@ import libcst as cst
 
 from dataloader_lint.facts.flow import P, leaves
 from dataloader_lint.facts.tree import Node
-from dataloader_lint.facts.values import Const, Evaluator, Frame, Value, truth
+from dataloader_lint.facts.values import Const, Evaluator, Frame, Value, Values, truth
 
 
-def is_reached(ev: Evaluator, node: Node, frame: Frame) -> bool:
-    """False only where a condition around the node, or one before it that leaves, is known to keep control away."""
+def is_reached(ev: Evaluator, node: Node, frame: Frame, with_options: bool = False) -> bool:
+    """False only where a condition around the node, or one before it that leaves, is known to keep control away.
+
+    By default options are what they are declared to be; with `with_options` they may be set to anything.
+    """
     tree = frame.scope.module.tree
     child: Node = node
     for above in tree.ancestors(node):
         if isinstance(above, cst.If) and child is not above.test:
-            sure = truth(ev.values(above.test, frame))
+            sure = _sure(ev.values(above.test, frame), with_options)
             if sure is not None and sure is not (child is above.body):
                 return False
         elif isinstance(above, cst.IfExp) and child is not above.test:
-            sure = truth(ev.values(above.test, frame))
+            sure = _sure(ev.values(above.test, frame), with_options)
             if sure is not None and sure is not (child is above.body):
                 return False
         elif isinstance(above, cst.IndentedBlock | cst.Module):
-            if not _comes_past(ev, above.body, child, frame):
+            if not _comes_past(ev, above.body, child, frame, with_options):
                 return False
         if above is frame.scope.node:
             break
@@ -31,7 +34,14 @@ def is_reached(ev: Evaluator, node: Node, frame: Frame) -> bool:
     return True
 
 
-def _comes_past(ev: Evaluator, statements: object, child: Node, frame: Frame) -> bool:
+def _sure(found: Values, with_options: bool) -> bool | None:
+    """What a condition surely gives."""
+    if with_options and any(_is_default(each) for each in found):
+        return None
+    return truth(found)
+
+
+def _comes_past(ev: Evaluator, statements: object, child: Node, frame: Frame, with_options: bool) -> bool:
     """Whether the statements before `child` let control through: `if n == 0: return` may not."""
     assert isinstance(statements, list | tuple)
     for statement in statements:
@@ -39,7 +49,7 @@ def _comes_past(ev: Evaluator, statements: object, child: Node, frame: Frame) ->
             return True
         if isinstance(statement, cst.If) and leaves(statement.body) and statement.orelse is None:
             found = ev.values(statement.test, frame)
-            if truth(found) is True and not (_raises(statement.body) and any(_is_default(each) for each in found)):
+            if _sure(found, with_options) is True and not (_raises(statement.body) and any(_is_default(each) for each in found)):
                 return False
     return True
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import libcst as cst
 
-from dataloader_lint.facts.classes import class_of
+from dataloader_lint.facts.classes import class_of, find_method
 from dataloader_lint.facts.loaders import Loader, loader_of, loaders_in
 from dataloader_lint.facts.module import ModuleFacts
 from dataloader_lint.facts.names import Kind, resolve
 from dataloader_lint.facts.tree import function_scope
-from dataloader_lint.facts.values import Class, Evaluator, Frame, Function, Method, Partial, Value
+from dataloader_lint.facts.values import Class, Evaluator, Frame, Function, Made, Method, Partial, Value
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,16 +93,14 @@ def _passed_in(ev: Evaluator, module: ModuleFacts, argument: str) -> Iterator[Ha
     """Calls of functions of the project that hand a function on to a loader of theirs."""
     for call in module.all_calls():
         for arg in call.args:
-            if not isinstance(arg.value, cst.Lambda) and not (
-                arg.keyword is not None and arg.keyword.value == argument
-            ):
+            if not _may_hand_over(arg, argument, module):
                 continue
             frame = ev.frame_of(function_scope(module.tree.scope_of(call)))
             functions = [found for found, _ in map(_function, ev.values(arg.value, frame)) if found is not None]
             if not functions or _is_parameter(arg.value, frame):
                 continue
             for callee in ev.values(call.func, frame):
-                for loader in _loaders_behind(ev, callee):
+                for loader in _loaders_behind(ev, callee, call, frame):
                     if loader.node is call or (loader.site or loader.call) is call:
                         continue
                     reached = {found.scope for found, _ in map(_function, loader.values(argument)) if found}
@@ -111,19 +109,36 @@ def _passed_in(ev: Evaluator, module: ModuleFacts, argument: str) -> Iterator[Ha
                             yield Handed(function, loader, arg.value)
 
 
-def _loaders_behind(ev: Evaluator, callee: Value) -> list[Loader]:
-    """The loaders that stand in the function or class that is called."""
-    scope = None
-    if isinstance(callee, Function | Class):
-        scope = callee.scope
+def _may_hand_over(arg: cst.Arg, argument: str, module: ModuleFacts) -> bool:
+    """A cheap look before the evaluation: a lambda, what is passed under the name, or a function of this module."""
+    if isinstance(arg.value, cst.Lambda) or (arg.keyword is not None and arg.keyword.value == argument):
+        return True
+    return isinstance(arg.value, cst.Name) and any(
+        binding.kind is Kind.FUNCTION for binding in resolve(arg.value, module.tree)
+    )
+
+
+def _loaders_behind(ev: Evaluator, callee: Value, call: cst.Call, frame: Frame) -> list[Loader]:
+    """The loaders that stand in the function or class that is called, as this call makes them."""
+    function: Function | None = None
+    receiver: Value | None = None
+    if isinstance(callee, Function):
+        scope, function = callee.scope, callee
     elif isinstance(callee, Method):
-        scope = callee.function.scope
-    if scope is None:
+        scope, function, receiver = callee.function.scope, callee.function, callee.receiver
+    elif isinstance(callee, Class):
+        scope, receiver = callee.scope, Made(callee, call, frame)
+        function = find_method(ev, ev.bases(callee).classes, "__init__")
+    else:
         return []
     tree = scope.module.tree
     inside = {id(each) for each in scope.descend()}
     return [
-        loader for loader in loaders_in(ev, scope.module) if id(function_scope(tree.scope_of(loader.node))) in inside
+        replace(loader, frame=ev.enter(function, call, frame, receiver))
+        if function is not None and loader.frame.scope is function.scope and loader.frame.args is None
+        else loader
+        for loader in loaders_in(ev, scope.module)
+        if id(function_scope(tree.scope_of(loader.node))) in inside
     ]
 
 

@@ -65,6 +65,7 @@ def enter(function: Function, call: cst.Call, frame: Frame, receiver: Value | No
     skip = 1 if receiver is not None and isinstance(node, cst.FunctionDef) and not classes.is_static(node) else 0
     params = [*node.params.posonly_params, *node.params.params][skip:]
     args: dict[str, Passed] = {}
+    extra: list[Passed] | None = []
     position = 0
     for arg in call.args:
         if arg.star == "**":
@@ -73,13 +74,16 @@ def enter(function: Function, call: cst.Call, frame: Frame, receiver: Value | No
             # How many arguments this stands for is not known: all parameters from here on can be anything.
             for param in params[position:]:
                 args[param.name.value] = Passed(None, None)
-            position = len(params)
+            position, extra = len(params), None
         elif arg.keyword is not None:
             args[arg.keyword.value] = Passed(arg.value, frame)
         elif position < len(params):
             args[params[position].name.value] = Passed(arg.value, frame)
             position += 1
-    return Frame(function.scope, args, receiver, function.outer, frame.depth + 1)
+        elif extra is not None:
+            extra.append(Passed(arg.value, frame))
+    rest = tuple(extra) if extra is not None else None
+    return Frame(function.scope, args, receiver, function.outer, frame.depth + 1, extra=rest)
 
 
 def function_result(ev: Evaluator, function: Function, frame: Frame) -> Values:

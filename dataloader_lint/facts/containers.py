@@ -173,6 +173,8 @@ def item(ev: Evaluator, value: Value, index: object) -> Values:
         return (Typed("str"),) if isinstance(value.value, str) else NOTHING_KNOWN
     if isinstance(value, Made) and value.library == _SPLIT:
         return (Made(Library(_SUBSET), value.call, value.frame),)
+    if isinstance(value, Made) and value.library in ("h5py.File", "h5py.Group") and isinstance(index, str):
+        return (Made(Library("h5py.Dataset"), value.call, value.frame),)  # or a group: it lives on the file's handle
     if isinstance(value, Made) and value.library and value.library not in LOADERS:
         return NOTHING_KNOWN
     return part(Element(value, None if index is ABSENT else index))

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import libcst as cst
 
 from dataloader_lint.facts import classes
+from dataloader_lint.facts.arrays import KeptArray, arrays_of
+from dataloader_lint.facts.bound_containers import BoundContainer, bound_containers
 from dataloader_lint.facts.classes import AttributeBinding, Bases
 from dataloader_lint.facts.library import DATASET_BASES, DATASET_PACKAGES, ITERABLE_BASES
 from dataloader_lint.facts.loaders import Loader, loaders_in
@@ -47,6 +49,14 @@ class Dataset:
     def sample_dicts(self) -> list[SampleStorage]:
         """The dicts, sets and known holders of them that it binds in its own file and that are sample storage."""
         return self._stored(Form.DICT)
+
+    def containers(self) -> list[BoundContainer]:
+        """The other lists, dicts and sets that its constructor binds in its own file."""
+        return list(bound_containers(self))
+
+    def arrays(self) -> list[KeptArray]:
+        """The arrays and tables that it binds in its own file and that are sample storage."""
+        return list(arrays_of(self))
 
     def _stored(self, form: Form) -> list[SampleStorage]:
         tree = self.klass.scope.module.tree
@@ -125,7 +135,7 @@ def reaches_loader(ev: Evaluator, project: Project, klass: Class, loaders: list[
     return False
 
 
-_WRAPPERS = ("Subset", "ConcatDataset", "random_split", "ChainDataset")
+WRAPPERS = ("Subset", "ConcatDataset", "random_split", "ChainDataset")
 
 
 def _holds(ev: Evaluator, value: Value, klass: Class, depth: int = 0) -> bool:
@@ -133,7 +143,7 @@ def _holds(ev: Evaluator, value: Value, klass: Class, depth: int = 0) -> bool:
     if isinstance(value, Made):
         if isinstance(value.by, Class):
             return any(each.scope is klass.scope for each in ev.bases(value.by).classes)
-        if value.library.rpartition(".")[2] in _WRAPPERS and value.call is not None and value.frame and depth < 3:
+        if value.library.rpartition(".")[2] in WRAPPERS and value.call is not None and value.frame and depth < 3:
             return any(
                 _holds(ev, inner, klass, depth + 1)
                 for arg in value.call.args[:1]

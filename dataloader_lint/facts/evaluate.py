@@ -33,7 +33,7 @@ from dataloader_lint.facts.values import (
 # Bounds that keep the cost of one question in proportion: what they cut off is "unknown", so rules fall silent there.
 MAX_STEPS = 5_000
 MAX_NESTING = 90
-MAX_DEPTH = 6
+MAX_DEPTH = 4
 K = TypeVar("K")
 _NEVER = 1_000_000
 

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from dataloader_lint.facts import classes, given
+from dataloader_lint.facts import classes
 from dataloader_lint.facts.branches import is_reached
 from dataloader_lint.facts.ingredients import WORKER_INFO
 from dataloader_lint.facts.module import ModuleFacts, last_name
 from dataloader_lint.facts.names import dotted, resolve
+from dataloader_lint.facts.reach import Reach
 from dataloader_lint.facts.tree import Scope, function_scope
 from dataloader_lint.facts.values import Class, Library, Made, Value
 from dataloader_lint.facts.workers import WorkerFunction, Workers
@@ -38,8 +39,9 @@ class SharedGenerator:
     drawn_in: WorkerFunction
 
 
-def shared_generators(workers: Workers, module: ModuleFacts) -> Iterator[SharedGenerator]:
+def shared_generators(reach: Reach, module: ModuleFacts) -> Iterator[SharedGenerator]:
     """The generators that are made in a module outside of worker code and that worker code anywhere draws from."""
+    workers = reach.workers
     makers = _makers(workers, module)
     if not makers:
         return
@@ -69,10 +71,11 @@ def shared_generators(workers: Workers, module: ModuleFacts) -> Iterator[SharedG
             if klass is not None:
                 key = id(klass.scope)
                 if key not in quiet:
-                    quiet[key] = given.is_without_workers(workers, klass)
+                    loaders = reach.loaders_of(klass)
+                    quiet[key] = bool(loaders) and all(loader.has_workers is False for loader in loaders)
                 if quiet[key]:
                     continue
-            if origin.frame is not None and not is_reached(workers.ev, call, origin.frame):
+            if origin.frame is not None and not is_reached(workers.ev, call, origin.frame, with_options=True):
                 continue
             del left[id(call)]
             yield SharedGenerator(call, dotted(owner), kind, function)

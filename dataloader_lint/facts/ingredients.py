@@ -164,7 +164,9 @@ class Ingredients:
             return frozenset({part})
         scope = binding.scope
         if classes.class_of(scope) is not None and binding.name == classes.receiver_name(scope):
-            return _FIXED
+            receiver = self.ev.at(scope, frame).receiver
+            made_in = receiver.frame.scope if isinstance(receiver, Made) and receiver.frame is not None else None
+            return _UNKNOWN if made_in is not None and id(made_in) in self.inside else _FIXED
         assert isinstance(binding.node, cst.Param)
         if binding.node.star:
             return _UNKNOWN
@@ -194,6 +196,8 @@ class Ingredients:
         if _COUNTED.search(name):
             return _COUNTS
         for each in owners:
+            if isinstance(each, Made) and each.frame is not None and id(each.frame.scope) in self.inside:
+                return _UNKNOWN  # an object that workers make, from whatever the sample gives them
             klass = each.by if isinstance(each, Made) else each
             if isinstance(klass, Class):
                 if not self._is_kept(klass, name):

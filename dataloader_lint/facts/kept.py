@@ -163,7 +163,9 @@ class _Walk:
         for value in self.ev.values(node, frame):
             if isinstance(value, Sequence) and isinstance(value.node, cst.GeneratorExp):
                 self.expression(value.node.elt, value.frame, replace(path, container=node))
-            elif not (isinstance(value, Sequence) and value.kind == "generator"):
+            elif isinstance(value, Sequence | Mapping) and not (
+                isinstance(value, Sequence) and value.kind == "generator"
+            ):
                 self.value(value, (node, frame), path)
 
     def _mapping(self, value: Mapping, path: Path) -> None:
@@ -265,7 +267,7 @@ def keeps_arguments(name: str) -> bool:
         return True
     if any(package == each or package.startswith(f"{each}.") for each in _CONSUMERS):
         return False
-    return last[:1].isupper() and not last.isupper()
+    return last[:1].isupper()
 
 
 # Packages whose classes take what they are given apart, or have a way of their own to pickle functions.

@@ -199,6 +199,8 @@ def of_method(ev: Evaluator, of: Value, name: str, call: cst.Call, frame: Frame)
             return (Made(Library(f"{base}.{name}"), call, frame),)
     if isinstance(of, Typed) and of.kind == "path" and name in ("glob", "rglob", "iterdir"):
         return (Iterator(Typed("paths")),)
+    if isinstance(of, Typed) and of.kind == "path" and name == "open":
+        return (Made(Library("pathlib.Path.open"), call, frame),)
     if isinstance(of, Typed) and of.kind == "path":
         return (Typed("path"),) if name in ("joinpath", "with_suffix", "resolve", "absolute") else NOTHING_KNOWN
     if isinstance(of, Library):

@@ -24,6 +24,7 @@ from dataloader_lint.facts.values import (
     Made,
     Method,
     Partial,
+    Passed,
     Value,
     Values,
     constant,
@@ -149,17 +150,39 @@ def _written(call: cst.Call, name: str, positions: tuple[str, ...]) -> cst.Arg |
     return None
 
 
+def starred(node: cst.BaseExpression, frame: Frame) -> tuple[Passed, ...] | None:
+    """What `*args` stands for where it is the function's own parameter and the call is known; None otherwise."""
+    if not isinstance(node, cst.Name) or frame.args is None:
+        return None
+    bindings = resolve(node, frame.scope.module.tree)
+    is_own = len(bindings) == 1 and isinstance(bindings[0].node, cst.Param) and bindings[0].scope is frame.scope
+    return frame.extra if is_own else None
+
+
 def _passed(ev: Evaluator, call: cst.Call, frame: Frame, name: str, positions: tuple[str, ...]) -> Values:
     arg = _written(call, name, positions)
     if arg is not None:
         return ev.values(arg.value, frame)
     found: Values = (ABSENT,)
+    position = 0
     for each in call.args:
         if each.star == "**":
             here = keywords.lookup(ev, each.value, name, frame)
             found = merge(tuple(value for value in here if value is not ABSENT), found) if ABSENT in here else here
-        elif each.star == "*" and name in positions:
-            return NOTHING_KNOWN
+        elif each.star == "*":
+            rest = starred(each.value, frame)
+            if rest is None:
+                if name in positions[position:]:
+                    return NOTHING_KNOWN
+                position = len(positions)
+                continue
+            for given in rest:
+                if positions[position : position + 1] == (name,):
+                    known = given.node is not None and given.frame is not None
+                    return ev.values(given.node, given.frame) if known else NOTHING_KNOWN  # type: ignore[arg-type]
+                position += 1
+        elif each.keyword is None:
+            position += 1
     return found
 
 

@@ -70,6 +70,20 @@ class OpenCV:
                     yield WorkerCall(function, name, _import_of(call, module, imports).node)
                 break
 
+    def imports_without_limit(self, module: ModuleFacts) -> list[cst.CSTNode]:
+        """The imports of cv2 in a module with a Dataset or a loader that nothing around it limits, called or not."""
+        imports = _imports(module)
+        if not imports or module.calls_named(LIMIT):
+            return []
+        if not self.workers.loaders(module) and not self.workers.datasets(module):
+            return []
+        limits = self._limits_around(module)
+        if self._imports.reaches([module], {each.path for each in limits}):
+            return []
+        if any(self._imports.reaches([each], {module.path}) for each in limits):
+            return []
+        return list({id(each.node): each.node for each in imports}.values())
+
     def _has_limit(self, function: WorkerFunction) -> bool:
         """Whether a module that calls `cv2.setNumThreads` is loaded by the modules on the way, or loads one of them."""
         limits = self._limits_around(function.module)

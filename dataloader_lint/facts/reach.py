@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from dataloader_lint.facts.datasets import dataset_kind
 from dataloader_lint.facts.kept import Inventory, Kept, inventory
 from dataloader_lint.facts.loaders import Loader
 from dataloader_lint.facts.making import bare
@@ -54,7 +55,9 @@ class Reach:
         """What an object of a class keeps whatever it is made from."""
         key = id(klass.scope)
         if key not in self._bare:
-            self._bare[key] = inventory(self.ev, bare(klass, self.ev), with_length=True)
+            self._bare[key] = inventory(
+                self.ev, bare(klass, self.ev), with_length=dataset_kind(self.ev, klass) != "iterable"
+            )
         return self._bare[key]
 
     def loaders_of(self, klass: Class) -> list[Loader]:

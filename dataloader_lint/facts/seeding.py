@@ -135,7 +135,7 @@ class _Start:
         for call in scope.within(cst.Call):
             for callee in self.ev.values(call.func, frame):
                 if isinstance(callee, Library) and _seeds(callee.name):
-                    if scope.module is self.module and is_reached(self.ev, call, frame):
+                    if scope.module is self.module and is_reached(self.ev, call, frame, with_options=True):
                         seed = _seed_of(call)
                         if seed is not None:
                             parts = ingredients.of(seed, frame)
@@ -190,7 +190,7 @@ def seedings_for_samples(workers: Workers, module: ModuleFacts) -> Iterator[Seed
             continue
         for call, name in function.library_calls:
             seed = _seed_of(call) if _seeds(name) else None
-            if seed is None or _is_held_back(call, function) or not is_reached(workers.ev, call, function.frame):
+            if seed is None or _is_held_back(call, function) or not is_reached(workers.ev, call, function.frame, True):
                 continue
             parts = _for_samples(workers, function).of(seed, function.frame)
             yield Seeding(call, function.label, parts, None)

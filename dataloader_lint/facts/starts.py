@@ -112,7 +112,7 @@ def first_start(ev: Evaluator, module: ModuleFacts) -> Start | None:
         if not is_guarded(node, tree):
             statement = _outermost(node, tree)
             statements.setdefault(id(statement), (statement, []))[1].append(node)
-    if not statements or _is_notebook(module) or _is_test(module):
+    if not statements or is_notebook(module) or is_test(module):
         return None
     method = _start_method(ev, module)
     if method == "fork":
@@ -445,7 +445,7 @@ def _start_method(ev: Evaluator, module: ModuleFacts) -> str:
 _TEST_FILE = re.compile(r"test_.*\.py|.*_test\.py")
 
 
-def _is_test(module: ModuleFacts) -> bool:
+def is_test(module: ModuleFacts) -> bool:
     """Whether pytest or unittest runs the file. A script that is only called like a test is none."""
     name = os.path.basename(module.path)
     if name == "conftest.py":
@@ -464,6 +464,6 @@ def _is_test(module: ModuleFacts) -> bool:
     )
 
 
-def _is_notebook(module: ModuleFacts) -> bool:
+def is_notebook(module: ModuleFacts) -> bool:
     """Whether the code runs in a notebook's kernel."""
     return module.path.endswith(".ipynb") or bool(module.calls_named("get_ipython"))

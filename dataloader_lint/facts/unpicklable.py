@@ -8,10 +8,11 @@ from dataclasses import dataclass
 import libcst as cst
 
 from dataloader_lint.facts import classes
+from dataloader_lint.facts.datasets import WRAPPERS
 from dataloader_lint.facts.kept import Kept, brought_in
 from dataloader_lint.facts.loaders import Loader
 from dataloader_lint.facts.module import ModuleFacts
-from dataloader_lint.facts.names import bindings_of, dotted
+from dataloader_lint.facts.names import Kind, bindings_of, dotted
 from dataloader_lint.facts.reach import Reach
 from dataloader_lint.facts.tree import Scope
 from dataloader_lint.facts.values import Class, Function, Made, Value
@@ -54,7 +55,8 @@ class KeptFunction:
             if isinstance(holding.owner.by, Class):
                 owner = holding.owner.by.node.name.value
                 return f"{owner}.{holding.attribute}" if holding.attribute else owner
-        return path.through[0].rpartition(".")[2] if path.through else ""
+        names = [name.rpartition(".")[2] for name in path.through]
+        return next((name for name in names if name not in WRAPPERS), "") or (names[0] if names else "")
 
     @property
     def through(self) -> str:
@@ -74,10 +76,10 @@ def kept_functions(reach: Reach, module: ModuleFacts) -> list[KeptFunction]:
         return []
     found: dict[int, KeptFunction] = {}
     counts: dict[int, int] = {}
-    names = list(bindings_of(module.root))
+    names = [name for name, found in bindings_of(module.root).items() if found[0].kind is not Kind.IMPORT]
     silent: dict[int, bool] = {}
     for kept, owner in reach.kept_around(module, names):
-        if not _is_unpicklable(kept.value):
+        if not is_unpicklable(kept.value):
             continue
         node = _place(reach, kept)
         if node not in module.tree or id(node) in found:
@@ -118,6 +120,11 @@ def may_pickle(loader: Loader) -> bool:
     return loader.has_workers is not False and not loader.pickles_nothing and loader.is_reached
 
 
+def never_started(loaders: list[Loader]) -> bool:
+    """Whether all loaders in sight, of which there are some, start no workers."""
+    return bool(loaders) and all(loader.has_workers is False for loader in loaders)
+
+
 def never_pickled(loaders: list[Loader]) -> bool:
     """Whether all loaders in sight, of which there are some, start no workers or fork them."""
     return bool(loaders) and not any(may_pickle(loader) for loader in loaders)
@@ -133,7 +140,8 @@ def is_local(scope: Scope) -> bool:
     )
 
 
-def _is_unpicklable(value: Value) -> bool:
+def is_unpicklable(value: Value) -> bool:
+    """Whether a pickle of the value fails: a lambda, a local function, a memoising wrapper made by a call."""
     if isinstance(value, Function):
         if isinstance(value.node, cst.Lambda):
             return True

@@ -63,7 +63,10 @@ class Library:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Frame:
-    """A scope as entered by one call: what its parameters are. `args` is None where the call is not known."""
+    """A scope as entered by one call: what its parameters are. `args` is None where the call is not known.
+
+    `extra` holds the positional arguments that go into `*args`; None where nobody can say.
+    """
 
     scope: Scope
     args: dict[str, Passed] | None = None
@@ -71,6 +74,7 @@ class Frame:
     outer: Frame | None = None
     depth: int = 0
     memo: dict[int, Values] = field(default_factory=dict)
+    extra: tuple[Passed, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

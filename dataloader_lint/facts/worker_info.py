@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import libcst as cst
 
 from dataloader_lint.facts.ingredients import WORKER_INFO
-from dataloader_lint.facts.module import ModuleFacts
+from dataloader_lint.facts.module import ModuleFacts, last_name
 from dataloader_lint.facts.names import Binding, Kind, resolve
 from dataloader_lint.facts.tree import Node, Scope, Tree, function_scope
 from dataloader_lint.facts.values import Evaluator, Library
@@ -90,40 +90,27 @@ def _asks_first(scope: Scope) -> bool:
     tree = scope.module.tree
     asked: list[Node] = []
     for inner in (scope, *(each for each in scope.descend() if each is not scope)):
-        asked.extend(each.test for kind in (cst.If, cst.While, cst.Assert) for each in inner.own(kind))
+        tests: list[cst.If | cst.While | cst.Assert]
+        tests = [*inner.own(cst.If), *inner.own(cst.While), *inner.own(cst.Assert)]
+        asked.extend(each.test for each in tests)
         for call in inner.own(cst.Call):
             if isinstance(call.func, cst.Name) and call.func.value in ("getattr", "hasattr", "isinstance", "bool"):
                 asked.append(call)
     found = {name.value for node in asked for name in tree.find(node, cst.Name)}
     found |= {name.value for node in _choices(scope) for name in tree.find(node, cst.Name)}
-    called = {
-        node.attr.value for node in asked for node in tree.find(node, cst.Attribute)
-    }
+    called = {attribute.attr.value for node in asked for attribute in tree.find(node, cst.Attribute)}
     if _CALLED in found or _CALLED in called:
         return True
-    for assign in (*scope.own(cst.Assign), *scope.own(cst.NamedExpr)):
+    assigns: list[cst.Assign | cst.NamedExpr] = [*scope.own(cst.Assign), *scope.own(cst.NamedExpr)]
+    for assign in assigns:
         value = assign.value
         targets = [each.target for each in assign.targets] if isinstance(assign, cst.Assign) else [assign.target]
         if isinstance(value, cst.Call) and any(
             isinstance(target, cst.Name) and target.value in found for target in targets
         ):
-            if _called(value):
+            if last_name(value.func) == _CALLED:
                 return True
-    return any(
-        any(_CALLED == _last(call.func) for call in tree.find(statement.body, cst.Call))
-        or any(True for _ in tree.find(statement.body, cst.Attribute))
-        for statement in _tries(scope)
-    )
-
-
-def _called(call: cst.Call) -> bool:
-    return _last(call.func) == _CALLED
-
-
-def _last(node: cst.CSTNode) -> str:
-    if isinstance(node, cst.Attribute):
-        return node.attr.value
-    return node.value if isinstance(node, cst.Name) else ""
+    return any(True for statement in _tries(scope) for _ in tree.find(statement.body, cst.Attribute))
 
 
 def _choices(scope: Scope) -> Iterator[Node]:

@@ -32,8 +32,9 @@ from dataloader_lint.facts.values import (
 ENTRIES = ("__getitem__", "__getitems__", "__iter__")
 HANDED_TO_WORKERS = ("collate_fn", "worker_init_fn")
 # Bounds: what they cut off is not known to run in workers.
-MAX_FUNCTIONS = 400
-MAX_FRAMES = 3
+MAX_FUNCTIONS = 200
+MAX_FRAMES = 2
+MAX_STEPS = 4_000  # of evaluation, for one module
 MAX_USERS = 60
 MAX_LEVELS = 3
 
@@ -217,7 +218,10 @@ class _Closure:
                     if isinstance(callee, Class) and callee.scope.module is not module:
                         if self.workers.is_dataset(callee):
                             self._dataset(Made(callee, call, frame))
+        last_step = self.ev.steps + MAX_STEPS
         for each in self.found:  # grows while it is gone through
+            if self.ev.steps > last_step:
+                break
             self._follow(each)
         return self.found
 

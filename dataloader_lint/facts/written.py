@@ -1,18 +1,15 @@
-"""Where an argument of a loader is written: in the call, in a keyword dict, in the call of a function that passes it on."""
+"""Where an argument of a loader is written: in the call, in a keyword dict, in a call that passes it on."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from dataloader_lint.facts import keywords
+from dataloader_lint.facts.loaders import Loader, starred
 from dataloader_lint.facts.names import Kind, bindings_of
 from dataloader_lint.facts.values import Const, Evaluator, Frame, Mapping, Value, constant
-
-if TYPE_CHECKING:
-    from dataloader_lint.facts.loaders import Loader
 
 _MAX_DEPTH = 6
 
@@ -52,9 +49,16 @@ def _in_call(ev: Evaluator, call: cst.Call, frame: Frame, name: str, positions: 
         elif arg.star == "**":
             dicts.append(arg.value)
         elif arg.star:
-            if name in positions[position:]:
-                return None
-            position = len(positions)
+            rest = starred(arg.value, frame)
+            if rest is None:
+                if name in positions[position:]:
+                    return None
+                position = len(positions)
+            for given in rest or ():
+                if positions[position : position + 1] == (name,):
+                    known = given.node is not None and given.frame is not None
+                    return [Written(given.node, given.frame)] if known else None  # type: ignore[arg-type]
+                position += 1
         else:
             if positions[position : position + 1] == (name,):
                 return [Written(arg.value, frame)]

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import libcst as cst
 
     from dataloader_lint.edits import Editor, Repair
+    from dataloader_lint.settings import Settings
 
 
 class FixLevel(Enum):
@@ -31,13 +32,19 @@ class FixLevel(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A rule's metadata. `name` reads well after "allow"; `default` is False for opt-in rules."""
+    """A rule's metadata. `name` reads well after "allow"; `default` is False for opt-in rules.
+
+    `codemod` is what its command for LibCST's runner is called, where `Fix` and the name would not read well.
+    `default_for` says for which settings an opt-in rule runs by default all the same.
+    """
 
     code: str
     name: str
     on: Entity
     default: bool = True
     fix: FixLevel = FixLevel.NONE
+    codemod: str = ""
+    default_for: Callable[[Settings], bool] | None = None
 
 
 @dataclass(frozen=True, slots=True)

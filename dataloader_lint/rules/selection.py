@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from dataloader_lint.rules.base import Rule
 from dataloader_lint.rules.registry import INTERNAL_ERROR, UNREADABLE_FILE, FoundRule, found_rules
 from dataloader_lint.settings import Settings
 
@@ -34,8 +35,12 @@ def selected_rules(settings: Settings) -> list[FoundRule]:
     return [
         found
         for code, found in found_rules().items()
-        if found.check is not None and is_selected(code, found.rule.default, settings)
+        if found.check is not None and is_selected(code, _is_default(found.rule, settings), settings)
     ]
+
+
+def _is_default(rule: Rule, settings: Settings) -> bool:
+    return rule.default or (rule.default_for is not None and rule.default_for(settings))
 
 
 def check_codes(prefixes: Iterable[str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import stat
 import tempfile
@@ -16,9 +17,9 @@ def write_atomically(path: str, content: bytes) -> None:
     """
     target = os.path.realpath(path)
     before = os.stat(target)
-    if not os.access(target, os.W_OK):
-        # Replacing it would need the folder's permission only, but whoever made it read-only meant it.
-        raise PermissionError(13, os.strerror(13), path)
+    if not os.access(target, os.W_OK) or not before.st_mode & 0o222:
+        # Replacing it would need the folder's permission only, but whoever made it read-only meant it, for root too.
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
     folder = os.path.dirname(target)
     # A signal between these lines may leave an empty temporary file, never a damaged target.
     handle, temporary = tempfile.mkstemp(prefix=f".{os.path.basename(target)[:40]}.", suffix=".tmp", dir=folder)

@@ -17,29 +17,29 @@ Silent for loaders that are known to have no workers, and where the call says `m
 
 ## Example
 ```python
-import random
+import os
 
 from torch.utils.data import DataLoader
 
-def make(dataset, seed):
-    def seed_worker(worker_id):
-        random.seed(seed + worker_id)
+def make(dataset, priority):
+    def lower_priority(worker_id):
+        os.nice(priority)
 
-    return DataLoader(dataset, num_workers=4, worker_init_fn=seed_worker)
+    return DataLoader(dataset, num_workers=4, worker_init_fn=lower_priority)
 ```
 
 ## Use instead
 ```python
-import random
+import os
 from functools import partial
 
 from torch.utils.data import DataLoader
 
-def seed_worker(worker_id, seed):
-    random.seed(seed + worker_id)
+def lower_priority(worker_id, priority):
+    os.nice(priority)
 
-def make(dataset, seed):
-    return DataLoader(dataset, num_workers=4, worker_init_fn=partial(seed_worker, seed=seed))
+def make(dataset, priority):
+    return DataLoader(dataset, num_workers=4, worker_init_fn=partial(lower_priority, priority=priority))
 ```
 
 ## Fix safety
@@ -50,7 +50,7 @@ module level, and what it took from around it is bound when the loader is made.
 Where the program is pinned to fork, by the start method and by the Python version.
 
 ## Error messages
-- `AttributeError: Can't pickle local object 'make.<locals>.seed_worker'`
+- `AttributeError: Can't pickle local object 'make.<locals>.lower_priority'`
 - `_pickle.PicklingError: Can't pickle <function <lambda>>: attribute lookup <lambda> on __main__ failed`
 
 ## References
@@ -68,6 +68,8 @@ from dataloader_lint.diagnostics import Safety
 from dataloader_lint.rules.base import Entity, Finding, FixLevel, Rule
 
 if TYPE_CHECKING:
+    import libcst as cst
+
     from dataloader_lint.edits import Editor, Repair
     from dataloader_lint.facts.analysis import Analysis
     from dataloader_lint.facts.callables import Handed
@@ -80,12 +82,13 @@ def check(file: Analysis) -> Iterator[Finding]:
         loader = handed.loader
         if loader.has_workers is False or loader.pickles_nothing:
             continue
+        node: cst.CSTNode = handed.node
         if handed.is_lambda and handed.function.node in file.tree:
             node, subject, advice = handed.function.node, "the lambda", "define it with `def` at module level"
             if handed.in_partial:
                 advice += " and keep the `functools.partial` around it"
         elif handed.is_local:
-            node, subject = handed.node, f"the local function `{handed.name}`"
+            subject = f"the local function `{handed.name}`"
             advice = f"move `{handed.name}` to module level and bind what it needs with `functools.partial`"
         else:
             continue

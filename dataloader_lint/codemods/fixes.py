@@ -1,0 +1,75 @@
+"""The fixes as commands of LibCST's own codemod runner: one for each rule that has a fix, and one for all safe fixes.
+
+    python -m libcst.tool codemod -x dataloader_lint.codemods.HoistCollateLambda PATH
+
+The classes are made from the rules; a rule says in `Rule.codemod` what its command is called.
+"""
+
+from __future__ import annotations
+
+import argparse
+from abc import ABC
+
+import libcst as cst
+from libcst.codemod import CodemodCommand, CodemodContext
+
+from dataloader_lint.fixer import fix_source
+from dataloader_lint.rules.base import FixLevel, Rule
+from dataloader_lint.rules.registry import found_rules
+from dataloader_lint.settings import Settings
+
+
+class _Fixes(CodemodCommand, ABC):
+    """Applies the fixes of some rules to a file, as `dataloader-lint --fix` does."""
+
+    SELECT: tuple[str, ...] = ()
+    UNSAFE = False
+
+    @staticmethod
+    def add_args(arg_parser: argparse.ArgumentParser) -> None:
+        arg_parser.add_argument(
+            "--unsafe-fixes", action="store_true", help="apply fixes that may change behaviour, too"
+        )
+
+    def __init__(self, context: CodemodContext, unsafe_fixes: bool = False) -> None:
+        super().__init__(context)
+        self._unsafe = unsafe_fixes or self.UNSAFE
+
+    def transform_module_impl(self, tree: cst.Module) -> cst.Module:
+        filename = self.context.filename or "<stdin>"
+        result = fix_source(tree.bytes, filename, Settings(select=self.SELECT), unsafe=self._unsafe)
+        for one in result.dropped:
+            self.warn(f"line {one.start.line}: the fix of {one.code} did not hold when tried and was left out")
+        if not result.fixed:
+            return tree
+        fixed = cst.parse_module(result.source)
+        return fixed.with_changes(encoding=tree.encoding)
+
+
+class ApplySafeFixes(_Fixes):
+    """All safe fixes of the rules that are on by default."""
+
+    DESCRIPTION = "Fix everything that dataloader-lint can fix safely."
+
+
+def _command(rule: Rule, page: str) -> type[_Fixes]:
+    """The command of one rule. Whoever runs it by its name wants its fix, even where that is never safe."""
+    name = rule.codemod or "Fix" + "".join(word.capitalize() for word in rule.name.split("-"))
+    members = {
+        "__doc__": page,
+        "__module__": __name__,  # where worker processes look for it
+        "DESCRIPTION": f"{rule.code}: {page.strip().splitlines()[0]}",
+        "SELECT": (rule.code,),
+        "UNSAFE": rule.fix is FixLevel.UNSAFE,
+    }
+    return type(name, (_Fixes,), members)
+
+
+def _commands() -> dict[str, type[_Fixes]]:
+    made = [_command(one.rule, one.page) for one in found_rules().values() if one.rule.fix is not FixLevel.NONE]
+    return {command.__name__: command for command in made}
+
+
+_COMMANDS = _commands()
+globals().update(_COMMANDS)
+__all__ = ["ApplySafeFixes", *_COMMANDS]  # noqa: PLE0604

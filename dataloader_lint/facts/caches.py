@@ -1,0 +1,316 @@
+"""Containers that worker code fills sample by sample and that outlive the sample: caches, logs, sets of bad samples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import libcst as cst
+
+from dataloader_lint.facts import classes, keywords
+from dataloader_lint.facts.branches import is_reached, tests_around
+from dataloader_lint.facts.dependence import Dependence
+from dataloader_lint.facts.module import ModuleFacts, last_name
+from dataloader_lint.facts.names import Kind, dotted, target_paths
+from dataloader_lint.facts.outliving import Kept, Outliving, Shape
+from dataloader_lint.facts.reach import Reach
+from dataloader_lint.facts.reads import Level
+from dataloader_lint.facts.tree import Node, Scope
+from dataloader_lint.facts.values import (
+    Class,
+    Const,
+    Evaluator,
+    Frame,
+    Library,
+    Made,
+    Mapping,
+    Sequence,
+    Typed,
+    Values,
+    merge,
+)
+from dataloader_lint.facts.workers import WorkerFunction
+
+_ADDERS = frozenset({"add", "append", "appendleft", "extend", "insert", "setdefault", "update"})
+_MEMOISING = frozenset({"functools.cache", "functools.lru_cache", "cachetools.cached"})
+_ORDERS = (cst.LessThan, cst.LessThanEqual, cst.GreaterThan, cst.GreaterThanEqual)
+_OPENED = frozenset(
+    {"builtins.open", "h5py.File", "io.open", "lmdb.open", "lmdb.Environment", "numpy.memmap", "sqlite3.connect",
+     "tarfile.open", "tarfile.TarFile", "zipfile.ZipFile", "threading.Lock", "zarr.open", "tifffile.TiffFile"}
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Growth:
+    """A statement that adds to a container of the worker for each sample, or a decorator that does."""
+
+    node: Node
+    function: WorkerFunction
+    container: str  # as the user writes it; empty for a memoising decorator
+    home: Scope | None = None  # the class whose objects have it; None for a global
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Addition:
+    """A statement that looks like adding something."""
+
+    statement: Node
+    target: cst.BaseExpression  # the container, still with the subscripts of the store
+    key: cst.BaseExpression | None
+    value: cst.BaseExpression | None
+
+
+def growths_in(reach: Reach, module: ModuleFacts) -> Iterator[Growth]:
+    """What grows in the worker code of a module, for whichever Dataset of the project it runs; each container once."""
+    names = {_top(scope).node.name.value for scope in _candidates(module)}  # type: ignore[attr-defined]
+    if not names:
+        return
+    workers = reach.workers
+    seen: set[object] = set()
+    for function in workers.functions_inside(module, workers.names_that_use(module, names)):
+        for growth in _Search(reach, function).run():
+            what = (id(growth.home), growth.container) if growth.container else id(growth.node)
+            if what not in seen:
+                seen.add(what)
+                yield growth
+
+
+def _candidates(module: ModuleFacts) -> Iterator[Scope]:
+    """The functions in which something might grow: a cheap look before worker code is followed."""
+    for scope in module.root.descend():
+        node = scope.node
+        if not isinstance(node, cst.FunctionDef) or node.name.value == "__init__":
+            continue
+        if any(True for _ in _additions(scope)) or any(name.endswith("cache") for name in _memo_names(node)):
+            yield scope
+
+
+def _memo_names(node: cst.FunctionDef) -> list[str]:
+    return [name.replace("cached", "cache") for name in classes.decorator_names(node)]
+
+
+def _top(scope: Scope) -> Scope:
+    while scope.parent is not None and scope.parent.parent is not None:
+        scope = scope.parent
+    return scope
+
+
+def _additions(scope: Scope) -> Iterator[_Addition]:
+    """Statements of a function that add to something that is no name of its own."""
+    for assign in scope.own(cst.Assign):
+        for each in assign.targets:
+            for target, path in target_paths(each.target):
+                if isinstance(target, cst.Subscript):
+                    index = target.slice[0].slice if len(target.slice) == 1 else None
+                    key = index.value if isinstance(index, cst.Index) else None
+                    if key is not None:
+                        yield _Addition(assign, target.value, key, _part(assign.value, path))
+    for call in scope.own(cst.Call):
+        if isinstance(call.func, cst.Attribute) and call.func.attr.value in _ADDERS and call.args:
+            first, last = call.args[0].value, call.args[-1].value
+            is_keyed = call.func.attr.value in ("add", "setdefault")
+            yield _Addition(call, call.func.value, first if is_keyed else None, last)
+    for augmented in scope.own(cst.AugAssign):
+        if isinstance(augmented.operator, cst.AddAssign) and isinstance(augmented.value, cst.List | cst.ListComp):
+            yield _Addition(augmented, augmented.target, None, augmented.value)
+
+
+def _part(value: cst.BaseExpression, path: tuple[int, ...]) -> cst.BaseExpression | None:
+    current: cst.BaseExpression = value
+    for index in path:
+        if not isinstance(current, cst.Tuple | cst.List) or not 0 <= index < len(current.elements):
+            return value
+        current = current.elements[index].value
+    return current
+
+
+class _Search:
+    """Looks through one function of worker code."""
+
+    def __init__(self, reach: Reach, function: WorkerFunction) -> None:
+        self.reach = reach
+        self.ev: Evaluator = reach.ev
+        self.function = function
+        self.frame: Frame = function.frame
+        self.scope = function.scope
+        self.dependence = Dependence(reach.ev, function)
+
+    def run(self) -> Iterator[Growth]:
+        if self.function.path[0].argument == "worker_init_fn":
+            return  # once in a worker
+        outliving: Outliving | None = None
+        for addition in _additions(self.scope):
+            if not self._may_grow(addition):
+                continue
+            outliving = outliving or Outliving(self.reach.workers, self.function)
+            kept = outliving.find(addition.target, self.frame)
+            if kept is not None and self._grows(addition, kept, outliving) and not self._is_unused():
+                tree = self.scope.module.tree
+                yield Growth(tree.statement_of(addition.statement), self.function, kept.text, kept.klass)
+        decorator = self._memoised()
+        if decorator is not None and not self._is_unused():
+            yield Growth(decorator, self.function, "")
+
+    def _is_unused(self) -> bool:
+        """Whether all loaders in sight read the Dataset without workers: there the cache is one, and works."""
+        receiver = self.function.path[0].frame.receiver
+        by = receiver.by if isinstance(receiver, Made) else None
+        loaders = self.reach.loaders_of(by) if isinstance(by, Class) else []
+        return bool(loaders) and all(loader.has_workers is False for loader in loaders)
+
+    def _may_grow(self, addition: _Addition) -> bool:
+        if addition.key is None:
+            if any(not self._identifies(each) for each in self._only_new(addition.statement)):
+                return False  # a vocabulary: its size is that of the language
+            return self.dependence.level(addition.value) >= Level.SAMPLE
+        if self._identifies(addition.key):
+            return True
+        inner = addition.target
+        return isinstance(inner, cst.Subscript) and self.dependence.level(inner) >= Level.KEY
+
+    def _identifies(self, key: cst.BaseExpression) -> bool:
+        """Whether a key is another one for each sample: made from the index, or the name of a file that is read."""
+        level = self.dependence.level(key)
+        return level >= Level.KEY or (level is Level.SAMPLE and self._is_read(key))
+
+    def _is_read(self, key: cst.BaseExpression) -> bool:
+        """Whether a file is read by the key in the same function."""
+        name = dotted(key)
+        return bool(name) and any(
+            self._reads(call) and any(dotted(arg.value) == name for arg in call.args)
+            for call in self.scope.within(cst.Call)
+        )
+
+    def _reads(self, call: cst.Call) -> bool:
+        last = last_name(call.func)
+        if last not in ("imread", "load", "open") and not last.startswith("read"):
+            return False
+        return any(isinstance(each, Library) for each in self.ev.values(call.func, self.frame))
+
+    def _grows(self, addition: _Addition, kept: Kept, outliving: Outliving) -> bool:
+        if not self._takes(addition, kept) or self._is_bounded(addition.statement, kept):
+            return False
+        return not outliving.is_emptied(kept) and is_reached(self.ev, addition.statement, self.frame)
+
+    def _takes(self, addition: _Addition, kept: Kept) -> bool:
+        """Whether a container of this shape gets longer, or fuller, by the addition."""
+        value = self.ev.values(addition.value, self.frame) if addition.value is not None else ()
+        if _is_opened(self.ev, value):
+            return False
+        if isinstance(addition.statement, cst.Assign):
+            if kept.shape is Shape.SLOTS:
+                return kept.is_root and self._is_data(addition.value, value)
+            return kept.shape is Shape.DICT
+        if addition.key is not None:
+            return kept.shape is Shape.DICT
+        return kept.shape is Shape.LIST or (kept.makes_elements and not kept.is_root)
+
+    def _is_data(self, node: cst.BaseExpression | None, found: Values) -> bool:
+        """Whether what is stored is worth keeping: no flag, number or text."""
+        if self.dependence.level(node) < Level.SAMPLE:
+            return False
+        small = ("str", "int", "float", "bool", "path")
+        return not any(isinstance(each, Const) or (isinstance(each, Typed) and each.kind in small) for each in found)
+
+    def _tests(self, statement: Node) -> list[cst.BaseExpression]:
+        """The conditions around a statement and those that stand before it in the same blocks."""
+        tree = self.scope.module.tree
+        tests = [test for test, _ in tests_around(statement, self.frame)]
+        for above in tree.ancestors(statement):
+            if isinstance(above, cst.IndentedBlock):
+                for before in above.body:
+                    if isinstance(before, cst.If) and tree.order(before) < tree.order(statement):
+                        tests.append(before.test)
+            if above is self.scope.node:
+                break
+        return tests
+
+    def _only_new(self, statement: Node) -> Iterator[cst.BaseExpression]:
+        """What must not be there yet for a statement to run: `if word not in self.words`."""
+        tree = self.scope.module.tree
+        for test in self._tests(statement):
+            for comparison in tree.find(test, cst.Comparison):
+                if isinstance(comparison.comparisons[0].operator, cst.In | cst.NotIn):
+                    yield comparison.left
+
+    def _is_bounded(self, statement: Node, kept: Kept) -> bool:
+        """Whether a comparison of sizes decides: `if len(self.cache) < self.limit`."""
+        return any(self._compares_size(test, kept) for test in self._tests(statement))
+
+    def _compares_size(self, test: cst.BaseExpression, kept: Kept) -> bool:
+        tree = self.scope.module.tree
+        for comparison in tree.find(test, cst.Comparison):
+            for target in comparison.comparisons:
+                sides = (comparison.left, target.comparator)
+                if isinstance(target.operator, _ORDERS) and any(self._speaks_of(side, kept) for side in sides):
+                    return True
+        # a method that looks at the container: `if self.has_room():`
+        for call in tree.find(test, cst.Call):
+            for callee in self.ev.values(call.func, self.frame):
+                function = getattr(callee, "function", callee)
+                scope = getattr(function, "scope", None)
+                if isinstance(scope, Scope) and isinstance(scope.node, cst.FunctionDef):
+                    if any(dotted(each).rpartition(".")[2] == kept.name for each in scope.within(cst.Attribute)):
+                        return True
+        return False
+
+    def _speaks_of(self, node: cst.CSTNode, kept: Kept) -> bool:
+        """Whether one side of a comparison is about the container, a counter beside it, or the machine's memory."""
+        tree = self.scope.module.tree
+        for inner in tree.walk(node):
+            if isinstance(inner, cst.Attribute | cst.Name) and last_name(inner) == kept.name:
+                return True
+            if isinstance(inner, cst.Attribute) and isinstance(inner.value, cst.Name) and kept.klass is not None:
+                bound = classes.attribute_bindings(kept.klass).get(inner.attr.value, ())
+                if any(each.kind is Kind.AUGMENTED for each in bound):
+                    return True
+            if isinstance(inner, cst.Call) and any(
+                isinstance(each, Library) and each.name.startswith(("psutil.", "resource.", "shutil.disk_usage"))
+                for each in self.ev.values(inner.func, self.frame)
+            ):
+                return True
+        return False
+
+    def _memoised(self) -> cst.Decorator | None:
+        """The decorator that remembers every call with another argument, where the arguments change with the sample."""
+        node = self.scope.node
+        if not isinstance(node, cst.FunctionDef) or not node.decorators or not self.frame.args:
+            return None
+        for decorator in node.decorators:
+            if self._is_unbounded(decorator.decorator):
+                for param in node.params.params:
+                    given = self.frame.args.get(param.name.value)
+                    level = self.dependence.level(given.node, given.frame) if given is not None else Level.NONE
+                    if level >= Level.KEY or (level is Level.SAMPLE and self._is_read(param.name)):
+                        return decorator
+        return None
+
+    def _is_unbounded(self, node: cst.BaseExpression) -> bool:
+        call = node if isinstance(node, cst.Call) else None
+        outer = self.ev.frame_of(self.scope.parent) if self.scope.parent is not None else self.frame
+        names = {each.name for each in self.ev.values(call.func if call else node, outer) if isinstance(each, Library)}
+        if not names & _MEMOISING:
+            return False
+        if "functools.cache" in names:
+            return True
+        if call is None:
+            return False  # 128 entries
+        given = next(
+            (arg.value for arg in call.args if arg.keyword is None or arg.keyword.value in ("maxsize", "cache")), None
+        )
+        found = self.ev.values(given, outer) if given is not None else ()
+        if "functools.lru_cache" in names:
+            return bool(found) and all(isinstance(each, Const) and each.value is None for each in found)
+        return isinstance(given, cst.Dict)
+
+
+def _is_opened(ev: Evaluator, found: Values, depth: int = 0) -> bool:
+    """Whether a value is a handle that is opened once and kept open, or holds one."""
+    for each in found if depth < 3 else ():
+        if isinstance(each, Made) and each.library in _OPENED:
+            return True
+        if isinstance(each, Sequence) and _is_opened(ev, merge(*(each.items or ())), depth + 1):
+            return True
+        if isinstance(each, Mapping) and _is_opened(ev, merge(*keywords.all_values(ev, each)), depth + 1):
+            return True
+    return False

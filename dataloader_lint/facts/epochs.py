@@ -1,0 +1,211 @@
+"""Loops that go over one loader again and again, and what stands in them: epochs, as far as they can be seen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import libcst as cst
+
+from dataloader_lint.facts.branches import is_reached
+from dataloader_lint.facts.library import ITERATING
+from dataloader_lint.facts.loaders import Loader, loader_of
+from dataloader_lint.facts.module import ModuleFacts, last_name
+from dataloader_lint.facts.tree import Node, Scope, Tree, function_scope
+from dataloader_lint.facts.values import (
+    Const,
+    Evaluator,
+    Frame,
+    Function,
+    Made,
+    Method,
+    Value,
+    Values,
+)
+from dataloader_lint.facts.values import (
+    Iterator as Iterated,
+)
+
+MAX_DEPTH = 3
+MAX_STEPS = 4_000
+_TRAINING = frozenset({"backward", "manual_backward", "optimizer_step", "scale"})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pass:
+    """One place that goes over a loader; `path` holds the frames from that of the epoch loop to the one that does."""
+
+    loader: Loader
+    made: Made
+    node: Node
+    path: tuple[Frame, ...]
+
+    def trains(self, ev: Evaluator) -> bool:
+        """Whether what is done with the batches computes gradients, there or in a function that is called there."""
+        frame = self.path[-1]
+        tree = frame.scope.module.tree
+        root = self.node if isinstance(self.node, cst.For) else frame.scope.node
+        for call in tree.find(root, cst.Call):
+            if last_name(call.func) in _TRAINING:
+                return True
+            if function_scope(tree.scope_of(call)) is not frame.scope:
+                continue
+            for callee in ev.values(call.func, frame):
+                function = callee.function if isinstance(callee, Method) else callee
+                if isinstance(function, Function) and any(
+                    last_name(inner.func) in _TRAINING for inner in function.scope.within(cst.Call)
+                ):
+                    return True
+        return False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EpochLoop:
+    """A loop in whose body a loader made before it is gone through."""
+
+    loop: cst.For | cst.While
+    frame: Frame
+    passes: tuple[Pass, ...]
+
+
+def epoch_loops(ev: Evaluator, module: ModuleFacts) -> Iterator[EpochLoop]:
+    """The loops of a module that surely or maybe run more than once and go through loaders each time."""
+    tree = module.tree
+    for scope in module.root.descend():
+        if not isinstance(scope.node, cst.FunctionDef | cst.Module):
+            continue
+        loops: list[cst.For | cst.While] = [*scope.own(cst.For), *scope.own(cst.While)]
+        frame = ev.frame_of(scope)
+        for loop in sorted(loops, key=tree.order):
+            if isinstance(loop, cst.For) and _runs_once(ev, loop, frame):
+                continue
+            passes = tuple(_Search(ev, loop, frame).run())
+            if passes:
+                yield EpochLoop(loop, frame, passes)
+
+
+def _runs_once(ev: Evaluator, loop: cst.For, frame: Frame) -> bool:
+    """`for _ in range(1)`."""
+    call = loop.iter
+    if isinstance(call, cst.Call) and last_name(call.func) == "range" and call.args:
+        ends = [ev.values(arg.value, frame) for arg in call.args[:2]]
+        numbers = [end[0].value for end in ends if len(end) == 1 and isinstance(end[0], Const) and not end[0].default]
+        if len(numbers) == len(ends) and all(isinstance(number, int) for number in numbers):
+            start, end = (0, numbers[0]) if len(numbers) == 1 else numbers
+            return int(str(end)) - int(str(start)) <= 1
+    return False
+
+
+class _Search:
+    """Looks for the loaders that one loop goes through, in its body and in the functions that it calls."""
+
+    def __init__(self, ev: Evaluator, loop: cst.For | cst.While, frame: Frame) -> None:
+        self.ev = ev
+        self.loop = loop
+        self.frame = frame
+        self.last_step = ev.steps + MAX_STEPS
+        self.seen: set[int] = set()
+
+    def run(self) -> Iterator[Pass]:
+        tree = self.frame.scope.module.tree
+        inside: list[Node] = [
+            node
+            for node in tree.walk(self.loop.body)
+            if isinstance(node, cst.For | cst.CompFor | cst.Call)
+            and function_scope(tree.scope_of(node)) is self.frame.scope
+        ]
+        yield from self._nodes(inside, (self.frame,))
+
+    def _nodes(self, nodes: list[Node], path: tuple[Frame, ...]) -> Iterator[Pass]:
+        frame = path[-1]
+        for node in nodes:
+            if self.ev.steps > self.last_step:
+                return
+            if isinstance(node, cst.For | cst.CompFor):
+                for made, loader in self._loaders(self.ev.values(node.iter, frame)):
+                    if is_reached(self.ev, node, frame, with_options=True):
+                        yield Pass(loader, made, node, path)
+            elif isinstance(node, cst.Call):
+                yield from self._call(node, path)
+
+    def _call(self, call: cst.Call, path: tuple[Frame, ...]) -> Iterator[Pass]:
+        frame = path[-1]
+        name = last_name(call.func)
+        if name == "iter" and len(call.args) == 1:
+            for made, loader in self._loaders(self.ev.values(call.args[0].value, frame)):
+                yield Pass(loader, made, call, path)
+            return
+        if len(path) > MAX_DEPTH:
+            return
+        for callee in self.ev.values(call.func, frame):
+            function = callee.function if isinstance(callee, Method) else callee
+            if not isinstance(function, Function) or not isinstance(function.node, cst.FunctionDef):
+                continue
+            if any(each.scope is function.scope for each in path):
+                continue
+            receiver = callee.receiver if isinstance(callee, Method) else None
+            inner = self.ev.enter(function, call, frame, receiver)
+            if id(inner) not in self.seen and is_reached(self.ev, call, frame, with_options=True):
+                self.seen.add(id(inner))
+                yield from self._nodes(_run_by(function.scope), (*path, inner))
+
+    def _loaders(self, values: Values) -> Iterator[tuple[Made, Loader]]:
+        """The loaders behind values that are iterated, where they were made before the loop."""
+        for made, loader in loaders_behind(self.ev, values):
+            if not self._is_in_loop(made):
+                yield made, loader
+
+    def _is_in_loop(self, made: Made) -> bool:
+        """Whether a loader is made anew in each round: the call, or one that leads to it, stands in the loop."""
+        tree = self.frame.scope.module.tree
+        call = made.call
+        assert call is not None and made.frame is not None
+        if call in tree and _is_below(tree, call, self.loop):
+            return True
+        # Made in a function: the loop is older only where it does not call that function.
+        inside = made.frame.scope
+        return inside is not self.frame.scope and self._calls_function(inside)
+
+    def _calls_function(self, scope: Scope) -> bool:
+        node = scope.node
+        if not isinstance(node, cst.FunctionDef):
+            return False
+        name = node.name.value
+        tree = self.frame.scope.module.tree
+        return any(last_name(call.func) == name for call in tree.find(self.loop.body, cst.Call))
+
+
+def loaders_behind(ev: Evaluator, values: Values) -> Iterator[tuple[Made, Loader]]:
+    """The loaders that iterating over one of the values goes through."""
+    for value in values:
+        made = _behind(ev, value)
+        loader = loader_of(ev, made) if made is not None else None
+        if made is not None and loader is not None and made.call is not None:
+            yield made, loader
+
+
+def _behind(ev: Evaluator, value: Value) -> Made | None:
+    """What is iterated in the end: `enumerate(loader)`, `zip(loader, other)`."""
+    for _ in range(4):
+        if isinstance(value, Iterated):
+            value = value.of
+        elif isinstance(value, Made) and value.library in ITERATING and value.call is not None and value.frame:
+            given = next((arg.value for arg in value.call.args if arg.keyword is None), None)
+            found = ev.values(given, value.frame) if given is not None else ()
+            inner = [each for each in found if isinstance(each, Made | Iterated)]
+            if not inner:
+                return None
+            value = inner[0]
+        else:
+            break
+    return value if isinstance(value, Made) else None
+
+
+def _is_below(tree: Tree, node: Node, loop: Node) -> bool:
+    return any(above is loop for above in tree.ancestors(node))
+
+
+def _run_by(scope: Scope) -> list[Node]:
+    """The loops and calls of a function, in document order; not those of inner functions."""
+    found: list[Node] = [*scope.within(cst.For), *scope.within(cst.CompFor), *scope.within(cst.Call)]
+    return sorted(found, key=scope.module.tree.order)

@@ -1,0 +1,131 @@
+"""Distributed samplers whose order never changes, because nobody tells them the epoch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import libcst as cst
+
+from dataloader_lint.facts.epochs import EpochLoop, Pass
+from dataloader_lint.facts.imports import Imports
+from dataloader_lint.facts.loaders import Loader
+from dataloader_lint.facts.module import ModuleFacts, last_name
+from dataloader_lint.facts.names import bindings_of, dotted
+from dataloader_lint.facts.tree import Scope
+from dataloader_lint.facts.values import Const, Evaluator, Frame, Made, Value
+from dataloader_lint.facts.workers import Workers
+
+DISTRIBUTED = frozenset(
+    {"torch.utils.data.DistributedSampler", "torch.utils.data.distributed.DistributedSampler"}
+)
+_BATCHED = frozenset({"torch.utils.data.BatchSampler", "torch.utils.data.sampler.BatchSampler"})
+SETTER = "set_epoch"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StuckSampler:
+    """A loop over epochs, and a loader in it whose shuffling sampler is never told which epoch it is."""
+
+    epochs: EpochLoop
+    found: Pass
+    sampler: Made
+
+    @property
+    def loader_name(self) -> str:
+        """What the place that goes over the loader calls it."""
+        node: cst.CSTNode = self.found.node
+        node = node.iter if isinstance(node, cst.For | cst.CompFor) else node
+        while isinstance(node, cst.Call) and node.args:
+            node = node.args[0].value
+        return dotted(node) or self.found.loader.name
+
+    @property
+    def setter(self) -> tuple[cst.BaseSuite, str] | None:
+        """The body of the loop and a statement that tells the sampler the epoch; None where that may not work."""
+        loop, frame = self.loop, self.epochs.frame
+        if not isinstance(loop, cst.For) or not isinstance(loop.target, cst.Name) or len(self.found.path) != 1:
+            return None
+        is_counted = isinstance(loop.iter, cst.Call) and last_name(loop.iter.func) == "range"
+        if not is_counted or self.found.loader.values("sampler") != (self.sampler,):
+            return None
+        scope = frame.scope
+        if "." in self.loader_name or scope is not self.found.loader.frame.scope:
+            return None
+        owner = self._name_in(scope) or f"{self.loader_name}.sampler"
+        return loop.body, f"{owner}.{SETTER}({loop.target.value})"
+
+    def _name_in(self, scope: Scope) -> str:
+        """The name that a function gives to the sampler, and to nothing else."""
+        tree = scope.module.tree
+        assert self.sampler.call is not None
+        assign = tree.parent(self.sampler.call) if self.sampler.call in tree else None
+        if not isinstance(assign, cst.Assign) or len(assign.targets) != 1 or tree.scope_of(assign) is not scope:
+            return ""
+        name = dotted(assign.targets[0].target)
+        return name if len(bindings_of(scope).get(name, ())) == 1 else ""
+
+    @property
+    def loop(self) -> cst.For | cst.While:
+        return self.epochs.loop
+
+
+def stuck_samplers(workers: Workers, imports: Imports, loops: list[EpochLoop]) -> Iterator[StuckSampler]:
+    """The loops over epochs of a module that train on the same order each time."""
+    ev = workers.ev
+    for epochs in loops:
+        module = epochs.frame.scope.module
+        for found in epochs.passes:
+            sampler = next(_shuffling(ev, found.loader), None)
+            if sampler is None or not found.trains(ev):
+                continue
+            if not _is_told(imports, module, found, sampler):
+                yield StuckSampler(epochs, found, sampler)
+                break
+
+
+def _shuffling(ev: Evaluator, loader: Loader) -> Iterator[Made]:
+    """The DistributedSamplers of a loader that are known to shuffle."""
+    for name in ("sampler", "batch_sampler"):
+        for value in loader.values(name):
+            yield from _unwrapped(ev, value)
+
+
+def _unwrapped(ev: Evaluator, value: Value) -> Iterator[Made]:
+    if not isinstance(value, Made) or value.call is None or value.frame is None:
+        return
+    if value.library in DISTRIBUTED:
+        if _shuffles(ev, value.call, value.frame):
+            yield value
+    elif value.library in _BATCHED:
+        given = next(
+            (arg.value for arg in value.call.args if arg.keyword is None or arg.keyword.value == "sampler"), None
+        )
+        for inner in ev.values(given, value.frame) if given is not None else ():
+            yield from _unwrapped(ev, inner)
+
+
+def _shuffles(ev: Evaluator, call: cst.Call, frame: Frame) -> bool:
+    """Whether the sampler shuffles: it does where the argument, the fourth one, is left out."""
+    positional = 0
+    for arg in call.args:
+        if arg.star:
+            return False
+        if arg.keyword is None:
+            positional += 1
+        if (arg.keyword is None and positional == 4) or (arg.keyword is not None and arg.keyword.value == "shuffle"):
+            found = ev.values(arg.value, frame)
+            return bool(found) and all(isinstance(each, Const) and bool(each.value) for each in found)
+    return True
+
+
+def _is_told(imports: Imports, module: ModuleFacts, found: Pass, sampler: Made) -> bool:
+    """Whether something that is loaded with the loop calls `set_epoch`, on whatever object."""
+    on_the_way = [*(frame.scope.module for frame in found.path), module, found.loader.frame.scope.module]
+    if sampler.frame is not None:
+        on_the_way.append(sampler.frame.scope.module)
+    involved = list({each.path: each for each in on_the_way}.values())
+    if any(each.calls_named(SETTER) for each in involved):
+        return True
+    others = [each.path for each in imports.project.modules_with(module, SETTER) if each.calls_named(SETTER)]
+    return bool(others) and imports.reaches(involved, set(others))

@@ -1,0 +1,107 @@
+"""`prefetch_factor` needs worker processes; without them DataLoader raises ValueError.
+
+## What it does
+Reports a DataLoader whose `prefetch_factor` is known not to be None while its `num_workers` is known to be 0 (written
+out, left out, or by a declared default), and `prefetch_factor=0` with workers.
+
+## Why is this bad?
+The constructor raises `ValueError: prefetch_factor option could only be specified in multiprocessing` (since torch 2.0;
+measured with 2.13). With workers, a `prefetch_factor` of 0 passes the constructor and fails with AssertionError at the
+first iteration.
+
+## Known limits
+Values that are computed at run time or come from a configuration file are unknown, and the rule says nothing.
+
+## Example
+```python
+from torch.utils.data import DataLoader
+
+def make(dataset):
+    return DataLoader(dataset, prefetch_factor=4)
+```
+
+## Use instead
+```python
+from torch.utils.data import DataLoader
+
+def make(dataset, workers=0):
+    return DataLoader(dataset, num_workers=workers, prefetch_factor=4 if workers > 0 else None)
+```
+
+## Fix safety
+Safe. A literal is removed together with its argument: the call that raised now makes a loader. Where the number of
+workers has a name, the argument becomes `prefetch_factor=K if NAME > 0 else None`.
+
+## When to ignore it
+With a declared default of 0 workers, when nobody runs the program without passing a number of workers.
+
+## Error messages
+- `ValueError: prefetch_factor option could only be specified in multiprocessing`
+- `AssertionError: prefetch_factor must be greater than 0`
+
+## References
+- [torch.utils.data.DataLoader](https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.DataLoader)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING
+
+from dataloader_lint.diagnostics import Safety
+from dataloader_lint.rules.base import Entity, Finding, FixLevel, Rule
+
+if TYPE_CHECKING:
+    from dataloader_lint.edits import Editor, Repair
+    from dataloader_lint.facts.loaders import Loader
+    from dataloader_lint.facts.needs_workers import Unused
+
+RULE = Rule("DL302", "prefetch-factor-without-workers", Entity.LOADER, fix=FixLevel.SAFE)
+
+
+def check(loader: Loader) -> Iterator[Finding]:
+    from dataloader_lint.facts.needs_workers import without_workers
+
+    unused = without_workers(loader, "prefetch_factor")
+    if unused is not None:
+        yield Finding(loader.node, _problem(loader, unused), _ADVICE, partial(fix, loader))
+        return
+    factor = loader.known("prefetch_factor")
+    if factor is not None and factor.value == 0 and factor.value is not False and loader.has_workers:
+        if loader.is_written_here and loader.is_reached:
+            source = f" ({factor.default})" if factor.default else ""
+            problem = f"`{loader.name}` fails at the first iteration: with workers, `prefetch_factor` is 0{source}"
+            yield Finding(loader.node, problem, "give at least 1 batch per worker, or leave it out, which means 2")
+
+
+_ADVICE = "remove `prefetch_factor`, or make it None where there are no workers"
+
+
+def _problem(loader: Loader, unused: Unused) -> str:
+    zero = unused.workers.default
+    if zero or unused.source:
+        reason = f" by {zero}" if zero else ""
+        given = f" ({unused.source})" if unused.source else ""
+        return (
+            f"`prefetch_factor` is given{given} while `num_workers` is 0{reason}, "
+            "so the constructor raises ValueError unless a caller passes workers"
+        )
+    text = "is 0" if loader.is_passed("num_workers") else "is left out, which means 0"
+    return f"`{loader.name}` raises ValueError: `prefetch_factor` is given but `num_workers` {text}"
+
+
+def fix(loader: Loader, editor: Editor) -> Repair | None:
+    from dataloader_lint.edits import Repair, follow_workers, remove_option
+
+    edit = follow_workers(editor, loader, "prefetch_factor", _raises, "{} if {} > 0 else None".format)
+    if edit is not None:
+        return Repair(Safety.SAFE, "Let `prefetch_factor` follow the number of workers", (edit,))
+    edit = remove_option(editor, loader, "prefetch_factor", _raises)
+    return Repair(Safety.SAFE, "Remove `prefetch_factor`", (edit,))
+
+
+def _raises(loader: Loader) -> bool:
+    from dataloader_lint.facts.needs_workers import without_workers
+
+    return without_workers(loader, "prefetch_factor") is not None

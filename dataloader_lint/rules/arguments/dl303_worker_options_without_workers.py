@@ -1,0 +1,105 @@
+"""`multiprocessing_context` and `timeout` need worker processes; without them they raise.
+
+## What it does
+Reports a DataLoader with a `multiprocessing_context`, or a `timeout` above 0, while its `num_workers` is known to be 0:
+written out, left out, or by a declared default.
+
+## Why is this bad?
+With 0 workers a `multiprocessing_context` makes the constructor raise ValueError. A `timeout` passes the constructor
+and fails with AssertionError at the first iteration (torch 2.13).
+
+## Known limits
+`worker_init_fn` and `in_order` are ignored without workers, which does no harm, and are not reported.
+
+## Example
+```python
+from torch.utils.data import DataLoader
+
+def make(dataset):
+    return DataLoader(dataset, num_workers=0, multiprocessing_context="spawn")
+```
+
+## Use instead
+```python
+from torch.utils.data import DataLoader
+
+def make(dataset, workers=0):
+    return DataLoader(
+        dataset, num_workers=workers, multiprocessing_context="spawn" if workers > 0 else None
+    )
+```
+
+## Fix safety
+Safe. A literal is removed together with its argument: the loader that failed now works. Where the number of workers has
+a name, the argument follows it.
+
+## When to ignore it
+With a declared default of 0 workers, when nobody runs the program without passing a number of workers.
+
+## Error messages
+- `ValueError: multiprocessing_context can only be used with multi-process loading (num_workers > 0)`
+- `AssertionError` from `_SingleProcessDataLoaderIter`, which requires `timeout == 0`
+
+## References
+- [torch.utils.data.DataLoader](https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.DataLoader)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING
+
+from dataloader_lint.diagnostics import Safety
+from dataloader_lint.rules.base import Entity, Finding, FixLevel, Rule
+
+if TYPE_CHECKING:
+    from dataloader_lint.edits import Editor, Repair
+    from dataloader_lint.facts.loaders import Loader
+
+RULE = Rule("DL303", "worker-options-without-workers", Entity.LOADER, fix=FixLevel.SAFE)
+
+# What the argument has to be without workers, and what torch does when it is not.
+_OPTIONS = {
+    "multiprocessing_context": ("None", "raises ValueError"),
+    "timeout": ("0", "fails with AssertionError at the first iteration"),
+}
+
+
+def check(loader: Loader) -> Iterator[Finding]:
+    from dataloader_lint.facts.needs_workers import without_workers
+
+    for name, (neutral, outcome) in _OPTIONS.items():
+        unused = without_workers(loader, name)
+        if unused is None:
+            continue
+        zero = unused.workers.default
+        if zero or unused.source:
+            reason = f" by {zero}" if zero else ""
+            given = f" ({unused.source})" if unused.source else ""
+            problem = (
+                f"`{name}` is given{given} while `num_workers` is 0{reason}, "
+                f"so the loader {outcome} unless a caller passes workers"
+            )
+        else:
+            text = "is 0" if loader.is_passed("num_workers") else "is left out, which means 0"
+            problem = f"`{loader.name}` {outcome}: `{name}` is given but `num_workers` {text}"
+        advice = f"remove `{name}`, or make it {neutral} where there are no workers"
+        yield Finding(loader.node, problem, advice, partial(fix, loader, name))
+
+
+def fix(loader: Loader, name: str, editor: Editor) -> Repair | None:
+    from dataloader_lint.edits import Repair, follow_workers, remove_option
+    from dataloader_lint.facts.needs_workers import without_workers
+
+    def fails(other: Loader) -> bool:
+        return without_workers(other, name) is not None
+
+    def follow(present: str, workers: str) -> str:
+        return f"{present} if {workers} > 0 else {_OPTIONS[name][0]}"
+
+    edit = follow_workers(editor, loader, name, fails, follow)
+    if edit is not None:
+        return Repair(Safety.SAFE, f"Let `{name}` follow the number of workers", (edit,))
+    edit = remove_option(editor, loader, name, fails)
+    return Repair(Safety.SAFE, f"Remove `{name}`", (edit,))

@@ -1,0 +1,125 @@
+"""Two arguments that both say what a batch is made of; DataLoader takes only one of them and raises ValueError.
+
+## What it does
+Reports every combination that the constructor of DataLoader rejects:
+
+- `sampler` with `shuffle=True`
+- `batch_sampler` with a `batch_size` other than 1, `shuffle=True`, `sampler` or `drop_last=True`
+- an IterableDataset with `shuffle=True`, `sampler` or `batch_sampler`
+- `batch_size=None` with `drop_last=True`
+
+also where one of the two depends on a condition, such as a sampler that is made only for distributed training, while
+the other one is constant beside it.
+
+## Why is this bad?
+The constructor raises ValueError (torch 2.13). Where it hangs on a condition, the program works for whoever does not
+meet it, and raises for everybody else.
+
+## Known limits
+Two arguments that both depend on conditions are looked at together only where the conditions are the same. Nothing is
+reported where one of the values is unknown.
+
+## Example
+```python
+from torch.utils.data import DataLoader, DistributedSampler
+
+def make(dataset):
+    sampler = DistributedSampler(dataset)
+    return DataLoader(dataset, batch_size=4, shuffle=True, sampler=sampler)
+```
+
+## Use instead
+```python
+from torch.utils.data import DataLoader, DistributedSampler
+
+def make(dataset, distributed):
+    sampler = DistributedSampler(dataset) if distributed else None
+    return DataLoader(dataset, batch_size=4, shuffle=sampler is None, sampler=sampler)
+```
+
+## Fix safety
+Safe, and only where one outcome is certain: `drop_last` goes where there are no batches to drop, and `batch_size` and
+`drop_last` go where a `batch_sampler` makes the batches.
+
+## When to ignore it
+Never: the call cannot succeed with these values.
+
+## Error messages
+- `ValueError: sampler option is mutually exclusive with shuffle`
+- `ValueError: batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, and drop_last`
+- `ValueError: DataLoader with IterableDataset: expected unspecified shuffle option`
+- `ValueError: batch_size=None option disables auto-batching and is mutually exclusive with drop_last`
+
+## References
+- [torch.utils.data.DataLoader](https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.DataLoader)
+- [Loading order and Sampler](https://docs.pytorch.org/docs/stable/data.html#data-loading-order-and-sampler)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING
+
+from dataloader_lint.diagnostics import Safety
+from dataloader_lint.rules.base import Entity, Finding, FixLevel, Rule
+
+if TYPE_CHECKING:
+    from dataloader_lint.edits import Editor, Repair
+    from dataloader_lint.facts.loaders import Loader
+    from dataloader_lint.facts.sampling import Conflict
+
+RULE = Rule("DL304", "conflicting-sampling-arguments", Entity.LOADER, fix=FixLevel.SAFE)
+
+_SHOWN = {
+    "batch_size": "`batch_size`",
+    "batch_sampler": "a `batch_sampler`",
+    "dataset": "an IterableDataset",
+    "drop_last": "`drop_last=True`",
+    "sampler": "a `sampler`",
+    "shuffle": "`shuffle=True`",
+}
+_ADVICE = {
+    ("sampler", "shuffle"): "leave `shuffle` out where there is a sampler, as in `shuffle=sampler is None`",
+    ("batch_size", "drop_last"): "leave `drop_last` out: without batches there is nothing to drop",
+}
+# What the other argument makes meaningless.
+_SUPERFLUOUS = {
+    ("batch_sampler", "batch_size"),
+    ("batch_sampler", "drop_last"),
+    ("batch_size", "drop_last"),
+}
+
+
+def check(loader: Loader) -> Iterator[Finding]:
+    from dataloader_lint.facts.sampling import conflicts_of
+
+    conflict = next(conflicts_of(loader), None)
+    if conflict is None:
+        return
+    first, second = _SHOWN[conflict.first], _SHOWN[conflict.second]
+    if (conflict.first, conflict.second) == ("batch_size", "drop_last"):
+        first = "`batch_size=None`"
+    reason = f" ({conflict.default})" if conflict.default else ""
+    where = "" if conflict.is_sure and not reason else " on one path" if not reason else " by default"
+    problem = f"`{loader.name}` raises ValueError{where}: it does not take {second} together with {first}{reason}"
+    yield Finding(loader.node, problem, _advice(conflict), partial(fix, loader, conflict))
+
+
+def _advice(conflict: Conflict) -> str:
+    pair = (conflict.first, conflict.second)
+    if pair in _ADVICE:
+        return _ADVICE[pair]
+    if conflict.first == "dataset":
+        return f"leave `{conflict.second}` out: an IterableDataset decides on the order itself"
+    return f"leave `{conflict.second}` out: the `batch_sampler` decides on it"
+
+
+def fix(loader: Loader, conflict: Conflict, editor: Editor) -> Repair | None:
+    from dataloader_lint.edits import Repair, remove_option
+    from dataloader_lint.facts.sampling import conflicts_of
+
+    if (conflict.first, conflict.second) not in _SUPERFLUOUS or not conflict.is_sure or conflict.default:
+        return None
+    edit = remove_option(editor, loader, conflict.second, lambda other: conflict in conflicts_of(other))
+    return Repair(Safety.SAFE, f"Remove `{conflict.second}`", (edit,))

@@ -1,0 +1,134 @@
+"""Options that need workers are hard-coded beside a number of workers that somebody can set to 0.
+
+## What it does
+Reports a DataLoader whose `persistent_workers=True`, `prefetch_factor`, `timeout` or `multiprocessing_context` is
+written out as a constant, while its `num_workers` comes from a parameter, an option or a configuration (`workers`,
+`args.workers`, `cfg["workers"]`, `self.num_workers`), or is 0 on one branch. Silent about any guard: `n > 0`, an `if`
+around it, `max(1, n)`, a check that raises.
+
+## Why is this bad?
+With 0 workers, which is how people debug, `persistent_workers=True`, a `prefetch_factor` that is not None and a
+`multiprocessing_context` make the constructor raise ValueError; a `timeout` raises AssertionError at the first
+iteration (torch 2.13). A guard whose other branch is 0 (`prefetch_factor=2 if n > 0 else 0`) raises as well: only None
+is allowed there.
+
+## Known limits
+Where every caller in sight passes a constant number of workers, nothing is reported. Checks in other programs, such as
+the schema of a configuration file, are not seen.
+
+## Example
+```python
+from torch.utils.data import DataLoader
+
+def make(dataset, args):
+    return DataLoader(dataset, num_workers=args.workers, persistent_workers=True)
+```
+
+## Use instead
+```python
+from torch.utils.data import DataLoader
+
+def make(dataset, args):
+    return DataLoader(dataset, num_workers=args.workers, persistent_workers=args.workers > 0)
+```
+
+For the others it is `prefetch_factor=4 if args.workers > 0 else None`, `timeout=60 if args.workers > 0 else 0` and
+`multiprocessing_context="spawn" if args.workers > 0 else None`.
+
+## Fix safety
+Safe where the number of workers is a name or an attribute: with workers nothing changes, without them the loader works.
+
+## When to ignore it
+Where 0 workers are ruled out by something that the linter cannot see.
+
+## Error messages
+- `ValueError: persistent_workers option needs num_workers > 0`
+- `ValueError: prefetch_factor option could only be specified in multiprocessing`
+- `ValueError: multiprocessing_context can only be used with multi-process loading (num_workers > 0)`
+
+## References
+- [torch.utils.data.DataLoader](https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.DataLoader)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING
+
+from dataloader_lint.diagnostics import Safety
+from dataloader_lint.rules.base import Entity, Finding, FixLevel, Rule
+
+if TYPE_CHECKING:
+    from dataloader_lint.edits import Editor, Repair
+    from dataloader_lint.facts.loaders import Loader
+    from dataloader_lint.facts.settable import Zero
+
+RULE = Rule("DL310", "persistent-workers-not-guarded", Entity.LOADER, fix=FixLevel.SAFE)
+
+
+def check(loader: Loader) -> Iterator[Finding]:
+    found = _zero(loader)
+    if found is None:
+        return
+    zero, fixed = found
+    error = "fails at the first iteration" if fixed == ["timeout"] else "raises ValueError"
+    if zero.source:
+        when = f"as soon as {zero.source} is 0, as it is for debugging"
+    else:
+        when = "where `num_workers` is 0, as it is on one branch"
+    names = " and ".join(f"`{name}`" for name in fixed)
+    need = "is hard-coded and needs" if len(fixed) == 1 else "are hard-coded and need"
+    problem = f"`{loader.name}` {error} {when}: {names} {need} workers"
+    workers = _workers_name(loader)
+    follow = " and ".join(f"`{name}={_FOLLOWING[name].format(value='...', workers=workers)}`" for name in fixed)
+    yield Finding(loader.node, problem, f"write {follow}", partial(fix, loader))
+
+
+def fix(loader: Loader, editor: Editor) -> Repair | None:
+    from dataloader_lint.edits import RefusedError, Repair, follow_workers
+
+    found = _zero(loader)
+    if found is None:
+        return None
+    edits = []
+    for name in found[1]:
+
+        def follow(present: str, workers: str, name: str = name) -> str:
+            if " if " in present:
+                raise RefusedError("an expression with a guard of its own")
+            return _FOLLOWING[name].format(value=present, workers=workers)
+
+        edit = follow_workers(editor, loader, name, lambda other: _zero(other) is not None, follow)
+        if edit is None:
+            return None
+        edits.append(edit)
+    names = " and ".join(f"`{name}`" for name in found[1])
+    return Repair(Safety.SAFE, f"Let {names} follow the number of workers", tuple(edits))
+
+
+# What each argument has to be without workers.
+_FOLLOWING = {
+    "persistent_workers": "{workers} > 0",
+    "prefetch_factor": "{value} if {workers} > 0 else None",
+    "multiprocessing_context": "{value} if {workers} > 0 else None",
+    "timeout": "{value} if {workers} > 0 else 0",
+}
+
+
+def _zero(loader: Loader) -> tuple[Zero, list[str]] | None:
+    """Who can take the workers away, and what is hard-coded that needs them; None where nothing is wrong."""
+    from dataloader_lint.facts.needs_workers import fixed_for_workers, zero_workers
+
+    workers = loader.known("num_workers")
+    if workers is not None and workers.value == 0:  # DL301 to DL303
+        return None
+    fixed = fixed_for_workers(loader)
+    zero = zero_workers(loader) if fixed else None
+    return (zero, fixed) if zero is not None and loader.is_reached else None
+
+
+def _workers_name(loader: Loader) -> str:
+    from dataloader_lint.facts.needs_workers import workers_name
+
+    return workers_name(loader)

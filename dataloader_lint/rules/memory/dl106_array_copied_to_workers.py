@@ -1,0 +1,108 @@
+"""A large array of a Dataset is copied whole into every worker that is spawned.
+
+## What it does
+Reports an attribute of a Dataset that worker code reads as the storage of the samples and that is a numpy array read
+from a file while the Dataset is constructed (`numpy.load`, `fromfile`, `loadtxt`), or a memory map (`numpy.memmap`,
+`numpy.load(..., mmap_mode=...)`). The rule is opt-in. It is on where the settings say that workers are spawned:
+`start-method = "spawn"` or `"forkserver"`, or a `target-python` from 3.14 on.
+
+## Why is this bad?
+Spawned workers get the Dataset by pickling, and numpy pickles an array by value, a memory map too: it is read from the
+disk whole and sent through a pipe. Measured with torch 2.13, spawn and forkserver: each worker holds 95 MB more for an
+array of 95 MB and 95 MB more for a `memmap` of that size, and 0 for a tensor, which travels as shared memory.
+
+Forked workers share the pages of both for as long as nobody writes to them.
+
+## Known limits
+How large the file is, the code does not say. Nothing is said where all loaders in sight that read the Dataset fork
+their workers by their own `multiprocessing_context`.
+
+## Example
+```python
+import numpy as np
+from torch.utils.data import Dataset
+
+class Tokens(Dataset):
+    def __init__(self, file):
+        self.tokens = np.memmap(file, dtype=np.uint16, mode="r")
+
+    def __len__(self):
+        return len(self.tokens) - 1024
+
+    def __getitem__(self, index):
+        return self.tokens[index : index + 1024]
+```
+
+## Use instead
+```python
+import numpy as np
+from torch.utils.data import Dataset
+
+class Tokens(Dataset):
+    def __init__(self, file, length):
+        self.file = file
+        self.length = length
+        self.tokens = None
+
+    def __len__(self):
+        return self.length - 1024
+
+    def __getitem__(self, index):
+        if self.tokens is None:
+            self.tokens = np.memmap(self.file, dtype=np.uint16, mode="r")
+        return self.tokens[index : index + 1024]
+```
+
+What is in memory anyway can be kept as a tensor: `torch.from_numpy(array)`.
+
+## Fix safety
+There is no automatic fix.
+
+## When to ignore it
+When the array is small, or the program only ever forks its workers.
+
+## Error messages
+- `DataLoader worker (pid ...) is killed by signal: Killed`
+
+## References
+- [Multi-process data loading](https://docs.pytorch.org/docs/stable/data.html#multi-process-data-loading)
+- [Contexts and start methods](https://docs.python.org/3/library/multiprocessing.html#contexts-and-start-methods)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from dataloader_lint.rules.base import Entity, Finding, Rule
+
+if TYPE_CHECKING:
+    from dataloader_lint.facts.analysis import Analysis
+    from dataloader_lint.settings import Settings
+
+
+def spawns(settings: Settings) -> bool:
+    """Whether the settings say that workers are spawned: by the start method, or by the lowest Python version."""
+    if settings.start_method != "auto":
+        return settings.start_method != "fork"
+    lowest = re.findall(r"(?:^|>=|==|~=|,)\s*3\.(\d+)", settings.target_python)
+    return bool(lowest) and min(int(minor) for minor in lowest) >= 14
+
+
+RULE = Rule("DL106", "array-copied-to-workers", Entity.MODULE, default=False, default_for=spawns)
+
+
+def check(facts: Analysis) -> Iterator[Finding]:
+    if facts.settings.start_method == "fork":
+        return
+    for array in facts.copied_arrays:
+        what = "a memory map, which is pickled by value," if array.source == "memmap" else "a numpy array from a file"
+        problem = (
+            f"`{array.owner}.{array.name}` is {what} that workers read for every sample, "
+            "so every spawned worker holds a full copy of it"
+        )
+        advice = "keep it as a tensor (`torch.from_numpy`), which workers share"
+        if array.source == "memmap":
+            advice = "open it in the worker when the first sample is read"
+        yield Finding(array.node, problem, advice)

@@ -1,0 +1,86 @@
+"""`set_start_method` runs again when a worker imports the script, and the second call raises RuntimeError.
+
+## What it does
+Reports `set_start_method("spawn")` and `set_start_method("forkserver")` at module level, outside of
+`if __name__ == "__main__":` and without `force=True`.
+
+## Why is this bad?
+Workers that are started by spawn or forkserver import the script again. Their start method is set by then, so the call
+raises RuntimeError (`context has already been set`) in each of them, and the first iteration fails in the main process.
+
+## Known limits
+Silent in functions, inside of `try`, behind a test of `get_start_method()`, in tests and in notebooks.
+
+## Example
+```python
+import torch.multiprocessing as mp
+from torch.utils.data import DataLoader
+
+mp.set_start_method("spawn")
+
+if __name__ == "__main__":
+    for batch in DataLoader(range(8), num_workers=2):
+        print(batch)
+```
+
+## Use instead
+```python
+import torch.multiprocessing as mp
+from torch.utils.data import DataLoader
+
+if __name__ == "__main__":
+    mp.set_start_method("spawn")
+    for batch in DataLoader(range(8), num_workers=2):
+        print(batch)
+```
+
+A single loader can be given its own: `DataLoader(..., multiprocessing_context="spawn")`.
+
+## Fix safety
+Safe where nothing in the project imports the module, else unsafe: under the guard the module no longer sets the start
+method for whoever imports it.
+
+## When to ignore it
+When the module is never run as a script and never imported by a worker.
+
+## Error messages
+- `RuntimeError: context has already been set`
+
+## References
+- [Contexts and start methods](https://docs.python.org/3/library/multiprocessing.html#contexts-and-start-methods)
+- [Safe importing of the main module](https://docs.python.org/3/library/multiprocessing.html#the-spawn-and-forkserver-start-methods)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING
+
+from dataloader_lint.diagnostics import Safety
+from dataloader_lint.rules.base import Entity, Finding, FixLevel, Rule
+
+if TYPE_CHECKING:
+    from dataloader_lint.edits import Editor, Repair
+    from dataloader_lint.facts.analysis import Analysis
+    from dataloader_lint.facts.start_methods import StartMethod
+
+RULE = Rule("DL210", "start-method-unguarded", Entity.MODULE, fix=FixLevel.SOMETIMES_SAFE)
+
+
+def check(file: Analysis) -> Iterator[Finding]:
+    for found in file.start_methods:
+        if found.at_import and not found.may_be_forced and found.method in ("spawn", "forkserver"):
+            problem = (
+                f'`set_start_method("{found.method}")` runs again in every worker that imports this module, '
+                "which dies there with RuntimeError (`context has already been set`)"
+            )
+            advice = 'move it under `if __name__ == "__main__":`'
+            yield Finding(found.call, problem, advice, partial(fix, file, found))
+
+
+def fix(file: Analysis, found: StartMethod, editor: Editor) -> Repair | None:
+    from dataloader_lint.edits import Repair, guard_statement
+
+    safety = Safety.UNSAFE if file.is_imported else Safety.SAFE
+    return Repair(safety, "Move `set_start_method` under the main guard", (guard_statement(editor, found.call),))

@@ -1,0 +1,90 @@
+"""A `worker_init_fn` is called with the worker's number; one that cannot take it raises TypeError in every worker.
+
+## What it does
+Reports a function or lambda that is given to a DataLoader as `worker_init_fn` and has no parameter for the worker's
+number, or wants more arguments than that one.
+
+## Why is this bad?
+Each worker calls it with its number as the only argument. TypeError is raised there, and the first iteration fails.
+
+## Known limits
+Functions with decorators and functions of libraries are not looked at.
+
+## Example
+```python
+import random
+
+import torch
+from torch.utils.data import DataLoader
+
+def seed():
+    random.seed(torch.initial_seed())
+
+def make(dataset):
+    return DataLoader(dataset, num_workers=2, worker_init_fn=seed)
+```
+
+## Use instead
+```python
+import random
+
+import torch
+from torch.utils.data import DataLoader
+
+def seed(worker_id):
+    random.seed(torch.initial_seed())
+
+def make(dataset):
+    return DataLoader(dataset, num_workers=2, worker_init_fn=seed)
+```
+
+## Fix safety
+Safe: a function without any parameter that nothing else calls gets one. Others stay.
+
+## When to ignore it
+Never with workers: the call fails.
+
+## Error messages
+- `TypeError: seed() takes 0 positional arguments but 1 was given`
+
+## References
+- [torch.utils.data.DataLoader](https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.DataLoader)
+- [Randomness in multi-process data loading](https://docs.pytorch.org/docs/stable/data.html#randomness-in-multi-process-data-loading)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING
+
+from dataloader_lint.diagnostics import Safety
+from dataloader_lint.rules.base import Entity, Finding, FixLevel, Rule
+
+if TYPE_CHECKING:
+    from dataloader_lint.edits import Editor, Repair
+    from dataloader_lint.facts.analysis import Analysis
+    from dataloader_lint.facts.signatures import Misfit
+
+RULE = Rule("DL212", "worker-init-fn-signature", Entity.MODULE, fix=FixLevel.SAFE)
+
+
+def check(file: Analysis) -> Iterator[Finding]:
+    for found in file.misfits:
+        if found.loader.has_workers is False:
+            continue
+        name = found.name if found.name == "the lambda" else f"`{found.name}`"
+        if found.takes_none:
+            lack, advice = "takes no argument", "give it a parameter `worker_id`"
+        else:
+            lack, advice = "wants more than one argument", "bind the others with `functools.partial`"
+        problem = f"{name} {lack}, but every worker of `{found.loader.name}` calls it with its number: TypeError there"
+        yield Finding(found.node, problem, advice, partial(fix, found))
+
+
+def fix(found: Misfit, editor: Editor) -> Repair | None:
+    from dataloader_lint.edits import Repair, add_parameter
+
+    if not found.takes_none or not found.is_plain:
+        return None
+    return Repair(Safety.SAFE, "Add the parameter `worker_id`", (add_parameter(editor, found.function, "worker_id"),))

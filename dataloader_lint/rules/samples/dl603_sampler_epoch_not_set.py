@@ -1,0 +1,94 @@
+"""A DistributedSampler that is never told the epoch hands out the same order in every epoch.
+
+## What it does
+Reports a loop over epochs that trains on a DataLoader with a shuffling `DistributedSampler` (on one branch at least,
+also inside a `BatchSampler`), while nothing that is loaded along with it calls `set_epoch`. The loop over the batches
+may stand in a function that the loop over the epochs calls, and the loader may be made in another file.
+
+## Why is this bad?
+The sampler shuffles with its own seed plus the number of the epoch, so that all ranks agree on one order. Without
+`set_epoch` that number stays 0, and every epoch goes through the same batches in the same order; `torch.manual_seed`
+does not change it.
+
+## Known limits
+Loops that own no loader in sight (Lightning, Accelerate, Ignite and other trainers, which call `set_epoch` themselves)
+are left alone, and so are samplers with `shuffle=False`, loops without gradients, and projects that call `set_epoch`
+on any object on the way, even on another one.
+
+## Example
+```python
+from torch.utils.data import DataLoader
+from torch.utils.data.distributed import DistributedSampler
+
+def train(model, dataset, epochs):
+    sampler = DistributedSampler(dataset)
+    loader = DataLoader(dataset, batch_size=32, sampler=sampler)
+    for epoch in range(epochs):
+        for batch in loader:
+            model(batch).backward()
+```
+
+## Use instead
+```python
+from torch.utils.data import DataLoader
+from torch.utils.data.distributed import DistributedSampler
+
+def train(model, dataset, epochs):
+    sampler = DistributedSampler(dataset)
+    loader = DataLoader(dataset, batch_size=32, sampler=sampler)
+    for epoch in range(epochs):
+        sampler.set_epoch(epoch)
+        for batch in loader:
+            model(batch).backward()
+```
+
+The call has to come before the loop over the batches starts; later it has no effect on that epoch.
+
+## Fix safety
+Unsafe: the order of the samples changes, which is the point. Offered where the loop counts the epochs and the loader's
+sampler can be nothing else.
+
+## When to ignore it
+When every epoch is meant to go through the data in the same order.
+
+## Error messages
+None: nothing fails.
+
+## References
+- [torch.utils.data.distributed.DistributedSampler](https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.distributed.DistributedSampler)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING
+
+from dataloader_lint.diagnostics import Safety
+from dataloader_lint.rules.base import Entity, Finding, FixLevel, Rule
+
+if TYPE_CHECKING:
+    from dataloader_lint.edits import Editor, Repair
+    from dataloader_lint.facts.analysis import Analysis
+    from dataloader_lint.facts.samplers import StuckSampler
+
+RULE = Rule("DL603", "sampler-epoch-not-set", Entity.MODULE, fix=FixLevel.UNSAFE)
+
+
+def check(analysis: Analysis) -> Iterator[Finding]:
+    for stuck in analysis.stuck_samplers:
+        problem = (
+            f"nothing tells the shuffling `DistributedSampler` of `{stuck.loader_name}` which epoch it is, "
+            "so every round of this loop goes through the data in the same order"
+        )
+        yield Finding(stuck.loop, problem, "call its `set_epoch(epoch)` before each epoch", partial(fix, stuck))
+
+
+def fix(stuck: StuckSampler, editor: Editor) -> Repair | None:
+    from dataloader_lint.edits import Repair, insert_before
+
+    setter = stuck.setter
+    if setter is None or not setter[0].body:
+        return None
+    body, statement = setter
+    return Repair(Safety.UNSAFE, "Tell the sampler the epoch", (insert_before(editor, body.body[0], statement),))

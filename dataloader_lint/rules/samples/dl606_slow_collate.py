@@ -1,0 +1,94 @@
+"""Growing a tensor in a loop, or making one from a list of arrays, is a slow way to collate a batch.
+
+## What it does
+Reports, in a collate_fn and what it calls, `out = torch.cat((out, row))` in a loop, and `torch.tensor(rows)` where
+`rows` is a list of numpy arrays.
+
+## Why is this bad?
+Each round copies everything that is there already: 31 ms against 0.3 ms for 1,000 rows of 256 numbers, and nothing
+that anybody would notice below about 100 rows. A list of arrays is taken apart number by number: measured, 118 ms
+against 0.2 ms for 64 arrays of shape (3, 64, 64), 2.9 against 0.4 ms for 1,024 arrays of 16 numbers.
+
+## Known limits
+Only lists whose elements are known to be arrays are reported, so most that come from a Dataset are not.
+
+## Example
+```python
+import numpy as np
+import torch
+from torch.utils.data import DataLoader
+
+def collate(rows):
+    return torch.tensor([np.asarray(row) for row in rows])
+
+def make_loader(dataset):
+    return DataLoader(dataset, batch_size=32, num_workers=4, collate_fn=collate)
+```
+
+## Use instead
+```python
+import numpy as np
+import torch
+from torch.utils.data import DataLoader
+
+def collate(rows):
+    return torch.from_numpy(np.stack([np.asarray(row) for row in rows]))
+
+def make_loader(dataset):
+    return DataLoader(dataset, batch_size=32, num_workers=4, collate_fn=collate)
+```
+
+For tensors that grow, collect the rows in a list and call `torch.cat` or `torch.stack` once.
+
+## Fix safety
+Unsafe: `torch.from_numpy` keeps the arrays' own type where `torch.tensor` may have chosen another one, and fails where
+the arrays differ in shape. Offered for `torch.tensor` of a list of arrays with no other argument.
+
+## When to ignore it
+When batches are small.
+
+## Error messages
+- `UserWarning: Creating a tensor from a list of numpy.ndarrays is extremely slow.`
+
+## References
+- [torch.from_numpy](https://docs.pytorch.org/docs/stable/generated/torch.from_numpy.html)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING
+
+from dataloader_lint.diagnostics import Safety
+from dataloader_lint.rules.base import Entity, Finding, FixLevel, Rule
+
+if TYPE_CHECKING:
+    from dataloader_lint.edits import Editor, Repair
+    from dataloader_lint.facts.analysis import Analysis
+    from dataloader_lint.facts.collating import SlowCollate
+
+RULE = Rule("DL606", "slow-collate", Entity.MODULE, default=False, fix=FixLevel.UNSAFE)
+
+
+def check(analysis: Analysis) -> Iterator[Finding]:
+    for slow in analysis.slow_collates:
+        if slow.grows:
+            problem = f"`{slow.function.label}` copies the whole tensor again in each round of the loop"
+            yield Finding(slow.call, problem, f"collect the parts in a list and call `{slow.name}` once")
+        else:
+            problem = f"`{slow.function.label}` makes a tensor from a list of arrays, which goes number by number"
+            advice = "stack them first: `torch.from_numpy(np.stack(...))`"
+            yield Finding(slow.call, problem, advice, partial(fix, slow))
+
+
+def fix(slow: SlowCollate, editor: Editor) -> Repair | None:
+    from dataloader_lint.edits import Repair, need_import, replace
+
+    if slow.arrays is None:
+        return None
+    stack = need_import(editor, slow.call, "numpy", "stack", alias="np")
+    convert = need_import(editor, slow.call, "torch", "from_numpy")
+    arrays = editor.code(slow.arrays)
+    edit = replace(editor, slow.call, f"{convert.name}({stack.name}({arrays}))", moved=arrays)
+    return Repair(Safety.UNSAFE, "Stack the arrays first", (*stack.edits, *convert.edits, edit))

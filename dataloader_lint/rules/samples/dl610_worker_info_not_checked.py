@@ -1,0 +1,77 @@
+"""`get_worker_info()` is None in the main process, so code that uses it unchecked fails without workers.
+
+## What it does
+Reports `.id`, `.num_workers`, `.seed` and other attributes of `get_worker_info()` in code that runs for a Dataset or
+as a collate_fn, where nothing in the function asks whether the result is None.
+
+## Why is this bad?
+With `num_workers=0`, the default and what people set to debug, the main process reads the Dataset itself, and
+`get_worker_info()` returns None there: AttributeError at the first sample.
+
+## Known limits
+Any condition on the result, an assertion, or a `try` around it counts as a check, wherever in the function it stands.
+Functions that only run as a `worker_init_fn` are always in a worker.
+
+## Example
+```python
+from torch.utils.data import IterableDataset, get_worker_info
+
+class Lines(IterableDataset):
+    def __init__(self, lines):
+        self.lines = lines
+
+    def __iter__(self):
+        info = get_worker_info()
+        yield from self.lines[info.id :: info.num_workers]
+```
+
+## Use instead
+```python
+from torch.utils.data import IterableDataset, get_worker_info
+
+class Lines(IterableDataset):
+    def __init__(self, lines):
+        self.lines = lines
+
+    def __iter__(self):
+        info = get_worker_info()
+        worker, workers = (0, 1) if info is None else (info.id, info.num_workers)
+        yield from self.lines[worker::workers]
+```
+
+## Fix safety
+There is no fix: what the main process should do is for the code to say.
+
+## When to ignore it
+When the data set is never read without workers.
+
+## Error messages
+- `AttributeError: 'NoneType' object has no attribute 'id'`
+- `AttributeError: 'NoneType' object has no attribute 'num_workers'`
+
+## References
+- [torch.utils.data.get_worker_info](https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.get_worker_info)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from dataloader_lint.rules.base import Entity, Finding, Rule
+
+if TYPE_CHECKING:
+    from dataloader_lint.facts.analysis import Analysis
+
+RULE = Rule("DL610", "worker-info-not-checked", Entity.MODULE)
+
+_ADVICE = "take the result apart only where it is not None, and treat None as the one and only worker"
+
+
+def check(analysis: Analysis) -> Iterator[Finding]:
+    for info in analysis.unchecked_infos:
+        problem = (
+            f"`{info.function.label}` reads `.{info.attribute}` of `get_worker_info()`, which is None in the main "
+            "process: AttributeError with `num_workers=0`"
+        )
+        yield Finding(info.use, problem, _ADVICE)

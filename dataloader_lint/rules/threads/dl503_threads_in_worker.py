@@ -1,0 +1,81 @@
+"""A worker that raises its number of threads hangs when it was forked from a process that used several.
+
+## What it does
+Reports `torch.set_num_threads(n)` in worker code, with a number that is not known to be 1: in a Dataset's
+`__getitem__`, `__getitems__` or `__iter__`, in a `collate_fn`, in a `worker_init_fn`, or in a function of the project
+that one of these calls.
+
+## Why is this bad?
+torch sets the number of threads to 1 in every worker before anything else runs. A forked worker that sets it to more
+hangs at its next parallel operation if the main process has run one before: with torch 2.13 and
+`torch.set_num_threads(2)` in the `worker_init_fn` or in `__getitem__`, 8 of 8 runs hung. Nothing is raised; only a
+loader with a `timeout` gives up. Where the main process has run no parallel operation, and under spawn and forkserver,
+it works, so the program can hang on one machine and not on another.
+
+## Known limits
+A limit that is set through another library (`threadpoolctl`, `OMP_NUM_THREADS`) is not reported. Nothing is said
+where all loaders in sight that read the Dataset have no workers, or start them by spawn or forkserver.
+
+## Example
+```python
+import torch
+from torch.utils.data import DataLoader
+
+def start_worker(worker_id):
+    torch.set_num_threads(4)
+
+def make_loader(dataset):
+    return DataLoader(dataset, num_workers=4, worker_init_fn=start_worker)
+```
+
+## Use instead
+```python
+from torch.utils.data import DataLoader
+
+def make_loader(dataset):
+    return DataLoader(dataset, num_workers=4)
+```
+
+Where a sample needs more computing, use more workers instead of more threads in each.
+
+## Fix safety
+There is no automatic fix: whether the work should go to more workers, or back to the main process, is a decision.
+
+## When to ignore it
+When the workers are always started by spawn or forkserver.
+
+## Error messages
+- `RuntimeError: DataLoader timed out after ... seconds` (only with a `timeout`; without one it hangs)
+
+## References
+- [torch.set_num_threads](https://docs.pytorch.org/docs/stable/generated/torch.set_num_threads.html)
+- [Multi-process data loading](https://docs.pytorch.org/docs/stable/data.html#multi-process-data-loading)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from dataloader_lint.rules.base import Entity, Finding, Rule
+
+if TYPE_CHECKING:
+    from dataloader_lint.facts.analysis import Analysis
+
+RULE = Rule("DL503", "threads-in-worker", Entity.MODULE)
+
+
+def check(facts: Analysis) -> Iterator[Finding]:
+    if facts.settings.start_method in ("spawn", "forkserver"):
+        return
+    for limit in facts.worker_thread_calls:
+        if limit.number == 1:
+            continue
+        first = limit.function.path[0]
+        way = "" if first is limit.function else f", reached from `{first.label}`"
+        many = "a number of threads that can be above 1" if limit.number is None else f"{limit.number} threads"
+        problem = (
+            f"`{limit.function.label}` asks torch for {many} in worker code{way}: a forked worker then hangs "
+            "if the main process has run a parallel operation before"
+        )
+        yield Finding(limit.call, problem, "leave the one thread that torch gives a worker, and use more workers")

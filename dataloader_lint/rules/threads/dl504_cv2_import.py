@@ -1,0 +1,77 @@
+"""A module with a Dataset or a DataLoader imports OpenCV, and nothing limits its threads.
+
+## What it does
+Reports every import of `cv2` in a module that defines a Dataset or builds a DataLoader, where no module on its path
+calls `cv2.setNumThreads`: neither the module itself, nor one that it imports, nor one that imports it. The rule is
+opt-in. It does not ask whether cv2 runs in worker code; DL501 does, and what that reports is not repeated.
+
+## Why is this bad?
+torch limits itself to one thread in a worker. OpenCV does not know of that: `cv2.getNumThreads()` is the number of CPUs
+there. How much this costs depends on the machine: on 2 CPUs with 2 workers no difference in speed could be measured;
+8 threads for each of the 2 workers cost 16 % (OpenCV 4.11).
+
+## Known limits
+Imports that only type checkers see do not count.
+
+## Example
+```python
+import cv2
+from torch.utils.data import DataLoader
+
+def make_loader(dataset):
+    return DataLoader(dataset, num_workers=4)
+
+def show(image):
+    cv2.imshow("image", image)
+```
+
+## Use instead
+```python
+import cv2
+from torch.utils.data import DataLoader
+
+cv2.setNumThreads(0)
+
+def make_loader(dataset):
+    return DataLoader(dataset, num_workers=4)
+
+def show(image):
+    cv2.imshow("image", image)
+```
+
+## Fix safety
+There is no automatic fix: in a process that loads without workers `cv2.setNumThreads(0)` halved the speed.
+
+## When to ignore it
+Where cv2 does not run in workers. That is why nobody gets this rule without asking for it.
+
+## Error messages
+None: the program only has more threads than it needs.
+
+## References
+- [cv2.setNumThreads](https://docs.opencv.org/4.x/db/de0/group__core__utils.html)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from dataloader_lint.rules.base import Entity, Finding, Rule
+
+if TYPE_CHECKING:
+    from dataloader_lint.facts.analysis import Analysis
+
+RULE = Rule("DL504", "cv2-import", Entity.MODULE, default=False)
+
+
+def check(facts: Analysis) -> Iterator[Finding]:
+    imports = facts.opencv.imports_without_limit(facts.module)
+    if not imports or next(facts.opencv.calls_without_limit(facts.module), None) is not None:
+        return
+    for node in imports:
+        problem = (
+            "cv2 is imported beside a Dataset or a DataLoader and nothing calls `cv2.setNumThreads`: in every worker "
+            "OpenCV uses as many threads as the machine has CPUs"
+        )
+        yield Finding(node, problem, "call `cv2.setNumThreads(0)` after this import where loaders have workers")

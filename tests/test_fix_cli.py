@@ -1,0 +1,194 @@
+"""`--fix`, `--unsafe-fixes` and `--diff` as users run them."""
+
+from __future__ import annotations
+
+import json
+import resource
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+IMPORTS = "from torch.utils.data import DataLoader\n\n"
+SAFE = IMPORTS + "loader = DataLoader(data, persistent_workers=True)\n"
+FIXED = IMPORTS + "loader = DataLoader(data)\n"
+UNSAFE = IMPORTS + (
+    "def make(data):\n"
+    "    def collate(rows):\n"
+    "        return rows\n"
+    "    return DataLoader(data, num_workers=2, collate_fn=collate)\n"
+)
+HOPELESS = IMPORTS + (
+    "class Task:\n"
+    "    def make(self, data):\n"
+    "        return DataLoader(data, num_workers=2, collate_fn=lambda rows: self.pad(rows))\n"
+)
+ONLY = ("--output-format", "concise", "--select", "DL201,DL202,DL301")
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.setenv("PYTHONPYCACHEPREFIX", str(tmp_path_factory.getbasetemp() / "pycache"))
+    for name in ("NO_COLOR", "FORCE_COLOR", "PYTHONDONTWRITEBYTECODE"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def run(*arguments: str, stdin: bytes | None = None, file_size: int | None = None) -> tuple[int, str, str]:
+    def limit() -> None:
+        if file_size is not None:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (file_size, file_size))
+
+    command = [sys.executable, "-m", "dataloader_lint", *ONLY, *arguments]
+    done = subprocess.run(command, input=stdin, capture_output=True, check=False, preexec_fn=limit)
+    return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+
+def test_everything_is_fixed() -> None:
+    Path("a.py").write_text(SAFE)
+    Path("a.py").chmod(0o700)
+    code, out, err = run("a.py")
+    assert (code, err) == (1, "")
+    assert out.endswith("Found 1 error.\n1 fixable with the `--fix` option.\n")
+    assert run("--fix", "a.py") == (0, "Found 1 error (1 fixed, 0 remaining).\n", "")
+    assert Path("a.py").read_text() == FIXED
+    assert stat.S_IMODE(Path("a.py").stat().st_mode) == 0o700
+    assert [each.name for each in Path().iterdir()] == ["a.py"]
+    before = Path("a.py").stat().st_mtime_ns
+    assert run("--fix", "a.py") == (0, "All checks passed!\n", "")
+    assert Path("a.py").stat().st_mtime_ns == before
+
+
+def test_unsafe_fixes_are_announced_and_need_asking() -> None:
+    Path("a.py").write_text(UNSAFE)
+    hidden = "No fixes available (1 hidden fix can be enabled with the `--unsafe-fixes` option).\n"
+    code, out, _ = run("a.py")
+    assert (code, out.splitlines(keepends=True)[1:]) == (1, ["Found 1 error.\n", hidden])
+    code, out, _ = run("--fix", "a.py")
+    assert (code, out.splitlines(keepends=True)[1:]) == (1, ["Found 1 error (0 fixed, 1 remaining).\n", hidden])
+    assert Path("a.py").read_text() == UNSAFE
+    code, out, _ = run("--unsafe-fixes", "a.py")
+    assert out.endswith("1 fixable with the `--fix` option.\n")
+    assert Path("a.py").read_text() == UNSAFE
+    assert run("--fix", "--unsafe-fixes", "a.py") == (0, "Found 1 error (1 fixed, 0 remaining).\n", "")
+    assert "\n\ndef collate(rows):\n    return rows\n\n\ndef make" in Path("a.py").read_text()
+
+    Path("a.py").write_text(SAFE)
+    Path("b.py").write_text(UNSAFE)
+    out = run(".")[1]
+    more = "(1 hidden fix can be enabled with the `--unsafe-fixes` option)"
+    assert out.endswith(f"Found 2 errors.\n1 fixable with the `--fix` option {more}.\n")
+
+
+def test_what_cannot_be_fixed_remains() -> None:
+    Path("a.py").write_text(SAFE)
+    Path("b.py").write_text(HOPELESS)
+    code, out, err = run("--fix", "--unsafe-fixes", ".")
+    assert (code, err) == (1, "")
+    assert out.startswith("b.py:5:59: DL201 ")
+    assert out.endswith("\nFound 2 errors (1 fixed, 1 remaining).\n")
+    assert run("--fix", "--exit-zero", ".")[0] == 0
+
+
+def test_a_diff_writes_nothing() -> None:
+    Path("a.py").write_text(SAFE)
+    Path("b.py").write_text(HOPELESS)
+    code, out, err = run("--diff", ".")
+    assert code == 1
+    assert out.splitlines() == [
+        "--- a.py",
+        "+++ a.py",
+        "@@ -1,3 +1,3 @@",
+        " from torch.utils.data import DataLoader",
+        " ",
+        "-loader = DataLoader(data, persistent_workers=True)",
+        "+loader = DataLoader(data)",
+    ]
+    assert err == "Would fix 1 error, 1 would remain.\n"
+    assert Path("a.py").read_text() == SAFE
+    subprocess.run(["git", "apply", "-p0"], input=out.encode(), check=True)
+    assert Path("a.py").read_text() == FIXED
+    assert run("--diff", "a.py") == (0, "", "Nothing to fix; 0 would remain.\n")
+
+
+def test_standard_input_comes_out_fixed() -> None:
+    code, out, err = run("--fix", "-", stdin=SAFE.encode())
+    assert (code, out, err) == (0, FIXED, "Found 1 error (1 fixed, 0 remaining).\n")
+    code, out, err = run("--fix", "--stdin-filename", "b.py", "-", stdin=HOPELESS.encode())
+    assert (code, out) == (1, HOPELESS)
+    assert err.startswith("b.py:5:59: DL201 ")
+    crlf = SAFE.replace("\n", "\r\n").encode()
+    command = [sys.executable, "-m", "dataloader_lint", *ONLY, "--fix", "-"]
+    done = subprocess.run(command, input=crlf, capture_output=True, check=False)
+    assert done.stdout == FIXED.replace("\n", "\r\n").encode()
+    code, out, _ = run("--diff", "-", stdin=SAFE.encode())
+    assert code == 1
+    assert "+loader = DataLoader(data)" in out.splitlines()
+
+
+def test_suppressed_and_unselected_findings_are_not_fixed() -> None:
+    quiet = SAFE.replace("\n\nloader", "\n\nx = 1\nloader").replace("True)", "True)  # noqa: DL301")
+    Path("a.py").write_text(quiet)
+    assert run("--fix", "a.py") == (0, "All checks passed!\n", "")
+    assert Path("a.py").read_text() == quiet
+    Path("a.py").write_text(SAFE)
+    assert run("--fix", "--ignore", "DL301", "a.py")[0] == 0
+    assert Path("a.py").read_text() == SAFE
+
+
+def test_json_tells_the_edits() -> None:
+    Path("a.py").write_text(SAFE)
+    Path("b.py").write_text(UNSAFE)
+    code, out, _ = run("--output-format", "json", ".")
+    safe, unsafe = (one["fix"] for one in json.loads(out))
+    assert code == 1
+    assert safe == {
+        "applicability": "safe",
+        "edits": [{"content": "", "location": {"row": 3, "column": 25}, "end_location": {"row": 3, "column": 50}}],
+        "message": "Remove `persistent_workers`",
+    }
+    assert unsafe["applicability"] == "unsafe"
+    assert Path("a.py").read_text() == SAFE
+    code, out, _ = run("--output-format", "json", "--fix", ".")
+    assert [one["code"] for one in json.loads(out)] == ["DL202"]
+
+
+def test_a_file_that_cannot_be_written_is_one_line() -> None:
+    Path("a.py").write_text(SAFE)
+    Path("b.py").write_text(SAFE)
+    Path("a.py").chmod(0o444)
+    code, out, err = run("--fix", ".")
+    assert (code, err) == (2, "dataloader-lint: a.py: cannot be written: permission denied\n")
+    assert out.endswith("Found 2 errors (1 fixed, 1 remaining).\n")
+    assert (Path("a.py").read_text(), Path("b.py").read_text()) == (SAFE, FIXED)
+
+
+def test_a_full_disk_is_one_line() -> None:
+    content = SAFE + "# long\n" * 100
+    Path("a.py").write_text(content)
+    code, _, err = run("--fix", "a.py", file_size=64)
+    assert (code, err) == (2, "dataloader-lint: a.py: cannot be written: file too large\n")
+    assert Path("a.py").read_text() == content
+    assert [each.name for each in Path().iterdir()] == ["a.py"]
+
+
+def test_a_link_is_followed() -> None:
+    Path("real").mkdir()
+    Path("real/a.py").write_text(SAFE)
+    Path("b.py").symlink_to("real/a.py")
+    assert run("--fix", "b.py")[0] == 0
+    assert Path("b.py").is_symlink()
+    assert Path("real/a.py").read_text() == FIXED
+
+
+def test_findings_of_all_modules_are_seen_after_a_fix() -> None:
+    """A file that was fixed is read anew for the files that import it."""
+    Path("pyproject.toml").write_text("")
+    Path("a.py").write_text(SAFE + "\nkeep = lambda rows: rows\nDataLoader(data, num_workers=2, collate_fn=keep)\n")
+    Path("b.py").write_text(IMPORTS + "from a import keep\n\nDataLoader(range(3), num_workers=2, collate_fn=keep)\n")
+    assert run("--fix", ".")[0] == 0
+    assert run(".")[0] == 0
