@@ -1,22 +1,27 @@
 """A linter for PyTorch DataLoader pitfalls, built on LibCST.
 
-Public API: `lint_paths` and `lint_source`, which return `Diagnostic`s, and `Settings` to choose the rules. All three
-are imported when first asked for, so that importing the package costs nothing.
+Public API: `lint_paths` and `lint_source`, which return `Diagnostic`s, `fix_source`, which repairs a file's bytes, and
+`Settings` to choose the rules. They are imported when first asked for, so that importing the package costs nothing.
 """
 
 from __future__ import annotations
 
 TYPE_CHECKING = False  # importing `typing` would cost more than all of a run over a file without DataLoaders
 if TYPE_CHECKING:
+    from dataloader_lint.fixer import fix_source
     from dataloader_lint.linter import lint_source
     from dataloader_lint.runner import lint_paths
     from dataloader_lint.settings import Settings
 
 __version__ = "0.1.0"
-__all__ = ["Settings", "__version__", "lint_paths", "lint_source"]
+__all__ = ["Settings", "__version__", "fix_source", "lint_paths", "lint_source"]
 
 
 def __getattr__(name: str) -> object:
+    if name == "fix_source":
+        from dataloader_lint.fixer import fix_source
+
+        return fix_source
     if name == "lint_source":
         from dataloader_lint.linter import lint_source
 

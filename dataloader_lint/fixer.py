@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 
 from dataloader_lint.diagnostics import Diagnostic, Safety
 from dataloader_lint.edits import Edit, Editor, Repair, splice
+from dataloader_lint.facts.analysis import Session
 from dataloader_lint.gate import may_matter
 from dataloader_lint.linter import Examined, build_repairs, examine, lint_source, unsuppressed
 from dataloader_lint.settings import Settings
@@ -47,20 +48,26 @@ class FixResult:
 
 
 def fix_source(
-    source: bytes, filename: str, settings: Settings | None = None, *, unsafe: bool = False
+    source: bytes,
+    filename: str,
+    settings: Settings | None = None,
+    session: Session | None = None,
+    *,
+    unsafe: bool = False,
 ) -> FixResult:
     """Fix one file given as its bytes: all safe repairs of its selected and unsuppressed findings, and unsafe ones too.
 
-    Nothing is written. Encoding, byte order mark and newlines stay, and so does every byte outside of the edits.
+    Nothing is written. Encoding, byte order mark and newlines stay, and so does every byte outside of the edits. A
+    `session` spares opening the project's modules again for the file as it is.
     """
     settings = settings or Settings()
     opened = _open(source)
     if opened is None:
-        return FixResult(source, {}, lint_source(source, filename, settings), [])
+        return FixResult(source, {}, lint_source(source, filename, settings, session), [])
     text, encoding = opened
     fixed: Counter[str] = Counter()
     dropped: set[_Mark] = set()
-    state = _State(text, filename, settings)
+    state = _State(text, filename, settings, session)
     is_settled = True  # whether nothing has changed since a repair was first dropped
     while True:
         wanted = {
@@ -89,14 +96,16 @@ def fix_source(
     return FixResult(changed, dict(fixed), [*state.broken, *remaining], bad)
 
 
-def with_fixes(source: bytes, filename: str, settings: Settings | None = None) -> list[Diagnostic]:
+def with_fixes(
+    source: bytes, filename: str, settings: Settings | None = None, session: Session | None = None
+) -> list[Diagnostic]:
     """Lint one file and say for each finding how it can be fixed, by a repair that was tried and holds on its own."""
     settings = settings or Settings()
     opened = _open(source)
     if opened is None:
-        return lint_source(source, filename, settings)
+        return lint_source(source, filename, settings, session)
     text, encoding = opened
-    state = _State(text, filename, settings)
+    state = _State(text, filename, settings, session)
     held = set(state.repairs)
     if held and _tried(state, state.repairs, encoding) is None:
         held = {one for one, repair in state.repairs.items() if _tried(state, {one: repair}, encoding) is not None}
@@ -106,12 +115,12 @@ def with_fixes(source: bytes, filename: str, settings: Settings | None = None) -
 class _State:
     """A text as it stands in one round: its findings, and how to mend them."""
 
-    def __init__(self, text: str, filename: str, settings: Settings) -> None:
+    def __init__(self, text: str, filename: str, settings: Settings, session: Session | None = None) -> None:
         self.text = text
         self.filename = filename
         self.settings = settings
-        # What earlier rounds worked out about the file does not hold any more.
-        self.examined: Examined = examine(text, filename, settings)
+        # After a change the session is a new one: what was worked out about the file does not hold any more.
+        self.examined: Examined = examine(text, filename, settings, session)
         self.found = [one for one in unsuppressed(self.examined.diagnostics, text) if one.code != _INTERNAL_ERROR]
         self.broken = [one for one in self.examined.diagnostics if one.code == _INTERNAL_ERROR]
         self._starts = line_starts(text)

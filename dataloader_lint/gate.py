@@ -17,6 +17,11 @@ _WORDS = (
     b"lmdb",
     b"_NUM_THREADS",
     b"set_num_threads",
+    b"default_rng",
+    b"RandomState",
+    b"get_worker_info",
+    b"set_epoch",
+    b"set_sharing_strategy",
     b"functools",  # memoising decorators on what workers call
 )
 _TRANSFERS = (b".cuda(", b".to(")

@@ -143,7 +143,7 @@ class Run:
             if self._fixes == "tried" and any(one.fix is not None for one in found):
                 from dataloader_lint.fixer import with_fixes
 
-                return with_fixes(source, path, self._settings)
+                return with_fixes(source, path, self._settings, self._session)
             return found
         except Exception as error:
             return crashed(path, "the engine", error, self._settings)
@@ -154,7 +154,7 @@ class Run:
         from dataloader_lint.linter import crashed
 
         try:
-            return fix_source(source, path, self._settings, unsafe=unsafe)
+            return fix_source(source, path, self._settings, self._session, unsafe=unsafe)
         except Exception as error:
             found = [*crashed(path, "the fixer", error, self._settings), *self.lint_bytes(source, path)]
             return FixResult(source, {}, found, [])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import difflib
+import importlib
 import re
 from collections import Counter
 from collections.abc import Callable
@@ -66,6 +67,11 @@ def test_nothing_is_made_of_what_must_be_refused(file: Path) -> None:
     assert result.source == file.read_bytes()
     assert result.fixed == {}
     assert result.dropped == [], "refused is not tried"
+
+
+def test_a_rule_has_a_fix_if_it_says_so() -> None:
+    has_fix = {code for code, one in found_rules().items() if hasattr(importlib.import_module(one.module), "fix")}
+    assert has_fix == {rule.code for rule in RULES}
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)

@@ -13,6 +13,8 @@ from dataloader_lint.gate import may_matter
         b"from torch.utils.data import DataLoader",
         b"class Faces(Dataset): ...",
         b"import cv2",
+        b"import h5py",
+        b"from PIL import Image\nscale = lambda image: image",
         b"make_loader(data, num_workers=4)",
         b"import torch\nx = x.to(device)",
         b"import torch\nx = x.cuda()",

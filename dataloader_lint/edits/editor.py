@@ -16,7 +16,7 @@ import libcst as cst
 from dataloader_lint.diagnostics import Fix, Position, TextEdit
 from dataloader_lint.edits.repair import Edit, RefusedError, Repair
 from dataloader_lint.facts.names import bindings_of
-from dataloader_lint.facts.tree import Node, Tree
+from dataloader_lint.facts.tree import Node, Scope, Tree
 from dataloader_lint.source.decoding import line_starts, split_lines
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
@@ -135,8 +135,20 @@ class Editor:
         return name
 
     def is_free(self, name: str) -> bool:
-        """Whether nothing at module level has this name."""
-        return name not in bindings_of(self.tree.root) and name not in self.taken and not hasattr(builtins, name)
+        """Whether the name can be bound at module level: nothing has it there, and nobody reads it from elsewhere."""
+        if name in bindings_of(self.tree.root) or name in self.taken or hasattr(builtins, name):
+            return False
+        if self._words is not None and name not in self._words:
+            return True
+        # A name that no scope around its reader binds is a star import's, or patched in.
+        reads = (read for read in self.tree.find(self.tree.module, cst.Name) if read.value == name)
+        return all(any(name in bindings_of(scope) for scope in self._scopes_around(read)) for read in reads)
+
+    def _scopes_around(self, node: Node) -> Iterator[Scope]:
+        scope: Scope | None = self.tree.scope_of(node)
+        while scope is not None:
+            yield scope
+            scope = scope.parent
 
 
 def replace(editor: Editor, node: cst.BaseExpression, code: str, moved: str = "") -> Edit:

@@ -68,22 +68,8 @@ def _is_shadowed(editor: Editor, name: str, use: Node) -> bool:
 
 
 def _is_free(editor: Editor, name: str, use: Node) -> bool:
-    """Whether the name can be bound at module level: nothing there or around the use has it, nothing else reads it."""
-    if name in bindings_of(editor.tree.root) or _is_shadowed(editor, name, use):
-        return False
-    for read in editor.tree.find(editor.tree.module, cst.Name):
-        if read.value == name and not any(name in bindings_of(scope) for scope in _around(editor, read)):
-            return False  # a builtin, or from a star import
-    return True
-
-
-def _around(editor: Editor, node: Node) -> list[Scope]:
-    scopes, scope = [], editor.tree.scope_of(node)
-    while True:
-        scopes.append(scope)
-        if scope.parent is None:
-            return scopes
-        scope = scope.parent
+    """Whether the name can be bound at module level and then means that where it is used."""
+    return editor.is_free(name) and not _is_shadowed(editor, name, use)
 
 
 def _is_plain(editor: Editor, node: Node) -> bool:

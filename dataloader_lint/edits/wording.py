@@ -21,6 +21,8 @@ def name_for(editor: Editor, node: cst.Lambda, role: str) -> str:
         found = _by_body(node)
         if found:
             return found
+    elif dotted(node.body) in [param.name.value for param in parameters(node)][:1]:
+        return "keep_as_is"
     verb = _VERBS.get(role, role)
     place = _place(editor, node)
     return f"{verb}_for_{place}" if place and place != verb else f"{verb}_samples" if verb == "collate" else verb

@@ -4,53 +4,40 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from dataloader_lint.facts.arrays import KeptArray
 from dataloader_lint.facts.batches import Origin, Transfer, transfers_in
 from dataloader_lint.facts.caches import Growth, growths_in
 from dataloader_lint.facts.callables import Handed, handed_over
-from dataloader_lint.facts.changes import UnseenChange, unseen_changes
-from dataloader_lint.facts.collating import SlowCollate, slow_collates
-from dataloader_lint.facts.cuda import CudaCall, cuda_in_workers
+from dataloader_lint.facts.counts import Training, trainings_without_workers
 from dataloader_lint.facts.cpu import EarlyRead, early_reads
+from dataloader_lint.facts.cuda import CudaCall, cuda_in_workers
 from dataloader_lint.facts.datasets import Dataset, datasets_in
 from dataloader_lint.facts.entity import Entity
-from dataloader_lint.facts.epochs import EpochLoop, epoch_loops
 from dataloader_lint.facts.evaluate import Evaluation
-from dataloader_lint.facts.generators import SharedGenerator, shared_generators
+from dataloader_lint.facts.forks import ForcedFork, forced_forks
 from dataloader_lint.facts.handles import KeptHandle, kept_handles
-from dataloader_lint.facts.housekeeping import Tidying, shared_by_files, tidyings
 from dataloader_lint.facts.ignored import LateSetting, late_settings
 from dataloader_lint.facts.imports import Imports
-from dataloader_lint.facts.keeping import KeptBatches, kept_batches
 from dataloader_lint.facts.loaders import Loader, loaders_in
 from dataloader_lint.facts.local_datasets import LocalDataset, local_datasets
-from dataloader_lint.facts.missing_samples import MissingSample, missing_samples
 from dataloader_lint.facts.module import ModuleFacts
 from dataloader_lint.facts.opencv import OpenCV
 from dataloader_lint.facts.pinning import UselessPin, unpinned_moves, useless_pins
 from dataloader_lint.facts.project import Project
 from dataloader_lint.facts.reach import Reach
-from dataloader_lint.facts.rereads import Reread, rereads
 from dataloader_lint.facts.restarts import Restart, restarts
-from dataloader_lint.facts.samplers import StuckSampler, stuck_samplers
-from dataloader_lint.facts.seeding import Seeding, seedings_at_start, seedings_for_samples
+from dataloader_lint.facts.samples import Samples
 from dataloader_lint.facts.sent import Sent, unpicklable_samples
-from dataloader_lint.facts.sharding import UnsharedStream, unshared_streams
-from dataloader_lint.facts.stale import StaleGlobal, stale_globals
 from dataloader_lint.facts.signatures import Misfit, misfits
+from dataloader_lint.facts.stale import StaleGlobal, stale_globals
 from dataloader_lint.facts.start_methods import StartMethod, start_methods
 from dataloader_lint.facts.starts import Start, first_start
 from dataloader_lint.facts.threads import LateLimit, ThreadCall, late_limits, limits_in_workers
 from dataloader_lint.facts.tree import Tree
 from dataloader_lint.facts.unpicklable import KeptFunction, kept_functions
-from dataloader_lint.facts.worker_info import UncheckedInfo, unchecked_infos
 from dataloader_lint.facts.workers import Workers
 from dataloader_lint.settings import Settings
-
-if TYPE_CHECKING:
-    import libcst as cst
 
 
 class Session:
@@ -84,8 +71,8 @@ class Analysis:
         self._loaders: list[Loader] | None = None
         self._transfers: list[Transfer] | None = None
         self._datasets: list[Dataset] | None = None
-        self._epoch_loops: list[EpochLoop] | None = None
         self._handed: dict[str, list[Handed]] = {}
+        self.samples = Samples(session.reach, session.imports, self.module)
 
     @property
     def tree(self) -> Tree:
@@ -199,78 +186,6 @@ class Analysis:
         return first_start(self.ev, self.module)
 
     @property
-    def shared_generators(self) -> Iterable[SharedGenerator]:
-        """The random generators that are made here outside of worker code and that worker code draws from."""
-        return shared_generators(self.session.reach, self.module)
-
-    @property
-    def seedings_at_start(self) -> Iterable[Seeding]:
-        """The seeds that functions of this file set when a worker starts."""
-        return seedings_at_start(self.workers, self.module)
-
-    @property
-    def seedings_for_samples(self) -> Iterable[Seeding]:
-        """The seeds that worker code of this file sets for each sample."""
-        return seedings_for_samples(self.workers, self.module)
-
-    @property
-    def unchecked_infos(self) -> Iterable[UncheckedInfo]:
-        """The uses of the worker info that fail in the main process."""
-        return unchecked_infos(self.workers, self.module)
-
-    @property
-    def unshared_streams(self) -> Iterable[UnsharedStream]:
-        """The iterable Datasets whose items each worker hands out in full."""
-        return unshared_streams(self.session.reach, self.module)
-
-    @property
-    def missing_samples(self) -> Iterable[MissingSample]:
-        """The places that give a loader None for a sample."""
-        return missing_samples(self.session.reach, self.module)
-
-    @property
-    def rereads(self) -> Iterable[Reread]:
-        """The files that workers read again for every sample."""
-        return rereads(self.workers, self.module)
-
-    @property
-    def slow_collates(self) -> Iterable[SlowCollate]:
-        """The slow ways in which collate functions of this file make batches."""
-        return slow_collates(self.workers, self.module)
-
-    @property
-    def tidyings(self) -> Iterable[Tidying]:
-        """The calls that tidy up memory for every sample or step."""
-        return tidyings(self.workers, self.module)
-
-    @property
-    def shared_by_files(self) -> Iterable[cst.Call]:
-        """The calls that have tensors shared through files."""
-        return shared_by_files(self.ev, self.module)
-
-    @property
-    def kept_batches(self) -> Iterable[KeptBatches]:
-        """The calls that keep batches of loaders with workers."""
-        return kept_batches(self.ev, self.module)
-
-    @property
-    def epoch_loops(self) -> list[EpochLoop]:
-        """The loops that go through a loader again and again."""
-        if self._epoch_loops is None:
-            self._epoch_loops = list(epoch_loops(self.ev, self.module))
-        return self._epoch_loops
-
-    @property
-    def stuck_samplers(self) -> Iterable[StuckSampler]:
-        """The epoch loops whose distributed samplers repeat one order."""
-        return stuck_samplers(self.workers, self.session.imports, self.epoch_loops)
-
-    @property
-    def unseen_changes(self) -> Iterable[UnseenChange]:
-        """The changes to Datasets between epochs that persistent workers never see."""
-        return unseen_changes(self.workers, self.epoch_loops)
-
-    @property
     def is_imported(self) -> bool:
         """Whether a module of the project may import this file."""
         name = os.path.splitext(os.path.basename(self.module.path))[0]
@@ -290,6 +205,16 @@ class Analysis:
     def start_methods(self) -> Iterable[StartMethod]:
         """The calls that set the start method."""
         return start_methods(self.ev, self.module)
+
+    @property
+    def forced_forks(self) -> Iterable[ForcedFork]:
+        """The places that ask for fork beside something that a forked process breaks."""
+        return forced_forks(self.module, self.loaders, self.start_methods, self.transfers)
+
+    @property
+    def trainings_without_workers(self) -> Iterable[Training]:
+        """The loaders without workers that loops of this file train with."""
+        return trainings_without_workers(self.ev, self.module)
 
     @property
     def misfits(self) -> Iterable[Misfit]:

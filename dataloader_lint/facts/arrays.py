@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from dataloader_lint.facts import classes, members
+from dataloader_lint.facts import members
+from dataloader_lint.facts.array_contents import is_numeric, parsed_column, parses
 from dataloader_lint.facts.classes import AttributeBinding
 from dataloader_lint.facts.module import last_name
 from dataloader_lint.facts.names import Kind, dotted, resolve
 from dataloader_lint.facts.reads import Level, Use
-from dataloader_lint.facts.tree import Node, Scope
+from dataloader_lint.facts.tree import Node
 from dataloader_lint.facts.values import (
     Const,
     Evaluator,
@@ -37,8 +38,6 @@ _FROM_ELEMENTS = frozenset({"numpy.array", "numpy.asarray", "numpy.asanyarray"})
 _LOADED = {"numpy.load": "file", "numpy.memmap": "memmap", "numpy.fromfile": "file", "numpy.loadtxt": "file",
            "numpy.genfromtxt": "file", "numpy.lib.format.open_memmap": "memmap"}
 _SAME_KIND = frozenset({"copy", "flatten", "ravel", "reset_index", "reshape", "squeeze", "transpose"})
-_PARSERS = frozenset({"eval", "literal_eval", "loads"})
-_NUMERIC = frozenset({"all", "any", "argmax", "argmin", "max", "mean", "min", "ndim", "std", "sum"})
 MAX_DEPTH = 6
 
 
@@ -101,7 +100,7 @@ def arrays_of(dataset: Dataset) -> Iterator[KeptArray]:
         for binding in bindings:
             found = next(_kept(dataset, binding, use), None)
             if found is not None:
-                if binding.node in tree and not (found.objects == "pickled" and _is_numeric(dataset, name)):
+                if binding.node in tree and not (found.objects == "pickled" and is_numeric(dataset, name)):
                     yield found
                 break
 
@@ -123,7 +122,7 @@ def _kept(dataset: Dataset, binding: AttributeBinding, use: Use) -> Iterator[Kep
                 source = "memmap" if _keyword(call, "mmap_mode") is not None else _LOADED[name]
                 yield KeptArray(binding.name, binding, call, frame, use, "", source)
             elif name.startswith("pandas."):
-                parser = _parsed_column(binding)
+                parser = parsed_column(binding)
                 if parser is not None:
                     yield KeptArray(binding.name, binding, parser, frame, use, "column")
 
@@ -199,12 +198,12 @@ def _objects(ev: Evaluator, name: str, call: cst.Call, frame: Frame) -> tuple[st
     if name == "method.astype":
         return ("object" if call.args and _names_object(ev, call.args[0].value, frame) else ""), ()
     if name in ("method.apply", "method.map"):
-        return ("column" if call.args and _parses(call.args[0].value) else ""), ()
+        return ("column" if call.args and parses(call.args[0].value) else ""), ()
     if name.startswith("pandas.") and name.rpartition(".")[2].startswith(("read_", "DataFrame", "Series")):
         if _asks_for_objects(ev, call, frame):
             return "column", ()
         converters = _keyword(call, "converters")
-        return ("column" if converters is not None and _parses(converters) else ""), ()
+        return ("column" if converters is not None and parses(converters) else ""), ()
     return "", ()
 
 
@@ -250,62 +249,3 @@ def _is_archive(ev: Evaluator, call: cst.Call, frame: Frame) -> bool:
     text = frame.scope.module.tree.module.code_for_node(first) if first is not None else ""
     found = ev.values(first, frame) if first is not None else ()
     return ".npz" in text or any(isinstance(each, Const) and str(each.value).endswith(".npz") for each in found)
-
-
-def _parses(node: cst.CSTNode) -> bool:
-    """Whether a function turns text into lists and dicts."""
-    if isinstance(node, cst.Lambda):
-        return isinstance(node.body, cst.Call) and _parses(node.body.func)
-    if isinstance(node, cst.Dict):
-        return any(_parses(element.value) for element in node.elements)
-    return last_name(node) in _PARSERS
-
-
-def _parsed_column(binding: AttributeBinding) -> cst.Call | None:
-    """A column of a kept table that is set to parsed text: `df["boxes"] = df["boxes"].apply(literal_eval)`."""
-    kept = binding.value.value if isinstance(binding.value, cst.Name) else ""
-    for assign in binding.method.own(cst.Assign):
-        for each in assign.targets:
-            target = each.target
-            if not isinstance(target, cst.Subscript) or not isinstance(assign.value, cst.Call):
-                continue
-            is_it = (isinstance(target.value, cst.Name) and target.value.value == kept) or (
-                isinstance(target.value, cst.Attribute) and target.value.attr.value == binding.name
-            )
-            call = assign.value
-            if is_it and last_name(call.func) in ("apply", "map") and call.args and _parses(call.args[0].value):
-                return call
-            if is_it and last_name(call.func) == "astype" and call.args and last_name(call.args[0].value) == "object":
-                return call
-    return None
-
-
-def _is_numeric(dataset: Dataset, name: str) -> bool:
-    """Whether the class treats an array as one of numbers: several indices at once, sums, other shapes."""
-    for klass in dataset.bases.classes:
-        for method in klass.scope.inner:
-            for scope in method.descend():
-                if _is_numeric_in(scope, name, classes.receiver_name(method)):
-                    return True
-    return False
-
-
-def _is_numeric_in(scope: Scope, name: str, own: str) -> bool:
-    def is_it(node: cst.CSTNode) -> bool:
-        return isinstance(node, cst.Attribute) and node.attr.value == name and dotted(node.value) == own
-
-    if any(is_it(each.value) and len(each.slice) > 1 for each in scope.own(cst.Subscript)):
-        return True
-    if any(is_it(each.value) and each.attr.value in _NUMERIC for each in scope.own(cst.Attribute)):
-        return True
-    for subscript in scope.own(cst.Subscript):  # self.data.shape[1]
-        if isinstance(subscript.value, cst.Attribute) and subscript.value.attr.value == "shape":
-            index = subscript.slice[0].slice
-            number = index.value if isinstance(index, cst.Index) else None
-            is_first = isinstance(number, cst.Integer) and number.value == "0"
-            if is_it(subscript.value.value) and not is_first:
-                return True
-    return any(
-        last_name(call.func) in ("from_numpy", "as_tensor") and call.args and is_it(call.args[0].value)
-        for call in scope.own(cst.Call)
-    )

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 import libcst as cst
 
 from dataloader_lint.facts import classes, keywords
+from dataloader_lint.facts.additions import Addition, additions
 from dataloader_lint.facts.branches import is_reached, tests_around
 from dataloader_lint.facts.dependence import Dependence
 from dataloader_lint.facts.module import ModuleFacts, last_name
-from dataloader_lint.facts.names import Kind, dotted, target_paths
+from dataloader_lint.facts.names import Kind, dotted
 from dataloader_lint.facts.outliving import Kept, Outliving, Shape
 from dataloader_lint.facts.reach import Reach
 from dataloader_lint.facts.reads import Level
@@ -31,7 +32,6 @@ from dataloader_lint.facts.values import (
 )
 from dataloader_lint.facts.workers import WorkerFunction
 
-_ADDERS = frozenset({"add", "append", "appendleft", "extend", "insert", "setdefault", "update"})
 _MEMOISING = frozenset({"functools.cache", "functools.lru_cache", "cachetools.cached"})
 _ORDERS = (cst.LessThan, cst.LessThanEqual, cst.GreaterThan, cst.GreaterThanEqual)
 _OPENED = frozenset(
@@ -48,16 +48,6 @@ class Growth:
     function: WorkerFunction
     container: str  # as the user writes it; empty for a memoising decorator
     home: Scope | None = None  # the class whose objects have it; None for a global
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Addition:
-    """A statement that looks like adding something."""
-
-    statement: Node
-    target: cst.BaseExpression  # the container, still with the subscripts of the store
-    key: cst.BaseExpression | None
-    value: cst.BaseExpression | None
 
 
 def growths_in(reach: Reach, module: ModuleFacts) -> Iterator[Growth]:
@@ -81,7 +71,7 @@ def _candidates(module: ModuleFacts) -> Iterator[Scope]:
         node = scope.node
         if not isinstance(node, cst.FunctionDef) or node.name.value == "__init__":
             continue
-        if any(True for _ in _additions(scope)) or any(name.endswith("cache") for name in _memo_names(node)):
+        if any(True for _ in additions(scope)) or any(name.endswith("cache") for name in _memo_names(node)):
             yield scope
 
 
@@ -93,35 +83,6 @@ def _top(scope: Scope) -> Scope:
     while scope.parent is not None and scope.parent.parent is not None:
         scope = scope.parent
     return scope
-
-
-def _additions(scope: Scope) -> Iterator[_Addition]:
-    """Statements of a function that add to something that is no name of its own."""
-    for assign in scope.own(cst.Assign):
-        for each in assign.targets:
-            for target, path in target_paths(each.target):
-                if isinstance(target, cst.Subscript):
-                    index = target.slice[0].slice if len(target.slice) == 1 else None
-                    key = index.value if isinstance(index, cst.Index) else None
-                    if key is not None:
-                        yield _Addition(assign, target.value, key, _part(assign.value, path))
-    for call in scope.own(cst.Call):
-        if isinstance(call.func, cst.Attribute) and call.func.attr.value in _ADDERS and call.args:
-            first, last = call.args[0].value, call.args[-1].value
-            is_keyed = call.func.attr.value in ("add", "setdefault")
-            yield _Addition(call, call.func.value, first if is_keyed else None, last)
-    for augmented in scope.own(cst.AugAssign):
-        if isinstance(augmented.operator, cst.AddAssign) and isinstance(augmented.value, cst.List | cst.ListComp):
-            yield _Addition(augmented, augmented.target, None, augmented.value)
-
-
-def _part(value: cst.BaseExpression, path: tuple[int, ...]) -> cst.BaseExpression | None:
-    current: cst.BaseExpression = value
-    for index in path:
-        if not isinstance(current, cst.Tuple | cst.List) or not 0 <= index < len(current.elements):
-            return value
-        current = current.elements[index].value
-    return current
 
 
 class _Search:
@@ -139,7 +100,7 @@ class _Search:
         if self.function.path[0].argument == "worker_init_fn":
             return  # once in a worker
         outliving: Outliving | None = None
-        for addition in _additions(self.scope):
+        for addition in additions(self.scope):
             if not self._may_grow(addition):
                 continue
             outliving = outliving or Outliving(self.reach.workers, self.function)
@@ -158,7 +119,7 @@ class _Search:
         loaders = self.reach.loaders_of(by) if isinstance(by, Class) else []
         return bool(loaders) and all(loader.has_workers is False for loader in loaders)
 
-    def _may_grow(self, addition: _Addition) -> bool:
+    def _may_grow(self, addition: Addition) -> bool:
         if addition.key is None:
             if any(not self._identifies(each) for each in self._only_new(addition.statement)):
                 return False  # a vocabulary: its size is that of the language
@@ -187,12 +148,12 @@ class _Search:
             return False
         return any(isinstance(each, Library) for each in self.ev.values(call.func, self.frame))
 
-    def _grows(self, addition: _Addition, kept: Kept, outliving: Outliving) -> bool:
+    def _grows(self, addition: Addition, kept: Kept, outliving: Outliving) -> bool:
         if not self._takes(addition, kept) or self._is_bounded(addition.statement, kept):
             return False
         return not outliving.is_emptied(kept) and is_reached(self.ev, addition.statement, self.frame)
 
-    def _takes(self, addition: _Addition, kept: Kept) -> bool:
+    def _takes(self, addition: Addition, kept: Kept) -> bool:
         """Whether a container of this shape gets longer, or fuller, by the addition."""
         value = self.ev.values(addition.value, self.frame) if addition.value is not None else ()
         if _is_opened(self.ev, value):

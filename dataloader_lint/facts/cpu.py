@@ -18,6 +18,9 @@ _READING_CALLS = frozenset(
     {"builtins.bool", "builtins.float", "builtins.int", "builtins.print", "numpy.array", "numpy.asarray",
      "numpy.save", "torch.save"}
 )
+_JOINING_CALLS = frozenset(
+    f"torch.{name}" for name in ("cat", "concat", "concatenate", "dstack", "hstack", "stack", "vstack")
+)
 # Methods of a tensor on the CPU that give a tensor again.
 _KEEPING = frozenset(
     {"bool", "byte", "clone", "contiguous", "detach", "double", "flatten", "float", "half", "int", "long", "permute",
@@ -76,15 +79,11 @@ def early_reads(transfers: Iterable[Transfer]) -> Iterator[tuple[Transfer, Early
 
 def _early_read(transfer: Transfer) -> EarlyRead | None:
     """Where the result of a `.to("cpu", non_blocking=True)` is read without waiting for it."""
-    if not is_to_cpu(transfer) or not is_constant(transfer.non_blocking, True) or not transfer.is_reached:
-        return None
-    if not _comes_from_device(transfer):
+    if not is_to_cpu(transfer) or not is_constant(transfer.non_blocking, True) or not _comes_from_device(transfer):
         return None
     tree = transfer.frame.scope.module.tree
     direct = _reader(transfer.ev, transfer.frame, tree, transfer.call)
-    if direct is not None:
-        return direct
-    return _read_later(transfer, tree)
+    return direct or _read_later(transfer, tree) or _joined_later(transfer, tree)
 
 
 def _comes_from_device(transfer: Transfer) -> bool:
@@ -142,10 +141,7 @@ def _read_later(transfer: Transfer, tree: Tree) -> EarlyRead | None:
     target = assign.targets[0].target
     if len(assign.targets) != 1 or not isinstance(target, cst.Name) or not _is_kept_by(tree, transfer.call, assign):
         return None
-    block = tree.parent(statement)
-    after = list(getattr(block, "body", ()))
-    after = after[next((i for i, each in enumerate(after) if each is statement), len(after)) + 1 :]
-    for following in after:
+    for following in _after(tree, statement):
         for node in tree.walk(following):
             if isinstance(node, cst.Name) and node.value == target.value:
                 read = _reader(transfer.ev, transfer.frame, tree, node)
@@ -156,6 +152,45 @@ def _read_later(transfer: Transfer, tree: Tree) -> EarlyRead | None:
             elif isinstance(node, cst.FunctionDef | cst.Lambda | cst.ClassDef):
                 return None
     return None
+
+
+def _after(tree: Tree, statement: Node) -> list[Node]:
+    """The statements that follow one in its block."""
+    block = list(getattr(tree.parent(statement), "body", ()))
+    return block[next((i for i, each in enumerate(block) if each is statement), len(block)) + 1 :]
+
+
+def _joined_later(transfer: Transfer, tree: Tree) -> EarlyRead | None:
+    """Copies that a loop collects in a list, which is joined behind the loop: the last one may be on its way still."""
+    statement = tree.statement_of(transfer.call)
+    loop = next((each for each in tree.ancestors(statement) if isinstance(each, cst.For | cst.While)), None)
+    if loop is None or tree.parent(statement) is not loop.body or not isinstance(statement, cst.SimpleStatementLine):
+        return None
+    small = statement.body[0]
+    target = small.targets[0].target if isinstance(small, cst.Assign) else None
+    rest = _after(tree, statement)
+    if isinstance(target, cst.Name) and isinstance(small, cst.Assign) and small.value is transfer.call:
+        collecting = [call for each in rest for call in tree.find(each, cst.Call) if _appends(call, target.value)]
+    else:
+        call = next((each for each in tree.ancestors(transfer.call) if isinstance(each, cst.Call)), None)
+        given = call.args[0].value if call is not None and call.args else None
+        collecting = [call] if call is not None and given is transfer.call and last_name(call.func) == "append" else []
+    if len(collecting) != 1 or not isinstance(collecting[0].func, cst.Attribute):
+        return None
+    kept = collecting[0].func.value
+    calls = [call for each in (*rest, *_after(tree, loop)) for call in tree.find(each, cst.Call)]
+    for call in calls if isinstance(kept, cst.Name) else ():
+        names = {each.name for each in transfer.ev.values(call.func, transfer.frame) if isinstance(each, Library)}
+        if names & _JOINING_CALLS and call.args and last_name(call.args[0].value) == last_name(kept):
+            is_behind = all(above is not loop for above in tree.ancestors(call))
+            return EarlyRead(call, f"{names.pop()}()") if is_behind else None
+        if call is not collecting[0] and _may_wait(transfer, call, last_name(kept)):
+            return None
+    return None
+
+
+def _appends(call: cst.Call, name: str) -> bool:
+    return last_name(call.func) == "append" and len(call.args) == 1 and last_name(call.args[0].value) == name
 
 
 def _is_kept_by(tree: Tree, node: Node, assign: cst.Assign) -> bool:

@@ -14,7 +14,9 @@ from dataloader_lint.facts.workers import WorkerFunction
 
 # Calls whose result tells as much of the index as their argument does.
 _SAME = frozenset({"abs", "format", "hash", "int", "join", "list", "range", "repr", "sorted", "str", "tuple", "Path"})
-_SAME_METHODS = frozenset({"as_posix", "decode", "format", "item", "join", "joinpath", "lower", "strip", "tolist"})
+_SAME_METHODS = frozenset(
+    {"as_posix", "decode", "encode", "format", "hexdigest", "item", "join", "joinpath", "lower", "strip", "tolist"}
+)
 MAX_DEPTH = 20
 
 
@@ -91,7 +93,8 @@ class Dependence:
             if name in ("get", "pop") and given is Level.INDEX:
                 return Level.KEY
             given = max(given, min(owner, Level.SAMPLE))
-        return given if name in _SAME else min(given, Level.SAMPLE)
+        is_same = name in _SAME or "hash" in name or name in ("md5", "sha1", "sha256")
+        return given if is_same else min(given, Level.SAMPLE)
 
     def _binding(self, binding: Binding, frame: Frame, depth: int) -> Level:
         home = self.ev.at(binding.scope, frame)

@@ -11,6 +11,7 @@ from dataloader_lint.facts.branches import is_reached
 from dataloader_lint.facts.library import ITERATING
 from dataloader_lint.facts.loaders import Loader, loader_of
 from dataloader_lint.facts.module import ModuleFacts, last_name
+from dataloader_lint.facts.project import Project
 from dataloader_lint.facts.tree import Node, Scope, Tree, function_scope
 from dataloader_lint.facts.values import (
     Const,
@@ -66,6 +67,15 @@ class EpochLoop:
     loop: cst.For | cst.While
     frame: Frame
     passes: tuple[Pass, ...]
+
+
+def is_spoken_of(project: Project, module: ModuleFacts, word: str) -> bool:
+    """Whether a name, or a keyword of a call, stands anywhere in the project, or in a file that is not saved yet."""
+    return (
+        project.holds(module, word.encode())
+        or bool(module.calls_named(word))
+        or any(arg.keyword is not None and arg.keyword.value == word for call in module.all_calls() for arg in call.args)
+    )
 
 
 def epoch_loops(ev: Evaluator, module: ModuleFacts) -> Iterator[EpochLoop]:

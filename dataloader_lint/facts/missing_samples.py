@@ -10,6 +10,7 @@ import libcst as cst
 from dataloader_lint.facts import classes
 from dataloader_lint.facts.branches import is_reached, tests_around
 from dataloader_lint.facts.flow import leaves
+from dataloader_lint.facts.library import LOADERS
 from dataloader_lint.facts.loaders import Loader
 from dataloader_lint.facts.module import ModuleFacts, last_name
 from dataloader_lint.facts.reach import Reach
@@ -20,6 +21,7 @@ _WRAPPERS = frozenset(
     f"torch.utils.data.{prefix}{name}" for name in ("Subset", "ConcatDataset", "random_split")
     for prefix in ("", "dataset.")
 )
+_TORCH = LOADERS["torch.utils.data.DataLoader"]
 MAX_DEPTH = 3
 
 
@@ -84,7 +86,7 @@ def _is_none(node: cst.BaseExpression) -> bool:
 def _fails(ev: Evaluator, loader: Loader, method: Scope) -> bool:
     """Whether a loader makes batches of what the method returns, with the function that torch brings."""
     collate, size = loader.known("collate_fn"), loader.values("batch_size")
-    if collate is None or collate.value is not None or loader.kind.drops_collate or not loader.is_reached:
+    if collate is None or collate.value is not None or loader.kind is not _TORCH or not loader.is_reached:
         return False
     if any(isinstance(each, Const) and each.value is None for each in size):
         return False  # there are no batches to make

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import libcst as cst
+
 from dataloader_lint.facts import written
 from dataloader_lint.facts.branches import tests_around
 from dataloader_lint.facts.loaders import Loader
@@ -38,6 +40,17 @@ def workers_name(loader: Loader) -> str:
     places = written.places_of(loader, "num_workers")
     node = places[0].node if places else None
     return dotted(node) or "num_workers"
+
+
+def persistent_code(loader: Loader) -> str:
+    """What `persistent_workers` has to be for a loader with workers; empty where that cannot be written there."""
+    written_here = loader.argument("num_workers")
+    if written_here is None:
+        return ""
+    if isinstance(written_here.value, cst.Integer):
+        return "True"
+    name = dotted(written_here.value)
+    return f"{name} > 0" if name else ""
 
 
 def _is_prevented(loader: Loader, names: frozenset[str]) -> bool:

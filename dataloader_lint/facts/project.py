@@ -33,6 +33,7 @@ class Project:
         self._modules: dict[str, ModuleFacts | None] = {}
         self._found: dict[tuple[str, str], str | None] = {}
         self._roots: dict[str, str] = {}
+        self._texts: dict[tuple[str, bytes], bool] = {}
         self._imports: dict[str, list[tuple[str, bytes, frozenset[str]]]] = {}
 
     def module_for(self, path: str, text: str) -> ModuleFacts:
@@ -141,6 +142,14 @@ class Project:
                 if facts is not None:
                     found.append(facts)
         return found
+
+    def holds(self, module: ModuleFacts, text: bytes) -> bool:
+        """Whether a file of the project around `module` holds a text, be it in a comment."""
+        root = self.root_of(os.path.dirname(module.path))
+        key = (root, text)
+        if key not in self._texts:
+            self._texts[key] = any(text in source for _, source, _ in self._scan(root))
+        return self._texts[key]
 
     def modules_with(self, module: ModuleFacts, word: str) -> list[ModuleFacts]:
         """The modules of the project around `module` whose text holds a word, itself among them."""

@@ -42,7 +42,8 @@ class Seeding:
     """A call that seeds a global generator in a worker, and what the seed is made of."""
 
     call: cst.Call
-    function: str  # the function that holds the call
+    function: str  # the name of the function that the loader, or the Dataset, runs
+    scope: Scope  # the function that holds the call
     parts: Parts
     loader: Loader | None  # the one whose worker_init_fn does it; None where it is done for a sample
     reads_state: bool = False  # whether the function reads numpy's own state, for the seed as it seems
@@ -135,12 +136,12 @@ class _Start:
         for call in scope.within(cst.Call):
             for callee in self.ev.values(call.func, frame):
                 if isinstance(callee, Library) and _seeds(callee.name):
-                    if scope.module is self.module and is_reached(self.ev, call, frame, with_options=True):
+                    if scope.module is self.module:  # also under `if seed is not None`, whatever the default is
                         seed = _seed_of(call)
                         if seed is not None:
                             parts = ingredients.of(seed, frame)
                             reads_state = any(last_name(each.func) == "get_state" for each in scope.within(cst.Call))
-                            yield Seeding(call, _label(path[0]), parts, self.loader, reads_state)
+                            yield Seeding(call, _label(path[0]), scope, parts, self.loader, reads_state)
                 elif isinstance(callee, Function) and len(path) < MAX_DEPTH and callee.scope not in path:
                     inner = self.ev.enter(callee, call, frame, None)
                     yield from self._calls(callee.scope, inner, roots, path)
@@ -193,7 +194,7 @@ def seedings_for_samples(workers: Workers, module: ModuleFacts) -> Iterator[Seed
             if seed is None or _is_held_back(call, function) or not is_reached(workers.ev, call, function.frame, True):
                 continue
             parts = _for_samples(workers, function).of(seed, function.frame)
-            yield Seeding(call, function.label, parts, None)
+            yield Seeding(call, function.label, function.scope, parts, None)
 
 
 def _for_samples(workers: Workers, function: WorkerFunction) -> Ingredients:

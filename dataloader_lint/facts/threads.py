@@ -23,7 +23,10 @@ _READERS = {
     "OPENBLAS_NUM_THREADS": ("numpy", "torch"),
     "NUMEXPR_NUM_THREADS": ("numexpr", "pandas"),
 }
-_STARTERS = ("subprocess.", "os.exec", "os.spawn", "os.posix_spawn", "os.system", "os.popen")
+_STARTERS = (
+    "subprocess.", "os.exec", "os.spawn", "os.posix_spawn", "os.system", "os.popen",
+    "torch.distributed.run.", "torch.distributed.launch", "torch.distributed.launcher.", "torch.distributed.elastic.",
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -11,7 +11,7 @@ from dataloader_lint.facts.ingredients import WORKER_INFO
 from dataloader_lint.facts.module import ModuleFacts, last_name
 from dataloader_lint.facts.names import Binding, Kind, resolve
 from dataloader_lint.facts.tree import Node, Scope, Tree, function_scope
-from dataloader_lint.facts.values import Evaluator, Library
+from dataloader_lint.facts.values import Evaluator, Function, Library
 from dataloader_lint.facts.workers import WorkerFunction, Workers
 
 _CALLED = WORKER_INFO.rpartition(".")[2]
@@ -44,8 +44,21 @@ def unchecked_infos(workers: Workers, module: ModuleFacts) -> Iterator[Unchecked
     if not uses:
         return
     for function in workers.functions_inside(module, workers.names_that_use(module, names)):
-        if id(function.scope) in uses and not any(each.argument == "worker_init_fn" for each in function.path):
+        if id(function.scope) in uses and not _is_surely_in_worker(workers, function):
             yield UncheckedInfo(uses.pop(id(function.scope)), function)
+
+
+def _is_surely_in_worker(workers: Workers, function: WorkerFunction) -> bool:
+    """Whether only workers run a function: it comes as a worker_init_fn, or to loaders with a number written out."""
+    entry = function.path[0]
+    if entry.argument != "collate_fn":
+        return entry.argument == "worker_init_fn"
+    given = [
+        loader.known("num_workers")
+        for loader in workers.loaders(entry.module)
+        if any(isinstance(value, Function) and value.scope is entry.scope for value in loader.values("collate_fn"))
+    ]
+    return bool(given) and all(known is not None and bool(known.value) and not known.default for known in given)
 
 
 def _function(tree: Tree, node: Node) -> Scope:

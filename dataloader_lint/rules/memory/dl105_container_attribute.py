@@ -6,8 +6,9 @@ is opt-in, for teams that want no Python containers on Datasets at all. What DL1
 
 ## Why is this bad?
 Usually it is not. It becomes a matter of memory when the container grows with the data and workers read it: then
-every worker ends up with a copy of its own, 307 MB more after one shuffled epoch for two million short strings and two workers
-(torch 2.13, fork). DL101 and DL102 look for that; this rule also reports the containers of which they cannot tell.
+every worker ends up with a copy of its own, 307 MB more after one shuffled epoch for two million short strings and two
+workers (torch 2.13, fork). DL101 and DL102 look for that; this rule also reports the containers of which they cannot
+tell.
 
 ## Known limits
 Constants of the class body are not reported, nor are containers of which the type is not known.

@@ -80,7 +80,7 @@ _ADVICE = "let each worker take its share, by `get_worker_info().id` and `.num_w
 
 
 def check(analysis: Analysis) -> Iterator[Finding]:
-    for stream in analysis.unshared_streams:
+    for stream in analysis.samples.unshared_streams:
         problem = (
             f"`{stream.name}` goes through everything in each worker: {_when(stream)} every item comes "
             f"{stream.workers or 'several'} times in an epoch"

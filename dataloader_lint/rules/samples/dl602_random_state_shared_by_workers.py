@@ -99,7 +99,7 @@ _LEAVE_IT = "leave it to torch, which seeds each worker, or let the index take p
 
 
 def check(analysis: Analysis) -> Iterator[Finding]:
-    for generator in analysis.shared_generators:
+    for generator in analysis.samples.shared_generators:
         problem = (
             f"`{generator.name}`, which `{generator.drawn_in.label}` draws from in worker processes, is made before "
             "they start: all workers get copies in the same state and repeat each other's numbers"
@@ -109,16 +109,16 @@ def check(analysis: Analysis) -> Iterator[Finding]:
         else:
             problem += ", and those of the epoch before when they are started anew"
         yield Finding(generator.made, problem, _MAKE_IN_WORKER)
-    reported: set[str] = set()
-    for seeding in analysis.seedings_at_start:
-        if seeding.is_known and seeding.function not in reported:
+    reported: set[int] = set()
+    for seeding in analysis.samples.seedings_at_start:
+        if seeding.is_known and id(seeding.scope) not in reported:
             finding = _at_start(seeding)
             if finding is not None:
-                reported.add(seeding.function)
+                reported.add(id(seeding.scope))
                 yield finding
-    for seeding in analysis.seedings_for_samples:
-        if seeding.repeats and seeding.function not in reported:
-            reported.add(seeding.function)
+    for seeding in analysis.samples.seedings_for_samples:
+        if seeding.repeats and id(seeding.scope) not in reported:
+            reported.add(id(seeding.scope))
             problem = (
                 f"`{seeding.function}` seeds the random numbers again for each sample, with a value that no sample "
                 "changes: all samples of a worker get the same numbers"

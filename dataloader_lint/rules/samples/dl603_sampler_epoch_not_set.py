@@ -76,7 +76,7 @@ RULE = Rule("DL603", "sampler-epoch-not-set", Entity.MODULE, fix=FixLevel.UNSAFE
 
 
 def check(analysis: Analysis) -> Iterator[Finding]:
-    for stuck in analysis.stuck_samplers:
+    for stuck in analysis.samples.stuck_samplers:
         problem = (
             f"nothing tells the shuffling `DistributedSampler` of `{stuck.loader_name}` which epoch it is, "
             "so every round of this loop goes through the data in the same order"

@@ -94,7 +94,7 @@ _ADVICE = "leave such samples out of a batch with a collate_fn, or out of the Da
 
 
 def check(analysis: Analysis) -> Iterator[Finding]:
-    for missing in analysis.missing_samples:
+    for missing in analysis.samples.missing_samples:
         how = "returns None here" if missing.is_written else "returns None after this handler"
         problem = (
             f"`{missing.name}.__getitem__` {how}, and the loader that reads it has the default collate_fn, "

@@ -72,7 +72,7 @@ RULE = Rule("DL606", "slow-collate", Entity.MODULE, default=False, fix=FixLevel.
 
 
 def check(analysis: Analysis) -> Iterator[Finding]:
-    for slow in analysis.slow_collates:
+    for slow in analysis.samples.slow_collates:
         if slow.grows:
             problem = f"`{slow.function.label}` copies the whole tensor again in each round of the loop"
             yield Finding(slow.call, problem, f"collect the parts in a list and call `{slow.name}` once")

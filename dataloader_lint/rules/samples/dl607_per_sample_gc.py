@@ -61,7 +61,7 @@ RULE = Rule("DL607", "per-sample-gc", Entity.MODULE, default=False)
 
 
 def check(analysis: Analysis) -> Iterator[Finding]:
-    for tidying in analysis.tidyings:
+    for tidying in analysis.samples.tidyings:
         cost = "goes through all objects of the process each time"
         if tidying.name != "gc.collect":
             cost = "makes CUDA allocate the same memory again"

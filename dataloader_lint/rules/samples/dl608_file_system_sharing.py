@@ -61,7 +61,7 @@ RULE = Rule("DL608", "file-system-sharing", Entity.MODULE, default=False)
 
 
 def check(analysis: Analysis) -> Iterator[Finding]:
-    for call in analysis.shared_by_files:
+    for call in analysis.samples.shared_by_files:
         problem = (
             'with the sharing strategy "file_system" each tensor from a worker is a file in shared memory, '
             "which stays there if the whole container is killed"

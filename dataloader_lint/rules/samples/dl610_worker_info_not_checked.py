@@ -69,7 +69,7 @@ _ADVICE = "take the result apart only where it is not None, and treat None as th
 
 
 def check(analysis: Analysis) -> Iterator[Finding]:
-    for info in analysis.unchecked_infos:
+    for info in analysis.samples.unchecked_infos:
         problem = (
             f"`{info.function.label}` reads `.{info.attribute}` of `get_worker_info()`, which is None in the main "
             "process: AttributeError with `num_workers=0`"

@@ -10,8 +10,8 @@ documentation says that it has no effect unless the tensor lies in pinned memory
 than an attempt.
 
 ## Known limits
-Only batches that can be followed from the loader count. How much pinning is worth depends on the machine and the size of
-the batches, which is why nobody gets this rule without asking for it.
+Only batches that can be followed from the loader count. How much pinning is worth depends on the machine and the size
+of the batches, which is why nobody gets this rule without asking for it.
 
 ## Example
 ```python

@@ -1,0 +1,113 @@
+"""What the rules about samples ask of one file: randomness, sharding, epochs, and what comes out of workers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from dataloader_lint.facts.changes import UnseenChange, unseen_changes
+from dataloader_lint.facts.collating import SlowCollate, slow_collates
+from dataloader_lint.facts.epochs import EpochLoop, epoch_loops, is_spoken_of
+from dataloader_lint.facts.generators import SharedGenerator, shared_generators
+from dataloader_lint.facts.housekeeping import Tidying, shared_by_files, tidyings
+from dataloader_lint.facts.imports import Imports
+from dataloader_lint.facts.keeping import KeptBatches, kept_batches
+from dataloader_lint.facts.missing_samples import MissingSample, missing_samples
+from dataloader_lint.facts.module import ModuleFacts
+from dataloader_lint.facts.reach import Reach
+from dataloader_lint.facts.rereads import Reread, rereads
+from dataloader_lint.facts.samplers import StuckSampler, stuck_samplers
+from dataloader_lint.facts.seeding import Seeding, seedings_at_start, seedings_for_samples
+from dataloader_lint.facts.sharding import UnsharedStream, unshared_streams
+from dataloader_lint.facts.worker_info import UncheckedInfo, unchecked_infos
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+
+class Samples:
+    """Every part is worked out when it is asked for."""
+
+    def __init__(self, reach: Reach, imports: Imports, module: ModuleFacts) -> None:
+        self.reach = reach
+        self.workers = reach.workers
+        self.ev = reach.ev
+        self.imports = imports
+        self.module = module
+        self._epoch_loops: list[EpochLoop] | None = None
+
+    @property
+    def shared_generators(self) -> Iterable[SharedGenerator]:
+        """The random generators that are made here outside of worker code and that worker code draws from."""
+        return shared_generators(self.reach, self.module)
+
+    @property
+    def seedings_at_start(self) -> Iterable[Seeding]:
+        """The seeds that functions of this file set when a worker starts."""
+        return seedings_at_start(self.workers, self.module)
+
+    @property
+    def seedings_for_samples(self) -> Iterable[Seeding]:
+        """The seeds that worker code of this file sets for each sample."""
+        return seedings_for_samples(self.workers, self.module)
+
+    @property
+    def unchecked_infos(self) -> Iterable[UncheckedInfo]:
+        """The uses of the worker info that fail in the main process."""
+        return unchecked_infos(self.workers, self.module)
+
+    @property
+    def stuck_samplers(self) -> Iterable[StuckSampler]:
+        """The epoch loops whose distributed samplers repeat one order."""
+        return stuck_samplers(self.workers, self.imports, self._loops_that_matter("DistributedSampler"))
+
+    @property
+    def unseen_changes(self) -> Iterable[UnseenChange]:
+        """The changes to Datasets between epochs that persistent workers never see."""
+        return unseen_changes(self.workers, self._loops_that_matter("persistent_workers"))
+
+    @property
+    def unshared_streams(self) -> Iterable[UnsharedStream]:
+        """The iterable Datasets whose items each worker hands out in full."""
+        return unshared_streams(self.reach, self.module)
+
+    @property
+    def missing_samples(self) -> Iterable[MissingSample]:
+        """The places that give a loader None for a sample."""
+        return missing_samples(self.reach, self.module)
+
+    @property
+    def rereads(self) -> Iterable[Reread]:
+        """The files that workers read again for every sample."""
+        return rereads(self.workers, self.module)
+
+    @property
+    def slow_collates(self) -> Iterable[SlowCollate]:
+        """The slow ways in which collate functions of this file make batches."""
+        return slow_collates(self.workers, self.module)
+
+    @property
+    def tidyings(self) -> Iterable[Tidying]:
+        """The calls that tidy up memory for every sample or step."""
+        return tidyings(self.workers, self.module)
+
+    @property
+    def shared_by_files(self) -> Iterable[cst.Call]:
+        """The calls that have tensors shared through files."""
+        return shared_by_files(self.ev, self.module)
+
+    @property
+    def kept_batches(self) -> Iterable[KeptBatches]:
+        """The calls that keep batches of loaders with workers."""
+        return kept_batches(self.ev, self.module)
+
+    @property
+    def epoch_loops(self) -> list[EpochLoop]:
+        """The loops that go through a loader again and again."""
+        if self._epoch_loops is None:
+            self._epoch_loops = list(epoch_loops(self.ev, self.module))
+        return self._epoch_loops
+
+    def _loops_that_matter(self, word: str) -> list[EpochLoop]:
+        """The epoch loops, where a word is used anywhere around; a cheap look before a search that is not cheap."""
+        return self.epoch_loops if is_spoken_of(self.workers.ev.project, self.module, word) else []

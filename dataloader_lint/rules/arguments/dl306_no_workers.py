@@ -1,0 +1,69 @@
+"""Training with a loader that has no workers: the training waits while each batch is loaded.
+
+## What it does
+Reports a DataLoader whose `num_workers` is left out or 0, by a declared default too, and whose batches a loop trains
+with (it computes gradients, there or in a function that it calls).
+
+## Why is this bad?
+Without workers a batch is loaded in the training process, between two steps.
+
+## Known limits
+For small data that lies in memory, loading without workers is faster: that is why the rule is opt-in. Loops of
+libraries, such as a Trainer's, are not seen. Evaluation is not reported.
+
+## Example
+```python
+from torch.utils.data import DataLoader
+
+def train(dataset, model, optimizer):
+    loader = DataLoader(dataset, batch_size=4)
+    for batch in loader:
+        model(batch).backward()
+        optimizer.step()
+```
+
+## Use instead
+```python
+from torch.utils.data import DataLoader
+
+def train(dataset, model, optimizer):
+    loader = DataLoader(dataset, batch_size=4, num_workers=4)
+    for batch in loader:
+        model(batch).backward()
+        optimizer.step()
+```
+
+## Fix safety
+There is no fix: workers change what has to be picklable, and the right number has to be measured.
+
+## When to ignore it
+Where the samples are in memory, or on the device already.
+
+## Error messages
+- None: the program is slow.
+
+## References
+- [torch.utils.data.DataLoader](https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.DataLoader)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from dataloader_lint.rules.base import Entity, Finding, Rule
+
+if TYPE_CHECKING:
+    from dataloader_lint.facts.analysis import Analysis
+
+RULE = Rule("DL306", "no-workers", Entity.MODULE, default=False)
+
+_ADVICE = "give it `num_workers` and measure, unless the samples are in memory already"
+
+
+def check(file: Analysis) -> Iterator[Finding]:
+    for found in file.trainings_without_workers:
+        workers = found.loader.known("num_workers")
+        source = f" ({workers.default})" if workers is not None and workers.default else ""
+        problem = f"training waits for each batch: `{found.loader.name}` has no workers{source}"
+        yield Finding(found.node, problem, _ADVICE)

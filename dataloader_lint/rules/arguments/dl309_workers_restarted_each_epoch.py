@@ -1,0 +1,89 @@
+"""Workers are started again for every epoch.
+
+## What it does
+Reports a DataLoader with workers and without `persistent_workers=True` that a loop over epochs goes through again and
+again.
+
+## Why is this bad?
+At the end of each epoch the workers end, and the next one starts new ones. Under spawn and forkserver each of them
+imports torch and the script again, and what they have cached is gone.
+
+## Known limits
+Persistent workers keep the Dataset as it was in the first epoch: where the program changes it between epochs (DL609),
+they are wrong. That is why the rule is opt-in.
+
+## Example
+```python
+from torch.utils.data import DataLoader
+
+def train(dataset, update):
+    loader = DataLoader(dataset, num_workers=4)
+    for epoch in range(10):
+        for batch in loader:
+            update(batch)
+```
+
+## Use instead
+```python
+from torch.utils.data import DataLoader
+
+def train(dataset, update):
+    loader = DataLoader(dataset, num_workers=4, persistent_workers=True)
+    for epoch in range(10):
+        for batch in loader:
+            update(batch)
+```
+
+## Fix safety
+Unsafe: workers that stay do not see what the program changes in the Dataset between epochs.
+
+## When to ignore it
+Where epochs are long, or the Dataset changes between them.
+
+## Error messages
+- None: the program is slow.
+
+## References
+- [torch.utils.data.DataLoader](https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.DataLoader)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING
+
+from dataloader_lint.diagnostics import Safety
+from dataloader_lint.rules.base import Entity, Finding, FixLevel, Rule
+
+if TYPE_CHECKING:
+    from dataloader_lint.edits import Editor, Repair
+    from dataloader_lint.facts.analysis import Analysis
+    from dataloader_lint.facts.loaders import Loader
+
+RULE = Rule("DL309", "workers-restarted-each-epoch", Entity.MODULE, default=False, fix=FixLevel.UNSAFE)
+
+
+def check(file: Analysis) -> Iterator[Finding]:
+    for loop in file.samples.epoch_loops:
+        for found in loop.passes:
+            loader = found.loader
+            persistent = loader.known("persistent_workers")
+            if not loader.has_workers or persistent is None or persistent.value is not False:
+                continue
+            # The loader where it is made, else where this file goes through it, else the loop that makes it do so.
+            places = (found.made.call, found.node, loop.loop)
+            node = next(each for each in places if each is not None and each in file.tree)
+            problem = f"every epoch starts the workers of `{loader.name}` again"
+            yield Finding(node, problem, "add `persistent_workers=True`", partial(fix, loader))
+
+
+def fix(loader: Loader, editor: Editor) -> Repair | None:
+    from dataloader_lint.edits import Repair, add_argument
+    from dataloader_lint.facts.needs_workers import persistent_code
+
+    code = persistent_code(loader)
+    if not code or loader.call not in editor.tree:
+        return None
+    edit = add_argument(editor, loader.call, f"persistent_workers={code}")
+    return Repair(Safety.UNSAFE, "Keep the workers between epochs", (edit,))

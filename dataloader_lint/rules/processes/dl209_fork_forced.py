@@ -1,0 +1,63 @@
+"""Fork is asked for in a program that uses what a forked process breaks.
+
+## What it does
+Reports `set_start_method("fork")` and `multiprocessing_context="fork"` in a module that also uses CUDA before it, or
+imports a package with threads of its own: polars, fsspec and what builds on it (s3fs, gcsfs, adlfs), grpc, decord,
+torchcodec.
+
+## Why is this bad?
+A forked process has a copy of all locks, but only one of the threads: what another thread held at that moment stays
+locked for ever, and the loader hangs without a message. CUDA cannot be used again in a forked process.
+
+## Known limits
+Whether workers use the package is not looked at.
+
+## Example
+```python
+import polars
+from torch.utils.data import DataLoader
+
+def make(dataset):
+    return DataLoader(dataset, num_workers=4, multiprocessing_context="fork")
+```
+
+## Use instead
+```python
+import polars
+from torch.utils.data import DataLoader
+
+def make(dataset):
+    return DataLoader(dataset, num_workers=4, multiprocessing_context="forkserver")
+```
+
+## Fix safety
+There is no fix: another start method needs everything to be picklable.
+
+## When to ignore it
+Where the package is never used before workers start.
+
+## Error messages
+- `RuntimeError: Cannot re-initialize CUDA in forked subprocess`
+
+## References
+- [Contexts and start methods](https://docs.python.org/3/library/multiprocessing.html#contexts-and-start-methods)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from dataloader_lint.rules.base import Entity, Finding, Rule
+
+if TYPE_CHECKING:
+    from dataloader_lint.facts.analysis import Analysis
+
+RULE = Rule("DL209", "fork-forced", Entity.MODULE, default=False)
+
+
+def check(file: Analysis) -> Iterator[Finding]:
+    for found in file.forced_forks:
+        problem = f"`{found.by}` together with {found.hostile}, which can hang or fail in a forked process"
+        advice = 'use "forkserver" or "spawn", with everything that goes to the workers picklable'
+        yield Finding(found.node, problem, advice)
