@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator, Sequence
-    from typing import TextIO
+    from typing import Any, TextIO
 
     from dataloader_lint.diagnostics import Diagnostic
     from dataloader_lint.output.full import Lines
@@ -201,16 +201,20 @@ def _rendered(diagnostics: list[Diagnostic], options: Options, stdin: bytes | No
 def _explanation(wanted: str) -> Iterator[str]:
     from dataloader_lint.output import page
     from dataloader_lint.rules.base import FixLevel
+    from dataloader_lint.rules.messages import rules_for_message
     from dataloader_lint.rules.selection import UnknownCodeError, find_rule
 
     try:
-        found = find_rule(wanted)
+        pages = [find_rule(wanted)]
     except UnknownCodeError as error:
-        raise UsageError(str(error)) from None
-    rule = found.rule
-    state = "On by default" if rule.default else f"Opt-in: --extend-select {rule.code}"
-    fix = "no automatic fix" if rule.fix is FixLevel.NONE else f"fix: {rule.fix.value}"
-    return page.emit(rule.code, rule.name, f"{state}; {fix}.", found.page, _paint())
+        pages = rules_for_message(wanted)
+        if not pages:
+            raise UsageError(str(error)) from None
+    for found in pages:
+        rule = found.rule
+        state = "On by default" if rule.default else f"Opt-in: --extend-select {rule.code}"
+        fix = "no automatic fix" if rule.fix is FixLevel.NONE else f"fix: {rule.fix.value}"
+        yield from page.emit(rule.code, rule.name, f"{state}; {fix}.", found.page, _paint())
 
 
 def _check_codes(settings: Settings) -> None:
@@ -280,7 +284,18 @@ def _with_paths(paths: list[str]) -> Options:
     options = Options()
     if paths:
         options.paths = tuple(paths)
+    options.settings = Settings(**_configured())
     return options
+
+
+def _configured() -> dict[str, Any]:
+    """What the project's own file says; options go over it."""
+    from dataloader_lint.source.pyproject import ConfigurationError, configured
+
+    try:
+        return configured(".")
+    except ConfigurationError as error:
+        raise UsageError(str(error)) from None
 
 
 def _parse(arguments: list[str]) -> Options:
@@ -288,7 +303,7 @@ def _parse(arguments: list[str]) -> Options:
     options = _with_paths(parsed.pop("paths", []))
     for name in [name for name in parsed if hasattr(Options, name)]:
         setattr(options, name, parsed.pop(name))
-    options.settings = Settings(**parsed)
+    options.settings = options.settings.replace(**parsed)
     return options
 
 

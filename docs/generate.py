@@ -1,4 +1,4 @@
-"""Makes `docs/rules.md` and what the README says of rules: their table, and what the command prints on the examples.
+"""Makes `docs/rules.md`, `docs/errors.md` and what the README says of rules: their table, and what the command prints on the examples.
 
 The rule files are the only source.
 
@@ -17,10 +17,12 @@ from functools import cache
 from pathlib import Path
 
 from dataloader_lint.rules.base import Rule
+from dataloader_lint.rules.messages import error_messages
 from dataloader_lint.rules.registry import FoundRule, found_rules
 
 ROOT = Path(__file__).resolve().parent.parent
 RULES_PAGE = ROOT / "docs" / "rules.md"
+ERRORS_PAGE = ROOT / "docs" / "errors.md"
 README = ROOT / "README.md"
 # What lies between two such lines of the README is made here.
 TABLE = ("<!-- rules: made by docs/generate.py -->", "<!-- end of rules -->")
@@ -153,6 +155,24 @@ def replace_between(text: str, marks: tuple[str, str], content: str) -> str:
     return f"{head}{begin}\n{content}\n{end}{tail}"
 
 
+def render_errors_page(pages: list[Page]) -> str:
+    """Renders docs/errors.md: what people paste into a search box, with the rules that find its cause."""
+    causes: dict[str, list[str]] = {}
+    for page in pages:
+        for message in error_messages(f"## Error messages\n{page.sections.get('Error messages', '')}"):
+            causes.setdefault(message, []).append(
+                f"[{page.rule.code} {page.rule.name}](rules.md#{page.anchor}): {page.summary}"
+            )
+    parts = [
+        "<!-- Made by docs/generate.py from the docstrings in dataloader_lint/rules: edit those. -->",
+        "# Error messages and the rules that find their cause",
+        "`dataloader-lint --explain \"the message\"` finds the same pages.",
+    ]
+    for message in sorted(causes, key=str.lower):
+        parts += [f"## `{message}`", "\n".join(f"- {cause}" for cause in causes[message])]
+    return "\n\n".join(parts) + "\n"
+
+
 def render_readme(pages: list[Page], readme: str) -> str:
     """Renews the made parts of the README: a table of the rules that look at code, and an example's output."""
     table = render_table([page for page in pages if page.checks], target="docs/rules.md")
@@ -164,6 +184,7 @@ def render_all() -> dict[Path, str]:
     pages = read_pages()
     return {
         RULES_PAGE: render_rules_page(pages),
+        ERRORS_PAGE: render_errors_page(pages),
         README: render_readme(pages, README.read_text(encoding="utf-8")),
     }
 

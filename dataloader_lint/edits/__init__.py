@@ -33,6 +33,7 @@ and raise `RefusedError` when they are not sure: the engine catches it, and the 
     need_import(editor, use, "numpy", "array", alias="np")  # prefers what is imported: `np.array`, `array`
     hoist_lambda(editor, lambda_node, "collate_fn")       # its new name, and the edits
     lift_function(editor, def_node)                       # likewise, with all uses of the local name
+    to_array(editor, dataset, binding)                    # a list of strings or numbers as a numpy array
     editor.code(node), editor.start(node), editor.end(node), editor.new_name("collate_rows")
     Edit(start, end, "content")                           # by hand, where no helper fits; offsets are in editor.text
 
@@ -52,6 +53,7 @@ from dataloader_lint.edits.lift import lift_function
 from dataloader_lint.edits.options import follow_workers, remove_option
 from dataloader_lint.edits.repair import Edit, RefusedError, Repair, splice
 from dataloader_lint.edits.statements import insert_after, insert_before, remove_statement
+from dataloader_lint.edits.to_array import to_array
 
 __all__ = [
     "Edit",
@@ -75,4 +77,5 @@ __all__ = [
     "remove_statement",
     "replace",
     "splice",
+    "to_array",
 ]

@@ -210,7 +210,19 @@ def _objects(ev: Evaluator, name: str, call: cst.Call, frame: Frame) -> tuple[st
 def _elements(ev: Evaluator, call: cst.Call, frame: Frame) -> Values:
     if not call.args or call.args[0].star:
         return ()
-    return merge(*(ev.element(each) for each in ev.values(call.args[0].value, frame)))
+    given = call.args[0].value
+    inner = given.args[0].value if isinstance(given, cst.Call) and len(given.args) > 0 else given
+    if any(_lists_folder(ev, each, frame) for each in (given, inner)):
+        return (Typed("path"),)
+    return merge(*(ev.element(each) for each in ev.values(given, frame)))
+
+
+def _lists_folder(ev: Evaluator, node: cst.BaseExpression, frame: Frame) -> bool:
+    """Whether an expression is what `Path.glob` and the like give."""
+    if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute):
+        return False
+    owners = ev.values(node.func.value, frame)
+    return node.func.attr.value in ("glob", "iterdir", "rglob") and bool(owners) and all(map(_is_path, owners))
 
 
 def _is_path(value: Value) -> bool:

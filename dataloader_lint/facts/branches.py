@@ -49,7 +49,8 @@ def _comes_past(ev: Evaluator, statements: object, child: Node, frame: Frame, wi
             return True
         if isinstance(statement, cst.If) and leaves(statement.body) and statement.orelse is None:
             found = ev.values(statement.test, frame)
-            if _sure(found, with_options) is True and not (_raises(statement.body) and any(_is_default(each) for each in found)):
+            is_refused = _raises(statement.body) and any(_is_default(each) for each in found)
+            if _sure(found, with_options) is True and not is_refused:
                 return False
     return True
 

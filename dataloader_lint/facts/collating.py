@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import libcst as cst
 
 from dataloader_lint.facts.module import ModuleFacts
-from dataloader_lint.facts.names import dotted
+from dataloader_lint.facts.names import Kind, dotted, resolve
 from dataloader_lint.facts.tree import Node
 from dataloader_lint.facts.values import Evaluator, Sequence, Typed
 from dataloader_lint.facts.workers import WorkerFunction, Workers
@@ -61,16 +61,17 @@ def _grows(module: ModuleFacts, call: cst.Call) -> bool:
     name = dotted(assign.targets[0].target)
     if not name or not isinstance(parts, cst.Tuple | cst.List):
         return False
-    return any(dotted(part.value) == name for part in parts.elements) and _is_in_loop(module, call)
+    return any(dotted(part.value) == name for part in parts.elements) and _is_done_for_samples(module, call)
 
 
-def _is_in_loop(module: ModuleFacts, node: Node) -> bool:
-    for above in module.tree.ancestors(node):
-        if isinstance(above, cst.FunctionDef):
-            return False
-        if isinstance(above, cst.For):
-            return True
-    return False
+def _is_done_for_samples(module: ModuleFacts, node: Node) -> bool:
+    """Whether the nearest loop goes over what the function is given."""
+    tree = module.tree
+    loop = next((above for above in tree.ancestors(node) if isinstance(above, cst.For | cst.FunctionDef)), None)
+    if not isinstance(loop, cst.For):
+        return False
+    names = tree.find(loop.iter, cst.Name)
+    return any(binding.kind is Kind.PARAMETER for name in names for binding in resolve(name, tree))
 
 
 def _is_list_of_arrays(ev: Evaluator, call: cst.Call, function: WorkerFunction) -> bool:

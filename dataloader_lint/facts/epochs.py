@@ -71,11 +71,10 @@ class EpochLoop:
 
 def is_spoken_of(project: Project, module: ModuleFacts, word: str) -> bool:
     """Whether a name, or a keyword of a call, stands anywhere in the project, or in a file that is not saved yet."""
-    return (
-        project.holds(module, word.encode())
-        or bool(module.calls_named(word))
-        or any(arg.keyword is not None and arg.keyword.value == word for call in module.all_calls() for arg in call.args)
-    )
+    if project.holds(module, word.encode()) or module.calls_named(word):
+        return True
+    keywords = (arg.keyword for call in module.all_calls() for arg in call.args)
+    return any(keyword is not None and keyword.value == word for keyword in keywords)
 
 
 def epoch_loops(ev: Evaluator, module: ModuleFacts) -> Iterator[EpochLoop]:

@@ -11,11 +11,10 @@ from dataloader_lint.facts import classes
 from dataloader_lint.facts.branches import tests_around
 from dataloader_lint.facts.datasets import WRAPPERS
 from dataloader_lint.facts.kept import Holding, Kept
-from dataloader_lint.facts.library import HANDLES
+from dataloader_lint.facts.library_objects import HANDLES
 from dataloader_lint.facts.loaders import Loader
 from dataloader_lint.facts.making import Step
 from dataloader_lint.facts.module import ModuleFacts
-from dataloader_lint.facts.names import Kind, bindings_of
 from dataloader_lint.facts.reach import Reach
 from dataloader_lint.facts.tree import Node, Scope, parameters
 from dataloader_lint.facts.unpicklable import may_pickle
@@ -62,11 +61,12 @@ class KeptHandle:
 
 def kept_handles(reach: Reach, module: ModuleFacts) -> list[KeptHandle]:
     """The handles that are opened in this module and kept by Datasets when workers are started."""
-    if not _has_candidates(module):
+    candidates = _candidates(module)
+    if not candidates:
         return []
     found: dict[int, KeptHandle] = {}
     spared: dict[int, bool] = {}
-    names = [name for name, each in bindings_of(module.root).items() if each[0].kind is not Kind.IMPORT]
+    names = reach.workers.names_holding(module, candidates)
     for kept, owner in reach.kept_around(module, names):
         kind = _kind(reach.ev, kept)
         if not kind or any(
@@ -235,19 +235,20 @@ def _is_it(node: cst.CSTNode, owner: str, attribute: str) -> bool:
     )
 
 
-def _has_candidates(module: ModuleFacts) -> bool:
+def _candidates(module: ModuleFacts) -> list[cst.CSTNode]:
     """A cheap look before the search: calls by the names that open things, generators that are kept."""
-    return any(module.calls_named(name) for name in _OPENING) or any(_keeps_generators(module))
+    return [*(call for name in _OPENING for call in module.calls_named(name)), *_kept_generators(module)]
 
 
-def _keeps_generators(module: ModuleFacts) -> Iterator[bool]:
+def _kept_generators(module: ModuleFacts) -> Iterator[cst.CSTNode]:
     for scope in module.root.descend():
         if isinstance(scope.node, cst.ClassDef):
             methods = classes.methods_of(scope)
             for bindings in classes.attribute_bindings(scope).values():
                 for binding in bindings:
                     if isinstance(binding.value, cst.GeneratorExp):
-                        yield True
+                        yield binding.value
                     elif isinstance(binding.value, cst.Call) and isinstance(binding.value.func, cst.Attribute):
                         method = methods.get(binding.value.func.attr.value)
-                        yield method is not None and bool(method.own(cst.Yield))
+                        if method is not None and method.own(cst.Yield):
+                            yield binding.value

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 
 import libcst as cst
 
+from dataloader_lint.facts.branches import tests_around
 from dataloader_lint.facts.epochs import loaders_behind
 from dataloader_lint.facts.module import ModuleFacts
+from dataloader_lint.facts.rereads import calls_to_next
 from dataloader_lint.facts.tree import function_scope
 from dataloader_lint.facts.values import Const, Evaluator, Frame, Library, constant
-from dataloader_lint.facts.workers import Workers
+from dataloader_lint.facts.workers import WorkerFunction, Workers
 
 COLLECT, EMPTY = "gc.collect", "torch.cuda.empty_cache"
 _STRATEGY = "torch.multiprocessing.set_sharing_strategy"
@@ -42,13 +44,24 @@ def tidyings(workers: Workers, module: ModuleFacts) -> Iterator[Tidying]:
     seen: set[int] = set()
     for function in workers.functions_inside(module, workers.names_that_use(module, names)):
         for call, name in function.library_calls:
-            if id(call) in calls and id(call) not in seen and function.argument != "worker_init_fn":
+            if id(call) in calls and id(call) not in seen and _runs_each_time(function, call):
                 seen.add(id(call))
                 yield Tidying(call, name, f"`{function.label}` calls it in worker processes, for every sample or batch")
     for name in (COLLECT, EMPTY):
         for call in module.calls_named(name.rpartition(".")[2]):
             if id(call) in calls and id(call) not in seen and _is_in_each_step(workers.ev, module, call):
                 yield Tidying(call, name, "this loop calls it in every step")
+
+
+def _runs_each_time(function: WorkerFunction, call: cst.Call) -> bool:
+    """Whether no condition stands before a call on the way from what the loader runs; a worker_init_fn runs once."""
+    if function.argument == "worker_init_fn":
+        return False
+    for each in function.path:
+        sites = [call] if each is function else calls_to_next(each, function)
+        if sites and all(tests_around(site, each.frame) for site in sites):
+            return False
+    return True
 
 
 def _frame(ev: Evaluator, module: ModuleFacts, call: cst.Call) -> Frame:

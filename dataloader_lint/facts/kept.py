@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 import libcst as cst
@@ -10,10 +9,10 @@ import libcst as cst
 from dataloader_lint.facts import classes
 from dataloader_lint.facts.branches import is_reached
 from dataloader_lint.facts.containers import follow
-from dataloader_lint.facts.library import DOES_NOT_KEEP, KEEPERS
+from dataloader_lint.facts.library_objects import DOES_NOT_KEEP, KEEPERS
 from dataloader_lint.facts.making import Step, bare, steps_of
-from dataloader_lint.facts.names import Kind, resolve, target_paths
-from dataloader_lint.facts.tree import Node, Scope, parameters
+from dataloader_lint.facts.stores import put_into, stores
+from dataloader_lint.facts.tree import Node, parameters
 from dataloader_lint.facts.values import (
     Class,
     Element,
@@ -34,7 +33,6 @@ from dataloader_lint.facts.values import (
 
 MAX_HOPS = 12
 MAX_SEEN = 600
-_ADDING = frozenset({"add", "append", "appendleft", "extend", "insert", "setdefault", "update"})
 # With these a class says itself what of it is pickled.
 PICKLES_ITSELF = ("__getstate__", "__reduce__", "__reduce_ex__")
 
@@ -205,7 +203,7 @@ class _Walk:
             return
         if isinstance(target, cst.Name):
             scope = tree.scope_of(statement)
-            for added in _put_into(scope, target):
+            for added in put_into(scope, target):
                 self.expression(added, frame, path)
 
     def _of_library(self, value: Made, written: tuple[cst.BaseExpression, Frame] | None, path: Path) -> None:
@@ -233,7 +231,7 @@ class _Walk:
         steps = steps_of(self.ev, made, self.with_length)
         path = replace(path, through=(), keyword="", container=None)
         for step in steps:
-            for name, node, added, position in _stores(step):
+            for name, node, added, position in stores(step):
                 if not is_reached(self.ev, node, step.frame):
                     continue
                 holding = Holding(made, steps, step, name, node)
@@ -272,104 +270,3 @@ def keeps_arguments(name: str) -> bool:
 
 # Packages whose classes take what they are given apart, or have a way of their own to pickle functions.
 _CONSUMERS = ("builtins", "pandas", "pathlib", "threading", "torch.utils.data.datapipes", "torchdata", "typing")
-
-
-def _stores(step: Step) -> Iterator[tuple[str, Node, cst.BaseExpression, tuple[int, ...]]]:
-    """What a step puts into attributes of its object: attribute, statement, value, and position in an unpacking."""
-    own = step.own
-    if not own:
-        return
-    scope = step.scope
-    for assign in scope.own(cst.Assign):
-        for target in assign.targets:
-            for each, position in target_paths(target.target):
-                if name := _attribute(each, own):
-                    yield _unpacked(name, assign, assign.value, position)
-    for annotated in scope.own(cst.AnnAssign):
-        if annotated.value is not None and (name := _attribute(annotated.target, own)):
-            yield name, annotated, annotated.value, ()
-    for augmented in scope.own(cst.AugAssign):
-        if isinstance(augmented.operator, cst.AddAssign | cst.BitOrAssign):
-            if name := _attribute(augmented.target, own):
-                yield name, augmented, augmented.value, ()
-    for call in scope.own(cst.Call):
-        if isinstance(call.func, cst.Attribute) and call.func.attr.value in _ADDING and call.args:
-            if name := _attribute(call.func.value, own):
-                yield name, call, call.args[-1].value, ()
-
-
-def _unpacked(
-    name: str, node: Node, value: cst.BaseExpression, position: tuple[int, ...]
-) -> tuple[str, Node, cst.BaseExpression, tuple[int, ...]]:
-    while position and isinstance(value, cst.Tuple | cst.List) and 0 <= position[0] < len(value.elements):
-        element = value.elements[position[0]]
-        if any(isinstance(each, cst.StarredElement) for each in value.elements):
-            break
-        value, position = element.value, position[1:]
-    return name, node, value, position
-
-
-def _attribute(node: cst.CSTNode, own: str) -> str:
-    """The attribute of the object that a target belongs to: `x` of `self.x`, `self.x[0]` and `self.x.y`."""
-    while isinstance(node, cst.Attribute | cst.Subscript):
-        if isinstance(node, cst.Attribute) and isinstance(node.value, cst.Name) and node.value.value == own:
-            return node.attr.value
-        node = node.value
-    return ""
-
-
-def _put_into(scope: Scope, name: cst.Name) -> Iterator[cst.BaseExpression]:
-    """What a scope adds to the container that it keeps under a name."""
-
-    def is_it(node: cst.CSTNode) -> bool:
-        return isinstance(node, cst.Name) and node.value == name.value
-
-    for call in scope.own(cst.Call):
-        if isinstance(call.func, cst.Attribute) and call.func.attr.value in _ADDING and is_it(call.func.value):
-            if call.args:
-                yield call.args[-1].value
-    for assign in scope.own(cst.Assign):
-        for target in assign.targets:
-            if isinstance(target.target, cst.Subscript) and is_it(target.target.value):
-                yield assign.value
-    for augmented in scope.own(cst.AugAssign):
-        if is_it(augmented.target) and isinstance(augmented.operator, cst.AddAssign | cst.BitOrAssign):
-            yield augmented.value
-
-
-def brought_in(ev: Evaluator, node: cst.BaseExpression, frame: Frame, value: Value) -> tuple[cst.BaseExpression, Frame]:
-    """The expression that names a value first, on the way back from where it is used: the argument, not the parameter.
-
-    Where the value comes in through a parameter, that is what the call in sight passes.
-    """
-    for _ in range(8):
-        found = _source(ev, node, frame, value)
-        if found is None:
-            break
-        node, frame = found
-    return node, frame
-
-
-def _source(
-    ev: Evaluator, node: cst.BaseExpression, frame: Frame, value: Value
-) -> tuple[cst.BaseExpression, Frame] | None:
-    if isinstance(node, cst.IfExp | cst.BooleanOperation):
-        arms = (node.body, node.orelse) if isinstance(node, cst.IfExp) else (node.left, node.right)
-        return next(((arm, frame) for arm in arms if value in ev.values(arm, frame)), None)
-    if not isinstance(node, cst.Name):
-        return None
-    for binding in resolve(node, frame.scope.module.tree):
-        home = ev.at(binding.scope, frame)
-        if binding.kind is Kind.PARAMETER:
-            given = (home.args or {}).get(node.value)
-            if given is not None and given.node is not None and given.frame is not None:
-                if value in ev.values(given.node, given.frame):
-                    return given.node, given.frame
-            param = binding.node
-            if isinstance(param, cst.Param) and param.default is not None and home.outer is not None:
-                if value in ev.values(param.default, home.outer):
-                    return param.default, home.outer
-        elif binding.kind is Kind.VALUE and binding.value is not None and not binding.path:
-            if value in ev.values(binding.value, home):
-                return binding.value, home
-    return None

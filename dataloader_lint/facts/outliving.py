@@ -106,7 +106,7 @@ class Outliving:
             return None
         values = self.ev.attribute(owner, name)
         shape = _shape(self.ev, values)
-        if shape is Shape.DICT and self._is_filled(klass, name):
+        if shape in (Shape.DICT, Shape.SLOTS) and self._is_filled(klass, name):
             shape = Shape.OTHER
         return Kept(dotted(node) or name, name, shape, False, klass.scope, True, _makes(values))
 
@@ -119,12 +119,13 @@ class Outliving:
         return value.frame is None or id(value.frame.scope) not in self.inside
 
     def _is_filled(self, klass: Class, name: str) -> bool:
-        """Whether construction already gives a dict its keys."""
+        """Whether construction already fills all places: a store that depends on no condition."""
         for scope in construction_of(self.ev, klass, self.ev.bases(klass)):
             for inner in scope.descend():
-                for _, target in _stores(inner):
+                for statement, target in _stores(inner):
                     if isinstance(target, cst.Subscript) and _is_called(target, name):
-                        return True
+                        if not any(isinstance(above, cst.If) for above in inner.module.tree.ancestors(statement)):
+                            return True
         return False
 
     def is_emptied(self, kept: Kept) -> bool:

@@ -12,7 +12,7 @@ from dataloader_lint.facts.branches import is_reached, tests_around
 from dataloader_lint.facts.ingredients import Ingredients, Part
 from dataloader_lint.facts.module import ModuleFacts, last_name
 from dataloader_lint.facts.names import Binding, Kind, resolve
-from dataloader_lint.facts.tree import Tree, parameters
+from dataloader_lint.facts.tree import Tree, function_scope, parameters
 from dataloader_lint.facts.values import Evaluator, Frame, Library
 from dataloader_lint.facts.workers import WorkerFunction, Workers
 
@@ -41,7 +41,7 @@ class Reread:
 
 def rereads(workers: Workers, module: ModuleFacts) -> Iterator[Reread]:
     """The readers of a module that workers call for each sample with the same path."""
-    names = _functions_that_read(module)
+    names = _functions_that_read(workers.ev, module)
     if not names:
         return
     seen: set[int] = set()
@@ -55,10 +55,15 @@ def rereads(workers: Workers, module: ModuleFacts) -> Iterator[Reread]:
                     yield Reread(call, function, name)
 
 
-def _functions_that_read(module: ModuleFacts) -> set[str]:
+def _functions_that_read(ev: Evaluator, module: ModuleFacts) -> set[str]:
+    """The names at the top of a module whose functions or classes read whole files."""
     found = set()
     for name in _LAST_NAMES:
         for call in module.calls_named(name):
+            frame = ev.frame_of(function_scope(module.tree.scope_of(call)))
+            callees = ev.values(call.func, frame)
+            if not any(isinstance(each, Library) and each.name in _OF_PATHS | _OF_FILES for each in callees):
+                continue
             child: cst.CSTNode | None = None
             for above in module.tree.ancestors(call):
                 if isinstance(above, cst.FunctionDef | cst.ClassDef):
@@ -125,9 +130,24 @@ def _is_kept(call: cst.Call, function: WorkerFunction) -> bool:
             name.rpartition(".")[2] in _CACHES for name in classes.decorator_names(node)
         ):
             return True
-        here = call if each is function else None
-        if here is not None and any(not _is_flag(test) for test, _ in tests_around(here, each.frame)):
+        sites = [call] if each is function else calls_to_next(each, function)
+        if sites and all(_is_held_back(site, each) for site in sites):
             return True
+    return False
+
+
+def calls_to_next(caller: WorkerFunction, function: WorkerFunction) -> list[cst.Call]:
+    """The calls in a function on the way that lead to the next one; empty where it is not called by its name."""
+    path = function.path
+    node = path[path.index(caller) + 1].scope.node
+    name = node.name.value if isinstance(node, cst.FunctionDef) else ""
+    return [call for call in caller.scope.within(cst.Call) if last_name(call.func) == name]
+
+
+def _is_held_back(call: cst.Call, function: WorkerFunction) -> bool:
+    """Whether a call stands under a condition that is no plain setting, or what it gives is kept."""
+    if any(not _is_flag(test) for test, _ in tests_around(call, function.frame)):
+        return True
     return _is_stored(call, function.module.tree)
 
 

@@ -12,6 +12,7 @@ from dataloader_lint.facts.branches import is_reached, tests_around
 from dataloader_lint.facts.ingredients import Ingredients, Part, Parts
 from dataloader_lint.facts.loaders import Loader
 from dataloader_lint.facts.module import ModuleFacts, last_name
+from dataloader_lint.facts.rereads import calls_to_next
 from dataloader_lint.facts.tree import Scope, parameters
 from dataloader_lint.facts.values import (
     UNKNOWN,
@@ -217,9 +218,18 @@ def _is_held_back(call: cst.Call, function: WorkerFunction) -> bool:
     for each in function.path:
         if any(last_name(inner.func) in _KEEPING for inner in each.scope.within(cst.Call)):
             return True
-    tree = function.module.tree
-    for test, _ in tests_around(call, function.frame):
-        for name in tree.find(test, cst.Name):
-            if name.value in ("self", "hasattr", "not"):
-                return True
+    for each in function.path:
+        sites = [call] if each is function else calls_to_next(each, function)
+        if sites and all(_depends_on_object(site, each) for site in sites):
+            return True
     return False
+
+
+def _depends_on_object(call: cst.Call, function: WorkerFunction) -> bool:
+    """Whether a condition around a call asks for something of the object, such as whether it was done before."""
+    tree = function.module.tree
+    return any(
+        name.value in ("self", "hasattr")
+        for test, _ in tests_around(call, function.frame)
+        for name in tree.find(test, cst.Name)
+    )

@@ -9,7 +9,8 @@ import libcst as cst
 
 from dataloader_lint.facts import classes
 from dataloader_lint.facts.branches import is_reached
-from dataloader_lint.facts.library import HANDLES, LAYERS, MODULES
+from dataloader_lint.facts.library import MODULES
+from dataloader_lint.facts.library_objects import HANDLES, LAYERS
 from dataloader_lint.facts.loaders import Loader
 from dataloader_lint.facts.making import bare, steps_of
 from dataloader_lint.facts.module import ModuleFacts
@@ -85,7 +86,7 @@ def _entries(reach: Reach, module: ModuleFacts) -> Iterator[tuple[Scope, Frame, 
 
 def _names(module: ModuleFacts) -> Iterator[str]:
     for scope in module.root.inner:
-        if isinstance(scope.node, cst.FunctionDef | cst.ClassDef):
+        if isinstance(scope.node, cst.FunctionDef | cst.ClassDef) and any(map(_hands_out, scope.descend())):
             yield scope.node.name.value
 
 

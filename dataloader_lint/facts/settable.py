@@ -9,6 +9,7 @@ import libcst as cst
 from dataloader_lint.facts import classes, members, options, written
 from dataloader_lint.facts.branches import is_reached
 from dataloader_lint.facts.command_lines import click_takes_zero, takes_zero
+from dataloader_lint.facts.library import LOADERS
 from dataloader_lint.facts.names import Binding, Kind, bindings_of, dotted, resolve
 from dataloader_lint.facts.parameters import arguments_of_callers
 from dataloader_lint.facts.tree import Scope
@@ -266,7 +267,9 @@ class _Search:
 
 def _is_configuration(owner: Value) -> bool:
     """Something unknown that holds options: no class, no module, no loader."""
-    return owner is UNKNOWN or isinstance(owner, Attr | Element) or (isinstance(owner, Made) and bool(owner.library))
+    if isinstance(owner, Made):
+        return bool(owner.library) and owner.library not in LOADERS
+    return owner is UNKNOWN or isinstance(owner, Attr | Element)
 
 
 def _is_default(value: Value) -> bool:

@@ -9,10 +9,11 @@ import libcst as cst
 
 from dataloader_lint.facts import classes
 from dataloader_lint.facts.datasets import WRAPPERS
-from dataloader_lint.facts.kept import Kept, brought_in
+from dataloader_lint.facts.kept import Kept
 from dataloader_lint.facts.loaders import Loader
-from dataloader_lint.facts.module import ModuleFacts
-from dataloader_lint.facts.names import Kind, bindings_of, dotted
+from dataloader_lint.facts.module import ModuleFacts, last_name
+from dataloader_lint.facts.names import dotted
+from dataloader_lint.facts.origin import brought_in
 from dataloader_lint.facts.reach import Reach
 from dataloader_lint.facts.tree import Scope
 from dataloader_lint.facts.values import Class, Function, Made, Value
@@ -72,11 +73,12 @@ class KeptFunction:
 
 def kept_functions(reach: Reach, module: ModuleFacts) -> list[KeptFunction]:
     """What stands in this module, cannot be pickled, and is kept by a Dataset whose workers may be spawned."""
-    if not _has_candidates(module):
+    candidates = _candidates(module)
+    if not candidates:
         return []
     found: dict[int, KeptFunction] = {}
     counts: dict[int, int] = {}
-    names = [name for name, found in bindings_of(module.root).items() if found[0].kind is not Kind.IMPORT]
+    names = reach.workers.names_holding(module, candidates)
     silent: dict[int, bool] = {}
     for kept, owner in reach.kept_around(module, names):
         if not is_unpicklable(kept.value):
@@ -173,10 +175,21 @@ def _place(reach: Reach, kept: Kept) -> cst.BaseExpression:
     return brought_in(reach.ev, kept.node, kept.frame, value)[0]
 
 
-def _has_candidates(module: ModuleFacts) -> bool:
-    return any(
-        isinstance(scope.node, cst.Lambda) or (isinstance(scope.node, cst.FunctionDef) and is_local(scope))
-        for scope in module.root.descend()
-    ) or any(module.calls_named(name) for name in ("lru_cache", "cache"))
+# Calls that use a function and let go of it.
+_DROPPING = frozenset({"sorted", "map", "filter", "max", "min", "sort", "apply", "reduce", "groupby", "sum"})
+
+
+def _candidates(module: ModuleFacts) -> list[cst.CSTNode]:
+    """A cheap look before the search: lambdas that no call drops at once, local functions, memoising calls."""
+    found: list[cst.CSTNode] = []
+    for scope in module.root.descend():
+        if isinstance(scope.node, cst.Lambda):
+            call = next((each for each in module.tree.ancestors(scope.node) if not isinstance(each, cst.Arg)), None)
+            if not isinstance(call, cst.Call) or last_name(call.func) not in _DROPPING:
+                found.append(scope.node)
+        elif isinstance(scope.node, cst.FunctionDef) and is_local(scope):
+            found.append(scope.node)
+    return [*found, *module.calls_named("lru_cache"), *module.calls_named("cache")]
+
 
 

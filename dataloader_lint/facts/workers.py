@@ -151,6 +151,18 @@ class Workers:
                     above.append((user, wanted))
             level = above
 
+    def names_holding(self, module: ModuleFacts, nodes: Iterable[cst.CSTNode]) -> set[str]:
+        """The names at the top of a module whose definitions hold one of the nodes, and those that use these names."""
+        holding = {id(node) for node in nodes}
+        for node in list(nodes):
+            holding.update(id(above) for above in module.tree.ancestors(node))
+        direct = {
+            name
+            for name, bindings in bindings_of(module.root).items()
+            if any(id(binding.node) in holding for binding in bindings)
+        }
+        return self.names_that_use(module, direct)
+
     def names_that_use(self, module: ModuleFacts, wanted: set[str]) -> set[str]:
         """The names at the top of a module that mention one of the wanted names, directly or through each other."""
         key = id(module)

@@ -35,7 +35,8 @@ class Rule:
     """A rule's metadata. `name` reads well after "allow"; `default` is False for opt-in rules.
 
     `codemod` is what its command for LibCST's runner is called, where `Fix` and the name would not read well.
-    `default_for` says for which settings an opt-in rule runs by default all the same.
+    `default_for` says for which settings an opt-in rule runs by default all the same. `spawning` marks rules about what
+    only fails where workers are spawned: they do not run where the settings fix fork.
     """
 
     code: str
@@ -45,6 +46,7 @@ class Rule:
     fix: FixLevel = FixLevel.NONE
     codemod: str = ""
     default_for: Callable[[Settings], bool] | None = None
+    spawning: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,9 @@ def selected_rules(settings: Settings) -> list[FoundRule]:
     return [
         found
         for code, found in found_rules().items()
-        if found.check is not None and is_selected(code, _is_default(found.rule, settings), settings)
+        if found.check is not None
+        and is_selected(code, _is_default(found.rule, settings), settings)
+        and not (found.rule.spawning and settings.start_method == "fork")
     ]
 
 

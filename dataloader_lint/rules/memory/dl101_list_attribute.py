@@ -59,7 +59,11 @@ For records of several fields keep one array for each field. Where workers are s
 they are, everything else serialised into one `uint8` tensor with an array of offsets.
 
 ## Fix safety
-Unsafe: an array gives numpy scalars, has no `append`, and is neither true nor false.
+Unsafe. The list becomes `np.array(..., dtype=np.dtypes.StringDType())` for strings, `np.array(...)` for numbers, where
+every element is known to be a string, an integer or a float, and the class and its bases only index, measure and run
+through it. Strings stay `str` (numpy 2.0 or later; nothing is changed where the project demands an older one), numbers
+become numpy scalars, of which `isinstance(x, int)` is false, `json.dumps` raises, and `torch.tensor` makes float64.
+Code in other files that uses the attribute is not looked at.
 
 ## When to ignore it
 When the data set is small, or is only ever read with `num_workers=0`.
@@ -77,12 +81,16 @@ When the data set is small, or is only ever read with `num_workers=0`.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
+from dataloader_lint.diagnostics import Safety
 from dataloader_lint.rules.base import Entity, Finding, FixLevel, Rule
 
 if TYPE_CHECKING:
+    from dataloader_lint.edits import Editor, Repair
     from dataloader_lint.facts.datasets import Dataset
+    from dataloader_lint.facts.storage import SampleStorage
 
 RULE = Rule("DL101", "list-attribute", Entity.DATASET, fix=FixLevel.UNSAFE)
 
@@ -107,4 +115,12 @@ def check(dataset: Dataset) -> Iterator[Finding]:
             stored.node,
             problem,
             _ADVICE.get(kind, "keep one numpy array or tensor for each field, or all records serialised in one tensor"),
+            partial(fix, dataset, stored),
         )
+
+
+def fix(dataset: Dataset, stored: SampleStorage, editor: Editor) -> Repair | None:
+    from dataloader_lint.edits import Repair, to_array
+
+    edits = to_array(editor, dataset, stored.container.binding)
+    return Repair(Safety.UNSAFE, f"Keep `{stored.owner}.{stored.name}` as a numpy array", edits)

@@ -96,9 +96,10 @@ def check(dataset: Dataset) -> Iterator[Finding]:
     for array in dataset.arrays():
         if not array.objects:
             continue
+        what = _WHAT[array.objects].format(maker=array.maker)
         problem = (
-            f"`{array.owner}.{array.name}` is {_WHAT[array.objects].format(maker=array.maker)} that workers read for "
-            "every sample, so every worker ends up with a copy of its own, as of a list"
+            f"`{array.owner}.{array.name}`, which workers read for every sample, is {what}: "
+            "every worker ends up with a copy of its own, as of a list"
         )
         if array.objects == "Path":
             advice = "keep the paths as strings, in an array of `StringDType`"

@@ -3,9 +3,9 @@
 ## What it does
 Reports a statement in worker code that adds to a list, dict or set that outlives the sample: on the Dataset, on an
 object that it keeps, on a class, or in a module. The key or the value comes from the index: `self.cache[index] =
-image`, `self.failed.add(index)`, `CACHE[path] = array`, `self.images[index] = image` in a list that starts as `[None] *
-n`. Memoising decorators without a bound (`functools.cache`, `lru_cache(maxsize=None)`) on what workers call for each sample
-are reported, too. Each container is reported once.
+image`, `self.failed.add(index)`, `CACHE[path] = array`, also `self.images[index] = image` in a list that starts out
+full of None. Memoising decorators without a bound (`functools.cache`, `lru_cache(maxsize=None)`) on what workers call
+for each sample are reported, too. Each container is reported once.
 
 ## Why is this bad?
 Every worker is a process of its own, with a container of its own. Measured with torch 2.13, two workers and a cache of

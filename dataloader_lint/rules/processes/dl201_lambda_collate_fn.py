@@ -66,7 +66,7 @@ if TYPE_CHECKING:
     from dataloader_lint.facts.analysis import Analysis
     from dataloader_lint.facts.callables import Handed
 
-RULE = Rule("DL201", "lambda-collate-fn", Entity.MODULE, fix=FixLevel.SAFE, codemod="HoistCollateLambda")
+RULE = Rule("DL201", "lambda-collate-fn", Entity.MODULE, fix=FixLevel.SAFE, codemod="HoistCollateLambda", spawning=True)
 
 
 def check(file: Analysis) -> Iterator[Finding]:

@@ -67,7 +67,9 @@ if TYPE_CHECKING:
     from dataloader_lint.facts.analysis import Analysis
     from dataloader_lint.facts.callables import Handed
 
-RULE = Rule("DL202", "local-function-collate-fn", Entity.MODULE, fix=FixLevel.UNSAFE, codemod="LiftCollateFunction")
+RULE = Rule(
+    "DL202", "local-function-collate-fn", Entity.MODULE, fix=FixLevel.UNSAFE, codemod="LiftCollateFunction", spawning=True
+)
 
 
 def check(file: Analysis) -> Iterator[Finding]:

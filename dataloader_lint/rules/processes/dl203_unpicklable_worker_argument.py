@@ -74,7 +74,7 @@ if TYPE_CHECKING:
     from dataloader_lint.facts.analysis import Analysis
     from dataloader_lint.facts.callables import Handed
 
-RULE = Rule("DL203", "unpicklable-worker-argument", Entity.MODULE, fix=FixLevel.SOMETIMES_SAFE)
+RULE = Rule("DL203", "unpicklable-worker-argument", Entity.MODULE, fix=FixLevel.SOMETIMES_SAFE, spawning=True)
 
 
 def check(file: Analysis) -> Iterator[Finding]:

@@ -77,7 +77,7 @@ if TYPE_CHECKING:
     from dataloader_lint.facts.analysis import Analysis
     from dataloader_lint.facts.unpicklable import KeptFunction
 
-RULE = Rule("DL204", "lambda-in-dataset", Entity.MODULE, fix=FixLevel.SOMETIMES_SAFE)
+RULE = Rule("DL204", "lambda-in-dataset", Entity.MODULE, fix=FixLevel.SOMETIMES_SAFE, spawning=True)
 
 
 def check(file: Analysis) -> Iterator[Finding]:

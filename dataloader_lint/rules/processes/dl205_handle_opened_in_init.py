@@ -84,7 +84,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from dataloader_lint.facts.library import HANDLES
+from dataloader_lint.facts.library_objects import HANDLES
 from dataloader_lint.rules.base import Entity, Finding, Rule
 
 if TYPE_CHECKING:

@@ -73,7 +73,7 @@ if TYPE_CHECKING:
     from dataloader_lint.facts.analysis import Analysis
     from dataloader_lint.facts.starts import Start
 
-RULE = Rule("DL206", "missing-main-guard", Entity.MODULE)
+RULE = Rule("DL206", "missing-main-guard", Entity.MODULE, spawning=True)
 
 ADVICE = (
     'move it under `if __name__ == "__main__":`, at best into a `main()` with all that loads data or touches CUDA, '

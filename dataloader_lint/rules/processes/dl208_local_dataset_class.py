@@ -71,7 +71,7 @@ from dataloader_lint.rules.base import Entity, Finding, Rule
 if TYPE_CHECKING:
     from dataloader_lint.facts.analysis import Analysis
 
-RULE = Rule("DL208", "local-dataset-class", Entity.MODULE)
+RULE = Rule("DL208", "local-dataset-class", Entity.MODULE, spawning=True)
 
 
 def check(file: Analysis) -> Iterator[Finding]:

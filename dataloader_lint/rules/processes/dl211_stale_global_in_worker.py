@@ -84,7 +84,7 @@ from dataloader_lint.rules.base import Entity, Finding, Rule
 if TYPE_CHECKING:
     from dataloader_lint.facts.analysis import Analysis
 
-RULE = Rule("DL211", "stale-global-in-worker", Entity.MODULE)
+RULE = Rule("DL211", "stale-global-in-worker", Entity.MODULE, spawning=True)
 
 
 def check(file: Analysis) -> Iterator[Finding]:

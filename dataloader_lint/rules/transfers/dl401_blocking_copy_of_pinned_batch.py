@@ -42,7 +42,9 @@ def train(model, dataset, device):
 ```
 
 ## Fix safety
-No automatic fix yet.
+Safe: adds `non_blocking=True`. What runs on the GPU afterwards waits for the copy by itself. Nothing is changed where
+another positional argument may say `non_blocking` already, and where the tensor in pinned memory is written to after
+the move, which the copy might then see.
 
 ## When to ignore it
 Where the copy is no part of what takes time, for example a single batch that is moved once before training.
@@ -58,14 +60,17 @@ None: the program runs, only slower than it could.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
-from dataloader_lint.rules.base import Entity, Finding, Rule
+from dataloader_lint.diagnostics import Safety
+from dataloader_lint.rules.base import Entity, Finding, FixLevel, Rule
 
 if TYPE_CHECKING:
+    from dataloader_lint.edits import Editor, Repair
     from dataloader_lint.facts.batches import Transfer
 
-RULE = Rule("DL401", "blocking-copy-of-pinned-batch", Entity.TRANSFER)
+RULE = Rule("DL401", "blocking-copy-of-pinned-batch", Entity.TRANSFER, fix=FixLevel.SAFE)
 
 
 def check(transfer: Transfer) -> Iterator[Finding]:
@@ -87,4 +92,13 @@ def check(transfer: Transfer) -> Iterator[Finding]:
     advice = "pass `non_blocking=True`"
     if transfer.may_change_type:
         advice += ", and convert the data type after the move: a tensor converted on the way is no longer pinned"
-    yield Finding(transfer.call, problem, advice)
+    yield Finding(transfer.call, problem, advice, partial(fix, transfer))
+
+
+def fix(transfer: Transfer, editor: Editor) -> Repair | None:
+    from dataloader_lint.edits import Repair, add_argument
+
+    if transfer.call not in editor.tree or not transfer.takes_non_blocking or transfer.source_is_written_after:
+        return None
+    edit = add_argument(editor, transfer.call, "non_blocking=True")
+    return Repair(Safety.SAFE, "Add `non_blocking=True`", (edit,))

@@ -1,0 +1,298 @@
+"""A list of strings or numbers kept as a numpy array instead, where every use of it works on an array as well."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from dataloader_lint.edits.editor import Editor
+from dataloader_lint.edits.imports import need_import
+from dataloader_lint.edits.repair import Edit, RefusedError
+from dataloader_lint.facts import classes, members
+from dataloader_lint.facts.classes import AttributeBinding
+from dataloader_lint.facts.module import last_name
+from dataloader_lint.facts.names import bindings_of, resolve
+from dataloader_lint.facts.project import Project
+from dataloader_lint.facts.tree import LOOPS, Node, Scope, Tree, function_scope
+from dataloader_lint.facts.values import Class, Const, Library, Made, Module, Sequence, Typed
+
+if TYPE_CHECKING:
+    from dataloader_lint.facts.datasets import Dataset
+
+# Bases that neither bind nor read attributes of their own.
+_PLAIN_BASES = frozenset(
+    {
+        "abc.ABC",
+        "builtins.object",
+        "torch.utils.data.Dataset",
+        "torch.utils.data.IterableDataset",
+        "typing.Generic",
+        "typing.Protocol",
+    }
+)
+_TAKE_ANY_ITERABLE = ("enumerate", "iter", "len", "zip")
+# What tells a numpy scalar from the number that it stands for.
+_ASK_FOR_THE_TYPE = ("dump", "dumps", "isinstance", "type")
+
+
+def to_array(editor: Editor, dataset: Dataset, binding: AttributeBinding) -> tuple[Edit, ...]:
+    """The edits that keep the list of `self.name = ...` as an array; refused where that could be noticed."""
+    statement, written = binding.node, binding.value
+    if not isinstance(statement, cst.Assign) or len(statement.targets) != 1 or binding.path or written is None:
+        raise RefusedError("the attribute is not all that the statement binds")
+    if any(isinstance(above, LOOPS) for above in editor.tree.ancestors(statement)):
+        raise RefusedError("bound again and again")
+    kind = _kind_of_elements(dataset, binding)
+    if kind not in ("str", "int", "float"):
+        raise RefusedError("not all elements are known to be strings, or numbers of one kind")
+    _check_source(dataset, binding, written)
+    family = _family(dataset, binding)
+    _check_bindings(family, binding)
+    for module in {id(each.scope.module): each.scope.module for each in family}.values():
+        for attribute, scope in _attributes(module.root, binding.name):
+            if attribute is not statement.targets[0].target:
+                _check_attribute(dataset, family, attribute, scope, kind)
+    if kind == "str" and _has_old_numpy(binding.method.module.path):
+        raise RefusedError("the project pins a numpy without `StringDType`")
+    numpy = need_import(editor, statement, "numpy", alias="np")
+    start, end = editor.outer(written)
+    dtype = f", dtype={numpy.name}.dtypes.StringDType()" if kind == "str" else ""
+    return (Edit(start, start, f"{numpy.name}.array("), Edit(end, end, f"{dtype})"), *numpy.edits)
+
+
+# What is in it.
+
+
+def _kind_of_elements(dataset: Dataset, binding: AttributeBinding) -> str:
+    """The kind of every element of everything that the binding can give; empty where it is no list of one kind."""
+    kinds: set[str] = set()
+    for value in members.bound(dataset.ev, binding, dataset.self_value):
+        is_list = isinstance(value, Sequence) and value.kind in ("list", "tuple") and value.items != ()
+        if not is_list and not (isinstance(value, Typed) and value.kind.startswith("list")):
+            return ""
+        for element in dataset.ev.element(value) or (Typed(""),):
+            if isinstance(element, Const):
+                number = element.value
+                kinds.add(type(number).__name__ if not isinstance(number, int) or abs(number) < 2**63 else "")
+            else:
+                kinds.add(element.kind if isinstance(element, Typed) else "")
+    return kinds.pop() if len(kinds) == 1 else ""
+
+
+def _check_source(dataset: Dataset, binding: AttributeBinding, written: cst.BaseExpression) -> None:
+    """The list must be made here, or have a local name under which nothing is ever done to it."""
+    if isinstance(written, cst.Call | cst.ListComp):
+        return
+    if not isinstance(written, cst.Name):
+        raise RefusedError("the list may be kept elsewhere")
+    tree = binding.method.module.tree
+    if len(bindings_of(binding.method).get(written.value, [])) != 1:
+        raise RefusedError("the list has no local name, or several values")
+    for name in tree.find(binding.method.node, cst.Name):
+        if name.value != written.value or name is written or _is_target(tree, name):
+            continue
+        if tree.order(name) < tree.order(written) and _is_sorted_in_place(tree, name):
+            continue
+        _check_use(tree, name, "")
+
+
+def _is_target(tree: Tree, name: cst.Name) -> bool:
+    return isinstance(tree.parent(name), cst.AssignTarget) or (
+        isinstance(above := tree.parent(name), cst.AnnAssign) and above.target is name
+    )
+
+
+def _is_sorted_in_place(tree: Tree, name: cst.Name) -> bool:
+    method = tree.parent(name)
+    if not isinstance(method, cst.Attribute) or method.attr.value != "sort":
+        return False
+    call = tree.parent(method)
+    return isinstance(call, cst.Call) and call.func is method and isinstance(tree.parent(call), cst.Expr)
+
+
+# Who uses it.
+
+
+def _family(dataset: Dataset, binding: AttributeBinding) -> list[Class]:
+    """The class that binds it with its bases, and the classes of the file that inherit from it with theirs."""
+    ev = dataset.ev
+    owner = classes.class_of(binding.method)
+    if owner is None:
+        raise RefusedError("bound in a function inside a method")
+    found: dict[int, Class] = {}
+    for scope in owner.module.root.descend():
+        if not isinstance(scope.node, cst.ClassDef) or scope.parent is None:
+            continue
+        bases = ev.bases(Class(scope, ev.frame_of(scope.parent)))
+        if not any(each.scope is owner for each in bases.classes):
+            continue
+        if not bases.complete or not _PLAIN_BASES.issuperset(bases.libraries):
+            raise RefusedError("a base class may use it in any way")
+        found.update((id(each.scope), each) for each in bases.classes)
+    return list(found.values())
+
+
+def _check_bindings(family: list[Class], binding: AttributeBinding) -> None:
+    name = binding.name
+    for klass in family:
+        if name in bindings_of(klass.scope) or name in classes.methods_of(klass.scope):
+            raise RefusedError("declared in a class body")
+        if any(each.node is not binding.node for each in classes.attribute_bindings(klass.scope).get(name, ())):
+            raise RefusedError("bound more than once")
+        tree = klass.scope.module.tree
+        for call in tree.find(klass.node, cst.Call):
+            if last_name(call.func) in ("getattr", "setattr", "hasattr", "delattr", "vars", "asdict"):
+                raise RefusedError("attributes are reached by their names")
+        for attribute in tree.find(klass.node, cst.Attribute):
+            if attribute.attr.value == "__dict__":
+                raise RefusedError("attributes are reached by their names")
+
+
+def _attributes(root: Scope, name: str) -> Iterator[tuple[cst.Attribute, Scope]]:
+    for scope in root.descend():
+        for attribute in scope.own(cst.Attribute):
+            if attribute.attr.value == name:
+                yield attribute, scope
+
+
+def _check_attribute(dataset: Dataset, family: list[Class], attribute: cst.Attribute, scope: Scope, kind: str) -> None:
+    """Something of the attribute's name: another thing's, or used in a way that an array allows."""
+    owner = _class_of_receiver(attribute, scope)
+    if owner is not None:
+        if any(each.scope is owner for each in family):
+            _check_use(scope.module.tree, attribute, kind)
+        return
+    holders = dataset.ev.values(attribute.value, dataset.ev.frame_of(function_scope(scope)))
+    for holder in holders:
+        by = holder.by if isinstance(holder, Made) else None
+        is_other = isinstance(by, Library) or (
+            isinstance(by, Class)
+            and not any(each.scope is one.scope for one in family for each in dataset.ev.bases(by).classes)
+        )
+        if not is_other and not isinstance(holder, Library | Module | Const | Typed):
+            raise RefusedError("used outside the class")
+
+
+def _class_of_receiver(attribute: cst.Attribute, scope: Scope) -> Scope | None:
+    """The class in one of whose methods this is an attribute of the object."""
+    owner = attribute.value
+    if not isinstance(owner, cst.Name):
+        return None
+    current: Scope | None = scope
+    while current is not None:
+        klass = classes.class_of(current)
+        if klass is not None:
+            return klass if classes.receiver_name(current) == owner.value else None
+        if owner.value in bindings_of(current):
+            return None
+        current = current.parent
+    return None
+
+
+# How it is used.
+
+
+def _check_use(tree: Tree, use: cst.BaseExpression, kind: str) -> None:
+    """Refuses what a list allows and an array does not, or in another way. `kind` is that of the elements."""
+    if _is_iterated(tree, use):
+        return
+    subscript = tree.parent(use)
+    if not isinstance(subscript, cst.Subscript) or subscript.value is not use or len(subscript.slice) != 1:
+        raise RefusedError("used in a way that an array may not allow")
+    inside = subscript.slice[0].slice
+    if isinstance(inside, cst.Slice):
+        if not _is_iterated(tree, subscript):
+            raise RefusedError("a slice is a view of the array")
+    elif not isinstance(inside, cst.Index) or _may_be_bool(inside.value):
+        raise RefusedError("indexed with something else than a number")
+    else:
+        _check_element(tree, subscript, kind)
+
+
+def _is_iterated(tree: Tree, use: Node) -> bool:
+    """Whether it is run through or measured, and nothing else."""
+    above = tree.parent(use)
+    if isinstance(above, cst.For | cst.CompFor):
+        return above.iter is use
+    if isinstance(above, cst.From):
+        return True
+    if not isinstance(above, cst.Arg) or above.star or above.keyword is not None:
+        return False
+    call = tree.parent(above)
+    return (
+        isinstance(call, cst.Call)
+        and isinstance(call.func, cst.Name)
+        and call.func.value in _TAKE_ANY_ITERABLE
+        and not resolve(call.func, tree)
+    )
+
+
+def _may_be_bool(index: cst.BaseExpression) -> bool:
+    """`x[a > b]` is an element of a list and a new axis of an array."""
+    return isinstance(index, cst.Comparison | cst.BooleanOperation | cst.Tuple | cst.List) or (
+        isinstance(index, cst.UnaryOperation) and isinstance(index.operator, cst.Not)
+    )
+
+
+def _check_element(tree: Tree, element: cst.Subscript, kind: str) -> None:
+    above = tree.parent(element)
+    if isinstance(above, cst.AssignTarget | cst.Del | cst.StarredElement) or (
+        isinstance(above, cst.AugAssign | cst.AnnAssign | cst.For | cst.CompFor | cst.NamedExpr)
+        and above.target is element
+    ):
+        raise RefusedError("an element is replaced")
+    if isinstance(above, cst.Element) and any(isinstance(each, cst.AssignTarget) for each in tree.ancestors(element)):
+        raise RefusedError("an element is replaced")
+    if kind in ("int", "float"):
+        if isinstance(above, cst.Attribute):
+            raise RefusedError("numpy's numbers have other methods")
+        call = tree.parent(above) if isinstance(above, cst.Arg) else None
+        if isinstance(call, cst.Call):
+            name = last_name(call.func)
+            is_typed = any(arg.keyword is not None and arg.keyword.value == "dtype" for arg in call.args)
+            if name in _ASK_FOR_THE_TYPE or (kind == "float" and name in ("tensor", "as_tensor") and not is_typed):
+                raise RefusedError("numpy's numbers are of another type")
+
+
+# The project.
+
+_REQUIREMENTS = ("pyproject.toml", "setup.py", "setup.cfg", "environment.yml", "environment.yaml", "Pipfile")
+_OLD_NUMPY = re.compile(
+    r"""\bnumpy(?![\w-])\s*(?:\[[^\]\n]*\])?\s*
+    (?:
+        [^\n"';\#]*?(?:<=?\s*1\b|<\s*2(?:\.0)*(?![\d.])|(?:={1,3}|~=)\s*1\b)  # numpy>=1.21,<2
+        |["']?\s*=\s*[^\n\#]*?["'](?:[~^=]*\s*1\b|[^\n"']*<\s*2(?:\.0)*(?![\d.]))  # numpy = "^1.26"
+    )""",
+    re.VERBOSE | re.IGNORECASE,
+)
+
+
+def _has_old_numpy(path: str) -> bool:
+    """Whether a file beside the code, or further up in the project, demands a numpy before 2."""
+    folder = os.path.dirname(path)
+    root = Project().root_of(folder)
+    while True:
+        for file in _requirements_in(folder):
+            with open(file, encoding="utf-8", errors="replace") as content:
+                if _OLD_NUMPY.search(content.read(1_000_000)):
+                    return True
+        if folder == root or os.path.dirname(folder) == folder:
+            return False
+        folder = os.path.dirname(folder)
+
+
+def _requirements_in(folder: str) -> list[str]:
+    try:
+        with os.scandir(folder) as entries:
+            return [
+                entry.path
+                for entry in entries
+                if (entry.name in _REQUIREMENTS or re.fullmatch(r".*(?:requirements|constraints).*\.txt", entry.name))
+                and entry.is_file()
+            ]
+    except OSError:
+        return []

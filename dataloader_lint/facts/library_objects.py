@@ -1,0 +1,49 @@
+"""What is known about the objects that libraries make: which keep what they are given, open something, hold weights."""
+
+from __future__ import annotations
+
+# Calls that open something which belongs to one process, as the user would call it. `numpy.load`
+# counts for .npz files only.
+HANDLES: dict[str, str] = {
+    "builtins.open": "an open file",
+    "io.open": "an open file",
+    "pathlib.Path.open": "an open file",
+    "zipfile.ZipFile": "an open zip archive",
+    "tarfile.open": "an open tar archive",
+    "tarfile.TarFile": "an open tar archive",
+    "numpy.load": "an open .npz archive",
+    "lmdb.open": "an LMDB environment",
+    "lmdb.Environment": "an LMDB environment",
+    "lmdb.open.begin": "an LMDB transaction",
+    "lmdb.Environment.begin": "an LMDB transaction",
+    "h5py.File": "an open HDF5 file",
+    "h5py.Dataset": "a dataset of an open HDF5 file",
+    "sqlite3.connect": "an SQLite connection",
+    "sqlite3.connect.cursor": "a cursor of an SQLite connection",
+    "cv2.VideoCapture": "a `cv2.VideoCapture`",
+    "multiprocessing.Manager": "a `multiprocessing.Manager`",
+    "torch.multiprocessing.Manager": "a `multiprocessing.Manager`",
+    "threading.Lock": "a `threading.Lock`",
+    "threading.RLock": "a `threading.RLock`",
+    "threading.Condition": "a `threading.Condition`",
+    "threading.Event": "a `threading.Event`",
+    "threading.Semaphore": "a `threading.Semaphore`",
+    "threading.BoundedSemaphore": "a `threading.BoundedSemaphore`",
+    "threading.local": "a `threading.local`",
+}
+
+# Layers that have parameters, so that their output carries a graph.
+LAYERS = frozenset(
+    f"torch.nn.{name}"
+    for name in (
+        "BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "Bilinear", "Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d",
+        "ConvTranspose2d", "ConvTranspose3d", "Embedding", "EmbeddingBag", "GRU", "GRUCell", "GroupNorm", "LSTM",
+        "LSTMCell", "LayerNorm", "Linear", "MultiheadAttention", "PReLU", "Parameter", "RNN", "Transformer",
+        "TransformerDecoder", "TransformerEncoder", "TransformerEncoderLayer",
+    )
+)
+
+# Callables with a name in small letters whose result holds on to the arguments.
+KEEPERS = frozenset({"collections.defaultdict", "csv.reader", "numpy.vectorize", "torch.utils.data.random_split"})
+# Arguments that a constructor uses and drops, by the last part of its name.
+DOES_NOT_KEEP = frozenset({("DatasetFolder", "is_valid_file"), ("ImageFolder", "is_valid_file")})
