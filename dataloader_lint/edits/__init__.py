@@ -27,6 +27,8 @@ and raise `RefusedError` when they are not sure: the engine catches it, and the 
     insert_before(editor, node, "code")                   # a statement before the one that holds the node
     insert_after(editor, node, "code")
     remove_statement(editor, node)
+    insert_after_imports(editor, import_node, "cv2.setNumThreads(0)")  # behind the block that the import stands in
+    add_member(editor, import_node, "setNumThreads")  # to the names of a `from` import
     add_function(editor, use, "def f():...")              # at module level, before the statement that holds `use`
     need_import(editor, use, "functools", "partial")      # .name is how to write it there, .edits what it takes
     need_import(editor, use, "numpy", alias="np")         # `np`, or what the file calls it
@@ -34,6 +36,7 @@ and raise `RefusedError` when they are not sure: the engine catches it, and the 
     hoist_lambda(editor, lambda_node, "collate_fn")       # its new name, and the edits
     lift_function(editor, def_node)                       # likewise, with all uses of the local name
     to_array(editor, dataset, binding)                    # a list of strings or numbers as a numpy array
+    guard_from(editor, statement)                         # the rest of the module, and whether that is safe
     editor.code(node), editor.start(node), editor.end(node), editor.new_name("collate_rows")
     Edit(start, end, "content")                           # by hand, where no helper fits; offsets are in editor.text
 
@@ -47,8 +50,9 @@ from dataloader_lint.edits.arguments import add_argument, remove_argument, remov
 from dataloader_lint.edits.definitions import add_parameter, guard_statement
 from dataloader_lint.edits.editor import Editor, replace
 from dataloader_lint.edits.functions import add_function
+from dataloader_lint.edits.guard import guard_from
 from dataloader_lint.edits.hoist import hoist_lambda
-from dataloader_lint.edits.imports import Imported, need_import
+from dataloader_lint.edits.imports import Imported, add_member, insert_after_imports, need_import
 from dataloader_lint.edits.lift import lift_function
 from dataloader_lint.edits.options import follow_workers, remove_option
 from dataloader_lint.edits.repair import Edit, RefusedError, Repair, splice
@@ -63,11 +67,14 @@ __all__ = [
     "Repair",
     "add_argument",
     "add_function",
+    "add_member",
     "add_parameter",
     "follow_workers",
+    "guard_from",
     "guard_statement",
     "hoist_lambda",
     "insert_after",
+    "insert_after_imports",
     "insert_before",
     "lift_function",
     "need_import",

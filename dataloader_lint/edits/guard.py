@@ -69,9 +69,10 @@ class _Guarding:
         """Whether a statement holds imports and plain constants only, each the one value of its name."""
         if not isinstance(statement, cst.SimpleStatementLine):
             return False
+        is_bound_again = any(len(bindings_of(self.tree.root)[name]) > 1 for name in bound)
         for each in statement.body:
             if isinstance(each, cst.Assign | cst.AnnAssign):
-                if not isinstance(each.value, _PLAIN) or any(len(bindings_of(self.tree.root)[one]) > 1 for one in bound):
+                if not isinstance(each.value, _PLAIN) or is_bound_again:
                     return False
             elif not isinstance(each, cst.Import | cst.ImportFrom):
                 return False
@@ -101,15 +102,14 @@ class _Guarding:
 
     def read_by_definitions(self) -> set[str]:
         """The names of the module that its functions and classes read, other than those under the guard."""
-        kept = [*self.before, *(each for each in self.tail if isinstance(each, _DEFINITIONS))]
-        return {
-            name.value
-            for statement in kept
-            if not (isinstance(statement, cst.If) and _is_guard(statement))
-            for name in self.tree.find(statement, cst.Name)
-            if (statement not in self.before or self.is_in_definition(name))
-            and (scope_of_name(self.editor, name) in (None, self.tree.root))
-        }
+        found = set()
+        for statement in (*self.before, *(each for each in self.tail if isinstance(each, _DEFINITIONS))):
+            if isinstance(statement, cst.If) and _is_guard(statement):
+                continue
+            for name in self.tree.find(statement, cst.Name):
+                if self.is_in_definition(name) and scope_of_name(self.editor, name) in (None, self.tree.root):
+                    found.add(name.value)
+        return found
 
     def is_in_definition(self, name: cst.Name) -> bool:
         return any(isinstance(above, (*_DEFINITIONS, cst.Lambda)) for above in self.tree.ancestors(name))
@@ -136,8 +136,8 @@ class _Guarding:
         is_behind = False
         for statement in self.tail:
             if id(statement) not in self.moved_ids:
-                imports = any(True for _ in self.tree.find(statement, cst.Import | cst.ImportFrom))  # type: ignore[type-var]
-                if is_behind and imports and isinstance(statement, cst.SimpleStatementLine):
+                parts = statement.body if isinstance(statement, cst.SimpleStatementLine) else ()
+                if is_behind and any(isinstance(part, cst.Import | cst.ImportFrom) for part in parts):
                     return False
                 continue
             is_behind = True
@@ -182,28 +182,26 @@ class _Guarding:
         editor = self.editor
         starts = [start_with_comments(editor, each) for each in run]
         ends = [*starts[1:], self.end_of(run[-1])]
-        header = "" if _is_guard(run[0]) else f"{GUARD}{editor.newline}"
-        for number, (statement, start, end) in enumerate(zip(run, starts, ends, strict=True)):
-            block = len(editor.text)  # from here on it is indented already
+        first = run[0]
+        has_header = isinstance(first, cst.If) and _is_guard(first) and isinstance(first.body, cst.IndentedBlock)
+        header = "" if has_header else f"{GUARD}{editor.newline}"
+        for statement, start, end in zip(run, starts, ends, strict=True):
+            stop = block = end  # what comes up to `stop` is indented; what comes from `block` on stands right already
             if isinstance(statement, cst.If) and _is_guard(statement):
                 line = first_offset(editor, statement)
                 if isinstance(statement.body, cst.SimpleStatementSuite):
-                    block = editor.next_line(line)
-                    if number:
-                        yield Edit(line, editor.start(statement.body.body[0]), "")
-                        yield from self.indented(start, block, strings)
-                    elif len(run) > 1:
-                        yield from ()
+                    stop = block = editor.next_line(line)
+                    yield Edit(line, editor.start(statement.body.body[0]), "")
                 else:
-                    block = editor.next_line(editor.outer(statement.test)[1])
-                    if number:
-                        yield from self.indented(start, line, strings)
-                        yield Edit(editor.line_start(line), block, "")
-                yield from self.indented(block, end, strings, only_outer=True)
-                continue
-            for edit in self.indented(start, end, strings):
+                    stop, block = line, editor.next_line(editor.outer(statement.test)[1])
+                    if statement is first:
+                        stop = start
+                    else:
+                        yield Edit(line, block, "")
+            for edit in self.indented(start, stop, strings):
                 yield Edit(edit.start, edit.end, header + edit.content)
                 header = ""
+            yield from self.indented(block, end, strings, only_outer=True)
 
     def indented(
         self, start: int, end: int, strings: list[tuple[int, int]], only_outer: bool = False

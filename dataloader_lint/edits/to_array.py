@@ -18,7 +18,20 @@ from dataloader_lint.facts.module import last_name
 from dataloader_lint.facts.names import bindings_of, resolve
 from dataloader_lint.facts.project import Project
 from dataloader_lint.facts.tree import LOOPS, Node, Scope, Tree, function_scope
-from dataloader_lint.facts.values import Class, Const, Library, Made, Module, Sequence, Typed
+from dataloader_lint.facts.values import (
+    UNKNOWN,
+    Class,
+    Const,
+    Evaluator,
+    Library,
+    Made,
+    Module,
+    Sequence,
+    Typed,
+    Value,
+    Values,
+    merge,
+)
 
 if TYPE_CHECKING:
     from dataloader_lint.facts.datasets import Dataset
@@ -69,18 +82,69 @@ def to_array(editor: Editor, dataset: Dataset, binding: AttributeBinding) -> tup
 
 def _kind_of_elements(dataset: Dataset, binding: AttributeBinding) -> str:
     """The kind of every element of everything that the binding can give; empty where it is no list of one kind."""
-    kinds: set[str] = set()
-    for value in members.bound(dataset.ev, binding, dataset.self_value):
-        is_list = isinstance(value, Sequence) and value.kind in ("list", "tuple") and value.items != ()
-        if not is_list and not (isinstance(value, Typed) and value.kind.startswith("list")):
+    found = members.bound(dataset.ev, binding, dataset.self_value)
+    for value in found:
+        is_list = isinstance(value, Sequence) and value.kind in ("list", "tuple")
+        if not is_list and not (isinstance(value, Typed) and value.kind.startswith("list of ")):
             return ""
-        for element in dataset.ev.element(value) or (Typed(""),):
-            if isinstance(element, Const):
-                number = element.value
-                kinds.add(type(number).__name__ if not isinstance(number, int) or abs(number) < 2**63 else "")
-            else:
-                kinds.add(element.kind if isinstance(element, Typed) else "")
+    kinds = _kinds_in(dataset.ev, found, 0)
     return kinds.pop() if len(kinds) == 1 else ""
+
+
+_MAX_DEPTH = 6
+_KEEP_ELEMENTS = ("builtins.list", "builtins.set", "builtins.sorted", "builtins.tuple", "random.sample")
+_GIVE_STRINGS = ("glob.glob", "glob.iglob", "os.listdir", "linecache.getlines")
+_TELLING = (cst.BinaryOperation, cst.Call, cst.ConcatenatedString, cst.FormattedString, cst.IfExp, cst.SimpleString)
+
+
+def _kinds_in(ev: Evaluator, values: Values, depth: int) -> set[str]:
+    """The kinds of the elements of any of these; an empty one among them for what is not known for sure."""
+    kinds: set[str] = set()
+    for value in values if depth < _MAX_DEPTH else (UNKNOWN,):
+        if isinstance(value, Sequence):
+            kinds |= _kinds_in_sequence(ev, value, depth + 1)
+        elif isinstance(value, Typed) and value.kind.startswith("list of "):
+            kinds.add(value.kind.removeprefix("list of "))
+        elif isinstance(value, Made) and value.library == "builtins.range":
+            kinds.add("int")
+        elif isinstance(value, Made) and value.library in _GIVE_STRINGS:
+            kinds.add("str")
+        else:
+            kinds.add("")
+    return kinds
+
+
+def _kinds_in_sequence(ev: Evaluator, value: Sequence, depth: int) -> set[str]:
+    node = value.node
+    if value.items is not None:
+        return {_kind(each) for item in value.items for each in item} or {""}
+    if isinstance(node, cst.ListComp | cst.SetComp | cst.GeneratorExp):
+        inner = node.for_in
+        while inner.inner_for_in is not None:
+            inner = inner.inner_for_in
+        if isinstance(node.elt, cst.Name) and isinstance(inner.target, cst.Name):
+            same = node.elt.value == inner.target.value
+            return _kinds_in(ev, ev.values(inner.iter, value.frame), depth) if same else {""}
+        return {_kind(each) for each in ev.values(node.elt, value.frame)} if isinstance(node.elt, _TELLING) else {""}
+    if isinstance(node, cst.Subscript):
+        return _kinds_in(ev, ev.values(node.value, value.frame), depth)
+    if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Add):
+        sides = merge(ev.values(node.left, value.frame), ev.values(node.right, value.frame))
+        return _kinds_in(ev, sides, depth)
+    if isinstance(node, cst.Call):
+        names = {each.name if isinstance(each, Library) else "" for each in ev.values(node.func, value.frame)}
+        if names and names.issubset(_GIVE_STRINGS):
+            return {"str"}
+        if names and names.issubset(_KEEP_ELEMENTS) and node.args and not node.args[0].star:
+            return _kinds_in(ev, ev.values(node.args[0].value, value.frame), depth)
+    return {""}
+
+
+def _kind(value: Value) -> str:
+    if isinstance(value, Const):
+        number = value.value
+        return "" if isinstance(number, int) and abs(number) >= 2**63 else type(number).__name__
+    return value.kind if isinstance(value, Typed) else ""
 
 
 def _check_source(dataset: Dataset, binding: AttributeBinding, written: cst.BaseExpression) -> None:
@@ -262,10 +326,10 @@ def _check_element(tree: Tree, element: cst.Subscript, kind: str) -> None:
 
 _REQUIREMENTS = ("pyproject.toml", "setup.py", "setup.cfg", "environment.yml", "environment.yaml", "Pipfile")
 _OLD_NUMPY = re.compile(
-    r"""\bnumpy(?![\w-])\s*(?:\[[^\]\n]*\])?\s*
+    r"""\bnumpy(?![\w-])[ \t]*(?:\[[^\]\n]*\])?
     (?:
-        [^\n"';\#]*?(?:<=?\s*1\b|<\s*2(?:\.0)*(?![\d.])|(?:={1,3}|~=)\s*1\b)  # numpy>=1.21,<2
-        |["']?\s*=\s*[^\n\#]*?["'](?:[~^=]*\s*1\b|[^\n"']*<\s*2(?:\.0)*(?![\d.]))  # numpy = "^1.26"
+        [^\n"';\#]*?(?:<=?\s*1\b|<\s*2(?:\.0)*(?![\d.])|(?<![<>!=~])(?:={1,3}|~=)\s*1\b)  # numpy>=1.21,<2
+        |["']?[ \t]*=(?!=)[^\n\#]*?["'](?:[~^=]*\s*1\b|[^\n"']*<\s*2(?:\.0)*(?![\d.]))  # numpy = "^1.26"
     )""",
     re.VERBOSE | re.IGNORECASE,
 )
@@ -277,9 +341,12 @@ def _has_old_numpy(path: str) -> bool:
     root = Project().root_of(folder)
     while True:
         for file in _requirements_in(folder):
-            with open(file, encoding="utf-8", errors="replace") as content:
-                if _OLD_NUMPY.search(content.read(1_000_000)):
-                    return True
+            try:
+                with open(file, encoding="utf-8", errors="replace") as content:
+                    if _OLD_NUMPY.search(content.read(1_000_000)):
+                        return True
+            except OSError:
+                continue
         if folder == root or os.path.dirname(folder) == folder:
             return False
         folder = os.path.dirname(folder)

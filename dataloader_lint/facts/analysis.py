@@ -18,7 +18,7 @@ from dataloader_lint.facts.evaluate import Evaluation
 from dataloader_lint.facts.forks import ForcedFork, forced_forks
 from dataloader_lint.facts.handles import KeptHandle, kept_handles
 from dataloader_lint.facts.ignored import LateSetting, late_settings
-from dataloader_lint.facts.imports import Imports
+from dataloader_lint.facts.imports import Imports, may_import
 from dataloader_lint.facts.loaders import Loader, loaders_in
 from dataloader_lint.facts.local_datasets import LocalDataset, local_datasets
 from dataloader_lint.facts.module import ModuleFacts
@@ -189,7 +189,8 @@ class Analysis:
     def is_imported(self) -> bool:
         """Whether a module of the project may import this file."""
         name = os.path.splitext(os.path.basename(self.module.path))[0]
-        return bool(self.session.project.importers(self.module, [name]))
+        project = self.session.project
+        return any(may_import(project, other, self.module, name) for other in project.importers(self.module, [name]))
 
     @property
     def restarts(self) -> Iterable[Restart]:

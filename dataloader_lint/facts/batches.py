@@ -17,9 +17,9 @@ from dataloader_lint.facts import classes, keywords
 from dataloader_lint.facts.branches import is_reached
 from dataloader_lint.facts.loaders import Loader, loader_of
 from dataloader_lint.facts.module import ModuleFacts
-from dataloader_lint.facts.names import Kind, resolve
+from dataloader_lint.facts.names import Binding, Kind, resolve
 from dataloader_lint.facts.parameters import arguments_of_callers
-from dataloader_lint.facts.tree import function_scope
+from dataloader_lint.facts.tree import Scope, Tree, function_scope
 from dataloader_lint.facts.values import (
     ABSENT,
     NOTHING_KNOWN,
@@ -159,6 +159,31 @@ class Transfer:
         return _argument(self.call, "dtype") is not None or (bool(second) and not is_name)
 
     @property
+    def takes_non_blocking(self) -> bool:
+        """Whether `non_blocking` can be added: no positional argument of the call may be it already."""
+        more = _positional(self.call)[1:]
+        if self.is_cuda_call:
+            return not more
+        if any(isinstance(_known(self._values(each)), bool) for each in more):
+            return False
+        if len(more) > 1:
+            return all(isinstance(_known(self._values(each)), str) for each in more)  # attributes to move, in PyG
+        tree = self.frame.scope.module.tree
+        return not any(re.search("block|async", shown(tree.module, each).lower()) for each in more)
+
+    @property
+    def source_is_written_after(self) -> bool:
+        """Whether what is moved is changed in place further down, so that a copy under way could see the change."""
+        tree = self.frame.scope.module.tree
+        moved, text = self.moved, tree.module.code_for_node(self.moved)
+        bound = _bindings_below(moved, tree)
+        for node in _changed_in_place(tree.scope_of(self.call)):
+            if tree.order(node) > tree.order(self.call) and tree.module.code_for_node(node) == text:
+                if any(one is other for one in _bindings_below(node, tree) for other in bound):
+                    return True
+        return False
+
+    @property
     def device(self) -> Device:
         """Where it goes."""
         given = _argument(self.call, "device") or next(iter(_positional(self.call)), None)
@@ -242,6 +267,28 @@ def transfers_in(ev: Evaluator, module: ModuleFacts) -> Iterator[Transfer]:
     for call in sorted(found, key=module.tree.order):
         if isinstance(call.func, cst.Attribute):
             yield Transfer(call, ev.frame_of(function_scope(module.tree.scope_of(call))), ev)
+
+
+def _changed_in_place(scope: Scope) -> Iterator[cst.BaseExpression]:
+    """What is written to by its index, by an augmented assignment or by a method such as `add_`."""
+    targets = [one.target for each in scope.within(cst.Assign) for one in each.targets]
+    yield from (each.value for each in targets if isinstance(each, cst.Subscript))
+    for each in scope.within(cst.AugAssign):
+        yield each.target
+        if isinstance(each.target, cst.Subscript):
+            yield each.target.value
+    for call in scope.within(cst.Call):
+        if isinstance(call.func, cst.Attribute):
+            name = call.func.attr.value
+            if name.endswith("_") and not name.startswith("_"):
+                yield call.func.value
+
+
+def _bindings_below(node: cst.BaseExpression, tree: Tree) -> list[Binding]:
+    """What the name may be bound to that an expression such as `batch["image"]` or `batch.image` begins with."""
+    while isinstance(node, cst.Attribute | cst.Subscript):
+        node = node.value
+    return resolve(node, tree) if isinstance(node, cst.Name) else []
 
 
 def _file_name(frame: Frame) -> str:

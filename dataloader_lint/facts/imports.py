@@ -5,8 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 
+import libcst as cst
+
+from dataloader_lint.facts.library import TOP_LEVEL
 from dataloader_lint.facts.module import ModuleFacts
-from dataloader_lint.facts.names import Kind, bindings_of
+from dataloader_lint.facts.names import Kind, bindings_of, dotted
 from dataloader_lint.facts.project import Project
 
 MAX_MODULES = 300
@@ -55,6 +58,30 @@ class Imports:
                             found = self.project.locate(inner, module, binding.level)
                             if found is not None:
                                 yield found
+
+
+def may_import(project: Project, importer: ModuleFacts, module: ModuleFacts, name: str) -> bool:
+    """Whether an import in `importer` means `module`, whose last name is `name`, or something that is not found."""
+    for imported, level in _written(importer):
+        if imported.rpartition(".")[2] != name:
+            continue
+        found = project.locate(imported, importer, level)
+        is_library = not level and imported.partition(".")[0] in TOP_LEVEL
+        if found == module.path or (found is None and not is_library):
+            return True
+    return False
+
+
+def _written(module: ModuleFacts) -> Iterable[tuple[str, int]]:
+    """What the imports of a module can mean, as dotted names with their level: modules, and members of some."""
+    for scope in module.root.descend():
+        for plain in scope.own(cst.Import):
+            yield from ((dotted(alias.name), 0) for alias in plain.names)
+        for member in scope.own(cst.ImportFrom):
+            source, level = dotted(member.module), len(member.relative)
+            yield source, level
+            if not isinstance(member.names, cst.ImportStar):
+                yield from ((f"{source}.{dotted(alias.name)}".lstrip("."), level) for alias in member.names)
 
 
 def _packages(path: str) -> Iterable[str]:

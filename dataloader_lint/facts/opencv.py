@@ -42,7 +42,16 @@ class WorkerCall:
 
     function: WorkerFunction
     name: str
-    import_node: cst.CSTNode
+    binding: Binding  # what the import binds
+
+    @property
+    def import_node(self) -> cst.CSTNode:
+        return self.binding.node
+
+    @property
+    def is_lazy(self) -> bool:
+        """Whether the import waits for the first use, which a call behind it would be."""
+        return isinstance(self.import_node, cst.LazyImport | cst.LazyImportFrom)
 
 
 class OpenCV:
@@ -67,8 +76,15 @@ class OpenCV:
                 if not _works(name) or not is_reached(self.ev, call, function.frame):
                     continue
                 if not self._has_limit(function):
-                    yield WorkerCall(function, name, _import_of(call, module, imports).node)
+                    yield WorkerCall(function, name, _import_of(call, module, imports))
                 break
+
+    def is_surely_in_workers(self, module: ModuleFacts) -> bool:
+        """Whether the loaders in sight of a module's cv2 calls are known to have workers: one surely, none without."""
+        names = self.workers.names_that_use(module, _callers(module, {each.name for each in _imports(module)}))
+        modules = [module, *self.workers.users(module, names)]
+        answers = {loader.has_workers for each in modules for loader in self.workers.loaders(each)}
+        return True in answers and False not in answers
 
     def imports_without_limit(self, module: ModuleFacts) -> list[cst.CSTNode]:
         """The imports of cv2 in a module with a Dataset or a loader that nothing around it limits, called or not."""

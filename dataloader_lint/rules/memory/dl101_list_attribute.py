@@ -11,8 +11,8 @@ The report stands on the first binding that shows the list.
 ## Why is this bad?
 Reading an element changes its reference count, so under fork each worker gets its own copy of every memory page that
 it touches. Measured with torch 2.13, two workers and a list of two million short strings: 307 MB more after one
-shuffled epoch, against 0 for a numpy array of `StringDType`. Rule of thumb: number of workers times about 80 bytes for each
-short string. Under spawn and forkserver (macOS, Windows, Linux from Python 3.14 on) each worker starts with a full
+shuffled epoch, against 0 for a numpy array of `StringDType`. Rule of thumb: number of workers times about 80 bytes for
+each short string. Under spawn and forkserver (macOS, Windows, Linux from Python 3.14 on) each worker starts with a full
 copy, of a numpy array too; only torch tensors are shared there.
 
 Forkserver cannot start a worker at all when the Dataset holds more than about 240 separate tensors.
@@ -63,7 +63,8 @@ Unsafe. The list becomes `np.array(..., dtype=np.dtypes.StringDType())` for stri
 every element is known to be a string, an integer or a float, and the class and its bases only index, measure and run
 through it. Strings stay `str` (numpy 2.0 or later; nothing is changed where the project demands an older one), numbers
 become numpy scalars, of which `isinstance(x, int)` is false, `json.dumps` raises, and `torch.tensor` makes float64.
-Code in other files that uses the attribute is not looked at.
+File names that are not valid Unicode raise `UnicodeEncodeError`. Code in other files that uses the attribute is not
+looked at, except in base classes.
 
 ## When to ignore it
 When the data set is small, or is only ever read with `num_workers=0`.

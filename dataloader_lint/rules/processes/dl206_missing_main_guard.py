@@ -46,8 +46,13 @@ if __name__ == "__main__":
 ```
 
 ## Fix safety
-There is no fix yet. What a guard may hold depends on what the workers need: classes, functions and the names that
-these read have to stay at module level.
+The code from the first such statement to the end of the file goes under the guard, and an existing guard takes it in.
+All names stay global, and everything runs in the same order. Functions, classes, and the imports and plain constants
+that these read, stay where they are. The fix is unsafe where the project imports the module, since an import then does
+less than before; where a function or class reads something that is bound or changed by what moves, since workers do not
+find that any more; where a definition inside of an `if` or `try` moves too; and where an import stays that comes after
+code that moves. There is no fix where a decorator, default or class body needs what would move, or where a condition at
+module level asks for `__name__` in another way.
 
 ## When to ignore it
 When the script only ever runs where workers are forked: on Linux, with a Python before 3.14.
@@ -65,15 +70,18 @@ When the script only ever runs where workers are forked: on Linux, with a Python
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
-from dataloader_lint.rules.base import Entity, Finding, Rule
+from dataloader_lint.diagnostics import Safety
+from dataloader_lint.rules.base import Entity, Finding, FixLevel, Rule
 
 if TYPE_CHECKING:
+    from dataloader_lint.edits import Editor, Repair
     from dataloader_lint.facts.analysis import Analysis
     from dataloader_lint.facts.starts import Start
 
-RULE = Rule("DL206", "missing-main-guard", Entity.MODULE, spawning=True)
+RULE = Rule("DL206", "missing-main-guard", Entity.MODULE, fix=FixLevel.SOMETIMES_SAFE, spawning=True)
 
 ADVICE = (
     'move it under `if __name__ == "__main__":`, at best into a `main()` with all that loads data or touches CUDA, '
@@ -92,7 +100,15 @@ def check(analysis: Analysis) -> Iterator[Finding]:
         f"{_what_starts(start)} outside a main guard: {where} each worker imports this script again "
         "and dies here with RuntimeError (`... before the current process has finished its bootstrapping phase`)"
     )
-    yield Finding(start.statement, problem, ADVICE)
+    yield Finding(start.statement, problem, ADVICE, partial(fix, analysis, start))
+
+
+def fix(analysis: Analysis, start: Start, editor: Editor) -> Repair | None:
+    from dataloader_lint.edits import Repair, guard_from
+
+    edits, is_safe = guard_from(editor, start.statement)
+    safety = Safety.SAFE if is_safe and not analysis.is_imported else Safety.UNSAFE
+    return Repair(safety, "Put what starts workers, and all code after it, under the main guard", edits)
 
 
 def _what_starts(start: Start) -> str:
