@@ -28,7 +28,7 @@ from dataloader_lint.facts.values import (
 )
 
 MAX_DEPTH = 3
-MAX_STEPS = 4_000
+MAX_STEPS = 1_000
 _TRAINING = frozenset({"backward", "manual_backward", "optimizer_step", "scale"})
 
 

@@ -25,6 +25,8 @@ _IMPORTED = re.compile(rb"^[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import|import[ \t]+(
 
 _MEMBERS = re.compile(rb"^[ \t]*from[ \t]+[.\w]+[ \t]+import[ \t]+([\w, \t]+)", re.MULTILINE)
 
+_COLLATING = re.compile(rb"collate_fn[\"']?\s*[=:]([^\n]{1,120})")
+
 
 class Project:
     """Opens and keeps modules. One for a whole run; everything in it can be worked out again from the files."""
@@ -33,6 +35,7 @@ class Project:
         self._modules: dict[str, ModuleFacts | None] = {}
         self._found: dict[tuple[str, str], str | None] = {}
         self._roots: dict[str, str] = {}
+        self._collating: dict[str, set[bytes]] = {}
         self._texts: dict[tuple[str, bytes], bool] = {}
         self._imports: dict[str, list[tuple[str, bytes, frozenset[str]]]] = {}
 
@@ -150,6 +153,18 @@ class Project:
         if key not in self._texts:
             self._texts[key] = any(text in source for _, source, _ in self._scan(root))
         return self._texts[key]
+
+    def is_collating(self, module: ModuleFacts, name: str) -> bool:
+        """Whether a name stands right behind `collate_fn` anywhere in the project: `collate_fn=name`."""
+        root = self.root_of(os.path.dirname(module.path))
+        if root not in self._collating:
+            self._collating[root] = {
+                word
+                for _, source, _ in self._scan(root)
+                for behind in _COLLATING.findall(source)
+                for word in re.findall(rb"\w+", behind)
+            }
+        return name.encode() in self._collating[root]
 
     def modules_with(self, module: ModuleFacts, word: str) -> list[ModuleFacts]:
         """The modules of the project around `module` whose text holds a word, itself among them."""

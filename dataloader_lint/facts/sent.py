@@ -77,17 +77,20 @@ def _entries(reach: Reach, module: ModuleFacts) -> Iterator[tuple[Scope, Frame, 
             name = scope.node.name.value
             if name != "get" or any(each.startswith("torch_geometric.") for each in ev.bases(klass).libraries):
                 yield scope, ev.method_frame(scope, made), f"{klass.node.name.value}.{name}"
-    for other in reach.around(module, list(_names(module))):
+    for other in reach.around(module, list(_names(reach, module))):
         for loader in reach.workers.loaders(other):
             if loader.has_workers is not False:
                 for value in loader.values("collate_fn"):
                     yield from _collating(ev, value, module)
 
 
-def _names(module: ModuleFacts) -> Iterator[str]:
+def _names(reach: Reach, module: ModuleFacts) -> Iterator[str]:
     for scope in module.root.inner:
         if isinstance(scope.node, cst.FunctionDef | cst.ClassDef) and any(map(_hands_out, scope.descend())):
-            yield scope.node.name.value
+            name = scope.node.name.value
+            # A cheap look before the loaders of other modules are worked out.
+            if "collat" in name.lower() or reach.ev.project.is_collating(module, name):
+                yield name
 
 
 def _collating(ev: Evaluator, value: Value, module: ModuleFacts) -> Iterator[tuple[Scope, Frame, str]]:
