@@ -265,4 +265,3 @@ def _compiles(text: str) -> bool:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
     return True
-

@@ -1,4 +1,4 @@
-"""Makes `docs/rules.md`, `docs/errors.md` and what the README says of rules: their table, and what the command prints on the examples.
+"""Makes `docs/rules.md`, `docs/errors.md` and what the README says of rules: their table, and output on the examples.
 
 The rule files are the only source.
 
@@ -166,7 +166,7 @@ def render_errors_page(pages: list[Page]) -> str:
     parts = [
         "<!-- Made by docs/generate.py from the docstrings in dataloader_lint/rules: edit those. -->",
         "# Error messages and the rules that find their cause",
-        "`dataloader-lint --explain \"the message\"` finds the same pages.",
+        '`dataloader-lint --explain "the message"` finds the same pages.',
     ]
     for message in sorted(causes, key=str.lower):
         parts += [f"## `{message}`", "\n".join(f"- {cause}" for cause in causes[message])]

@@ -274,7 +274,8 @@ def test_files_that_cannot_matter_import_next_to_nothing() -> None:
     more = imported_by() - set(bare.stdout.split())
     assert more <= {
         "All checks passed!", "__future__", "gc", "dataloader_lint", "dataloader_lint.cli", "dataloader_lint.settings",
-        "dataloader_lint.gate", "dataloader_lint.runner", "dataloader_lint.source.pyproject", "dataloader_lint.source", "dataloader_lint.source.discovery",
+        "dataloader_lint.gate", "dataloader_lint.runner", "dataloader_lint.source.pyproject",
+            "dataloader_lint.source", "dataloader_lint.source.discovery",
     }  # fmt: skip
     write(".gitignore", "*.txt\n")
     assert "pathspec" in imported_by()

@@ -121,10 +121,7 @@ def test_what_is_not_edited_stays_as_it_is(file: Path) -> None:
     new = fix(file, True, source).source.decode().splitlines(keepends=True)
     matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
     changed = {
-        line + 1
-        for kind, start, end, _, _ in matcher.get_opcodes()
-        if kind != "equal"
-        for line in range(start, end)
+        line + 1 for kind, start, end, _, _ in matcher.get_opcodes() if kind != "equal" for line in range(start, end)
     }
     # Blank lines that a diff counts as changed may as well be those next to them.
     assert {line for line in changed - touched if old[line - 1].strip()} == set()

@@ -269,5 +269,3 @@ def _is_relative(statement: Node) -> bool:
 
 def _sort_key(module: str, is_from: bool) -> tuple[bool, str]:
     return (is_from, module.casefold())
-
-

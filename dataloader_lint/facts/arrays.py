@@ -35,8 +35,14 @@ if TYPE_CHECKING:
 
 _ARRAYS = frozenset({"numpy.array", "numpy.asarray", "numpy.asanyarray", "numpy.empty", "numpy.full", "numpy.zeros"})
 _FROM_ELEMENTS = frozenset({"numpy.array", "numpy.asarray", "numpy.asanyarray"})
-_LOADED = {"numpy.load": "file", "numpy.memmap": "memmap", "numpy.fromfile": "file", "numpy.loadtxt": "file",
-           "numpy.genfromtxt": "file", "numpy.lib.format.open_memmap": "memmap"}
+_LOADED = {
+    "numpy.load": "file",
+    "numpy.memmap": "memmap",
+    "numpy.fromfile": "file",
+    "numpy.loadtxt": "file",
+    "numpy.genfromtxt": "file",
+    "numpy.lib.format.open_memmap": "memmap",
+}
 _SAME_KIND = frozenset({"copy", "flatten", "ravel", "reset_index", "reshape", "squeeze", "transpose"})
 MAX_DEPTH = 6
 
@@ -84,8 +90,10 @@ class KeptArray:
     @property
     def element_kind(self) -> str:
         """`str`, `int` or `float` where all elements are known to be that; else empty."""
-        kinds = {type(each.value).__name__ if isinstance(each, Const) else getattr(each, "kind", "")
-                 for each in self.elements}
+        kinds = {
+            type(each.value).__name__ if isinstance(each, Const) else getattr(each, "kind", "")
+            for each in self.elements
+        }
         kind = kinds.pop() if len(kinds) == 1 else ""
         return kind if kind in ("str", "int", "float") else ""
 

@@ -117,8 +117,11 @@ class Transfer:
         """Whether it stands in the `forward` of a model."""
         scope = self.frame.scope
         node = scope.node
-        return isinstance(node, cst.FunctionDef) and node.name.value == "forward" and scope.parent is not None and (
-            isinstance(scope.parent.node, cst.ClassDef)
+        return (
+            isinstance(node, cst.FunctionDef)
+            and node.name.value == "forward"
+            and scope.parent is not None
+            and (isinstance(scope.parent.node, cst.ClassDef))
         )
 
     @property
@@ -130,9 +133,7 @@ class Transfer:
             last = positional[1:2] if self.is_cuda_call else positional[2:3]
             if last and not isinstance(constant(self._values(last[0])), Const):
                 return self._values(last[0])
-            given = next(
-                (each for each in positional[1:] if isinstance(_known(self._values(each)), bool)), None
-            )
+            given = next((each for each in positional[1:] if isinstance(_known(self._values(each)), bool)), None)
         if given is not None:
             return self._values(given)
         return NOTHING_KNOWN if any(arg.star for arg in self.call.args) else (ABSENT,)
@@ -475,6 +476,6 @@ def _keeps_on_cpu(call: cst.Call) -> bool:
     given = _argument(call, "device") or next(iter(_positional(call)), None)
     if isinstance(given, cst.SimpleString):
         return given.raw_value == "cpu"
-    return given is None or (isinstance(given, cst.Attribute) and isinstance(given.value, cst.Name) and (
-        given.value.value == "torch"
-    ))
+    return given is None or (
+        isinstance(given, cst.Attribute) and isinstance(given.value, cst.Name) and (given.value.value == "torch")
+    )

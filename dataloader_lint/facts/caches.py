@@ -35,8 +35,21 @@ from dataloader_lint.facts.workers import WorkerFunction
 _MEMOISING = frozenset({"functools.cache", "functools.lru_cache", "cachetools.cached"})
 _ORDERS = (cst.LessThan, cst.LessThanEqual, cst.GreaterThan, cst.GreaterThanEqual)
 _OPENED = frozenset(
-    {"builtins.open", "h5py.File", "io.open", "lmdb.open", "lmdb.Environment", "numpy.memmap", "sqlite3.connect",
-     "tarfile.open", "tarfile.TarFile", "zipfile.ZipFile", "threading.Lock", "zarr.open", "tifffile.TiffFile"}
+    {
+        "builtins.open",
+        "h5py.File",
+        "io.open",
+        "lmdb.open",
+        "lmdb.Environment",
+        "numpy.memmap",
+        "sqlite3.connect",
+        "tarfile.open",
+        "tarfile.TarFile",
+        "zipfile.ZipFile",
+        "threading.Lock",
+        "zarr.open",
+        "tifffile.TiffFile",
+    }
 )
 
 

@@ -46,9 +46,7 @@ class Handed:
         return node.name.value if isinstance(node, cst.FunctionDef) else ""
 
 
-def handed_over(
-    ev: Evaluator, module: ModuleFacts, loaders: list[Loader], argument: str
-) -> Iterator[Handed]:
+def handed_over(ev: Evaluator, module: ModuleFacts, loaders: list[Loader], argument: str) -> Iterator[Handed]:
     """Functions that reach `argument` of a loader and are handed over in this module, each with its place."""
     for loader in loaders:
         written = loader.argument(argument) if loader.is_written_here else None

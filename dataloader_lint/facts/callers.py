@@ -38,9 +38,7 @@ def calls_of(ev: Evaluator, project: Project, function: Scope) -> tuple[tuple[cs
                 if looked_at > 8 * MAX_CALLS or len(found) >= MAX_CALLS:
                     return tuple(found)
                 frame = ev.frame_of(function_scope(module.tree.scope_of(call)))
-                callees = tuple(
-                    callee for callee in ev.values(call.func, frame) if _runs(ev, callee, function, klass)
-                )
+                callees = tuple(callee for callee in ev.values(call.func, frame) if _runs(ev, callee, function, klass))
                 if callees:
                     found.append((call, frame, callees))
     return tuple(found)

@@ -89,9 +89,7 @@ def _element_of_sequence(ev: Evaluator, value: Sequence) -> Values:
     if isinstance(node, cst.FunctionDef):
         return _yielded(ev, value.frame)
     if isinstance(node, cst.BinaryOperation):
-        return merge(
-            *(ev.element(each) for side in (node.left, node.right) for each in ev.values(side, value.frame))
-        )
+        return merge(*(ev.element(each) for side in (node.left, node.right) for each in ev.values(side, value.frame)))
     if isinstance(node, cst.Subscript):  # a slice holds the elements of what it was cut from
         return merge(*(ev.element(each) for each in ev.values(node.value, value.frame)))
     if isinstance(node, cst.Call) and node.args:  # list(x), sorted(x)

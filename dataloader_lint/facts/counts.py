@@ -85,4 +85,3 @@ def trainings_without_workers(ev: Evaluator, module: ModuleFacts) -> Iterator[Tr
                 if id(node) not in seen:
                     seen.add(id(node))
                     yield Training(node, loader)
-

@@ -15,21 +15,60 @@ from dataloader_lint.facts.values import Class, Const, Evaluator, Frame, Functio
 
 _READING_METHODS = frozenset({"numpy", "item", "tolist"})
 _READING_CALLS = frozenset(
-    {"builtins.bool", "builtins.float", "builtins.int", "builtins.print", "numpy.array", "numpy.asarray",
-     "numpy.save", "torch.save"}
+    {
+        "builtins.bool",
+        "builtins.float",
+        "builtins.int",
+        "builtins.print",
+        "numpy.array",
+        "numpy.asarray",
+        "numpy.save",
+        "torch.save",
+    }
 )
 _JOINING_CALLS = frozenset(
     f"torch.{name}" for name in ("cat", "concat", "concatenate", "dstack", "hstack", "stack", "vstack")
 )
 # Methods of a tensor on the CPU that give a tensor again.
 _KEEPING = frozenset(
-    {"bool", "byte", "clone", "contiguous", "detach", "double", "flatten", "float", "half", "int", "long", "permute",
-     "reshape", "squeeze", "t", "transpose", "type", "unsqueeze", "view"}
+    {
+        "bool",
+        "byte",
+        "clone",
+        "contiguous",
+        "detach",
+        "double",
+        "flatten",
+        "float",
+        "half",
+        "int",
+        "long",
+        "permute",
+        "reshape",
+        "squeeze",
+        "t",
+        "transpose",
+        "type",
+        "unsqueeze",
+        "view",
+    }
 )
 # What makes the host wait for the device, as a side effect at least.
 _WAITING = frozenset(
-    {"barrier", "cpu", "cuda", "item", "numpy", "query", "synchronize", "to", "tolist", "wait", "wait_event",
-     "wait_stream"}
+    {
+        "barrier",
+        "cpu",
+        "cuda",
+        "item",
+        "numpy",
+        "query",
+        "synchronize",
+        "to",
+        "tolist",
+        "wait",
+        "wait_event",
+        "wait_stream",
+    }
 )
 
 
@@ -47,8 +86,10 @@ def is_to_cpu(transfer: Transfer) -> bool:
         return False
     for value in transfer.ev.values(given, transfer.frame):
         if isinstance(value, Made) and value.call is not None and value.frame is not None and value.call.args:
-            if any(isinstance(each, Const) and each.default
-                   for each in transfer.ev.values(value.call.args[0].value, value.frame)):
+            if any(
+                isinstance(each, Const) and each.default
+                for each in transfer.ev.values(value.call.args[0].value, value.frame)
+            ):
                 return False
         elif isinstance(value, Const) and value.default:
             return False
@@ -97,9 +138,7 @@ def _comes_from_device(transfer: Transfer) -> bool:
     if isinstance(given, cst.SimpleString | cst.Call):
         return True
     module = transfer.frame.scope.module
-    return any(
-        each.device in (Device.CUDA, Device.UNKNOWN) for each in transfers_in(transfer.ev, module)
-    )
+    return any(each.device in (Device.CUDA, Device.UNKNOWN) for each in transfers_in(transfer.ev, module))
 
 
 def _is_made_on_cpu(transfer: Transfer) -> bool:
@@ -212,6 +251,4 @@ def _may_wait(transfer: Transfer, call: cst.Call, name: str) -> bool:
         return not (isinstance(owner, cst.Name) and owner.value == name)
     if "sync" in last_name(call.func) or "wait" in last_name(call.func):
         return True
-    return any(
-        isinstance(each, Function | Method | Class) for each in transfer.ev.values(call.func, transfer.frame)
-    )
+    return any(isinstance(each, Function | Method | Class) for each in transfer.ev.values(call.func, transfer.frame))

@@ -34,9 +34,27 @@ _METHODS = frozenset({"cuda", "pin_memory", "to"})
 _DEVICE_KEYWORDS = frozenset({"device", "map_location"})
 # What of `torch.cuda` starts CUDA in the process that calls it.
 _STARTING = frozenset(
-    {"Event", "FloatTensor", "HalfTensor", "LongTensor", "IntTensor", "ByteTensor", "BoolTensor", "DoubleTensor",
-     "Stream", "current_device", "current_stream", "default_stream", "get_device_capability", "get_device_name",
-     "get_device_properties", "init", "mem_get_info", "set_device", "synchronize"}
+    {
+        "Event",
+        "FloatTensor",
+        "HalfTensor",
+        "LongTensor",
+        "IntTensor",
+        "ByteTensor",
+        "BoolTensor",
+        "DoubleTensor",
+        "Stream",
+        "current_device",
+        "current_stream",
+        "default_stream",
+        "get_device_capability",
+        "get_device_name",
+        "get_device_properties",
+        "init",
+        "mem_get_info",
+        "set_device",
+        "synchronize",
+    }
 )
 
 

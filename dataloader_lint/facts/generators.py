@@ -18,8 +18,14 @@ from dataloader_lint.facts.values import Class, Library, Made, Value
 from dataloader_lint.facts.workers import WorkerFunction, Workers
 
 GENERATORS = frozenset(
-    {"numpy.random.default_rng", "numpy.random.Generator", "numpy.random.RandomState",
-     "numpy.random.mtrand.RandomState", "random.Random", "torch.Generator"}
+    {
+        "numpy.random.default_rng",
+        "numpy.random.Generator",
+        "numpy.random.RandomState",
+        "numpy.random.mtrand.RandomState",
+        "random.Random",
+        "torch.Generator",
+    }
 )
 _MAKERS = tuple(sorted({name.rpartition(".")[2] for name in GENERATORS}))
 # What sets a generator to a state of its own, or only looks at it.
@@ -92,9 +98,7 @@ def _makers(workers: Workers, module: ModuleFacts) -> dict[int, tuple[cst.Call, 
     return found
 
 
-def _functions(
-    workers: Workers, module: ModuleFacts, makers: dict[int, tuple[cst.Call, str]]
-) -> list[WorkerFunction]:
+def _functions(workers: Workers, module: ModuleFacts, makers: dict[int, tuple[cst.Call, str]]) -> list[WorkerFunction]:
     """All worker functions of the module and of those that can get at what holds its generators."""
     names: set[str] = set()
     for call, _ in makers.values():

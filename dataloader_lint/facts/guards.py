@@ -91,9 +91,7 @@ def _answer(test: cst.BaseExpression, name: str, tree: Tree, depth: int = 0) -> 
     return None
 
 
-def _compared(
-    left: cst.BaseExpression, operator: cst.BaseCompOp, right: cst.BaseExpression, name: str
-) -> bool | None:
+def _compared(left: cst.BaseExpression, operator: cst.BaseCompOp, right: cst.BaseExpression, name: str) -> bool | None:
     is_script = name == SCRIPT
     if isinstance(operator, cst.In | cst.NotIn):
         if not _is_name(left) or not isinstance(right, cst.Tuple | cst.List | cst.Set):

@@ -51,18 +51,62 @@ _FRESH = (
 _STATE = frozenset({"numpy.random.get_state"})  # in a worker its second word is the same in all epochs
 _COMBINING = frozenset(
     {
-        "builtins.abs", "builtins.bytes", "builtins.divmod", "builtins.float", "builtins.hash", "builtins.int",
-        "builtins.len", "builtins.list", "builtins.max", "builtins.min", "builtins.pow", "builtins.round",
-        "builtins.str", "builtins.sum", "builtins.tuple", "builtins.open", "numpy.array", "numpy.asarray",
-        "numpy.int64", "numpy.uint32", "numpy.random.SeedSequence", "os.environ.get", "os.getenv", "os.path.join",
-        "os.path.abspath", "os.path.dirname", "os.path.expanduser", "os.path.realpath", "os.path.normpath",
-        "os.fspath", "io.open", "gzip.open", "pathlib.Path", "torch.tensor", "zlib.crc32",
+        "builtins.abs",
+        "builtins.bytes",
+        "builtins.divmod",
+        "builtins.float",
+        "builtins.hash",
+        "builtins.int",
+        "builtins.len",
+        "builtins.list",
+        "builtins.max",
+        "builtins.min",
+        "builtins.pow",
+        "builtins.round",
+        "builtins.str",
+        "builtins.sum",
+        "builtins.tuple",
+        "builtins.open",
+        "numpy.array",
+        "numpy.asarray",
+        "numpy.int64",
+        "numpy.uint32",
+        "numpy.random.SeedSequence",
+        "os.environ.get",
+        "os.getenv",
+        "os.path.join",
+        "os.path.abspath",
+        "os.path.dirname",
+        "os.path.expanduser",
+        "os.path.realpath",
+        "os.path.normpath",
+        "os.fspath",
+        "io.open",
+        "gzip.open",
+        "pathlib.Path",
+        "torch.tensor",
+        "zlib.crc32",
     }
 )
 _OF_THE_PROCESS = ("get_rank", "get_world_size", "get_local_rank", "device_count")
 _COMBINING_METHODS = frozenset(
-    {"encode", "expanduser", "from_bytes", "generate_state", "get", "item", "joinpath", "open", "resolve", "strip",
-     "to_bytes", "format", "with_suffix", "as_posix", "absolute"}
+    {
+        "encode",
+        "expanduser",
+        "from_bytes",
+        "generate_state",
+        "get",
+        "item",
+        "joinpath",
+        "open",
+        "resolve",
+        "strip",
+        "to_bytes",
+        "format",
+        "with_suffix",
+        "as_posix",
+        "absolute",
+    }
 )
 
 

@@ -133,9 +133,7 @@ class _Walk:
         if written is not None:
             self.found.kept.append(Kept(value, written[0], written[1], path))
 
-    def _sequence(
-        self, value: Sequence, written: tuple[cst.BaseExpression, Frame] | None, path: Path
-    ) -> None:
+    def _sequence(self, value: Sequence, written: tuple[cst.BaseExpression, Frame] | None, path: Path) -> None:
         node, frame = value.node, value.frame
         if value.kind == "generator":
             self._leaf(value, written, path)

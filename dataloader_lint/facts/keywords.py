@@ -258,8 +258,12 @@ def _in_rest(ev: Evaluator, param: cst.Param, key: object, frame: Frame) -> Valu
         return NOTHING_KNOWN
     passed = frame.args.get(key)
     if passed is not None:
-        named = {binding.name for found in bindings_of(frame.scope).values() for binding in found
-                 if binding.kind is Kind.PARAMETER}
+        named = {
+            binding.name
+            for found in bindings_of(frame.scope).values()
+            for binding in found
+            if binding.kind is Kind.PARAMETER
+        }
         if key in named - {param.name.value}:
             return (ABSENT,)
         if passed.value is not None:

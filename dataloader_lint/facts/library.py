@@ -138,8 +138,21 @@ MODULES = frozenset(
     }
 )
 SELF_RETURNING = frozenset(
-    {"bfloat16", "cpu", "cuda", "double", "eval", "float", "half", "requires_grad_", "share_memory", "to", "train",
-     "type", "xpu"}
+    {
+        "bfloat16",
+        "cpu",
+        "cuda",
+        "double",
+        "eval",
+        "float",
+        "half",
+        "requires_grad_",
+        "share_memory",
+        "to",
+        "train",
+        "type",
+        "xpu",
+    }
 )
 
 # Base classes that make a class a map-style Dataset.
@@ -225,9 +238,22 @@ PASS_THROUGH = frozenset(
 # Calls that iterate over what they are given, at once or as soon as they are iterated themselves.
 ITERATING = frozenset(
     {
-        "builtins.all", "builtins.any", "builtins.dict", "builtins.enumerate", "builtins.filter",
-        "builtins.frozenset", "builtins.iter", "builtins.list", "builtins.map", "builtins.max", "builtins.min",
-        "builtins.set", "builtins.sorted", "builtins.sum", "builtins.tuple", "builtins.zip",
+        "builtins.all",
+        "builtins.any",
+        "builtins.dict",
+        "builtins.enumerate",
+        "builtins.filter",
+        "builtins.frozenset",
+        "builtins.iter",
+        "builtins.list",
+        "builtins.map",
+        "builtins.max",
+        "builtins.min",
+        "builtins.set",
+        "builtins.sorted",
+        "builtins.sum",
+        "builtins.tuple",
+        "builtins.zip",
         *(f"itertools.{name}" for name in ("cycle", "islice", "takewhile", "dropwhile", "accumulate", "tee")),
         "collections.deque",
         "torch.optim.swa_utils.update_bn",
@@ -236,13 +262,30 @@ ITERATING = frozenset(
 ITERATING_LAZILY = frozenset({"itertools.chain", "itertools.chain.from_iterable", "more_itertools.peekable"})
 # Methods of a library's objects that loop over the loaders that the object was given.
 RUNNING_METHODS = frozenset(
-    {"evaluate", "fine_tune", "fit", "fit_loop", "fit_one_cycle", "fit_transform", "learn", "predict", "run", "test",
-     "train", "validate"}
+    {
+        "evaluate",
+        "fine_tune",
+        "fit",
+        "fit_loop",
+        "fit_one_cycle",
+        "fit_transform",
+        "learn",
+        "predict",
+        "run",
+        "test",
+        "train",
+        "validate",
+    }
 )
 # Keywords by which a library's loop, or the options and data modules that it is given, make loaders with workers.
 WORKER_KEYWORDS = frozenset(
-    {"dataloader_num_workers", "iterator_train__num_workers", "iterator_valid__num_workers", "num_loader_workers",
-     "num_workers"}
+    {
+        "dataloader_num_workers",
+        "iterator_train__num_workers",
+        "iterator_valid__num_workers",
+        "num_loader_workers",
+        "num_workers",
+    }
 )
 # Calls that run a function with what the command line says.
 COMMAND_LINES = frozenset(
@@ -353,5 +396,17 @@ POSITIVE_RESULTS = frozenset({"os.cpu_count", "multiprocessing.cpu_count", "torc
 TOP_LEVEL = frozenset(
     name.partition(".")[0]
     for name in (*LOADERS, *DATASET_BASES, *ITERABLE_BASES, *PASS_THROUGH, *TYPED_RESULTS, *LIST_MAKERS, *DICT_MAKERS)
-) | {"accelerate", "albumentations", "h5py", "lmdb", "lightning", "pandas", "pytorch_lightning", "scipy", "sklearn",
-     "torchaudio", "transformers", "typing"}
+) | {
+    "accelerate",
+    "albumentations",
+    "h5py",
+    "lmdb",
+    "lightning",
+    "pandas",
+    "pytorch_lightning",
+    "scipy",
+    "sklearn",
+    "torchaudio",
+    "transformers",
+    "typing",
+}

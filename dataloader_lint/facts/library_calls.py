@@ -151,8 +151,23 @@ WITH_CUDA: dict[str, Value] = {
 
 # Methods whose result is known from their name and what they are called on.
 _STRING_METHODS = frozenset(
-    {"strip", "lstrip", "rstrip", "lower", "upper", "replace", "format", "join", "title", "read_text", "removesuffix",
-     "removeprefix", "zfill", "decode", "as_posix"}
+    {
+        "strip",
+        "lstrip",
+        "rstrip",
+        "lower",
+        "upper",
+        "replace",
+        "format",
+        "join",
+        "title",
+        "read_text",
+        "removesuffix",
+        "removeprefix",
+        "zfill",
+        "decode",
+        "as_posix",
+    }
 )
 _LISTS = frozenset({"readlines", "splitlines", "tolist", "to_list"})
 # Methods of a tensor that hand out the same memory.

@@ -36,10 +36,33 @@ HANDLES: dict[str, str] = {
 LAYERS = frozenset(
     f"torch.nn.{name}"
     for name in (
-        "BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "Bilinear", "Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d",
-        "ConvTranspose2d", "ConvTranspose3d", "Embedding", "EmbeddingBag", "GRU", "GRUCell", "GroupNorm", "LSTM",
-        "LSTMCell", "LayerNorm", "Linear", "MultiheadAttention", "PReLU", "Parameter", "RNN", "Transformer",
-        "TransformerDecoder", "TransformerEncoder", "TransformerEncoderLayer",
+        "BatchNorm1d",
+        "BatchNorm2d",
+        "BatchNorm3d",
+        "Bilinear",
+        "Conv1d",
+        "Conv2d",
+        "Conv3d",
+        "ConvTranspose1d",
+        "ConvTranspose2d",
+        "ConvTranspose3d",
+        "Embedding",
+        "EmbeddingBag",
+        "GRU",
+        "GRUCell",
+        "GroupNorm",
+        "LSTM",
+        "LSTMCell",
+        "LayerNorm",
+        "Linear",
+        "MultiheadAttention",
+        "PReLU",
+        "Parameter",
+        "RNN",
+        "Transformer",
+        "TransformerDecoder",
+        "TransformerEncoder",
+        "TransformerEncoderLayer",
     )
 )
 

@@ -105,9 +105,7 @@ def bound(ev: Evaluator, binding: classes.AttributeBinding, receiver: Made) -> V
     """What one `self.name = ...` statement binds, for the given object."""
     frame = method_frame(ev, binding.method, receiver)
     if binding.value is None:
-        return (
-            hints.values_of(ev, binding.annotation, frame) if binding.annotation is not None else NOTHING_KNOWN
-        )
+        return hints.values_of(ev, binding.annotation, frame) if binding.annotation is not None else NOTHING_KNOWN
     found = ev.values(binding.value, frame)
     if binding.kind is Kind.ELEMENT:
         found = merge(*(ev.element(each) for each in found))
@@ -144,8 +142,9 @@ def _class_level(ev: Evaluator, klass: Class, name: str) -> list[Binding]:
 
 def _field(ev: Evaluator, value: Made, klass: Class, name: str, declared: list[Binding]) -> Values:
     """A class attribute; for a dataclass the keyword of the construction comes first, else its declared default."""
-    is_dataclass = any(each.rpartition(".")[2] in ("dataclass", "dataclass_json", "define", "attrs")
-                       for each in _decorators(klass))
+    is_dataclass = any(
+        each.rpartition(".")[2] in ("dataclass", "dataclass_json", "define", "attrs") for each in _decorators(klass)
+    )
     if value.call is not None and value.frame is not None:
         for arg in value.call.args:
             if arg.keyword is not None and arg.keyword.value == name:

@@ -18,7 +18,8 @@ from dataloader_lint.facts.tree import Node, Scope
 from dataloader_lint.facts.values import Class, Const, Element, Evaluator, Made, Sequence, Value
 
 _WRAPPERS = frozenset(
-    f"torch.utils.data.{prefix}{name}" for name in ("Subset", "ConcatDataset", "random_split")
+    f"torch.utils.data.{prefix}{name}"
+    for name in ("Subset", "ConcatDataset", "random_split")
     for prefix in ("", "dataset.")
 )
 _TORCH = LOADERS["torch.utils.data.DataLoader"]

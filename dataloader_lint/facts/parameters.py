@@ -82,9 +82,7 @@ def passed(ev: Evaluator, param: cst.Param, frame: Frame) -> Values:
         if given.node is None or given.frame is None:
             return NOTHING_KNOWN
         return ev.values(given.node, given.frame)
-    default = (
-        ev.values(param.default, _outside(ev, frame.scope, frame)) if param.default is not None else NOTHING_KNOWN
-    )
+    default = ev.values(param.default, _outside(ev, frame.scope, frame)) if param.default is not None else NOTHING_KNOWN
     rest = frame.args.get("**")
     if rest is not None and rest.node is not None and rest.frame is not None:
         found = keywords.lookup(ev, rest.node, param.name.value, rest.frame)

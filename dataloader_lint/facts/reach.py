@@ -69,9 +69,7 @@ class Reach:
                 given.loader
                 for module in self.around(klass.scope.module, [klass.node.name.value])
                 for given in self.given(module)
-                if any(
-                    each.scope is klass.scope for held in given.held.classes for each in self.ev.bases(held).classes
-                )
+                if any(each.scope is klass.scope for held in given.held.classes for each in self.ev.bases(held).classes)
             ]
         return self._loaders[key]
 

@@ -171,8 +171,9 @@ class _Body:
         if isinstance(node, cst.Attribute):
             return min(self.level(node.value), Level.SAMPLE)
         if isinstance(node, cst.FormattedString):
-            parts = [self.level(part.expression) for part in node.parts
-                     if isinstance(part, cst.FormattedStringExpression)]
+            parts = [
+                self.level(part.expression) for part in node.parts if isinstance(part, cst.FormattedStringExpression)
+            ]
             return max(parts, default=Level.NONE)
         if isinstance(node, cst.Tuple | cst.List):
             return max((self.level(element.value) for element in node.elements), default=Level.NONE)
@@ -389,4 +390,3 @@ def _kept_as(klass: Scope, name: str, method: Scope) -> Iterator[str]:
         for binding in found:
             if binding.method is method and isinstance(binding.value, cst.Name) and binding.value.value == name:
                 yield attribute
-

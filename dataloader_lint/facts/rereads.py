@@ -18,9 +18,23 @@ from dataloader_lint.facts.workers import WorkerFunction, Workers
 
 # Readers of paths, and of files that somebody has opened.
 _OF_PATHS = frozenset(
-    {"joblib.load", "numpy.genfromtxt", "numpy.load", "numpy.loadtxt", "pandas.read_csv", "pandas.read_excel",
-     "pandas.read_feather", "pandas.read_hdf", "pandas.read_json", "pandas.read_parquet", "pandas.read_pickle",
-     "pandas.read_table", "safetensors.torch.load_file", "scipy.io.loadmat", "torch.load"}
+    {
+        "joblib.load",
+        "numpy.genfromtxt",
+        "numpy.load",
+        "numpy.loadtxt",
+        "pandas.read_csv",
+        "pandas.read_excel",
+        "pandas.read_feather",
+        "pandas.read_hdf",
+        "pandas.read_json",
+        "pandas.read_parquet",
+        "pandas.read_pickle",
+        "pandas.read_table",
+        "safetensors.torch.load_file",
+        "scipy.io.loadmat",
+        "torch.load",
+    }
 )
 _OF_FILES = frozenset({"json.load", "pickle.load", "yaml.full_load", "yaml.load", "yaml.safe_load"})
 _LAST_NAMES = frozenset(name.rpartition(".")[2] for name in _OF_PATHS | _OF_FILES)

@@ -16,9 +16,7 @@ from dataloader_lint.facts.tree import Scope
 from dataloader_lint.facts.values import Const, Evaluator, Frame, Made, Value
 from dataloader_lint.facts.workers import Workers
 
-DISTRIBUTED = frozenset(
-    {"torch.utils.data.DistributedSampler", "torch.utils.data.distributed.DistributedSampler"}
-)
+DISTRIBUTED = frozenset({"torch.utils.data.DistributedSampler", "torch.utils.data.distributed.DistributedSampler"})
 _BATCHED = frozenset({"torch.utils.data.BatchSampler", "torch.utils.data.sampler.BatchSampler"})
 SETTER = "set_epoch"
 

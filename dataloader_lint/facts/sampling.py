@@ -56,8 +56,9 @@ def conflicts_of(loader: Loader) -> Iterator[Conflict]:
                 None,
             )
             if pair is not None:
-                is_sure = all(_all(loader, test, loader.values(name)) for name, test in
-                              ((first, is_first), (second, is_second)))
+                is_sure = all(
+                    _all(loader, test, loader.values(name)) for name, test in ((first, is_first), (second, is_second))
+                )
                 yield Conflict(first, second, is_sure, next(_defaults(pair), ""))
                 break
 

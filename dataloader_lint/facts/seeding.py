@@ -30,8 +30,14 @@ from dataloader_lint.facts.values import (
 from dataloader_lint.facts.workers import WorkerFunction, Workers
 
 _SEEDERS = frozenset(
-    {"numpy.random.seed", "random.seed", "torch.manual_seed", "torch.random.manual_seed", "transformers.set_seed",
-     "accelerate.utils.set_seed"}
+    {
+        "numpy.random.seed",
+        "random.seed",
+        "torch.manual_seed",
+        "torch.random.manual_seed",
+        "transformers.set_seed",
+        "accelerate.utils.set_seed",
+    }
 )
 _NAMES = ("seed", "manual_seed", "set_seed", "seed_everything")
 _KEEPING = frozenset({"fork_rng", "get_rng_state", "get_state", "getstate", "set_rng_state", "set_state", "setstate"})
@@ -129,9 +135,7 @@ class _Start:
         frame = Frame(function.scope, args, receiver, function.outer)
         yield from self._calls(function.scope, frame, roots, ())
 
-    def _calls(
-        self, scope: Scope, frame: Frame, roots: dict[int, Part], above: tuple[Scope, ...]
-    ) -> Iterator[Seeding]:
+    def _calls(self, scope: Scope, frame: Frame, roots: dict[int, Part], above: tuple[Scope, ...]) -> Iterator[Seeding]:
         path = (*above, scope)
         ingredients = Ingredients(self.ev, roots, path)
         for call in scope.within(cst.Call):

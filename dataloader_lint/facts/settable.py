@@ -90,9 +90,7 @@ class _Search:
                 return self.of(node.left, frame, names, depth + 1)
         return None
 
-    def first(
-        self, nodes: list[cst.BaseExpression], frame: Frame, names: frozenset[str], depth: int
-    ) -> Zero | None:
+    def first(self, nodes: list[cst.BaseExpression], frame: Frame, names: frozenset[str], depth: int) -> Zero | None:
         return next((found for node in nodes if (found := self.of(node, frame, names, depth + 1)) is not None), None)
 
     def name(self, node: cst.Name, frame: Frame, names: frozenset[str], depth: int) -> Zero | None:

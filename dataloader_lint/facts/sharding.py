@@ -43,13 +43,43 @@ _CHANCE = ("torch.rand", "torch.normal", "torch.bernoulli", "torch.multinomial",
 _ORDER = frozenset({"permutation", "randperm", "seed", "shuffle", "default_rng", "RandomState", "Random"})
 _ENDLESS = frozenset({"itertools.count", "itertools.cycle", "itertools.repeat"})
 _READERS = frozenset(
-    {"builtins.open", "builtins.range", "csv.DictReader", "csv.reader", "fileinput.input", "glob.glob", "glob.iglob",
-     "gzip.open", "io.open", "json.load", "jsonlines.open", "os.listdir", "os.scandir", "os.walk", "pandas.read_csv",
-     "pickle.load", "bz2.open", "lzma.open", "numpy.load"}
+    {
+        "builtins.open",
+        "builtins.range",
+        "csv.DictReader",
+        "csv.reader",
+        "fileinput.input",
+        "glob.glob",
+        "glob.iglob",
+        "gzip.open",
+        "io.open",
+        "json.load",
+        "jsonlines.open",
+        "os.listdir",
+        "os.scandir",
+        "os.walk",
+        "pandas.read_csv",
+        "pickle.load",
+        "bz2.open",
+        "lzma.open",
+        "numpy.load",
+    }
 )
 _PASSING = frozenset(
-    {"builtins.enumerate", "builtins.filter", "builtins.iter", "builtins.list", "builtins.map", "builtins.reversed",
-     "builtins.sorted", "builtins.tuple", "builtins.zip", "itertools.chain", "itertools.islice", "tqdm.tqdm"}
+    {
+        "builtins.enumerate",
+        "builtins.filter",
+        "builtins.iter",
+        "builtins.list",
+        "builtins.map",
+        "builtins.reversed",
+        "builtins.sorted",
+        "builtins.tuple",
+        "builtins.zip",
+        "itertools.chain",
+        "itertools.islice",
+        "tqdm.tqdm",
+    }
 )
 _TYPES = frozenset({"array", "file", "list", "list of int", "list of str", "paths", "str", "tensor", "tuple"})
 _FILES = re.compile(r"path|file|folder|lines", re.IGNORECASE)

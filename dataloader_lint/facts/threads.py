@@ -24,8 +24,16 @@ _READERS = {
     "NUMEXPR_NUM_THREADS": ("numexpr", "pandas"),
 }
 _STARTERS = (
-    "subprocess.", "os.exec", "os.spawn", "os.posix_spawn", "os.system", "os.popen",
-    "torch.distributed.run.", "torch.distributed.launch", "torch.distributed.launcher.", "torch.distributed.elastic.",
+    "subprocess.",
+    "os.exec",
+    "os.spawn",
+    "os.posix_spawn",
+    "os.system",
+    "os.popen",
+    "torch.distributed.run.",
+    "torch.distributed.launch",
+    "torch.distributed.launcher.",
+    "torch.distributed.elastic.",
 )
 
 

@@ -190,6 +190,3 @@ def _candidates(module: ModuleFacts) -> list[cst.CSTNode]:
         elif isinstance(scope.node, cst.FunctionDef) and is_local(scope):
             found.append(scope.node)
     return [*found, *module.calls_named("lru_cache"), *module.calls_named("cache")]
-
-
-

@@ -164,4 +164,3 @@ def _joined(several: list[Places]) -> Places:
             return None
         found.extend(each)
     return found or None
-

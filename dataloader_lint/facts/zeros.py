@@ -49,9 +49,7 @@ def is_kept_away(names: frozenset[str], at: Node, frame: Frame) -> bool:
     for check in scope.own(cst.If):
         if tree.order(check) < order and leaves(check.body) and bars(check.test, False, names, tree):
             return True
-    return any(
-        tree.order(check) < order and bars(check.test, True, names, tree) for check in scope.own(cst.Assert)
-    )
+    return any(tree.order(check) < order and bars(check.test, True, names, tree) for check in scope.own(cst.Assert))
 
 
 def is_checked(name: str, scope: Scope) -> bool:
@@ -178,5 +176,3 @@ def _compared(operator: cst.BaseCompOp, one: object, other: object) -> object:
     if order is not None and isinstance(one, int | float) and isinstance(other, int | float):
         return order(one, other)
     return _NOT_KNOWN
-
-

@@ -25,7 +25,10 @@ class ConfigurationError(Exception):
 
 
 def configured(folder: str) -> dict[str, object]:
-    """What the nearest pyproject.toml at or above a folder sets, as keywords for Settings. Raises ConfigurationError."""
+    """What the nearest pyproject.toml at or above a folder sets, as keywords for Settings.
+
+    Raises ConfigurationError where the file cannot be read, is no TOML, or has a key or value that means nothing.
+    """
     path = _nearest(os.path.abspath(folder))
     if path is None:
         return {}

@@ -68,7 +68,12 @@ if TYPE_CHECKING:
     from dataloader_lint.facts.callables import Handed
 
 RULE = Rule(
-    "DL202", "local-function-collate-fn", Entity.MODULE, fix=FixLevel.UNSAFE, codemod="LiftCollateFunction", spawning=True
+    "DL202",
+    "local-function-collate-fn",
+    Entity.MODULE,
+    fix=FixLevel.UNSAFE,
+    codemod="LiftCollateFunction",
+    spawning=True,
 )
 
 
