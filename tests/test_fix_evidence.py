@@ -151,7 +151,101 @@ def stored(data, workers=0):
 MAKERS = [literal, by_default, by_keywords, stored]
 """
 
-CASES = {"DL201": LAMBDAS, "DL202": LOCAL, "DL301": PERSISTENT}
+SEEDS = """
+def inline(data):
+    return DataLoader(data, num_workers=1, worker_init_fn=lambda worker: torch.manual_seed(worker))
+
+
+def captures(data, seed=3):
+    return DataLoader(data, num_workers=1, worker_init_fn=lambda worker: torch.manual_seed(seed + worker))
+
+
+MAKERS = [inline, captures]
+"""
+
+KEPT = """
+class Doubled(torch.utils.data.Dataset):
+    def __init__(self, data):
+        self.data = data
+        self.change = lambda row: row * 2
+
+    def __len__(self):
+        return len(self.data)
+
+    def __getitem__(self, index):
+        return self.change(self.data[index])
+
+
+def kept(data):
+    return DataLoader(Doubled(data), num_workers=1)
+
+
+MAKERS = [kept]
+"""
+
+PREFETCHING = """
+def literal(data):
+    return DataLoader(data, num_workers=0, prefetch_factor=2)
+
+
+def left_out(data):
+    return DataLoader(data, prefetch_factor=4)
+
+
+MAKERS = [literal, left_out]
+"""
+
+CONTEXT = """
+def literal(data):
+    return DataLoader(data, num_workers=0, multiprocessing_context="spawn")
+
+
+def waits(data):
+    return DataLoader(data, timeout=5)
+
+
+MAKERS = [literal, waits]
+"""
+
+SAMPLING = """
+def batches(data):
+    sampler = torch.utils.data.BatchSampler(torch.utils.data.SequentialSampler(data), 2, False)
+    return DataLoader(data, batch_size=2, batch_sampler=sampler)
+
+
+def no_batches(data):
+    return DataLoader(data, batch_size=None, drop_last=True)
+
+
+MAKERS = [batches, no_batches]
+"""
+
+CASES = {
+    "DL201": LAMBDAS,
+    "DL202": LOCAL,
+    "DL203": SEEDS,
+    "DL204": KEPT,
+    "DL301": PERSISTENT,
+    "DL302": PREFETCHING,
+    "DL303": CONTEXT,
+    "DL304": SAMPLING,
+}
+# What raises wherever workers come from; the rest only where they are spawned.
+ARGUMENTS = ("DL301", "DL302", "DL303", "DL304")
+
+UNGUARDED = """
+import sys
+
+import torch
+from torch.utils.data import DataLoader
+
+torch.multiprocessing.set_start_method(sys.argv[1], force=True)
+loader = DataLoader(range(4), batch_size=2, num_workers=1)
+total = 0
+for batch in loader:
+    total += int(batch.sum())
+print("total", total)
+"""
 
 
 def run(path: Path, method: str) -> dict[str, str]:
@@ -176,8 +270,22 @@ def test_what_raised_runs(code: str, tmp_path: Path) -> None:
     mended = run(after, "spawn")
     assert mended.keys() == broken.keys()
     assert not any(text.endswith("Error") for text in mended.values())
-    if code == "DL301":
-        assert set(broken.values()) == {"ValueError"}
+    if code in ARGUMENTS:
+        assert set(broken.values()) <= {"ValueError", "AssertionError"}
         return
     assert set(broken.values()) <= {"PicklingError", "AttributeError"}
     assert run(before, "fork") == mended == run(after, "fork")
+
+
+def test_an_unguarded_script_runs_under_its_guard(tmp_path: Path) -> None:
+    before, after = tmp_path / "before.py", tmp_path / "after.py"
+    before.write_text(UNGUARDED, encoding="utf-8")
+    result = fix_source(UNGUARDED.encode(), str(after))
+    assert result.fixed == {"DL206": 1}
+    after.write_bytes(result.source)
+
+    command = [sys.executable, str(before), "spawn"]
+    broken = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    assert broken.returncode != 0
+    assert "before the current process has finished its bootstrapping phase" in " ".join(broken.stderr.split())
+    assert run(after, "spawn") == run(after, "fork") == run(before, "fork") == {"total": "6"}
