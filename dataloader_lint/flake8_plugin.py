@@ -9,7 +9,7 @@ import argparse
 import ast
 import gc
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import dataloader_lint
 from dataloader_lint.gate import may_matter
@@ -98,4 +98,19 @@ def _settings_from(options: argparse.Namespace) -> Settings | None:
     for code, found in found_rules().items():
         shown = decide(code) is Decision.Selected and (found.rule.default or code in named)
         (on if shown else off).append(code)
-    return Settings(select=tuple(on), ignore=tuple(off)) if on else None
+    return Settings(**_programs(), select=tuple(on), ignore=tuple(off)) if on else None
+
+
+def _programs() -> dict[str, Any]:
+    """What the project's own file says of its programs; which rules run is for flake8's options to say.
+
+    A mistake in the file is for the command line to report: flake8 has no place for it.
+    """
+    from dataloader_lint.source.pyproject import ConfigurationError, configured
+
+    try:
+        found = configured(".")
+    except ConfigurationError:
+        return {}
+    told = ("start_method", "target_python", "max_workers", "max_prefetched_batches")
+    return {name: value for name, value in found.items() if name in told}

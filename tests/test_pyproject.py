@@ -22,6 +22,11 @@ def test_nothing_is_configured(tmp_path: Path) -> None:
     assert configured(str(write(tmp_path, "[project]\nname = 'x'\n"))) == {}
 
 
+def test_python_versions_come_from_the_project(tmp_path: Path) -> None:
+    assert configured(str(write(tmp_path, '[project]\nrequires-python = ">=3.14"\n'))) == {"target_python": ">=3.14"}
+    assert configured(str(write(tmp_path, "# requires-python is not set here\n"))) == {}
+
+
 def test_all_kinds_of_values(tmp_path: Path) -> None:
     text = """
 [project]

@@ -38,7 +38,8 @@ def configured(folder: str) -> dict[str, object]:
     except OSError as error:
         raise ConfigurationError(f"{path}: cannot be read: {error.strerror}") from None
     if _TABLE.encode() not in source:
-        return {}
+        python = _requires_python(source)
+        return {"target_python": python} if python else {}
     import tomllib
 
     try:
@@ -53,6 +54,13 @@ def configured(folder: str) -> dict[str, object]:
     if isinstance(python, str):
         found.setdefault("target_python", python)
     return found
+
+
+def _requires_python(source: bytes) -> str:
+    """`requires-python` read without a TOML parser: the first quoted text behind its name; empty where there is none."""
+    line = source.partition(b"requires-python")[2].partition(b"\n")[0]
+    quoted = line.replace(b"'", b'"').split(b'"')
+    return quoted[1].decode("ascii", "replace") if len(quoted) > 2 and quoted[0].strip() == b"=" else ""
 
 
 def _nearest(folder: str) -> str | None:
