@@ -9,7 +9,7 @@ import libcst as cst
 
 from dataloader_lint.facts.guards import is_guarded
 from dataloader_lint.facts.module import ModuleFacts, last_name
-from dataloader_lint.facts.starts import is_notebook, is_test
+from dataloader_lint.facts.scripts import is_notebook, is_test
 from dataloader_lint.facts.tree import Tree, function_scope
 from dataloader_lint.facts.values import Const, Evaluator, Frame, Library, constant, truth
 

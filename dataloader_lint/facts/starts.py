@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import re
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -14,6 +12,7 @@ import libcst as cst
 from dataloader_lint.facts import classes, keywords
 from dataloader_lint.facts.branches import is_reached
 from dataloader_lint.facts.guards import is_guarded
+from dataloader_lint.facts.harmless import HARMLESS
 from dataloader_lint.facts.library import (
     COMMAND_LINES,
     DATASET_BASES,
@@ -28,6 +27,7 @@ from dataloader_lint.facts.library import (
 from dataloader_lint.facts.loaders import Loader, loader_of
 from dataloader_lint.facts.module import last_name
 from dataloader_lint.facts.names import Kind, dotted, resolve
+from dataloader_lint.facts.scripts import is_notebook, is_test
 from dataloader_lint.facts.tree import COMPREHENSIONS, Node, Scope, Tree
 from dataloader_lint.facts.values import (
     UNKNOWN,
@@ -231,7 +231,7 @@ class _Search:
     def calling(self, call: cst.Call, frame: Frame) -> _Hit | None:
         """What a call starts."""
         func = call.func
-        if isinstance(func, cst.Attribute) and func.attr.value in _HARMLESS:
+        if isinstance(func, cst.Attribute) and func.attr.value in HARMLESS:
             return None
         return _first(self.call_of(callee, call, frame) for callee in self.ev.values(func, frame))
 
@@ -348,87 +348,6 @@ _STAGES = {
 }
 # Bases of classes whose constructors run no loader, however much else they do.
 _QUIET_BASES = DATASET_BASES | ITERABLE_BASES | MODULES
-# Methods of tensors, modules, optimizers, strings and containers: what they are called on need not be worked out.
-_HARMLESS = frozenset(
-    {
-        "add",
-        "add_",
-        "add_argument",
-        "add_scalar",
-        "append",
-        "argmax",
-        "backward",
-        "clone",
-        "close",
-        "copy",
-        "cpu",
-        "cuda",
-        "decode",
-        "detach",
-        "encode",
-        "endswith",
-        "eq",
-        "eval",
-        "extend",
-        "float",
-        "flush",
-        "format",
-        "half",
-        "info",
-        "insert",
-        "int",
-        "item",
-        "items",
-        "join",
-        "keys",
-        "load_state_dict",
-        "log",
-        "long",
-        "lower",
-        "max",
-        "mean",
-        "min",
-        "mkdir",
-        "mul",
-        "named_parameters",
-        "no_grad",
-        "numel",
-        "numpy",
-        "parameters",
-        "parse_args",
-        "permute",
-        "pow",
-        "print",
-        "remove",
-        "replace",
-        "reset",
-        "reshape",
-        "set_description",
-        "set_postfix",
-        "size",
-        "softmax",
-        "split",
-        "squeeze",
-        "startswith",
-        "state_dict",
-        "std",
-        "strip",
-        "sub",
-        "sum",
-        "to",
-        "tolist",
-        "transpose",
-        "type",
-        "unsqueeze",
-        "upper",
-        "values",
-        "view",
-        "warning",
-        "write",
-        "zero_",
-        "zero_grad",
-    }
-)
 
 
 def _bare(function: Function, value: Made) -> Frame:
@@ -511,30 +430,3 @@ def _start_method(ev: Evaluator, module: ModuleFacts) -> str:
             if found is not None and isinstance(found.value, str):
                 return found.value
     return ""
-
-
-_TEST_FILE = re.compile(r"test_.*\.py|.*_test\.py")
-
-
-def is_test(module: ModuleFacts) -> bool:
-    """Whether pytest or unittest runs the file. A script that is only called like a test is none."""
-    name = os.path.basename(module.path)
-    if name == "conftest.py":
-        return True
-    if not _TEST_FILE.fullmatch(name):
-        return False
-    functions = [node.name.value for node in module.root.own(cst.FunctionDef)]
-    return (
-        any(function.startswith("test_") for function in functions)
-        or any(klass.name.value.startswith("Test") for klass in module.root.own(cst.ClassDef))
-        or any(
-            dotted(alias.name).partition(".")[0] in ("pytest", "unittest")
-            for statement in module.root.own(cst.Import)
-            for alias in statement.names
-        )
-    )
-
-
-def is_notebook(module: ModuleFacts) -> bool:
-    """Whether the code runs in a notebook's kernel."""
-    return module.path.endswith(".ipynb") or bool(module.calls_named("get_ipython"))

@@ -57,7 +57,7 @@ def configured(folder: str) -> dict[str, object]:
 
 
 def _requires_python(source: bytes) -> str:
-    """`requires-python` read without a TOML parser: the first quoted text behind its name; empty where there is none."""
+    """`requires-python`, read without a TOML parser: the quoted text behind its name; empty where there is none."""
     line = source.partition(b"requires-python")[2].partition(b"\n")[0]
     quoted = line.replace(b"'", b'"').split(b'"')
     return quoted[1].decode("ascii", "replace") if len(quoted) > 2 and quoted[0].strip() == b"=" else ""
