@@ -28,7 +28,6 @@ class Dataset:
 
     klass: Class
     bases: Bases
-    is_iterable: bool
     ev: Evaluator
     construction: tuple[Scope, ...]  # the functions that making an object runs, in the order in which they are met
     reads: Reads
@@ -113,9 +112,7 @@ def datasets_in(ev: Evaluator, project: Project, module: ModuleFacts, loaders: l
                 continue
             kind = "map"
         bases = ev.bases(klass)
-        yield Dataset(
-            klass, bases, kind == "iterable", ev, construction_of(ev, klass, bases), reads_of(ev, klass, bases)
-        )
+        yield Dataset(klass, bases, ev, construction_of(ev, klass, bases), reads_of(ev, klass, bases))
 
 
 def looks_like_one(ev: Evaluator, klass: Class) -> bool:

@@ -38,9 +38,3 @@ def holds(workers: Workers, value: Value, klass: Class, depth: int = 0) -> bool:
     frame = value.frame
     made_from = (inner for arg in value.call.args for inner in workers.ev.values(arg.value, frame))
     return any(holds(workers, inner, klass, depth + 1) for inner in made_from)
-
-
-def is_without_workers(workers: Workers, klass: Class) -> bool:
-    """Whether there are loaders in sight that get the Dataset, and none of them starts a worker."""
-    found = loaders_of(workers, klass)
-    return bool(found) and all(loader.has_workers is False for loader in found)

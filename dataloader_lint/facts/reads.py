@@ -14,7 +14,7 @@ import libcst as cst
 from dataloader_lint.facts import classes
 from dataloader_lint.facts.classes import Bases
 from dataloader_lint.facts.names import Binding, Kind, resolve
-from dataloader_lint.facts.tree import Node, Scope, parameters
+from dataloader_lint.facts.tree import Scope, parameters
 from dataloader_lint.facts.values import Class, Evaluator, Function, Method
 
 
@@ -29,13 +29,11 @@ class Level(IntEnum):
 
 @dataclass(slots=True)
 class Use:
-    """How one attribute is read by worker code; `place` is the first read that shows it."""
+    """How one attribute is read by worker code."""
 
     indexed: Level = Level.NONE
     queried: Level = Level.NONE  # a method of the attribute is called with something of this level
     is_length: bool = False
-    iterated: bool = False
-    place: Node | None = None
 
 
 @dataclass(slots=True)
@@ -113,20 +111,14 @@ class _Body:
                 continue
             for subscript in scope.own(cst.Subscript):
                 self._subscript(subscript)
-            loops: list[cst.For | cst.CompFor] = [*scope.own(cst.For), *scope.own(cst.CompFor)]
-            for loop in loops:
-                for name in self.attributes(loop.iter):
-                    self.use(name, loop).iterated = True
             for call in scope.own(cst.Call):
                 yield from self._call(call)
             for attribute in scope.own(cst.Attribute):
                 yield from self._property(attribute)
 
-    def use(self, name: str, place: Node) -> Use:
+    def use(self, name: str) -> Use:
         """The record of an attribute's uses, to be added to."""
-        use = self.reads.uses.setdefault(name, Use())
-        use.place = use.place or place
-        return use
+        return self.reads.uses.setdefault(name, Use())
 
     def _binding_level(self, binding: Binding) -> Level:
         """How what a binding gives its name depends on the index."""
@@ -264,11 +256,11 @@ class _Body:
                 return  # indexes a part of the sample
             owner = owner.value
         for name in self.attributes(owner):
-            use = self.use(name, node)
+            use = self.use(name)
             use.indexed = max(use.indexed, index)
         if isinstance(owner, cst.Attribute):  # self.coco.imgs[key]
             for name in self.attributes(owner.value):
-                use = self.use(name, node)
+                use = self.use(name)
                 use.queried = max(use.queried, index)
 
     def _property(self, node: cst.Attribute) -> Iterator[_Entry]:
@@ -283,7 +275,7 @@ class _Body:
             inside = max((self.level(arg.value) for arg in call.args), default=Level.NONE)
             if inside is not Level.NONE:
                 for name in self.attributes(function.value):
-                    use = self.use(name, call)
+                    use = self.use(name)
                     use.queried = max(use.queried, inside)
                     if function.attr.value == "get":
                         use.indexed = max(use.indexed, inside)
@@ -362,7 +354,7 @@ def _length_of(body: _Body, node: cst.BaseExpression, scope: Scope, depth: int) 
             while isinstance(measured, cst.Subscript):
                 measured = measured.value
             for name in body.attributes(measured):
-                body.use(name, call).is_length = True
+                body.use(name).is_length = True
     for attribute in tree.find(node, cst.Attribute):
         if isinstance(attribute.value, cst.Name) and attribute.value.value == body.own and depth < 2:
             _length_in_attribute(body, attribute.attr.value, depth)
@@ -379,10 +371,10 @@ def _length_in_attribute(body: _Body, name: str, depth: int) -> None:
                 if isinstance(call.func, cst.Name) and call.func.value == "len" and call.args:
                     measured = call.args[0].value
                     for each in inner.attributes(measured):
-                        body.use(each, call).is_length = True
+                        body.use(each).is_length = True
                     if isinstance(measured, cst.Name):
                         for kept in _kept_as(klass.scope, measured.value, binding.method):
-                            body.use(kept, call).is_length = True
+                            body.use(kept).is_length = True
 
 
 def _kept_as(klass: Scope, name: str, method: Scope) -> Iterator[str]:

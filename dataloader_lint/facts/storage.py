@@ -422,8 +422,10 @@ def _additions(ev: Evaluator, scope: Scope, own: str, name: str) -> Iterator[cst
     for assign in scope.own(cst.Assign):
         for target in assign.targets:
             node = target.target
-            if isinstance(node, cst.Subscript) and is_it(node) and _in_long_loop(ev, scope, assign):
-                yield assign.value
+            if isinstance(node, cst.Subscript) and is_it(node):
+                # One list for each of a few keys grows as much: `self.files[split] = os.listdir(folder)`.
+                if _in_long_loop(ev, scope, assign) or _is_list(ev, scope, assign.value):
+                    yield assign.value
     for augmented in scope.own(cst.AugAssign):
         if is_it(augmented.target) and _is_many(ev, scope, augmented, True, augmented.value):
             yield augmented.value
@@ -434,6 +436,12 @@ def _is_many(ev: Evaluator, scope: Scope, node: Node, several: bool, added: cst.
     if _in_long_loop(ev, scope, node):
         return True
     return several and not _is_few(ev, added, ev.frame_of(function_scope(scope)))
+
+
+def _is_list(ev: Evaluator, scope: Scope, node: cst.BaseExpression) -> bool:
+    """Whether an expression surely gives a list that follows the data."""
+    found = ev.values(node, ev.frame_of(function_scope(scope)))
+    return bool(found) and all(form_of(ev, value) is Form.LIST for value in found)
 
 
 def _in_long_loop(ev: Evaluator, scope: Scope, node: Node) -> bool:
