@@ -23,11 +23,15 @@ class Position:
 
 @dataclass(frozen=True, slots=True)
 class TextEdit:
-    """Replace the text from `start` up to `end` by `content`; an insertion where both are equal."""
+    """Replace the text from `start` up to `end` by `content`; an insertion where both are equal.
+
+    In a notebook the positions are those in `cell`, counted from 1 as `Diagnostic.cell` is.
+    """
 
     start: Position
     end: Position
     content: str
+    cell: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +49,9 @@ class Diagnostic:
 
     `problem` says what is wrong and why it hurts, `advice` what to do. `statement_lines` are the first and the last
     line of the statement around the finding: a `# noqa` on either one suppresses it.
+
+    In a notebook `cell` is the number of the cell, counted from 1 over all cells, those without code among them, and
+    lines are counted within it. It is None in other files, and for what concerns a notebook as a whole.
     """
 
     filename: str
@@ -55,6 +62,7 @@ class Diagnostic:
     advice: str
     statement_lines: tuple[int, int]
     fix: Fix | None = None
+    cell: int | None = None
 
     @property
     def message(self) -> str:
@@ -62,6 +70,6 @@ class Diagnostic:
         return f"{self.problem}; {self.advice}" if self.advice else self.problem
 
     @property
-    def sort_key(self) -> tuple[str, Position, str, str]:
+    def sort_key(self) -> tuple[str, int, Position, str, str]:
         """Orders diagnostics by file, place and code, so that every run prints the same."""
-        return (self.filename, self.start, self.code, self.problem)
+        return (self.filename, self.cell or 0, self.start, self.code, self.problem)

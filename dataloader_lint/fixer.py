@@ -9,18 +9,21 @@ from __future__ import annotations
 import codecs
 import io
 import tokenize
-import warnings
 from collections import Counter
 from dataclasses import dataclass, replace
 
 from dataloader_lint.diagnostics import Diagnostic, Safety
-from dataloader_lint.edits import Edit, Editor, Repair, splice
+from dataloader_lint.edits import Edit, Editor, Repair
+from dataloader_lint.edits.texts import CellText, PlainText
 from dataloader_lint.facts.analysis import Session
 from dataloader_lint.gate import may_matter
-from dataloader_lint.linter import Examined, build_repairs, examine, lint_source, unsuppressed
+from dataloader_lint.linter import MAX_LENGTH, Examined, build_repairs, examine, lint_source
+from dataloader_lint.notebooks import OpenedNotebook, in_cells, open_notebook
+from dataloader_lint.reports import unsuppressed
 from dataloader_lint.settings import Settings
 from dataloader_lint.source.decoding import UnreadableError, decode, line_starts
 from dataloader_lint.source.noqa import skips_file
+from dataloader_lint.source.notebooks import SUFFIX, written
 
 # A finding by its code and place, as far as the place is the same in the old and the new text: its offset in the old
 # one, or None inside of what an edit replaced or brought.
@@ -61,10 +64,10 @@ def fix_source(
     `session` spares opening the project's modules again for the file as it is.
     """
     settings = settings or Settings()
-    opened = _open(source)
+    opened = _open(source, filename, settings)
     if opened is None:
         return FixResult(source, {}, lint_source(source, filename, settings, session), [])
-    text, encoding = opened
+    text = _text_of(opened)
     fixed: Counter[str] = Counter()
     dropped: set[_Mark] = set()
     state = _State(text, filename, settings, session)
@@ -80,7 +83,7 @@ def fix_source(
         if not wanted:  # what did not hold may do so now; a second run would try it
             dropped, is_settled = set(), True
             continue
-        kept, after, failed = _best(state, wanted, encoding)
+        kept, after, failed = _best(state, wanted)
         dropped |= {(one.code, state.offset(one)) for one in failed}
         if after is None:
             continue
@@ -91,9 +94,10 @@ def fix_source(
         state = after
     bad = [one for one in state.found if (one.code, state.offset(one)) in dropped]
     remaining = [state.with_fix(one) if one not in bad else one for one in state.found]
-    mark = codecs.BOM_UTF8 if source.startswith(codecs.BOM_UTF8) else b""
-    changed = mark + state.text.encode(encoding) if state.text != text else source
-    return FixResult(changed, dict(fixed), [*state.broken, *remaining], bad)
+    changed = _written(source, opened, state.text) if state.text != text else source
+    problems = [] if isinstance(opened, PlainText) else opened.problems
+    remaining = _located(state, [*problems, *state.broken, *remaining])
+    return FixResult(changed, dict(fixed), remaining, _located(state, bad))
 
 
 def with_fixes(
@@ -101,29 +105,35 @@ def with_fixes(
 ) -> list[Diagnostic]:
     """Lint one file and say for each finding how it can be fixed, by a repair that was tried and holds on its own."""
     settings = settings or Settings()
-    opened = _open(source)
+    opened = _open(source, filename, settings)
     if opened is None:
         return lint_source(source, filename, settings, session)
-    text, encoding = opened
-    state = _State(text, filename, settings, session)
+    state = _State(_text_of(opened), filename, settings, session)
     held = set(state.repairs)
-    if held and _tried(state, state.repairs, encoding) is None:
-        held = {one for one, repair in state.repairs.items() if _tried(state, {one: repair}, encoding) is not None}
-    return [*state.broken, *(state.with_fix(one) if one in held else one for one in state.found)]
+    together = len(_without_overlaps(state.repairs)) == len(held)
+    if held and (not together or _tried(state, state.repairs) is None):
+        apart = _without_overlaps(state.repairs)
+        held = {one for group, _ in _holding(state, apart) for one in group}
+        held |= {one for one, repair in state.repairs.items() if one not in apart and _tried(state, {one: repair})}
+    problems = [] if isinstance(opened, PlainText) else opened.problems
+    found = (state.with_fix(one) if one in held else one for one in state.found)
+    return _located(state, [*problems, *state.broken, *found])
 
 
 class _State:
     """A text as it stands in one round: its findings, and how to mend them."""
 
-    def __init__(self, text: str, filename: str, settings: Settings, session: Session | None = None) -> None:
+    def __init__(
+        self, text: PlainText | CellText, filename: str, settings: Settings, session: Session | None = None
+    ) -> None:
         self.text = text
         self.filename = filename
         self.settings = settings
         # After a change the session is a new one: what was worked out about the file does not hold any more.
-        self.examined: Examined = examine(text, filename, settings, session)
-        self.found = [one for one in unsuppressed(self.examined.diagnostics, text) if one.code != _INTERNAL_ERROR]
+        self.examined: Examined = examine(text.text, filename, settings, session)
+        self.found = [one for one in unsuppressed(self.examined.diagnostics, text.text) if one.code != _INTERNAL_ERROR]
         self.broken = [one for one in self.examined.diagnostics if one.code == _INTERNAL_ERROR]
-        self._starts = line_starts(text)
+        self._starts = line_starts(text.text)
         self._repairs: dict[Diagnostic, Repair] | None = None
         self._editor: Editor | None = None
 
@@ -133,7 +143,7 @@ class _State:
         if self._repairs is None:
             self._repairs = {}
             if self.examined.tree is not None and self.examined.builders:
-                self._editor = Editor(self.examined.tree, self.text)
+                self._editor = Editor(self.examined.tree, self.text.text)
                 self._repairs, broken = build_repairs(
                     self.examined, self.found, self._editor, self.filename, self.settings
                 )
@@ -157,45 +167,78 @@ class _State:
 _INTERNAL_ERROR = "DL999"
 
 
-def _open(source: bytes) -> tuple[str, str] | None:
-    """A file's text and encoding; None where there is nothing to fix or it could not be written back as it was."""
-    if not may_matter(source):
+def _open(source: bytes, filename: str, settings: Settings) -> PlainText | OpenedNotebook | None:
+    """A file's text; None where there is nothing to fix or it could not be written back as it was."""
+    if not may_matter(source, settings.extra_words):
         return None
     try:
+        if filename.endswith(SUFFIX):
+            return open_notebook(source, filename, settings, MAX_LENGTH)
         text = decode(source)
         encoding = tokenize.detect_encoding(io.BytesIO(source).readline)[0].removesuffix("-sig")
         bare = source.removeprefix(codecs.BOM_UTF8)
-        return (text, encoding) if not skips_file(text) and text.encode(encoding) == bare else None
+        return PlainText(text, encoding) if not skips_file(text) and text.encode(encoding) == bare else None
     except (UnreadableError, UnicodeError):
         return None
 
 
-def _best(
-    state: _State, wanted: dict[Diagnostic, Repair], encoding: str
-) -> tuple[list[Diagnostic], _State | None, list[Diagnostic]]:
+def _text_of(opened: PlainText | OpenedNotebook) -> PlainText | CellText:
+    return opened if isinstance(opened, PlainText) else CellText(opened.module)
+
+
+def _written(source: bytes, opened: PlainText | OpenedNotebook, text: PlainText | CellText) -> bytes:
+    """What the file holds with a new text."""
+    if isinstance(opened, PlainText):
+        assert isinstance(text, PlainText)
+        return (codecs.BOM_UTF8 if source.startswith(codecs.BOM_UTF8) else b"") + text.text.encode(text.encoding)
+    assert isinstance(text, CellText)
+    return written(opened.notebook, {cell.number: cell.text for cell in text.cells.cells})
+
+
+def _located(state: _State, found: list[Diagnostic]) -> list[Diagnostic]:
+    """Findings in a text where users look for them."""
+    return in_cells(state.text.cells, found) if isinstance(state.text, CellText) else found
+
+
+def _best(state: _State, wanted: dict[Diagnostic, Repair]) -> tuple[list[Diagnostic], _State | None, list[Diagnostic]]:
     """As many of the wanted repairs as hold together, the state after them, and those that do not hold."""
     chosen = _without_overlaps(wanted)
-    after = _tried(state, chosen, encoding)
+    after = _tried(state, chosen)
     if after is not None:
         return list(chosen), after, []
     if len(chosen) == 1:
         return [], None, list(chosen)
-    singly = {one: _tried(state, {one: repair}, encoding) for one, repair in chosen.items()}
-    good = {one: chosen[one] for one, result in singly.items() if result is not None}
-    failed = [one for one, result in singly.items() if result is None]
-    if len(good) < len(chosen) and len(good) > 1:
-        after = _tried(state, good, encoding)
+    groups = [group for half in _halves(chosen) for group in _holding(state, half)]
+    good = {one: chosen[one] for group, _ in groups for one in group}
+    failed = [one for one in chosen if one not in good]
+    if len(groups) > 1:
+        after = _tried(state, good)
         if after is not None:
             return list(good), after, failed
-    first = next(iter(good), None)
-    return ([first], singly[first], failed) if first is not None else ([], None, failed)
+    group, after = max(groups, key=lambda each: len(each[0]), default=([], None))
+    return group, after, failed
 
 
-def _tried(state: _State, repairs: dict[Diagnostic, Repair], encoding: str) -> _State | None:
+def _holding(state: _State, chosen: dict[Diagnostic, Repair]) -> list[tuple[list[Diagnostic], _State]]:
+    """Those of some repairs that hold, in groups that hold together; few tries where most of them do."""
+    after = _tried(state, chosen)
+    if after is not None:
+        return [(list(chosen), after)]
+    if len(chosen) == 1:
+        return []
+    return [group for half in _halves(chosen) for group in _holding(state, half)]
+
+
+def _halves(chosen: dict[Diagnostic, Repair]) -> tuple[dict[Diagnostic, Repair], dict[Diagnostic, Repair]]:
+    items, middle = list(chosen.items()), len(chosen) // 2
+    return dict(items[:middle]), dict(items[middle:])
+
+
+def _tried(state: _State, repairs: dict[Diagnostic, Repair]) -> _State | None:
     """The state after some repairs that do not overlap; None where they do not hold."""
     edits = _merged(list(repairs.values()))
-    text = splice(state.text, edits)
-    if not _can_be_encoded(text, encoding) or (_compiles(state.text) and not _compiles(text)):
+    text = state.text.spliced(edits)
+    if text is None:
         return None
     after = _State(text, state.filename, state.settings)
     if after.examined.tree is None or len(after.broken) > len(state.broken):
@@ -247,21 +290,3 @@ def _before(edits: list[Edit], place: int) -> int | None:
             return None
         grown += len(edit.content) - (edit.end - edit.start)
     return place - grown
-
-
-def _can_be_encoded(text: str, encoding: str) -> bool:
-    try:
-        text.encode(encoding)
-    except UnicodeError:
-        return False
-    return True
-
-
-def _compiles(text: str) -> bool:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what Python thinks of the file's other lines is not our business
-            compile(text, "<fixed>", "exec", dont_inherit=True)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    return True

@@ -9,11 +9,12 @@ import argparse
 import ast
 import gc
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 import dataloader_lint
 from dataloader_lint.gate import may_matter
 from dataloader_lint.settings import Settings
+from dataloader_lint.source.pyproject import ConfigurationError, SettingsByFile
 
 if TYPE_CHECKING:
     from dataloader_lint.diagnostics import Diagnostic
@@ -28,6 +29,9 @@ class OptionManager(Protocol):
     def extend_default_ignore(self, error_codes: Sequence[str]) -> None:
         """Leave these codes out unless they are selected."""
 
+    def add_option(self, long_option_name: str, *, metavar: str, parse_from_config: bool, help: str) -> None:  # noqa: A002
+        """Take an option on the command line, and in flake8's files."""
+
 
 class Plugin:
     """flake8's contract: made once a file, then `run` yields line (from 1), column (from 0), text and this class."""
@@ -35,10 +39,11 @@ class Plugin:
     name = "dataloader-lint"
     version = dataloader_lint.__version__
 
-    settings: ClassVar[Settings | None] = Settings()
+    settings: ClassVar[SettingsByFile | None] = SettingsByFile(Settings())
     """None where flake8 shows nothing of ours."""
 
-    session: ClassVar[Session | None] = None
+    sessions: ClassVar[dict[object, Session]] = {}
+    """By `Settings.project_key`."""
 
     def __init__(self, tree: ast.AST, filename: str, lines: Sequence[str]) -> None:
         """`tree` is asked for because flake8 runs only such plugins once a file; `lines` are decoded already."""
@@ -47,49 +52,75 @@ class Plugin:
 
     @staticmethod
     def add_options(manager: OptionManager) -> None:
-        """Tell flake8 which rules are off until they are asked for."""
+        """Tell flake8 which rules are off until they are asked for, and what can be said about the programs."""
         from dataloader_lint.rules.registry import found_rules
+        from dataloader_lint.source.keys import KEYS
 
+        for key in KEYS.values():
+            if key.flake8:
+                name, text = f"--dl-{key.name}", key.option_help
+                manager.add_option(name, metavar=key.metavar, parse_from_config=True, help=text)
         manager.extend_default_ignore([code for code, found in found_rules().items() if not found.rule.default])
 
     @classmethod
     def parse_options(cls, options: argparse.Namespace) -> None:
-        """Take over which rules flake8 will show, so that no other rule runs."""
-        cls.settings = _settings_from(options)
+        """Take over which rules flake8 will show, so that no other rule runs, and our own options.
+
+        Raises flake8's ExecutionError, which it shows in place of a report, where an option or the pyproject.toml of
+        the working directory is wrong.
+        """
+        from flake8.exceptions import ExecutionError  # type: ignore[import-untyped]
+
+        try:
+            cls.settings = _settings_from(options)
+        except ConfigurationError as error:
+            raise ExecutionError(f"dataloader-lint: {error}") from None
 
     def run(self) -> Iterator[Report]:
         """Yield what flake8 reports for this file."""
-        settings = self.settings
-        if settings is None or not may_matter(self._text.encode("utf-8", "surrogatepass")):
+        if self.settings is None:
             return
-        from dataloader_lint.output.text import neutralise
+        for one in self._findings(self.settings):
+            from dataloader_lint.output.text import neutralise
 
-        for one in self._findings(settings):
             yield one.start.line, one.start.column, f"{one.code} {neutralise(one.message)}", type(self)
 
-    def _findings(self, settings: Settings) -> list[Diagnostic]:
-        from dataloader_lint.linter import crashed, lint_text
+    def _findings(self, by_file: SettingsByFile) -> list[Diagnostic]:
+        try:
+            settings = by_file.of_file(self._filename)
+        except ConfigurationError as error:
+            from dataloader_lint.reports import unreadable
+
+            return unreadable(self._filename, f"its settings cannot be used: {error}", "", Settings())
+        if not may_matter(self._text.encode("utf-8", "surrogatepass"), settings.extra_words):
+            return []
+        from dataloader_lint.linter import lint_text
+        from dataloader_lint.reports import crashed
 
         try:
-            if Plugin.session is None:
+            session = Plugin.sessions.get(settings.project_key)
+            if session is None:
                 from dataloader_lint.facts.analysis import Session
 
-                Plugin.session = Session()
-            found = lint_text(self._text, self._filename, settings, Plugin.session)
+                session = Plugin.sessions[settings.project_key] = Session(settings)
+            found = lint_text(self._text, self._filename, settings, session)
             gc.freeze()  # trees live as long as the process does, so no collection need walk them again
             return found
         except Exception as error:
             return crashed(self._filename, "the engine", error, settings)
 
 
-def _settings_from(options: argparse.Namespace) -> Settings | None:
+def _settings_from(options: argparse.Namespace) -> SettingsByFile | None:
     """The rules that flake8 shows, None for none; opt-in ones only where a full code asks for them.
 
-    flake8 itself takes any prefix as asking for an opt-in rule, so `--select DL` would bring all of them in.
+    flake8 itself takes any prefix as asking for an opt-in rule, so `--select DL` would bring all of them in. Which
+    rules run where is for flake8's options alone to say; what is true of the programs, for our options and, below them,
+    for the pyproject.toml of each file.
     """
     from flake8.style_guide import Decision, DecisionEngine  # type: ignore[import-untyped]
 
     from dataloader_lint.rules.registry import found_rules
+    from dataloader_lint.source.pyproject import chosen
 
     decide = DecisionEngine(options).decision_for
     named = {*(options.select or ()), *(options.extend_select or ())}
@@ -98,19 +129,23 @@ def _settings_from(options: argparse.Namespace) -> Settings | None:
     for code, found in found_rules().items():
         shown = decide(code) is Decision.Selected and (found.rule.default or code in named)
         (on if shown else off).append(code)
-    return Settings(**_programs(), select=tuple(on), ignore=tuple(off)) if on else None
+    if not on:
+        return None
+    rules = {"select": tuple(on), "ignore": tuple(off), "per_file_ignores": ()}
+    return SettingsByFile(chosen({**_programs(options), **rules}))
 
 
-def _programs() -> dict[str, Any]:
-    """What the project's own file says of its programs; which rules run is for flake8's options to say.
+def _programs(options: argparse.Namespace) -> dict[str, object]:
+    """What our own options say. Raises ConfigurationError for a value that means nothing."""
+    from dataloader_lint.source.key import UnfitValueError
+    from dataloader_lint.source.keys import KEYS
 
-    A mistake in the file is for the command line to report: flake8 has no place for it.
-    """
-    from dataloader_lint.source.pyproject import ConfigurationError, configured
-
-    try:
-        found = configured(".")
-    except ConfigurationError:
-        return {}
-    told = ("start_method", "target_python", "max_workers", "max_prefetched_batches")
-    return {name: value for name, value in found.items() if name in told}
+    found: dict[str, object] = {}
+    for key in KEYS.values():
+        text = getattr(options, f"dl_{key.attribute}", None)
+        if text is not None:
+            try:
+                found[key.attribute] = key.read_text(text)
+            except UnfitValueError as error:
+                raise ConfigurationError(f"--dl-{key.name} {error}") from None
+    return found

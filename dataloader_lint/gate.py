@@ -1,41 +1,75 @@
-"""The bytes that a file must hold to be worth parsing. Runs on every file, so it imports nothing."""
+"""The bytes that a file must hold to be worth parsing. Runs on every file, so it imports next to nothing."""
 
 from __future__ import annotations
 
-# One of these is in every file that a rule has something to say about. Searching for each in turn is several times
-# faster than one regular expression with alternatives, and needs no `re`.
-_WORDS = (
+# What a file can be about. A file about loading concerns every rule; one that only touches a subject beside it concerns
+# the rules that name that subject, as `Rule.subjects`.
+LOADING = "loading"
+MEMOISING = "memoising"
+OPENCV = "opencv"
+RANDOM = "random"
+STORES = "stores"
+THREADS = "threads"
+TRANSFERS = "transfers"
+TRANSFORMS = "transforms"
+
+# Searching for each word in turn is several times faster than one regular expression with alternatives.
+_LOADING = (
     b"DataLoader",
     b"Dataset",
-    b"cv2",
+    b"Loader(",
     b"collate_fn",
     b"num_workers",
     b"pin_memory",
     b"worker_init_fn",
     b"set_start_method",
-    b"h5py",
-    b"lmdb",
-    b"_NUM_THREADS",
-    b"set_num_threads",
-    b"default_rng",
-    b"RandomState",
     b"get_worker_info",
     b"set_epoch",
     b"set_sharing_strategy",
-    b"functools",  # memoising decorators on what workers call
 )
-_TRANSFERS = (b".cuda(", b".to(")
 _IMAGES = (b"PIL", b"torchvision", b"transforms")
+_SUBJECTS = (
+    (MEMOISING, (b"lru_cache", b"functools.cache", b"import cache")),
+    (OPENCV, (b"cv2",)),
+    (RANDOM, (b"default_rng(", b"RandomState(")),
+    (STORES, (b"h5py", b"lmdb", b"sqlite3")),
+    (THREADS, (b"_NUM_THREADS", b"set_num_threads")),
+)
+_LEADING = (b"functools", b"default_rng", b"RandomState", b".to(", b"multiprocessing")
+# Moves to what is spelled as a data type, or as the device of another tensor, go to no device that is known.
+_TRANSFER = (
+    rb"\.cuda\(|\.to\(\s*(?!(?:dtype\s*=\s*)?(?:torch\.(?:b?float|int|long|half|double|bool|uint|complex)"
+    rb"|[\w.]*\bdtype\b|(?!self\.|args\.|cfg\.|config\.)\w+\.device\s*[,)]))"
+)
 
 
-def may_matter(source: bytes) -> bool:
-    """Whether any rule could have something to say about this file. False is certain, True is only a maybe."""
+def subjects(source: bytes, words: tuple[bytes, ...] = ()) -> frozenset[str]:
+    """What the rules could have something to say about in this file. Empty is certain, the rest only a maybe.
+
+    `words` are the last parts of the names that the settings add (`Settings.extra_words`).
+    """
     if b"\0" in source:  # UTF-16, or broken; either way the words must be found for the reader to hear about it
         source = source.replace(b"\0", b"")
-    if any(word in source for word in _WORDS):
-        return True
+    if any(word in source for word in _LOADING) or (words and any(word in source for word in words)):
+        return frozenset({LOADING})
+    found = {subject for subject, words in _SUBJECTS if any(word in source for word in words)}
     # Transforms that a Dataset of another file keeps.
     if b"lambda" in source and any(word in source for word in _IMAGES):
-        return True
+        found.add(TRANSFORMS)
     # A file that moves batches may get its loader from elsewhere, and need not name torch either.
-    return (b"torch" in source or b"loader" in source) and any(call in source for call in _TRANSFERS)
+    if (b".cuda(" in source or b".to(" in source) and (b"torch" in source or b"loader" in source):
+        import re
+
+        if re.search(_TRANSFER, source):
+            found.add(TRANSFERS)
+    return frozenset(found)
+
+
+def may_matter(source: bytes, words: tuple[bytes, ...] = ()) -> bool:
+    """Whether any rule could have something to say about this file. False is certain, True is only a maybe."""
+    return bool(subjects(source, words))
+
+
+def may_lead_on(source: bytes, words: tuple[bytes, ...] = ()) -> bool:
+    """Whether a file may hold what facts about other files depend on, such as calls of what is defined there."""
+    return may_matter(source, words) or any(word in source for word in _LEADING)

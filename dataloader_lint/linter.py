@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import gc
 
-from dataloader_lint.gate import may_matter
+from dataloader_lint.gate import LOADING, may_matter, subjects
+from dataloader_lint.reports import crashed, unreadable, unsuppressed
 from dataloader_lint.settings import Settings
 
 TYPE_CHECKING = False
@@ -51,17 +52,21 @@ def lint_source(
 ) -> list[Diagnostic]:
     """Lint one file given as its bytes (or as text that was decoded already), sorted by place.
 
-    `filename` is what diagnostics say, and where imports of the file are looked for; nothing is read from it. A file
-    that cannot be read or parsed is one DL000, a rule that crashes one DL999. Pass the same `session` for all files of
-    a run, so that each module is opened only once. With `fixes`, diagnostics that can be repaired say how; whether the
-    repaired file holds has then not been tried (`fixer.fix_source` does that).
+    `filename` is what diagnostics say, and where imports of the file are looked for; nothing is read from it. Where
+    it ends in `.ipynb` the source is that of a notebook, whose cells are linted as one module. A file that cannot be
+    read or parsed is one DL000, a rule that crashes one DL999. Pass the same `session` for all files of a run, so that
+    each module is opened only once. With `fixes`, diagnostics that can be repaired say how; whether the repaired file
+    holds has then not been tried (`fixer.fix_source` does that).
     """
     settings = settings or Settings()
-    if not may_matter(source if isinstance(source, bytes) else source.encode("utf-8", "surrogatepass")):
+    content = source if isinstance(source, bytes) else source.encode("utf-8", "surrogatepass")
+    if not may_matter(content, settings.extra_words):
         return []
     from dataloader_lint.source.decoding import UnreadableError, decode
     from dataloader_lint.source.noqa import skips_file
 
+    if filename.endswith(".ipynb"):
+        return _lint_notebook(source, filename, settings, session, fixes=fixes)
     try:
         text = decode(source) if isinstance(source, bytes) else source.removeprefix("\ufeff")
     except UnreadableError as error:
@@ -73,19 +78,24 @@ def lint_source(
     return _with_fixes(examined, found, text, filename, settings) if fixes else found
 
 
-def unsuppressed(found: list[Diagnostic], text: str) -> list[Diagnostic]:
-    """The diagnostics that no `# noqa` in the text silences."""
-    if not found:
-        return []
-    from dataloader_lint.rules.registry import INTERNAL_ERROR
-    from dataloader_lint.source.noqa import silenced
+def _lint_notebook(
+    source: bytes | str, filename: str, settings: Settings, session: Session | None, *, fixes: bool
+) -> list[Diagnostic]:
+    from dataloader_lint.notebooks import in_cells, open_notebook
+    from dataloader_lint.source.decoding import UnreadableError
 
-    is_silenced = silenced(text)
-    return [
-        one
-        for one in found
-        if one.code == INTERNAL_ERROR or not is_silenced(one.code, (one.start.line, *one.statement_lines))
-    ]
+    try:
+        opened = open_notebook(source, filename, settings, MAX_LENGTH)
+    except UnreadableError as error:
+        return unreadable(filename, error.problem, error.advice, settings, (error.line, error.column))
+    if opened is None:
+        return []
+    text = opened.module.text
+    examined = examine(text, filename, settings, session)
+    found = unsuppressed(examined.diagnostics, text)
+    if fixes:
+        found = _with_fixes(examined, found, text, filename, settings)
+    return in_cells(opened.module, [*opened.problems, *found])
 
 
 def lint_text(text: str, filename: str, settings: Settings, session: Session | None = None) -> list[Diagnostic]:
@@ -131,58 +141,51 @@ def _with_fixes(
     return [*broken, *(replace(one, fix=editor.fix(repairs[one])) if one in repairs else one for one in found)]
 
 
+# The tree of a file takes some 500 times the file's length; modules that are opened for others end here as well.
+MAX_LENGTH = 1_500_000
+
+
 def examine(text: str, filename: str, settings: Settings, session: Session | None = None) -> Examined:
     """Lint decoded text that passed the gate, without a look at its suppressions, and keep what repairs need."""
+    from dataloader_lint.rules.selection import selected_rules
+
+    about = subjects(text.encode("utf-8", "surrogatepass"), settings.extra_words)
+    selected = selected_rules(settings)
+    rules = [one for one in selected if LOADING in about or not about.isdisjoint(one.rule.subjects)]
+    if selected and not rules:
+        return Examined([])
     from dataloader_lint.facts.analysis import Session
-    from dataloader_lint.source.decoding import UnreadableError
+    from dataloader_lint.rules.registry import INTERNAL_ERROR
+    from dataloader_lint.source.decoding import TooMuchError, UnreadableError
 
     # A tree is many objects that live until the end: collecting while they come to be finds nothing and costs a lot.
     collecting = gc.isenabled()
     gc.disable()
+    session = session or Session(settings)
     try:
-        return _lint_tree((session or Session()).analyse, text, filename, settings)
+        if len(text) > MAX_LENGTH:
+            raise TooMuchError(f"this file is longer than {MAX_LENGTH:,} characters", "split it up, or exclude it")
+        examined = _lint_tree(session.analyse, text, filename, settings, rules)
+        if any(one.code == INTERNAL_ERROR for one in examined.diagnostics):
+            session.forget()
+        return examined
     except UnreadableError as error:
+        if isinstance(error, TooMuchError):
+            session.forget()
         return Examined(unreadable(filename, error.problem, error.advice, settings, (error.line, error.column)))
     finally:
         if collecting:
             gc.enable()
 
 
-def unreadable(
-    filename: str, problem: str, advice: str, settings: Settings, place: tuple[int, int] = (1, 0)
-) -> list[Diagnostic]:
-    """The one DL000 of a file that cannot be linted, unless that code is ignored."""
-    from dataloader_lint.rules.registry import UNREADABLE_FILE
-
-    return _engine_report(UNREADABLE_FILE, filename, problem, advice, settings, place)
-
-
-def crashed(filename: str, what: str, error: Exception, settings: Settings) -> list[Diagnostic]:
-    """The one DL999 that says what failed in the linter itself, and where to report it."""
-    from dataloader_lint.rules.registry import INTERNAL_ERROR
-
-    reason = " ".join(str(error).split())[:200]
-    problem = f"internal error in {what}: {type(error).__name__}{': ' if reason else ''}{reason}{_origin(error)}"
-    return _engine_report(INTERNAL_ERROR, filename, problem, "please report it, with this file if you can", settings)
-
-
-def _engine_report(
-    code: str, filename: str, problem: str, advice: str, settings: Settings, place: tuple[int, int] = (1, 0)
-) -> list[Diagnostic]:
-    from dataloader_lint.diagnostics import Diagnostic, Position
-    from dataloader_lint.rules.selection import is_selected
-
-    if not is_selected(code, True, settings):
-        return []
-    start = Position(*place)
-    return [Diagnostic(filename, start, start, code, problem, advice, (start.line, start.line))]
-
-
 def _lint_tree(
-    analyse: Callable[[str, str, Settings], Analysis], text: str, filename: str, settings: Settings
+    analyse: Callable[[str, str, Settings], Analysis],
+    text: str,
+    filename: str,
+    settings: Settings,
+    rules: list[FoundRule],
 ) -> Examined:
     from dataloader_lint.diagnostics import Diagnostic
-    from dataloader_lint.rules.selection import selected_rules
     from dataloader_lint.source.decoding import UnreadableError
 
     broken: list[Diagnostic] = []
@@ -197,7 +200,7 @@ def _lint_tree(
     except Exception as error:
         crash("facts", error)
         return Examined(broken)
-    found = _run_rules(facts, selected_rules(settings), crash)
+    found = _run_rules(facts, rules, crash)
     if not found:
         return Examined(broken, {}, facts.tree)
     places = _places(facts.tree, [finding.node for _, finding in found])
@@ -214,6 +217,8 @@ def _lint_tree(
 
 def _run_rules(facts: Analysis, rules: Iterable[FoundRule], crash: Crash) -> list[tuple[str, Finding]]:
     """Run every rule on the entities that it asks for. A crash ends that rule, or the rules on those entities."""
+    from dataloader_lint.source.decoding import UnreadableError
+
     entities: dict[Entity, list[object]] = {}
     found: list[tuple[str, Finding]] = []
     for one in rules:
@@ -221,16 +226,21 @@ def _run_rules(facts: Analysis, rules: Iterable[FoundRule], crash: Crash) -> lis
         if kind not in entities:
             try:
                 entities[kind] = list(facts.entities(kind))
+            except UnreadableError:
+                raise
             except Exception as error:
                 entities[kind] = []
                 crash(f"facts about every {kind.value}", error)
         assert one.check is not None
         try:
             for entity in entities[kind]:
+                facts.ev.check_time()
                 for finding in one.check(entity):
                     if finding.node not in facts.tree:
                         raise LookupError("the rule reported a node of another file")
                     found.append((one.rule.code, finding))
+        except UnreadableError:
+            raise
         except Exception as error:
             crash(f"rule {one.rule.code}", error)
     return found
@@ -255,14 +265,3 @@ def _end_of_head(statement: Node) -> Node | None:
     """What stands right behind the colon of a compound statement: the space up to its first line or statement."""
     body = getattr(statement, "body", None)
     return getattr(body, "header", None) or getattr(body, "leading_whitespace", None)
-
-
-def _origin(error: Exception) -> str:
-    """Where in this package an error came from, for the report."""
-    step, place = error.__traceback__, ""
-    while step is not None:
-        name = step.tb_frame.f_code.co_filename.replace("\\", "/")
-        if "/dataloader_lint/" in name:
-            place = f" ({name.rpartition('/dataloader_lint/')[2]}:{step.tb_lineno})"
-        step = step.tb_next
-    return place

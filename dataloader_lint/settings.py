@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+# What only decides which files are looked at and how findings are shown.
+_NOT_ABOUT_FINDINGS = frozenset({"exclude", "extend_exclude", "output_format", "options"})
+
 
 class Settings:
-    """Which files are looked at, which rules run, and how the findings are shown.
+    """Which files are looked at, which rules run, what the code means, and how the findings are shown.
 
     `select`, `ignore` and `extend_select` hold code prefixes (`DL`, `DL3`, `DL301`). An empty `select` means the rules
     that are on by default; a longer prefix beats a shorter one, and `ignore` wins a tie. Opt-in rules run only when
-    their full code is selected. `exclude` replaces the folders that are left out by default (None keeps them),
-    `extend_exclude` adds to them.
+    their full code is selected. `per_file_ignores` holds pairs of a glob and code prefixes: the rules that do not run
+    on files that fit, whatever selects them. A glob with a slash is met by absolute paths, another one by file names.
+    `exclude` replaces the folders that are left out by default (None keeps them), `extend_exclude` adds to them.
 
     `start_method` is how the linted programs start their workers (`auto`, `fork`, `spawn` or `forkserver`; `auto`
     stands for all platforms), `target_python` the Python versions that they run on, written as in `requires-python`
     (empty: not said). `max_workers` is what DL305 takes for too many, `max_prefetched_batches` what DL307 does.
+
+    `extend_dataloaders` are qualified names of callables that make a DataLoader of torch from its arguments,
+    `extend_datasets` and `extend_iterable_datasets` those of classes that are Datasets of torch. `src` are folders,
+    absolute, in which modules of the project are looked for.
+
+    `options` is None where these settings hold for every file. Otherwise each file has settings of its own (see
+    `source.pyproject.SettingsByFile`): what the nearest pyproject.toml says, with these pairs of a name and a value
+    over it. `ignored_here` is what `per_file_ignores` have come to for the file at hand.
 
     A frozen dataclass in all but name: importing `dataclasses` would cost as much as starting Python does.
     """
@@ -21,6 +33,7 @@ class Settings:
     select: tuple[str, ...]
     ignore: tuple[str, ...]
     extend_select: tuple[str, ...]
+    per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...]
     exclude: tuple[str, ...] | None
     extend_exclude: tuple[str, ...]
     output_format: str
@@ -28,6 +41,12 @@ class Settings:
     target_python: str
     max_workers: int
     max_prefetched_batches: int
+    extend_dataloaders: tuple[str, ...]
+    extend_datasets: tuple[str, ...]
+    extend_iterable_datasets: tuple[str, ...]
+    src: tuple[str, ...]
+    options: tuple[tuple[str, object], ...] | None
+    ignored_here: tuple[str, ...]
 
     def __init__(
         self,
@@ -35,6 +54,7 @@ class Settings:
         select: tuple[str, ...] = (),
         ignore: tuple[str, ...] = (),
         extend_select: tuple[str, ...] = (),
+        per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...] = (),
         exclude: tuple[str, ...] | None = None,
         extend_exclude: tuple[str, ...] = (),
         output_format: str = "full",
@@ -42,11 +62,18 @@ class Settings:
         target_python: str = "",
         max_workers: int = 16,
         max_prefetched_batches: int = 64,
+        extend_dataloaders: tuple[str, ...] = (),
+        extend_datasets: tuple[str, ...] = (),
+        extend_iterable_datasets: tuple[str, ...] = (),
+        src: tuple[str, ...] = (),
+        options: tuple[tuple[str, object], ...] | None = None,
+        ignored_here: tuple[str, ...] = (),
     ) -> None:
         self.__dict__.update(
             select=select,
             ignore=ignore,
             extend_select=extend_select,
+            per_file_ignores=per_file_ignores,
             exclude=exclude,
             extend_exclude=extend_exclude,
             output_format=output_format,
@@ -54,11 +81,36 @@ class Settings:
             target_python=target_python,
             max_workers=max_workers,
             max_prefetched_batches=max_prefetched_batches,
+            extend_dataloaders=extend_dataloaders,
+            extend_datasets=extend_datasets,
+            extend_iterable_datasets=extend_iterable_datasets,
+            src=src,
+            options=options,
+            ignored_here=ignored_here,
         )
 
     def replace(self, **changes: object) -> Settings:
         """A copy with some values changed."""
         return Settings(**{**self.__dict__, **changes})
+
+    @property
+    def key(self) -> str:
+        """Everything that can change what is found in a file, as a text that is the same in every process.
+
+        Of settings that hold for one file (see `source.pyproject.SettingsByFile`); two with the same key find the same.
+        """
+        return repr([(name, value) for name, value in self.__dict__.items() if name not in _NOT_ABOUT_FINDINGS])
+
+    @property
+    def project_key(self) -> tuple[tuple[str, ...], ...]:
+        """What modules mean to each other depends on: files whose settings differ in it cannot share a session."""
+        return (self.extend_dataloaders, self.extend_datasets, self.extend_iterable_datasets, self.src)
+
+    @property
+    def extra_words(self) -> tuple[bytes, ...]:
+        """What else a file may hold to be worth parsing: the last parts of the names that the user added."""
+        names = (*self.extend_dataloaders, *self.extend_datasets, *self.extend_iterable_datasets)
+        return tuple(name.rpartition(".")[2].encode() for name in names)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"Settings are frozen: cannot set {name!r}")

@@ -1,8 +1,8 @@
-"""Makes `docs/rules.md`, `docs/errors.md` and what the README says of rules: their table, and output on the examples.
+"""Makes `docs/rules.md`, `docs/errors.md`, `docs/settings.md`, and the README's table of rules and example output.
 
-The rule files are the only source.
+The rule files and the table of settings are the only source.
 
-python -m docs.generate            writes both
+python -m docs.generate            writes all of them
 python -m docs.generate --check    writes nothing; exits 1 and names the file that is out of step
 """
 
@@ -19,10 +19,12 @@ from pathlib import Path
 from dataloader_lint.rules.base import Rule
 from dataloader_lint.rules.messages import error_messages
 from dataloader_lint.rules.registry import FoundRule, found_rules
+from docs import settings_page
 
 ROOT = Path(__file__).resolve().parent.parent
 RULES_PAGE = ROOT / "docs" / "rules.md"
 ERRORS_PAGE = ROOT / "docs" / "errors.md"
+SETTINGS_PAGE = ROOT / "docs" / "settings.md"
 README = ROOT / "README.md"
 # What lies between two such lines of the README is made here.
 TABLE = ("<!-- rules: made by docs/generate.py -->", "<!-- end of rules -->")
@@ -41,6 +43,8 @@ HEADINGS = (
     "Error messages",
     "References",
 )
+PROOFS = ROOT / "tests" / "evidence"
+PROVEN_BY_EVIDENCE = "Why is this bad?"
 # Folder → title, in the order of the hundreds of the codes.
 FAMILIES = {
     "engine": "The linter itself",
@@ -51,6 +55,28 @@ FAMILIES = {
     "threads": "Threads in workers",
     "samples": "What workers return",
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A picture in docs/evidence, which `benchmarks.evidence` draws, and the rules that it belongs to."""
+
+    file: str
+    caption: str
+    rules: tuple[str, ...]
+
+
+PICTURES = (
+    Picture(
+        "memory.svg",
+        "Memory of the main process and two workers over an epoch, by how names are kept and how workers are started.",
+        ("DL101", "DL102", "DL103", "DL105", "DL106"),
+    ),
+    Picture("workers.svg", "Time per epoch by the number of workers, for three kinds of samples.", ("DL306",)),
+    Picture("restarts.svg", "Time per epoch with workers started anew and with persistent ones.", ("DL309",)),
+    Picture("repairs.svg", "Time of four programs before and after the repair.", ("DL308", "DL605", "DL606", "DL607")),
+    Picture("batching.svg", "Time of an epoch by batch size, and of a batch by how it is collated.", ("DL606",)),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +136,20 @@ def render_table(pages: list[Page], target: str) -> str:
     return "\n".join(rows)
 
 
+def render_families(pages: list[Page], target: str) -> str:
+    """Renders one row per family with the names of its rules, opt-in ones in italics; links lead to `target`."""
+    rows = ["| Family | Rules |", "|---|---|"]
+    for family, title in FAMILIES.items():
+        names = []
+        for page in pages:
+            if page.family == family:
+                link = f"[{page.rule.code}]({target}#{page.anchor})"
+                names.append(f"{link} {page.rule.name}" if page.rule.default else f"{link} *{page.rule.name}*")
+        if names:
+            rows.append(f"| {title} | {', '.join(names)} |")
+    return "\n".join(rows)
+
+
 def render_rule(page: Page) -> str:
     """Renders one rule's part of the page: its docstring, one level down."""
     rule = page.rule
@@ -117,7 +157,18 @@ def render_rule(page: Page) -> str:
     parts = [f"## {rule.code} {rule.name}", page.summary, f"{state}."]
     for heading, text in page.sections.items():
         parts += [f"### {heading}", text]
+        if heading == PROVEN_BY_EVIDENCE:
+            parts += render_evidence(page)
     return "\n\n".join(parts)
+
+
+def render_evidence(page: Page, folder: str = "") -> list[str]:
+    """Renders the way to a rule's proof, and its pictures; `folder` is the way to the folder of docs/evidence.md."""
+    code = page.rule.code
+    if not (PROOFS / f"test_{code.lower()}.py").exists():
+        return []
+    pictures = [f"![{each.caption}]({folder}evidence/{each.file})" for each in PICTURES if code in each.rules]
+    return [f"Evidence: [seen before and after the repair]({folder}evidence.md#{code.lower()}).", *pictures]
 
 
 def render_rules_page(pages: list[Page]) -> str:
@@ -174,8 +225,8 @@ def render_errors_page(pages: list[Page]) -> str:
 
 
 def render_readme(pages: list[Page], readme: str) -> str:
-    """Renews the made parts of the README: a table of the rules that look at code, and an example's output."""
-    table = render_table([page for page in pages if page.checks], target="docs/rules.md")
+    """Renews the made parts of the README: the rules that look at code by family, and an example's output."""
+    table = render_families([page for page in pages if page.checks], target="docs/rules.md")
     return replace_between(replace_between(readme, TABLE, table), OUTPUT, render_output())
 
 
@@ -185,6 +236,7 @@ def render_all() -> dict[Path, str]:
     return {
         RULES_PAGE: render_rules_page(pages),
         ERRORS_PAGE: render_errors_page(pages),
+        SETTINGS_PAGE: settings_page.render(),
         README: render_readme(pages, README.read_text(encoding="utf-8")),
     }
 

@@ -40,12 +40,12 @@ def test_walks_directories_in_order(tmp_path: Path) -> None:
     make(
         tmp_path, "b.py", "a/z.py", "a/b/c.pyw", "a.py", "notes.txt", "a/data.ipynb", "a/stub.pyi", "B.py", "a/.hid.py"
     )
-    expected = ["B.py", "a.py", "a/.hid.py", "a/b/c.pyw", "a/stub.pyi", "a/z.py", "b.py"]
+    expected = ["B.py", "a.py", "a/.hid.py", "a/b/c.pyw", "a/data.ipynb", "a/stub.pyi", "a/z.py", "b.py"]
     assert files() == expected
     assert files("a", ".", "./a/z.py", "a/../a.py", str(tmp_path / "b.py")) == [*expected[:-1], "b.py"]
     assert files(str(tmp_path / "a" / "b")) == [str(tmp_path / "a/b/c.pyw")]
     assert files("notes.txt") == ["notes.txt"]
-    assert files("a//") == ["a/.hid.py", "a/b/c.pyw", "a/stub.pyi", "a/z.py"]
+    assert files("a//") == ["a/.hid.py", "a/b/c.pyw", "a/data.ipynb", "a/stub.pyi", "a/z.py"]
 
 
 def test_leaves_common_folders_out_unless_they_are_named(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from dataloader_lint import Settings, __version__, lint_source
 from dataloader_lint.flake8_plugin import Plugin
+from dataloader_lint.source.pyproject import SettingsByFile
 from fake_rules import fake_rules
 
 __all__ = ["fake_rules"]
@@ -165,8 +166,8 @@ def report(source: str) -> list[tuple[int, int, str]]:
 
 @pytest.mark.usefixtures("fake_rules")
 def test_the_contract(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Plugin, "session", None)
-    monkeypatch.setattr(Plugin, "settings", Settings(select=("DL301",)))
+    monkeypatch.setattr(Plugin, "sessions", {})
+    monkeypatch.setattr(Plugin, "settings", SettingsByFile(Settings(select=("DL301",))))
     assert report("x = 1\ny = DataLoader(1)\n") == [(2, 4, "DL301")]
     assert report("import os\n") == []
 
@@ -174,7 +175,7 @@ def test_the_contract(monkeypatch: pytest.MonkeyPatch) -> None:
         raise MemoryError
 
     monkeypatch.setattr("dataloader_lint.linter.lint_text", crash)
-    monkeypatch.setattr(Plugin, "settings", Settings())
+    monkeypatch.setattr(Plugin, "settings", SettingsByFile(Settings()))
     assert report("DataLoader(1)\n") == [(1, 0, "DL999")]
 
 
@@ -202,3 +203,84 @@ def test_rules_that_flake8_would_not_show_do_not_run() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "False"
+
+
+FAST = "from mylib.data import FastLoader\n\nloader = FastLoader(data, persistent_workers=True, num_workers=0)\n"
+
+
+def test_our_options_on_the_command_line() -> None:
+    write("a.py", FAST)
+    assert flake8("--select", "DL", "a.py") == (0, [], "")
+    _, lines, err = flake8("--select", "DL", "--dl-extend-dataloaders", "x.Other,mylib.data.FastLoader", "a.py")
+    assert (places(lines), err) == (["a.py:3:10: DL301"], "")
+    help_text = " ".join(" ".join(flake8("--help")[1]).split())
+    assert "--dl-start-method" in help_text
+    assert "--dl-max-prefetched-batches N" in help_text
+
+
+@pytest.mark.parametrize("file", ["setup.cfg", "tox.ini", ".flake8"])
+def test_our_options_in_flake8s_files(file: str) -> None:
+    write("a.py", FAST.replace("0)", "3)"))
+    options = "dl-max-workers = 2\ndl-extend-dataloaders =\n    other.Loader\n    mylib.data.FastLoader\n"
+    write(file, f"[flake8]\nselect = DL305\n{options}")
+    assert places(flake8("a.py")[1]) == ["a.py:3:10: DL305"]
+    assert flake8("--dl-max-workers", "3", "a.py") == (0, [], "")
+    assert flake8("--isolated", "--select", "DL305", "a.py") == (0, [], "")
+
+
+@pytest.mark.parametrize("jobs", ["1", "3"])
+def test_datasets_and_start_methods_as_options(jobs: str) -> None:
+    write("a.py", "import mylib\n\n\nclass Mine(mylib.Stream):\n    def __iter__(self):\n        yield from range(9)\n")
+    write("b.py", "from a import Mine\nfrom torch.utils.data import DataLoader\n\nDataLoader(Mine(), num_workers=2)\n")
+    write("c.py", BAD.replace("persistent_workers=True, num_workers=0", "num_workers=2, collate_fn=lambda rows: rows"))
+    options = ("--select", "DL201,DL601", "--jobs", jobs, ".")
+    assert places(flake8(*options)[1]) == ["c.py:3:53: DL201"]
+    more = ("--dl-extend-iterable-datasets=mylib.Stream", "--dl-start-method=fork")
+    assert places(flake8(*more, *options)[1]) == ["a.py:5:5: DL601"]
+
+
+def test_the_nearest_pyproject_says_what_is_true_of_the_programs() -> None:
+    write("pyproject.toml", "[tool.dataloader-lint]\nignore = ['DL301']\n")
+    table = "[tool.dataloader-lint]\nextend-dataloaders = ['mylib.data.FastLoader']\nselect = ['DL2']\n"
+    write("part/pyproject.toml", table)
+    for name in ("a.py", "part/a.py"):
+        write(name, FAST)
+    write("b.py", BAD)
+    assert places(flake8("--select", "DL", ".")[1]) == ["b.py:3:10: DL301", "part/a.py:3:10: DL301"]
+    _, lines, _ = flake8("--isolated", "--select", "DL", "--stdin-display-name", "part/b.py", "-", stdin=FAST)
+    assert places(lines) == ["part/b.py:3:10: DL301"], "flake8 does not tell plugins that it is isolated"
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ("dl-max-workers = none", "--dl-max-workers must be a number above 0, not 'none'"),
+        (
+            "dl-start-method = spwan",
+            "--dl-start-method must be one of 'auto', 'fork', 'spawn', 'forkserver', not 'spwa",
+        ),
+        ("dl-extend-datasets = Table", "--dl-extend-datasets must hold names with their modules"),
+        ("dl-target-python = new", "--dl-target-python must be Python versions"),
+    ],
+)
+def test_a_wrong_option_is_said_by_flake8(option: str, message: str) -> None:
+    write("a.py", BAD)
+    write("setup.cfg", f"[flake8]\n{option}\n")
+    code, lines, err = flake8("a.py")
+    assert (code, err) == (1, "")
+    assert lines[-1].startswith(f"dataloader-lint: {message}")
+
+
+def test_mistakes_in_a_pyproject_are_said() -> None:
+    write("a.py", BAD)
+    write("part/a.py", BAD)
+    write("part/pyproject.toml", "[tool.dataloader-lint]\nmax-worker = 3\n")
+    code, lines, err = flake8("--select", "DL", ".")
+    assert (code, err) == (1, "")
+    assert places(lines) == ["a.py:3:10: DL301", "part/a.py:1:1: DL000"]
+    assert "has no key 'max-worker'; did you mean 'max-workers'?" in lines[1]
+    Path("part/pyproject.toml").rename("pyproject.toml")
+    code, lines, err = flake8("--select", "DL", ".")
+    assert (code, err) == (1, "")
+    assert lines[-1].endswith("[tool.dataloader-lint] has no key 'max-worker'; did you mean 'max-workers'?")
+    assert flake8("--select", "E9", ".") == (0, [], ""), "where nothing of ours is shown, our settings do not matter"

@@ -13,6 +13,8 @@ from dataloader_lint.rules.messages import rules_for_message
     [
         ("Can't pickle local object", "DL201"),
         ("AttributeError: Can't pickle local object 'Trainer.fit.<locals>.<lambda>'", "DL201"),
+        ("AttributeError: Can't get local object 'Trainer.fit.<locals>.collate'", "DL202"),
+        ("TypeError: cannot pickle 'BufferedReader' instances", "DL205"),
         ("persistent_workers option needs num_workers > 0", "DL301"),
         ("An attempt has been made to start a new process before the current process has finished", "DL206"),
     ],

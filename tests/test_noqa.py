@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import argparse
 import itertools
+import time
 
 import pytest
 from flake8.processor import FileProcessor
 from flake8.violation import Violation
 
 from dataloader_lint.linter import lint_source
-from dataloader_lint.source.noqa import silenced, skips_file
+from dataloader_lint.source.decoding import line_starts
+from dataloader_lint.source.noqa import excuse, silenced, skips_file
 from fake_rules import fake_rules
 
 __all__ = ["fake_rules"]
@@ -83,6 +85,13 @@ def test_skips_files_as_flake8_does(text: str, skipped: bool) -> None:
     assert skips_file(text) is skipped
 
 
+@pytest.mark.parametrize("line", ["\n", " \n", "# flake8\n", "\r\n"])
+def test_looking_for_a_skipped_file_takes_time_by_its_length(line: str) -> None:
+    begin = time.process_time()
+    assert not skips_file(line * 200_000)
+    assert time.process_time() - begin < 5  # minutes, if every line were followed to the end of the file
+
+
 def _found(text: str) -> list[tuple[int, str]]:
     return [(one.start.line, one.code) for one in lint_source(text, "gone.py")]
 
@@ -108,3 +117,36 @@ def test_a_comment_in_the_body_of_a_block_does_not_silence_its_head() -> None:
 def test_only_the_codes_that_are_named_are_silenced() -> None:
     assert _found("DataLoader(x)  # noqa: DL301, E501\n") == [(1, "DL304")]
     assert _found("# flake8: noqa\nDataLoader(x)\n") == []
+
+
+_EXCUSED = [
+    # text, lines of the finding, text with the comment
+    ("x = 1\n", (1,), "x = 1  # noqa: DL301\n"),
+    ("x = 1", (1,), "x = 1  # noqa: DL301"),
+    ("x = 1   \r\ny = 2\r\n", (1,), "x = 1  # noqa: DL301\r\ny = 2\r\n"),
+    ("x = 1  # why\n", (1,), "x = 1  # why  # noqa: DL301\n"),
+    ("x = 1  # noqa: E501\n", (1,), "x = 1  # noqa: E501, DL301\n"),
+    ("x = 1  # noqa: E501 too long\n", (1,), "x = 1  # noqa: E501, DL301 too long\n"),
+    ("x = 1  # NOQA:E501,W291 \n", (1,), "x = 1  # NOQA:E501,W291, DL301 \n"),
+    ("x = f(\n    1,\n    2,\n)\n", (2, 1, 4), "x = f(\n    1,  # noqa: DL301\n    2,\n)\n"),
+    ("x = 1 + \\\n    2\n", (1,), "x = 1 + \\\n    2  # noqa: DL301\n"),
+    ("x = '''\ntext\n'''\n", (1,), "x = '''\ntext\n'''  # noqa: DL301\n"),
+    ("x = '''\ntext # noqa: E501\n'''\n", (1,), None),  # the first comment found is text
+    ("x = f(\n    1,  # noqa-ish\n    '''\n    # noqa: E501''')\n", (3, 1), "x = f(  # noqa: DL301\n    1,  # noqa-ish\n    '''\n    # noqa: E501''')\n"),
+    ("x = 'äö😀'\n", (1,), "x = 'äö😀'  # noqa: DL301\n"),
+    ("x = (\n", (1,), None),  # nothing to compare a file with that does not parse
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "lines", "expected"), _EXCUSED)
+def test_a_comment_is_added_where_it_counts(text: str, lines: tuple[int, ...], expected: str | None) -> None:
+    edit = excuse(text, "DL301", lines)
+    if edit is None:
+        assert expected is None
+        return
+    starts = line_starts(text)
+    start, end = (starts[place.line - 1] + place.column for place in (edit.start, edit.end))
+    new = text[:start] + edit.content + text[end:]
+    assert new == expected
+    assert silenced(new)("DL301", lines)
+    assert not silenced(text)("DL301", lines)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -20,8 +21,12 @@ def made(
     return Diagnostic(filename, start, Position(*(end or (line, column))), "DL301", "it hurts", advice, (line, line))
 
 
+def page_of(code: str) -> str:
+    return f"https://docs/{code}"
+
+
 def drawn(diagnostic: Diagnostic, source: str, width: int = 100, style: paint.Paint = paint.plain) -> str:
-    return "\n".join(full.emit([diagnostic], lambda _: source.split("\n"), style, width))
+    return "\n".join(full.emit([diagnostic], lambda _: source.split("\n"), page_of, style, width))
 
 
 def test_concise() -> None:
@@ -43,6 +48,7 @@ def test_full_on_one_line() -> None:
         "6 | use(loader)\n"
         "  |\n"
         "help: mend it\n"
+        "docs: https://docs/DL301\n"
     )
 
 
@@ -62,6 +68,7 @@ def test_full_over_several_lines() -> None:
         "7 |\n"
         "8 |   y\n"
         "  |\n"
+        "docs: https://docs/DL301\n"
     )
     assert "1 | / DataLoader(\n2 | | )\n  | |_^" in drawn(made(1, 0, (2, 1)), "DataLoader(\n)")
 
@@ -111,8 +118,9 @@ def test_full_draws_odd_characters_and_marks_below_them(
 
 
 def test_full_without_source() -> None:
-    assert drawn(made(9, 4), "x = 1") == "DL301 it hurts\n --> some.py:9:5\nhelp: mend it\n"
-    assert list(full.emit([made(1, 0)], lambda _: (), paint.plain, 80))[1:] == [" --> some.py:1:1", "help: mend it", ""]
+    end = ["help: mend it", "docs: https://docs/DL301", ""]
+    assert drawn(made(9, 4), "x = 1").split("\n") == ["DL301 it hurts", " --> some.py:9:5", *end]
+    assert list(full.emit([made(1, 0)], lambda _: (), page_of, paint.plain, 80))[1:] == [" --> some.py:1:1", *end]
 
 
 def test_colours_only_add_escape_sequences() -> None:
@@ -144,7 +152,7 @@ def test_names_and_messages_cannot_act_on_the_terminal() -> None:
     assert neutralise("fine ünïcödé") == "fine ünïcödé"
     assert neutralise("\x1b]0;pwn\x07\n\u202e\udce9") == "\\x1b]0;pwn\\x07\\n\\u202e\\xe9"
     nasty = made(1, 0, filename="\x1b[2J.py")
-    for lines in (concise.emit([nasty], paint.plain), full.emit([nasty], lambda _: (), paint.plain, 80)):
+    for lines in (concise.emit([nasty], paint.plain), full.emit([nasty], lambda _: (), page_of, paint.plain, 80)):
         assert "\x1b" not in "".join(lines)
 
 
@@ -181,7 +189,7 @@ def test_json_has_the_shape_of_ruffs(monkeypatch: pytest.MonkeyPatch, tmp_path: 
         "location": {"column": 1, "row": 2},
         "message": "it hurts",
         "noqa_row": 2,
-        "url": "https://dataloader-lint.readthedocs.io/en/latest/rules/#dl301-some-name",
+        "url": "https://dataloader-lint.readthedocs.io/en/latest/rules/dl301-some-name/",
     }
     assert second["fix"] is None
     assert second["message"] == "it hurts; mend it"
@@ -202,5 +210,22 @@ def test_a_page_keeps_its_text() -> None:
     lines = list(page.emit("DL301", "some-name", "On by default.", text, paint.plain))
     assert lines[:3] == ["# DL301 some-name", "", "On by default."]
     assert text in "\n".join(lines)
-    assert lines[-1].endswith("#dl301-some-name")
-    assert "\x1b[1m## What it does" in "\n".join(page.emit("DL301", "n", "On.", text, paint.coloured))
+    assert lines[-1].endswith("/dl301-some-name/")
+
+
+def test_a_page_is_laid_out_where_there_are_colours() -> None:
+    text = (
+        "Short `code here`.\n\n## What it does\nOne line and\nanother with [a link](https://page/ab).\n\n"
+        "- `an item` that goes on\n  and on\n- another\n\n## Example\n```python\nx = [1]  # `kept`\n\ny = 2\n```\nEnd."
+    )
+    lines = list(page.emit("DL301", "some-name", "On.", text, paint.coloured, 30))
+    bare = [re.sub(r"\x1b\[[0-9;]*m", "", line) for line in lines]
+    assert bare == [
+        "DL301 some-name", "", "On.", "", "Short code here.", "", "What it does", "One line and another with a",
+        "link (https://page/ab).", "", "- an item that goes on and", "  on", "- another", "", "Example",
+        "    x = [1]  # `kept`", "    ", "    y = 2", "End.", "",
+        "https://dataloader-lint.readthedocs.io/en/latest/rules/dl301-some-name/",
+    ]  # fmt: skip
+    assert "\x1b[1mWhat it does\x1b[0m" in lines
+    assert "\x1b[1;36mcode here\x1b[0m" in lines[4]
+    assert list(page.emit("DL301", "n", "On.", text, paint.plain))[4:-2] == text.splitlines()

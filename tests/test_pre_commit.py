@@ -8,10 +8,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from notebook_texts import encoded, notebook
 
 ROOT = Path(__file__).parent.parent
 PARTS = ("dataloader_lint", "pyproject.toml", "README.md", "LICENSE", ".pre-commit-hooks.yaml")
 SAFE = "from torch.utils.data import DataLoader\n\nloader = DataLoader(data, persistent_workers=True)\n"
+
+NOTEBOOK = encoded(notebook(SAFE))
 
 pytestmark = [
     pytest.mark.slow,
@@ -64,6 +67,7 @@ def try_repo(hooks: Path, project: Path, hook: str) -> tuple[int, str]:
 def project(tmp_path: Path) -> Path:
     folder = repository(tmp_path / "project")
     (folder / "a.py").write_text(SAFE)
+    (folder / "b.ipynb").write_bytes(NOTEBOOK)
     (folder / "notes.txt").write_text("DataLoader(persistent_workers=True)\n")
     git(folder, "add", ".")
     return folder
@@ -72,7 +76,8 @@ def project(tmp_path: Path) -> Path:
 def test_findings_fail_the_hook(hooks: Path, project: Path) -> None:
     code, out = try_repo(hooks, project, "dataloader-lint")
     assert code == 1
-    assert "DL301" in out
+    assert "a.py:3:" in out
+    assert "b.ipynb:cell 1:3:" in out
     assert "notes.txt" not in out
     assert (project / "a.py").read_text() == SAFE
 
@@ -82,6 +87,7 @@ def test_a_fix_fails_the_hook_once(hooks: Path, project: Path) -> None:
     assert code == 1
     assert "files were modified by this hook" in out
     assert (project / "a.py").read_text() == SAFE.replace(", persistent_workers=True", "")
+    assert (project / "b.ipynb").read_bytes() == NOTEBOOK.replace(b", persistent_workers=True", b"")
     git(project, "add", ".")
     code, out = try_repo(hooks, project, "dataloader-lint-fix")
     assert (code, "Passed" in out) == (0, True)

@@ -22,6 +22,12 @@ PAGES = [page for page in ALL_PAGES if page.checks]
 # Names read well after "allow"; these start an order, not the name of a thing.
 BANNED_NAME = re.compile(r"(use|prefer|avoid|no(?!-workers$))-")
 
+# Read, not imported: what runs under torch is none of this file's business.
+PROVEN = {
+    path.stem.removeprefix("test_").upper(): path
+    for path in sorted((Path(__file__).parent / "evidence").glob("test_dl*"))
+}
+
 each_code = pytest.mark.parametrize("page", ALL_PAGES, ids=lambda page: page.rule.code)
 each_rule = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.rule.code)
 
@@ -30,6 +36,17 @@ def codes_in(source: str, page: Page) -> set[str]:
     """Lints a documented example with the default rules and the one that it belongs to."""
     found = lint_source(source, "example.py", Settings(extend_select=(page.rule.code,)))
     return {diagnostic.code for diagnostic in found}
+
+
+def proven_in(path: Path) -> str:
+    """The code in `PROOF = Proof(rule="DL101", ...)` at the top level of a file."""
+    for statement in ast.parse(path.read_text(encoding="utf-8")).body:
+        match statement:
+            case ast.Assign(
+                targets=[ast.Name(id="PROOF")], value=ast.Call(func=ast.Name(id="Proof"), keywords=keywords)
+            ):
+                return next(ast.literal_eval(each.value) for each in keywords if each.arg == "rule")
+    return f"{path.name} has no PROOF"
 
 
 def test_rules_are_found() -> None:
@@ -97,6 +114,29 @@ def test_silent_fixtures_expect_nothing() -> None:
 
 def test_no_fixture_without_a_rule() -> None:
     assert {folder.name for folder in FIXTURES.iterdir() if folder.is_dir()} == {page.rule.code for page in PAGES}
+
+
+@each_rule
+def test_a_default_rule_names_its_evidence(page: Page) -> None:
+    if page.rule.default or page.rule.default_for is not None:
+        assert page.rule.code in PROVEN
+
+
+def test_no_evidence_without_a_rule() -> None:
+    assert set(PROVEN) <= {page.rule.code for page in PAGES}
+    assert {code: proven_in(path) for code, path in PROVEN.items()} == {code: code for code in PROVEN}
+
+
+@pytest.mark.parametrize("code", PROVEN)
+def test_evidence_runs_the_program_before_and_after(code: str) -> None:
+    runs = {
+        node.func.attr
+        for node in ast.walk(ast.parse(PROVEN[code].read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and ast.unparse(node.func.value) == "PROOF"
+    }
+    assert "run_each" in runs or {"run_before", "run_after"} <= runs
 
 
 def test_no_page_without_a_rule() -> None:

@@ -75,6 +75,27 @@ def test_what_was_not_checked_is_said_whatever_is_selected(settings: Settings, c
     assert is_selected("DL000", True, settings) is chosen
 
 
+@pytest.mark.parametrize(
+    ("codes", "code", "chosen"),
+    [
+        (("DL3",), "DL301", False),
+        (("DL301",), "DL301", False),
+        (("DL2",), "DL301", True),
+        (("DL",), "DL000", True),
+        (("DL00",), "DL000", True),
+        (("DL000",), "DL000", False),
+    ],
+)
+def test_what_is_ignored_here_runs_for_no_selection(codes: tuple[str, ...], code: str, chosen: bool) -> None:
+    assert is_selected(code, True, Settings(select=("DL301", "DL000"), ignored_here=codes)) is chosen
+
+
+def test_what_decides_over_a_session() -> None:
+    assert Settings(select=("DL1",), max_workers=3).project_key == Settings().project_key
+    for name in ("extend_dataloaders", "extend_datasets", "extend_iterable_datasets", "src"):
+        assert Settings().replace(**{name: ("a.B",)}).project_key != Settings().project_key
+
+
 @pytest.mark.usefixtures("fake_rules")
 def test_selected_rules() -> None:
     def codes(settings: Settings) -> list[str]:

@@ -17,10 +17,11 @@ from dataloader_lint.fixer import fix_source
 from dataloader_lint.rules.base import FixLevel, Rule
 from dataloader_lint.rules.registry import found_rules
 from dataloader_lint.settings import Settings
+from dataloader_lint.source.pyproject import SettingsByFile
 
 
 class _Fixes(CodemodCommand, ABC):
-    """Applies the fixes of some rules to a file, as `dataloader-lint --fix` does."""
+    """Applies the fixes of some rules to a file, as `dataloader-lint --fix` does, with the settings of its project."""
 
     SELECT: tuple[str, ...] = ()
     UNSAFE = False
@@ -34,10 +35,11 @@ class _Fixes(CodemodCommand, ABC):
     def __init__(self, context: CodemodContext, unsafe_fixes: bool = False) -> None:
         super().__init__(context)
         self._unsafe = unsafe_fixes or self.UNSAFE
+        self._settings = SettingsByFile(Settings(options=(("select", self.SELECT),) if self.SELECT else ()))
 
     def transform_module_impl(self, tree: cst.Module) -> cst.Module:
         filename = self.context.filename or "<stdin>"
-        result = fix_source(tree.bytes, filename, Settings(select=self.SELECT), unsafe=self._unsafe)
+        result = fix_source(tree.bytes, filename, self._settings.of_file(filename), unsafe=self._unsafe)
         for one in result.dropped:
             self.warn(f"line {one.start.line}: the fix of {one.code} did not hold when tried and was left out")
         if not result.fixed:
@@ -47,7 +49,7 @@ class _Fixes(CodemodCommand, ABC):
 
 
 class ApplySafeFixes(_Fixes):
-    """All safe fixes of the rules that are on by default."""
+    """All safe fixes of the rules that are on: by default, or by the project's settings."""
 
     DESCRIPTION = "Fix everything that dataloader-lint can fix safely."
 

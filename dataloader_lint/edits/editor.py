@@ -18,6 +18,7 @@ from dataloader_lint.edits.repair import Edit, RefusedError, Repair
 from dataloader_lint.facts.names import bindings_of
 from dataloader_lint.facts.tree import Node, Scope, Tree
 from dataloader_lint.source.decoding import line_starts, split_lines
+from dataloader_lint.source.parsing import code_of
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _INDENTATION = re.compile(r"[ \t\f]*")
@@ -29,7 +30,8 @@ class Editor:
 
     `tree` must be the tree of `text`. All offsets are in `text`. Positions come from one pass of code generation when
     the first one is asked for. `promised` keeps the functions that repairs of this round add, by their code, so that
-    equal ones are added once; `taken` their names, so that no two repairs choose the same one.
+    equal ones are added once; `lifted` those that move, by the node's `id`, with all edits that this takes; `taken` the
+    names of both, so that no two repairs choose the same one.
     """
 
     def __init__(self, tree: Tree, text: str) -> None:
@@ -38,6 +40,7 @@ class Editor:
         self.newline = tree.module.default_newline
         self.indent = tree.module.default_indent
         self.promised: dict[object, tuple[str, Edit]] = {}
+        self.lifted: dict[int, tuple[str, tuple[Edit, ...]]] = {}
         self.taken: set[str] = set()
         self._words: set[str] | None = None
         self._ranges: dict[int, tuple[Position, Position]] | None = None
@@ -202,7 +205,7 @@ def _shifts(text: str, module: cst.Module) -> list[int | None]:
 
     LibCST drops a form feed that stands directly before a statement, and a carriage return alone at the end.
     """
-    originals, generated = split_lines(text), split_lines(module.code)
+    originals, generated = split_lines(text), split_lines(code_of(module))
     if len(originals) == len(generated) + 1 and not originals[-1]:
         originals.pop()
     if len(originals) != len(generated):

@@ -26,6 +26,12 @@ def lift_function(editor: Editor, node: Function) -> tuple[str, tuple[Edit, ...]
     """
     if not isinstance(node, cst.FunctionDef) or node not in editor.tree:
         raise RefusedError("no function that is defined in this file")
+    if id(node) not in editor.lifted:  # several loaders may use it
+        editor.lifted[id(node)] = _lift(editor, node)
+    return editor.lifted[id(node)]
+
+
+def _lift(editor: Editor, node: cst.FunctionDef) -> tuple[str, tuple[Edit, ...]]:
     tree, home, name = editor.tree, editor.tree.scope_of(node), node.name.value
     if home.function is not home or len(bindings_of(home)[name]) > 1:
         raise RefusedError("the name of the function means several things")

@@ -19,6 +19,7 @@ from dataloader_lint.facts.names import Binding, Kind, resolve
 from dataloader_lint.facts.tree import LOOPS, Node
 from dataloader_lint.facts.values import Class, Const, Evaluator, Frame, Function, Made, Method, Values, truth
 from dataloader_lint.facts.written import places_of
+from dataloader_lint.source.parsing import code_of
 
 # A condition as written, and the answer that leads here.
 Conditions = frozenset[tuple[str, bool]]
@@ -116,7 +117,7 @@ def _condition(test: cst.BaseExpression, answer: bool, frame: Frame) -> tuple[st
         if opposite is not None:
             test = test.with_changes(comparisons=[test.comparisons[0].with_changes(operator=opposite)])
             answer = not answer
-    code = cst.Module([]).code_for_node(test.with_changes(lpar=[], rpar=[]))
+    code = code_of(cst.Module([]), test.with_changes(lpar=[], rpar=[]))
     return " ".join(code.split()), answer
 
 
@@ -164,6 +165,10 @@ def _of(ev: Evaluator, node: cst.BaseExpression, frame: Frame, depth: int) -> li
 
 def _of_bindings(ev: Evaluator, use: cst.Name, bindings: list[Binding], frame: Frame) -> list[Alternative]:
     left = [each for each in in_force(ev, use, bindings, frame) if _is_reached(ev, each, frame)]
+    if all(each.kind is not Kind.PARAMETER for each in bindings):
+        # What only the default of an option keeps away is one of the program's runs all the same.
+        open_ways = [each for each in bindings if is_reached(ev, each.node, frame, with_options=True)]
+        left = open_ways if len(open_ways) > len(left) > 0 else left
     found: list[Alternative] = []
     for binding in left:
         values = ev.binding(binding, frame, use)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterable
 
 from dataloader_lint.facts.arrays import KeptArray
@@ -15,6 +16,7 @@ from dataloader_lint.facts.cuda import CudaCall, cuda_in_workers
 from dataloader_lint.facts.datasets import Dataset, datasets_in
 from dataloader_lint.facts.entity import Entity
 from dataloader_lint.facts.evaluate import Evaluation
+from dataloader_lint.facts.extras import Extras
 from dataloader_lint.facts.forks import ForcedFork, forced_forks
 from dataloader_lint.facts.handles import KeptHandle, kept_handles
 from dataloader_lint.facts.ignored import LateSetting, late_settings
@@ -39,22 +41,39 @@ from dataloader_lint.facts.unpicklable import KeptFunction, kept_functions
 from dataloader_lint.facts.workers import Workers
 from dataloader_lint.settings import Settings
 
+# Seconds of CPU time that one file may take. Real files take one or two, the largest of torch some ten.
+MAX_SECONDS = 60
+
 
 class Session:
-    """What the files of one run share: the project's modules and what has been worked out about them."""
+    """What the files of one run share: the project's modules and what has been worked out about them.
 
-    def __init__(self) -> None:
-        self.project = Project()
-        self.evaluation = Evaluation(self.project)
-        self.with_cuda = Evaluation(self.project, cuda=True)
+    Of the settings only those count that `Settings.project_key` holds; files that differ there need other sessions.
+    """
+
+    def __init__(self, settings: Settings | None = None) -> None:
+        self._settings = settings or Settings()
+        self.forget()
+
+    def forget(self) -> None:
+        """Start anew; for after an error that may have left something half worked out."""
+        settings = self._settings
+        extras = Extras(settings)
+        self.project = Project(settings.src, settings.extra_words)
+        self.evaluation = Evaluation(self.project, extras=extras)
+        self.with_cuda = Evaluation(self.project, cuda=True, extras=extras)
         self.workers = Workers(self.evaluation)
         self.opencv = OpenCV(self.workers)
         self.reach = Reach(self.workers)
         self.imports = Imports(self.project)
 
     def analyse(self, path: str, text: str, settings: Settings | None = None) -> Analysis:
-        """The facts about a file with the given text. Raises UnreadableError where it is not Python."""
+        """The facts about a file with the given text. Raises UnreadableError where it is not Python.
+
+        The facts raise TooMuchError when working them out takes longer than `MAX_SECONDS`.
+        """
         self.evaluation.steps = self.with_cuda.steps = 0
+        self.evaluation.deadline = self.with_cuda.deadline = time.thread_time() + MAX_SECONDS
         return Analysis(self, self.project.module_for(path, text), settings or Settings())
 
 

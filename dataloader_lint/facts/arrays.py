@@ -29,6 +29,7 @@ from dataloader_lint.facts.values import (
     Values,
     merge,
 )
+from dataloader_lint.source.parsing import code_of
 
 if TYPE_CHECKING:
     from dataloader_lint.facts.datasets import Dataset
@@ -164,6 +165,8 @@ def _origins(ev: Evaluator, node: cst.BaseExpression, frame: Frame, depth: int) 
                 value = _unpacked(binding.value, binding.path)
                 if value is not None:
                     yield from _origins(ev, value, ev.at(binding.scope, frame), depth + 1)
+    elif isinstance(node, cst.Attribute) and node.attr.value == "values":  # the array in a table or a column
+        yield from _origins(ev, node.value, frame, depth + 1)
     elif isinstance(node, cst.Subscript) and not any(_is_text(each.slice) for each in node.slice):
         yield from _origins(ev, node.value, frame, depth + 1)
     elif isinstance(node, cst.Call):
@@ -266,6 +269,6 @@ def _names_object(ev: Evaluator, node: cst.BaseExpression, frame: Frame) -> bool
 def _is_archive(ev: Evaluator, call: cst.Call, frame: Frame) -> bool:
     """Whether a file is known to be an `.npz`, which is read member by member."""
     first = call.args[0].value if call.args else None
-    text = frame.scope.module.tree.module.code_for_node(first) if first is not None else ""
+    text = code_of(frame.scope.module.tree.module, first) if first is not None else ""
     found = ev.values(first, frame) if first is not None else ()
     return ".npz" in text or any(isinstance(each, Const) and str(each.value).endswith(".npz") for each in found)

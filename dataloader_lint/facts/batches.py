@@ -41,6 +41,7 @@ from dataloader_lint.facts.values import (
     constant,
     merge,
 )
+from dataloader_lint.source.parsing import code_of
 
 
 class Device(Enum):
@@ -176,10 +177,10 @@ class Transfer:
     def source_is_written_after(self) -> bool:
         """Whether what is moved is changed in place further down, so that a copy under way could see the change."""
         tree = self.frame.scope.module.tree
-        moved, text = self.moved, tree.module.code_for_node(self.moved)
+        moved, text = self.moved, code_of(tree.module, self.moved)
         bound = _bindings_below(moved, tree)
         for node in _changed_in_place(tree.scope_of(self.call)):
-            if tree.order(node) > tree.order(self.call) and tree.module.code_for_node(node) == text:
+            if tree.order(node) > tree.order(self.call) and code_of(tree.module, node) == text:
                 if any(one is other for one in _bindings_below(node, tree) for other in bound):
                     return True
         return False
@@ -299,7 +300,7 @@ def _file_name(frame: Frame) -> str:
 
 def shown(module: cst.Module, node: cst.CSTNode) -> str:
     """A node as written, on one line, cut where it gets long."""
-    text = " ".join(module.code_for_node(node).split())
+    text = " ".join(code_of(module, node).split())
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 

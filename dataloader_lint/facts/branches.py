@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+
 import libcst as cst
 
-from dataloader_lint.facts.flow import P, leaves
-from dataloader_lint.facts.tree import Node
-from dataloader_lint.facts.values import Const, Evaluator, Frame, Value, Values, truth
+from dataloader_lint.facts.flow import P, exits_before
+from dataloader_lint.facts.tree import Node, Scope
+from dataloader_lint.facts.values import Const, Evaluator, Frame, Value, truth
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Condition:
+    """What is asked on the way to a place, with the answer that leads there; the other one may raise."""
+
+    test: cst.BaseExpression
+    wanted: bool
+    raises: bool = False
 
 
 def is_reached(ev: Evaluator, node: Node, frame: Frame, with_options: bool = False) -> bool:
@@ -14,45 +26,31 @@ def is_reached(ev: Evaluator, node: Node, frame: Frame, with_options: bool = Fal
 
     By default options are what they are declared to be; with `with_options` they may be set to anything.
     """
-    tree = frame.scope.module.tree
+    scope = frame.scope
+    tree = scope.module.tree
+    for condition in tree.once((f"way from {id(scope)}", id(node)), lambda: tuple(_on_the_way(node, scope))):
+        found = ev.values(condition.test, frame)
+        sure = None if with_options and any(_is_default(each) for each in found) else truth(found)
+        if sure is not None and sure is not condition.wanted:
+            if not condition.raises or not any(_is_default(each) for each in found):
+                return False
+    return True
+
+
+def _on_the_way(node: Node, scope: Scope) -> Iterator[Condition]:
+    """What is asked on the way from the start of a scope to a node, from the inside out."""
+    tree = scope.module.tree
     child: Node = node
     for above in tree.ancestors(node):
-        if isinstance(above, cst.If) and child is not above.test:
-            sure = _sure(ev.values(above.test, frame), with_options)
-            if sure is not None and sure is not (child is above.body):
-                return False
-        elif isinstance(above, cst.IfExp) and child is not above.test:
-            sure = _sure(ev.values(above.test, frame), with_options)
-            if sure is not None and sure is not (child is above.body):
-                return False
+        if isinstance(above, cst.If | cst.IfExp):
+            if child is not above.test:
+                yield Condition(above.test, child is above.body)
         elif isinstance(above, cst.IndentedBlock | cst.Module):
-            if not _comes_past(ev, above.body, child, frame, with_options):
-                return False
-        if above is frame.scope.node:
+            for statement in exits_before(tree, above, child):
+                yield Condition(statement.test, False, _raises(statement.body))
+        if above is scope.node:
             break
         child = above
-    return True
-
-
-def _sure(found: Values, with_options: bool) -> bool | None:
-    """What a condition surely gives."""
-    if with_options and any(_is_default(each) for each in found):
-        return None
-    return truth(found)
-
-
-def _comes_past(ev: Evaluator, statements: object, child: Node, frame: Frame, with_options: bool) -> bool:
-    """Whether the statements before `child` let control through: `if n == 0: return` may not."""
-    assert isinstance(statements, list | tuple)
-    for statement in statements:
-        if statement is child:
-            return True
-        if isinstance(statement, cst.If) and leaves(statement.body) and statement.orelse is None:
-            found = ev.values(statement.test, frame)
-            is_refused = _raises(statement.body) and any(_is_default(each) for each in found)
-            if _sure(found, with_options) is True and not is_refused:
-                return False
-    return True
 
 
 def _is_default(value: Value) -> bool:
@@ -93,6 +91,11 @@ def _is_passed(ev: Evaluator, node: Node, around: set[int], frame: Frame) -> boo
             return False
         child = above
     return False
+
+
+def is_passed_after(ev: Evaluator, node: Node, earlier: Node, frame: Frame) -> bool:
+    """Whether control that has been at `earlier`, a statement of the same function, surely comes to `node` as well."""
+    return _is_passed(ev, node, {id(above) for above in frame.scope.module.tree.ancestors(earlier)}, frame)
 
 
 def tests_around(node: Node, frame: Frame) -> list[tuple[cst.BaseExpression, bool]]:

@@ -11,7 +11,8 @@ from dataloader_lint.facts.classes import class_of, find_method
 from dataloader_lint.facts.loaders import Loader, loader_of, loaders_in
 from dataloader_lint.facts.module import ModuleFacts
 from dataloader_lint.facts.names import Kind, resolve
-from dataloader_lint.facts.tree import function_scope
+from dataloader_lint.facts.scripts import is_notebook_file
+from dataloader_lint.facts.tree import Scope, function_scope
 from dataloader_lint.facts.values import Class, Evaluator, Frame, Function, Made, Method, Partial, Value
 
 
@@ -40,10 +41,26 @@ class Handed:
         )
 
     @property
+    def is_in_notebook(self) -> bool:
+        """Whether it is defined in a notebook, where a worker that is spawned finds nothing by its name."""
+        return is_notebook_file(self.function.scope.module)
+
+    @property
+    def is_notebooks_own(self) -> bool:
+        """Whether it is a plain function of a notebook, and the loader starts workers."""
+        return self.is_in_notebook and is_plain(self.function.scope) and self.loader.has_workers is True
+
+    @property
     def name(self) -> str:
         """What the user calls the function; empty for a lambda."""
         node = self.function.node
         return node.name.value if isinstance(node, cst.FunctionDef) else ""
+
+
+def is_plain(scope: Scope) -> bool:
+    """Whether a function stands at module level, with no decorator that could make something else of it."""
+    node = scope.node
+    return isinstance(node, cst.FunctionDef) and not node.decorators and scope.parent is scope.module.root
 
 
 def handed_over(ev: Evaluator, module: ModuleFacts, loaders: list[Loader], argument: str) -> Iterator[Handed]:

@@ -31,7 +31,9 @@ def calls_of(ev: Evaluator, project: Project, function: Scope) -> tuple[tuple[cs
     found: list[tuple[cst.Call, Frame, Values]] = []
     home = function.module
     looked_at = 0
-    for module in (home, *project.importers(home, [each for each in names if each != "__init__"])):
+    outside = [each for each in names if each != "__init__"]
+    kind = "function" if klass is None else "class" if name == "__init__" else "method"
+    for module in (home, *project.callers(home, outside, kind)):
         for each in names:
             for call in module.calls_named(each):
                 looked_at += 1

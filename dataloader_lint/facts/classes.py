@@ -50,6 +50,10 @@ def bases_of(ev: Evaluator, klass: Class) -> Bases:
         classes.append(current)
         if len(classes) > 40:
             return Bases(tuple(classes), tuple(libraries), False)
+        if current.scope.parent is not None and current.scope.parent.parent is None:
+            extra = ev.extras.dataset_base(current.scope.module.path, current.node.name.value)
+            if extra:
+                libraries.append(extra)
         above: list[Class] = []
         frame = ev.frame_of(current.scope.parent) if current.scope.parent is not None else current.outer
         for base in current.node.bases:

@@ -83,7 +83,7 @@ _ELEMENTS: dict[str, Values] = {
 def _element_of_sequence(ev: Evaluator, value: Sequence) -> Values:
     node = value.node
     if value.items is not None:
-        return merge(*value.items) if value.items else merge(_appended(ev, value), NOTHING_KNOWN)
+        return merge(*value.items) if value.items else _appended(ev, value)
     if isinstance(node, cst.ListComp | cst.SetComp | cst.GeneratorExp):
         return ev.values(node.elt, value.frame)
     if isinstance(node, cst.FunctionDef):
@@ -102,15 +102,32 @@ def _appended(ev: Evaluator, value: Sequence) -> Values:
     tree = value.frame.scope.module.tree
     assign = tree.parent(value.node) if value.node in tree else None
     if not isinstance(assign, cst.Assign | cst.AnnAssign):
-        return ()
+        return NOTHING_KNOWN
     target = assign.targets[0].target if isinstance(assign, cst.Assign) else assign.target
     name = dotted(target)
+    scope = value.frame.scope
     found: list[Values] = []
-    for call in value.frame.scope.own(cst.Call) if name else ():
+    owners: set[int] = set()
+    for call in scope.own(cst.Call) if name else ():
         if isinstance(call.func, cst.Attribute) and call.func.attr.value == "append" and len(call.args) == 1:
             if dotted(call.func.value) == name:
+                owners.add(id(call.func.value))
                 found.append(ev.values(call.args[0].value, value.frame))
-    return merge(*found)
+    is_local = isinstance(target, cst.Name) and isinstance(scope.node, cst.FunctionDef)
+    if (
+        is_local
+        and found
+        and all(
+            id(each) in owners or isinstance(tree.parent(each), _KEEPING)
+            for each in tree.find(scope.node, cst.Name)
+            if each.value == name and each is not target
+        )
+    ):
+        return merge(*found)
+    return merge(*found, NOTHING_KNOWN)
+
+
+_KEEPING = (cst.Return, cst.Element, cst.For, cst.Subscript)  # where a name stands and the list stays as it is
 
 
 def _yielded(ev: Evaluator, frame: Frame) -> Values:
@@ -157,7 +174,7 @@ def _element_of_made(ev: Evaluator, value: Made, call: cst.Call, frame: Frame) -
 def item(ev: Evaluator, value: Value, index: object) -> Values:
     """What `value[index]` can be; `index` is ABSENT where it is no constant."""
     if isinstance(value, Sequence):
-        if value.items is not None and isinstance(index, int) and not isinstance(index, bool):
+        if value.items and isinstance(index, int) and not isinstance(index, bool):
             inside = -len(value.items) <= index < len(value.items)
             return value.items[index] if inside else NOTHING_KNOWN
         return ev.element(value)

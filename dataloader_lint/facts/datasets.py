@@ -11,13 +11,14 @@ from dataloader_lint.facts import classes
 from dataloader_lint.facts.arrays import KeptArray, arrays_of
 from dataloader_lint.facts.bound_containers import BoundContainer, bound_containers
 from dataloader_lint.facts.classes import AttributeBinding, Bases
+from dataloader_lint.facts.forms import Form
 from dataloader_lint.facts.library import DATASET_BASES, DATASET_PACKAGES, ITERABLE_BASES
 from dataloader_lint.facts.loaders import Loader, loaders_in
 from dataloader_lint.facts.module import ModuleFacts
 from dataloader_lint.facts.names import dotted
 from dataloader_lint.facts.project import Project
 from dataloader_lint.facts.reads import Reads, reads_of
-from dataloader_lint.facts.storage import Form, SampleStorage, sample_storage
+from dataloader_lint.facts.storage import SampleStorage, sample_storage
 from dataloader_lint.facts.tree import Scope
 from dataloader_lint.facts.values import Class, Evaluator, Function, Made, Value
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import time
 from collections.abc import Callable
 from functools import partial
 from typing import TypeVar
@@ -11,7 +12,7 @@ import libcst as cst
 
 from dataloader_lint.facts import callers, calls, classes, containers, expressions, members, parameters
 from dataloader_lint.facts.branches import in_force, is_reached
-from dataloader_lint.facts.library import canonical
+from dataloader_lint.facts.extras import Extras
 from dataloader_lint.facts.names import Binding, Kind, bindings_of, resolve, star_imports
 from dataloader_lint.facts.project import Project
 from dataloader_lint.facts.tree import COMPREHENSIONS, Scope
@@ -29,9 +30,11 @@ from dataloader_lint.facts.values import (
     Values,
     merge,
 )
+from dataloader_lint.settings import Settings
+from dataloader_lint.source.decoding import TooMuchError
 
 # Bounds that keep the cost of one question in proportion: what they cut off is "unknown", so rules fall silent there.
-MAX_STEPS = 5_000
+MAX_STEPS = 2_500
 MAX_NESTING = 90
 MAX_DEPTH = 4
 K = TypeVar("K")
@@ -41,10 +44,12 @@ _NEVER = 1_000_000
 class Evaluation:
     """Evaluates expressions on demand and remembers the results; one for all modules of a project."""
 
-    def __init__(self, project: Project, cuda: bool = False) -> None:
+    def __init__(self, project: Project, cuda: bool = False, extras: Extras | None = None) -> None:
         self.project = project
+        self.extras = extras or Extras(Settings())
         self.cuda = cuda  # whether to ask what things are where CUDA is available, instead of anywhere
         self.steps = 0
+        self.deadline = float("inf")  # in CPU time of this thread
         self._last_step = 0
         self._low = _NEVER  # the outermost running question that has cut off what is being worked out
         self._entered: dict[tuple[int, int, int, Value | None], tuple[Frame, Frame]] = {}
@@ -91,6 +96,8 @@ class Evaluation:
         if self.steps > self._last_step or depth > MAX_NESTING:
             return self._cut(0)
         self.steps += 1
+        if not self.steps & 255:
+            self.check_time()
         before, self._low = self._low, _NEVER
         self._running[key] = depth
         try:
@@ -104,6 +111,11 @@ class Evaluation:
         else:
             self._low = min(before, self._low)
         return result
+
+    def check_time(self) -> None:
+        """Raise TooMuchError once the time for a file has run out."""
+        if time.thread_time() > self.deadline:
+            raise TooMuchError("checking this file takes too long, so it was left out", "split it up, or exclude it")
 
     def _cut(self, depth: int) -> Values:
         """The answer to a question that is being worked out already, `depth` questions from the outside."""
@@ -123,6 +135,10 @@ class Evaluation:
         kind = binding.kind
         if kind is Kind.PARAMETER:
             return parameters.parameter(self, binding, frame)
+        if (kind is Kind.FUNCTION or kind is Kind.CLASS) and binding.scope.parent is None:
+            extra = self.extras.makes_loader(binding.scope.module.path, binding.name)
+            if extra:
+                return (Library(extra),)
         if kind is Kind.FUNCTION:
             return (Function(binding.scope.module.tree.inner_scope[id(binding.node)], frame),)
         if kind is Kind.CLASS:
@@ -154,7 +170,7 @@ class Evaluation:
                 return (Module(below),)
             if binding.level:
                 return NOTHING_KNOWN
-            return (Library(canonical(f"{binding.imported}.{binding.member}")),)
+            return (Library(self.extras.library_name(f"{binding.imported}.{binding.member}")),)
         return self.member(scope, binding.member)
 
     def callers(self, function: Scope) -> tuple[tuple[cst.Call, Frame, Values], ...]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from typing import Generic, Protocol, TypeVar
 
 import libcst as cst
 
-from dataloader_lint.facts.tree import COMPREHENSIONS, LOOPS, Node, Tree
+from dataloader_lint.facts.tree import COMPREHENSIONS, LOOPS, Block, Node, Tree
 
 
 class Placed(Protocol):
@@ -25,25 +26,29 @@ class _Flow(Generic[P]):
 
     def __init__(self, tree: Tree, placed: Sequence[P]) -> None:
         self.tree = tree
-        # Every node around a thing, so that "is it in this block" is a look-up.
-        self.around: list[tuple[P, set[int]]] = [
-            (item, {id(item.node), *(id(above) for above in tree.ancestors(item.node))}) for item in placed
-        ]
+        self.placed = placed
+        # By the node around them, so that "what is in this block" is a look-up: files hold thousands of things.
+        self.within: dict[int, list[P]] = {}
+        self.at: dict[int, list[P]] = {}
+        for item in placed:
+            self.at.setdefault(id(item.node), []).append(item)
+            for around in {id(item.node), *(id(above) for above in tree.ancestors(item.node))}:
+                self.within.setdefault(around, []).append(item)
 
-    def inside(self, node: Node) -> list[P]:
-        return [item for item, around in self.around if id(node) in around]
+    def inside(self, node: Node) -> Sequence[P]:
+        return self.within.get(id(node), ())
 
-    def before(self, use: Node, stop: Node) -> tuple[list[P], bool]:
+    def before(self, use: Node, stop: Node) -> tuple[dict[int, P], bool]:
         """What reaches `use` from within the scope node `stop`, and whether one of it surely does."""
-        reached: list[P] = []
+        reached: dict[int, P] = {}  # by `id`, as there may be thousands
         child = use
         for above in self.tree.ancestors(use):
             body = getattr(above, "body", None)
             if isinstance(above, cst.IndentedBlock | cst.Module | cst.SimpleStatementSuite):
-                if self._backwards(above.body, child, reached):
+                if self._backwards(above, child, reached):
                     return reached, True
             elif isinstance(above, cst.SimpleStatementLine):
-                if self._backwards(above.body, child, reached):
+                if self._backwards(above, child, reached):
                     return reached, True
             elif isinstance(above, cst.For) and child is body:
                 self._carried(above, use, reached)
@@ -62,39 +67,36 @@ class _Flow(Generic[P]):
             elif isinstance(above, cst.For | cst.While) and child is above.orelse:
                 self._statement(above.body, reached)
             elif isinstance(above, COMPREHENSIONS):
-                own = [item for item in self.inside(above) if item not in reached]
-                if own:
-                    reached.extend(own)
+                if self._take(self.inside(above), reached):
                     return reached, True
             if above is stop:
                 break
             child = above
-        own = [item for item, _ in self.around if isinstance(item.node, cst.Param) and item not in reached]
-        reached.extend(own)
-        return reached, bool(own)
+        return reached, self._take([item for item in self.placed if isinstance(item.node, cst.Param)], reached)
 
-    def _own(self, statement: Node, reached: list[P]) -> bool:
+    def _take(self, items: Iterable[P], reached: dict[int, P]) -> bool:
+        """Add what is not among the reached things yet, and say whether there was any."""
+        before = len(reached)
+        for item in items:
+            reached.setdefault(id(item), item)
+        return len(reached) > before
+
+    def _own(self, statement: Node, reached: dict[int, P]) -> bool:
         """Things that the head of a compound statement places (`for x in`, `with ... as x`)."""
-        own = [item for item, _ in self.around if item.node is statement]
-        reached.extend(own)
+        own = self.at.get(id(statement), ())
+        self._take(own, reached)
         return bool(own)
 
-    def _carried(self, loop: Node, use: Node, reached: list[P]) -> None:
+    def _carried(self, loop: Node, use: Node, reached: dict[int, P]) -> None:
         """Things later in a loop's body reach its next round."""
         order = self.tree.order(use)
-        for item in self.inside(loop):
-            if item not in reached and item.node is not loop and self.tree.order(item.node) > order:
-                reached.append(item)
+        later = (item for item in self.inside(loop) if self.tree.order(item.node) > order)
+        self._take((item for item in later if item.node is not loop), reached)
 
-    def _backwards(self, statements: Iterable[Node], child: Node, reached: list[P]) -> bool:
-        earlier: list[Node] = []
-        for statement in statements:
-            if statement is child:
-                break
-            earlier.append(statement)
-        return any(self._statement(statement, reached) for statement in reversed(earlier))
+    def _backwards(self, block: Block, child: Node, reached: dict[int, P]) -> bool:
+        return any(self._statement(statement, reached) for statement in self.tree.backwards(block, child))
 
-    def _statement(self, statement: Node, reached: list[P]) -> bool:
+    def _statement(self, statement: Node, reached: dict[int, P]) -> bool:
         """Add what leaves a statement alive; True if nothing from before it survives."""
         within = self.inside(statement)
         if not within:
@@ -115,22 +117,22 @@ class _Flow(Generic[P]):
                 return sure
             return self._statement(statement.body, reached) and sure
         if isinstance(statement, LOOPS):
-            reached.extend(item for item in within if item not in reached)
+            self._take(within, reached)
             return False
-        reached.extend(item for item in within if item not in reached)
+        self._take(within, reached)
         if isinstance(statement, cst.FunctionDef | cst.ClassDef):
             return any(item.node is statement for item in within)  # the others are set when the function runs
         return True
 
-    def _leave(self, body: Node, reached: list[P], handlers: bool) -> None:
+    def _leave(self, body: Node, reached: dict[int, P], handlers: bool) -> None:
         if handlers:
             self._statement(body, reached)
 
-    def _arm(self, body: Node, reached: list[P]) -> bool:
+    def _arm(self, body: Node, reached: dict[int, P]) -> bool:
         """One of several alternatives; an arm that leaves the function lets nothing through."""
         return leaves(body) or self._statement(body, reached)
 
-    def _branches(self, statement: cst.If | cst.Match, reached: list[P]) -> bool:
+    def _branches(self, statement: cst.If | cst.Match, reached: dict[int, P]) -> bool:
         if isinstance(statement, cst.Match):
             for case in statement.cases:
                 self._arm(case.body, reached)
@@ -156,16 +158,29 @@ def leaves(body: Node) -> bool:
     return isinstance(last, cst.Return | cst.Raise | cst.Continue | cst.Break)
 
 
-def reaching(use: Node, placed: Sequence[P], tree: Tree) -> list[P]:
-    """Those of `placed` (all in the scope of `use`) whose effect can be in force at `use`, in document order."""
-    return reaching_or_not(use, placed, tree)[0]
+def reaching(use: Node, placed: Sequence[P], tree: Tree, *, keep: bool = False) -> list[P]:
+    """Those of `placed` (all in the scope of `use`) whose effect can be in force at `use`, in document order.
+
+    With `keep`, what was found out about `placed` is kept for the next question about the same list.
+    """
+    return reaching_or_not(use, placed, tree, keep=keep)[0]
 
 
-def reaching_or_not(use: Node, placed: Sequence[P], tree: Tree) -> tuple[list[P], bool]:
+def reaching_or_not(use: Node, placed: Sequence[P], tree: Tree, *, keep: bool = False) -> tuple[list[P], bool]:
     """As `reaching`, with whether one of them is surely in force."""
     scope = tree.scope_of(use)
     while isinstance(scope.node, COMPREHENSIONS) and scope.parent is not None:
         scope = scope.parent
-    found, surely = _Flow(tree, placed).before(use, scope.node)
-    found.sort(key=lambda item: tree.order(item.node) if item.node in tree else -1)
-    return found, surely
+    flow: _Flow[P] = tree.once(("flow", id(placed)), lambda: _Flow(tree, placed)) if keep else _Flow(tree, placed)
+    found, surely = flow.before(use, scope.node)
+    order = sorted(found.values(), key=lambda item: tree.order(item.node) if item.node in tree else -1)
+    return order, surely
+
+
+def exits_before(tree: Tree, block: cst.Module | cst.IndentedBlock, child: Node) -> Sequence[cst.If]:
+    """The `if` statements without `else` of a block that stand before one of its statements and do not let through."""
+    exits = tree.once(
+        ("exits", id(block)),
+        lambda: [one for one in block.body if isinstance(one, cst.If) and one.orelse is None and leaves(one.body)],
+    )
+    return exits[: bisect_left(exits, tree.order(child), key=tree.order)]

@@ -13,6 +13,7 @@ from dataloader_lint.facts.ingredients import WORKER_INFO
 from dataloader_lint.facts.module import ModuleFacts, last_name
 from dataloader_lint.facts.names import dotted, resolve
 from dataloader_lint.facts.reach import Reach
+from dataloader_lint.facts.scripts import is_test
 from dataloader_lint.facts.tree import Scope, function_scope
 from dataloader_lint.facts.values import Class, Library, Made, Value
 from dataloader_lint.facts.workers import WorkerFunction, Workers
@@ -78,6 +79,8 @@ def shared_generators(reach: Reach, module: ModuleFacts) -> Iterator[SharedGener
                 key = id(klass.scope)
                 if key not in quiet:
                     loaders = reach.loaders_of(klass)
+                    if not is_test(klass.scope.module):  # what tests do with it says nothing about training
+                        loaders = [loader for loader in loaders if not is_test(loader.frame.scope.module)]
                     quiet[key] = bool(loaders) and all(loader.has_workers is False for loader in loaders)
                 if quiet[key]:
                     continue

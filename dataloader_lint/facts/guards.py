@@ -15,33 +15,41 @@ SCRIPT, COPY = "__main__", "__mp_main__"
 
 def is_guarded(node: Node, tree: Tree) -> bool:
     """Whether code at module level runs in no worker, or not in the script itself: `if __name__ == "__main__":`."""
-    child = node
+    known: dict[int, bool] = tree.once(("guarded", 0), dict)
+    path: list[int] = []
+    child, found = node, False
     for above in tree.ancestors(node):
-        if isinstance(above, cst.If | cst.IfExp) and child is not above.test:
-            if _keeps_away(above.test, child is above.body, tree):
-                return True
-        elif isinstance(above, cst.BooleanOperation) and child is above.right:
-            if _keeps_away(above.left, isinstance(above.operator, cst.And), tree):
-                return True
-        elif isinstance(above, cst.MatchCase):
-            match = tree.parent(above)
-            if isinstance(match, cst.Match) and _case_keeps_away(match.subject, above):
-                return True
-        elif isinstance(above, cst.IndentedBlock | cst.Module):
-            if any(_leaves_copies(statement, tree) for statement in _before(above, child)):
-                return True
+        path.append(id(child))
+        if id(child) in known:
+            found = known[id(child)]
+            break
+        if _guards(above, child, tree):
+            found = True
+            break
         child = above
+    known.update(dict.fromkeys(path, found))
+    return found
+
+
+def _guards(above: Node, child: Node, tree: Tree) -> bool:
+    """Whether what stands right around a place keeps it away."""
+    if isinstance(above, cst.If | cst.IfExp):
+        return child is not above.test and _keeps_away(above.test, child is above.body, tree)
+    if isinstance(above, cst.BooleanOperation):
+        return child is above.right and _keeps_away(above.left, isinstance(above.operator, cst.And), tree)
+    if isinstance(above, cst.MatchCase):
+        match = tree.parent(above)
+        return isinstance(match, cst.Match) and _case_keeps_away(match.subject, above)
+    if isinstance(above, cst.IndentedBlock | cst.Module):
+        first = tree.once(("leaves copies", id(above)), lambda: _first_exit(above, tree))
+        return first is not None and tree.order(first) < tree.order(child)
     return False
 
 
-def _before(block: cst.IndentedBlock | cst.Module, child: Node) -> list[cst.If]:
-    found: list[cst.If] = []
-    for statement in block.body:
-        if statement is child:
-            break
-        if isinstance(statement, cst.If):
-            found.append(statement)
-    return found
+def _first_exit(block: cst.IndentedBlock | cst.Module, tree: Tree) -> cst.If | None:
+    """The first statement of a block that workers do not get past."""
+    statements = (statement for statement in block.body if isinstance(statement, cst.If))
+    return next((statement for statement in statements if _leaves_copies(statement, tree)), None)
 
 
 def _keeps_away(test: cst.BaseExpression, wanted: bool, tree: Tree) -> bool:

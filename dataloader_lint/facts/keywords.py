@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import libcst as cst
 
+from dataloader_lint.facts import dict_stores
 from dataloader_lint.facts.branches import in_force, is_reached
 from dataloader_lint.facts.flow import reaching_or_not
 from dataloader_lint.facts.names import Binding, Kind, bindings_of, resolve
@@ -24,12 +25,6 @@ from dataloader_lint.facts.values import (
     constant,
     merge,
 )
-
-# Calls that read a dict they are given and leave it as it is.
-_READERS = frozenset(
-    {"print", "len", "dict", "str", "repr", "sorted", "list", "bool", "vars", "isinstance", "type", "format", "pprint"}
-)
-_READING_METHODS = frozenset({"debug", "format", "info", "isdisjoint", "update", "warning"})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,14 +52,15 @@ class Changes:
 def lookup(ev: Evaluator, node: cst.CSTNode, key: object, frame: Frame) -> Values:
     """What `node[key]` can be where the dict expression `node` stands; ABSENT among the values if it may be missing."""
     if not isinstance(node, cst.Name):
-        return merge(*(in_value(ev, value, key) for value in ev.values(node, frame)))
+        return merge(*(in_value(ev, value, key, frame.scope) for value in ev.values(node, frame)))
     found_changes = changes_at(ev, node, key, frame)
     if found_changes is None:
         return NOTHING_KNOWN
     outer = found_changes.frame
     found = merge(*(_effect(ev, change, key, outer) for change in found_changes.reached)) or NOTHING_KNOWN
-    if found_changes.unsure:
-        found = merge(found, NOTHING_KNOWN)
+    for each in found_changes.unsure:  # a store under another key than this one changes nothing
+        is_store = isinstance(each, cst.Assign)
+        found = merge(found, ev.values(each.value, outer) if is_store else NOTHING_KNOWN)  # type: ignore[attr-defined]
     tree = frame.scope.module.tree
     for statement, default in found_changes.defaults:  # setdefault
         if ABSENT in found or UNKNOWN in found:
@@ -121,7 +117,7 @@ def _effect(ev: Evaluator, change: Change, key: object, frame: Frame) -> Values:
     binding = change.binding
     if binding.kind is Kind.VALUE and not binding.path and isinstance(binding.value, cst.Name):
         return lookup(ev, binding.value, key, frame)
-    return merge(*(in_value(ev, value, key) for value in ev.binding(binding, frame)))
+    return merge(*(in_value(ev, value, key, frame.scope) for value in ev.binding(binding, frame)))
 
 
 def _changes(
@@ -173,16 +169,10 @@ def _changes(
             elif method in ("clear", "popitem"):
                 unsure.append(call)
         elif any(is_it(arg.value) and arg.star != "**" for arg in call.args):
-            if not _only_reads(call.func):
+            if not dict_stores.only_reads(call.func):
                 if not any(isinstance(value, Library) for value in ev.values(call.func, home)):
                     unsure.append(call)
     return surely, unsure, defaults
-
-
-def _only_reads(callee: cst.BaseExpression) -> bool:
-    if isinstance(callee, cst.Attribute):  # other.update(this)
-        return callee.attr.value in _READING_METHODS
-    return isinstance(callee, cst.Name) and callee.value in _READERS
 
 
 def _updated(
@@ -211,10 +201,31 @@ def _updated(
         return
 
 
-def in_value(ev: Evaluator, value: object, key: object) -> Values:
-    """What a key gives in a dict value as it was made."""
+def in_value(ev: Evaluator, value: object, key: object, at: Scope | None = None) -> Values:
+    """What a key gives in a dict value, seen from the scope `at`; that scope's own stores are left to `changes_at`."""
     if not isinstance(value, Mapping):
         return (ABSENT,) if isinstance(value, Const) and value.value is None else NOTHING_KNOWN
+    found = _as_made(ev, value, key)
+    kept = dict_stores.kept_under(value)
+    if not kept or (at is value.frame.scope and "." not in kept):
+        return found
+    for store in dict_stores.stores(ev, value, kept):
+        given: Values = NOTHING_KNOWN
+        if isinstance(store.node, cst.Assign):
+            if store.key is not UNKNOWN and store.key != key:
+                continue
+            given = ev.values(store.node.value, store.frame)
+        elif isinstance(store.node, cst.Call) and store.is_update:
+            given = in_arguments(ev, store.node, key, store.frame)
+        if store.is_sure and store.key is not UNKNOWN:
+            found = _over(given, found)
+        else:
+            found = merge(found, tuple(each for each in given if each is not ABSENT))
+    return found
+
+
+def _as_made(ev: Evaluator, value: Mapping, key: object) -> Values:
+    """What a key gives in a dict value before anything is stored into it."""
     node, frame = value.node, value.frame
     if isinstance(node, cst.Dict):
         found: Values = (ABSENT,)
@@ -315,6 +326,9 @@ def all_values(ev: Evaluator, value: Mapping) -> Iterator[Values]:
             yield ev.values(arg.value, value.frame) if arg.keyword is not None else NOTHING_KNOWN
     else:
         yield NOTHING_KNOWN
+    kept = dict_stores.kept_under(value)
+    for store in dict_stores.stores(ev, value, kept) if kept else ():
+        yield ev.values(store.node.value, store.frame) if isinstance(store.node, cst.Assign) else NOTHING_KNOWN
 
 
 def stored(ev: Evaluator, node: cst.BaseExpression, frame: Frame) -> list[Values]:

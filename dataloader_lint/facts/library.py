@@ -155,9 +155,14 @@ SELF_RETURNING = frozenset(
     }
 )
 
+# What a class of a library is that the settings call a Dataset: nothing else is known of it, unlike of torch's own.
+EXTRA_DATASET = "torch.utils.data.extra.Dataset"
+EXTRA_ITERABLE = "torch.utils.data.extra.IterableDataset"
+
 # Base classes that make a class a map-style Dataset.
 DATASET_BASES = frozenset(
     {
+        EXTRA_DATASET,
         "torch.utils.data.Dataset",
         "torch.utils.data.Subset",
         "torch.utils.data.ConcatDataset",
@@ -182,6 +187,7 @@ DATASET_BASES = frozenset(
 )
 ITERABLE_BASES = frozenset(
     {
+        EXTRA_ITERABLE,
         "torch.utils.data.IterableDataset",
         "torch.utils.data.IterDataPipe",
         "torchdata.datapipes.iter.IterDataPipe",

@@ -259,7 +259,7 @@ def _loaders(ev: Evaluator, module: ModuleFacts) -> Iterator[Loader]:
         frame = ev.frame_of(function_scope(module.tree.scope_of(call)))
         if last_name(call.func) == "__init__":
             yield from _in_subclass(ev, call, frame)
-        elif _may_name_loader(call.func, module) and any(
+        elif _may_name_loader(ev, call.func, module) and any(
             _makes_loader(ev, callee) for callee in ev.values(call.func, frame)
         ):
             for value in ev.values(call, frame):
@@ -272,26 +272,26 @@ def _loaders(ev: Evaluator, module: ModuleFacts) -> Iterator[Loader]:
 _LAST_NAMES = frozenset(name.rpartition(".")[2] for name in (*LOADERS, *LOADER_METHODS))
 
 
-def _may_name_loader(callee: cst.BaseExpression, module: ModuleFacts) -> bool:
+def _may_name_loader(ev: Evaluator, callee: cst.BaseExpression, module: ModuleFacts) -> bool:
     """A cheap look before the evaluation, which may have to open other files.
 
     Imported names, parameters and methods are followed where their name speaks of loading; names that this module binds
     itself (a class, another name for one, a partial) always.
     """
     name = last_name(callee)
-    if _speaks_of_loading(name):
+    if _speaks_of_loading(name, ev):
         return True
     if not isinstance(callee, cst.Name):
         return False
     return any(
         binding.kind in (Kind.CLASS, Kind.VALUE)
-        or (binding.kind is Kind.IMPORT and binding.member is not None and _speaks_of_loading(binding.member))
+        or (binding.kind is Kind.IMPORT and binding.member is not None and _speaks_of_loading(binding.member, ev))
         for binding in resolve(callee, module.tree)
     )
 
 
-def _speaks_of_loading(name: str) -> bool:
-    return name in _LAST_NAMES or "load" in name.lower()
+def _speaks_of_loading(name: str, ev: Evaluator) -> bool:
+    return name in _LAST_NAMES or "load" in name.lower() or name in ev.extras.loader_words
 
 
 def _makes_loader(ev: Evaluator, callee: Value) -> bool:

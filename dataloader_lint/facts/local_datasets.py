@@ -1,4 +1,4 @@
-"""Datasets whose class is defined inside a function, so that no import can find it by its name."""
+"""Datasets whose class no import can find by its name: defined inside a function, or in a notebook."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from dataloader_lint.facts.loaders import Loader
 from dataloader_lint.facts.module import ModuleFacts
 from dataloader_lint.facts.names import bindings_of
 from dataloader_lint.facts.reach import Reach
+from dataloader_lint.facts.scripts import is_notebook_file
 from dataloader_lint.facts.tree import Scope
 from dataloader_lint.facts.unpicklable import may_pickle
 from dataloader_lint.facts.values import Class, Element, Evaluator, Made, Sequence, Value
@@ -20,11 +21,19 @@ from dataloader_lint.facts.values import Class, Element, Evaluator, Made, Sequen
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LocalDataset:
-    """A Dataset class inside a function; `loader` is one with workers that gets an object of it, if one is in sight."""
+    """A Dataset class inside a function; `loader` is one with workers that gets an object of it, if one is in sight.
+
+    `function` is empty for a class at module level of a notebook.
+    """
 
     klass: Class
     function: str
     loader: Loader | None
+
+    @property
+    def is_in_notebook(self) -> bool:
+        """Whether it is defined in a notebook, where a worker that is spawned finds nothing by its name."""
+        return is_notebook_file(self.klass.scope.module)
 
     @property
     def name(self) -> str:
@@ -35,7 +44,11 @@ def local_datasets(reach: Reach, module: ModuleFacts) -> Iterator[LocalDataset]:
     """The Dataset classes inside functions that reach a loader with workers, or that their function returns."""
     for klass in reach.workers.datasets(module):
         function = _function_around(klass.scope)
-        if function is None or _is_found_by_name(reach.ev, klass, function):
+        if function is None:
+            if is_notebook_file(module):
+                yield from _of_notebook(reach, klass)
+            continue
+        if _is_found_by_name(reach.ev, klass, function):
             continue
         assert isinstance(function.node, cst.FunctionDef)
         name = function.node.name.value
@@ -45,6 +58,13 @@ def local_datasets(reach: Reach, module: ModuleFacts) -> Iterator[LocalDataset]:
             yield LocalDataset(klass, name, loader)
         elif not loaders and _is_returned(reach.ev, klass, function):
             yield LocalDataset(klass, name, None)
+
+
+def _of_notebook(reach: Reach, klass: Class) -> Iterator[LocalDataset]:
+    loaders = (each for each in reach.loaders_of(klass) if each.has_workers is True and may_pickle(each))
+    loader = next(loaders, None)
+    if loader is not None and not _pickles_itself(reach.ev, klass):
+        yield LocalDataset(klass, "", loader)
 
 
 def _function_around(scope: Scope) -> Scope | None:
@@ -61,6 +81,10 @@ def _is_found_by_name(ev: Evaluator, klass: Class, function: Scope) -> bool:
         return True
     if "__qualname__" in bindings_of(klass.scope):
         return True
+    return _pickles_itself(ev, klass)
+
+
+def _pickles_itself(ev: Evaluator, klass: Class) -> bool:
     bases = ev.bases(klass).classes
     return any(classes.find_method(ev, bases, each) is not None for each in PICKLES_ITSELF[1:])
 

@@ -7,7 +7,7 @@ import libcst as cst
 from dataloader_lint.facts import classes, hints, options
 from dataloader_lint.facts.containers import augmented, follow
 from dataloader_lint.facts.flow import reaching_or_not
-from dataloader_lint.facts.library import LOADERS, canonical
+from dataloader_lint.facts.library import LOADERS
 from dataloader_lint.facts.names import Binding, Kind, bindings_of, dotted
 from dataloader_lint.facts.tree import Scope
 from dataloader_lint.facts.values import (
@@ -35,7 +35,7 @@ _NAMESPACES = ("parse_args", "parse_known_args", "parse_args_and_config")
 def attribute(ev: Evaluator, value: Value, name: str) -> Values:
     """What `value.name` can be."""
     if isinstance(value, Library):
-        return (Library(canonical(f"{value.name}.{name}")),)
+        return (Library(ev.extras.library_name(f"{value.name}.{name}")),)
     if isinstance(value, Module):
         return ev.member(value.scope, name)
     if isinstance(value, Class):

@@ -200,24 +200,31 @@ def _bound_by_global_statements(root: Scope) -> Iterable[Binding]:
 
 
 def resolve(name: cst.Name, tree: Tree) -> list[Binding]:
-    """The bindings that a name can have where it stands, in document order; empty for builtins and unknown names."""
+    """The bindings that a name can have where it stands, in document order; empty for builtins and unknown names.
+
+    They do not depend on the call that is looked at, so each name is looked up once.
+    """
+    return tree.once(("resolved", id(name)), lambda: _look_up(name, tree))
+
+
+def _look_up(name: cst.Name, tree: Tree) -> list[Binding]:
     scope: Scope | None = tree.scope_of(name)
     inside = True
     while scope is not None:
+        is_class = isinstance(scope.node, cst.ClassDef)
         # A class body is seen by its own statements only, not by its methods.
-        if inside or not isinstance(scope.node, cst.ClassDef):
+        if inside or not is_class:
             candidates = bindings_of(scope).get(name.value)
             if candidates:
-                if len(candidates) == 1 and not isinstance(scope.node, cst.ClassDef):
+                if len(candidates) == 1 and not is_class:
                     return candidates  # the usual case: where it is bound once, it has that value or none
-                if inside:
-                    reached = reaching(name, candidates, tree)
-                    # A class body falls back to the outer scope; elsewhere a name bound only later stays itself.
-                    if reached or not isinstance(scope.node, cst.ClassDef):
-                        return reached
-                else:
+                if not inside:
                     return candidates
-        if not isinstance(scope.node, COMPREHENSIONS) and not isinstance(scope.node, cst.ClassDef):
+                reached = reaching(name, candidates, tree, keep=True)
+                # A class body falls back to the outer scope; elsewhere a name bound only later stays itself.
+                if reached or not is_class:
+                    return reached
+        if not is_class and not isinstance(scope.node, COMPREHENSIONS):
             inside = False
         scope = scope.parent
     return []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import libcst as cst
 
 from dataloader_lint.facts.names import dotted
@@ -19,6 +21,8 @@ from dataloader_lint.facts.values import (
     constant,
     merge,
 )
+
+_ASKS_FOR_GPU = re.compile(r"(?:use_|enable_|with_)?(?:cuda|gpu|accel|accelerator)")
 
 
 def _keyword(call: cst.Call, name: str) -> cst.BaseExpression | None:
@@ -65,6 +69,8 @@ def of_namespace(ev: Evaluator, scope: Scope, name: str) -> Values:
         kind = action.evaluated_value if isinstance(action, cst.SimpleString) else ""
         if default is not None:
             found.append(_labelled(_converted(ev, call, ev.values(default, frame), frame), label))
+        elif kind == "store_true" and ev.cuda and _ASKS_FOR_GPU.fullmatch(name):
+            found.append((Const(True, f"`{shown}`"),))  # who asks about a GPU asks what is there with this option
         elif kind in ("store_true", "store_false"):
             found.append((Const(kind == "store_false", label),))
         elif not flags[0].startswith("-") or _keyword(call, "required") is not None:

@@ -13,6 +13,7 @@ from dataloader_lint.facts.loaders import Loader, loader_of
 from dataloader_lint.facts.module import ModuleFacts, last_name
 from dataloader_lint.facts.tree import function_scope
 from dataloader_lint.facts.values import Evaluator, Frame, Made, Value
+from dataloader_lint.source.parsing import code_of
 
 _RUNNING = frozenset({"fit", "predict", "test", "validate"})
 _TRAINERS = ("lightning.", "pytorch_lightning.")
@@ -31,7 +32,7 @@ def useless_pins(
 ) -> Iterator[UselessPin]:
     """The loaders of a module that pin, though all that the module does with their batches happens on the CPU."""
     pinning = [loader for loader in loaders if loader.is_written_here and _is_pinning(loader)]
-    if not pinning or "cuda" in module.tree.module.code.lower():
+    if not pinning or "cuda" in code_of(module.tree.module).lower():
         return
     moves = list(transfers)
     for loader in pinning:

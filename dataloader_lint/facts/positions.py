@@ -8,6 +8,7 @@ import libcst as cst
 from libcst._nodes.internal import CodegenState
 
 from dataloader_lint.diagnostics import Position
+from dataloader_lint.source.parsing import room_for_recursion
 
 Node = cst.CSTNode
 
@@ -15,7 +16,8 @@ Node = cst.CSTNode
 def ranges(module: cst.Module, wanted: Iterable[Node]) -> dict[int, tuple[Position, Position]]:
     """Start and end of the wanted nodes of a module, by `id`; without the blank lines and comments before them."""
     state = _Recorder(module, {id(node) for node in wanted})
-    module._codegen(state)
+    with room_for_recursion():
+        module._codegen(state)
     return state.found
 
 

@@ -7,37 +7,77 @@ from __future__ import annotations
 
 import os
 import re
+import stat
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from dataloader_lint.facts.library import TOP_LEVEL
 from dataloader_lint.facts.module import ModuleFacts
+from dataloader_lint.facts.outline import Outline, outline, that_use
 from dataloader_lint.facts.tree import Scope
-from dataloader_lint.gate import may_matter
+from dataloader_lint.gate import LOADING, may_lead_on, subjects
 from dataloader_lint.source.decoding import UnreadableError, decode
 from dataloader_lint.source.parsing import parse
+from dataloader_lint.source.projects import Roots, files_of
 
-_MARKERS = ("pyproject.toml", "setup.py", "setup.cfg", ".git")
-_SKIPPED = frozenset(
-    {"__pycache__", "node_modules", "site-packages", "build", "dist", "venv", "env", "third_party", "external"}
-)
-MAX_FILES = 4000
 MAX_BYTES = 1_500_000
 _IMPORTED = re.compile(rb"^[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import|import[ \t]+([\w., \t]+))", re.MULTILINE)
 
 _MEMBERS = re.compile(rb"^[ \t]*from[ \t]+[.\w]+[ \t]+import[ \t]+([\w, \t]+)", re.MULTILINE)
 
+# How something of a name is called.
+_CALLS = {
+    "class": rb"(?<!class )\b%s\s*\(|^[ \t]*class\s[^:]*\(\s*[^:]*\b%s\b",
+    "function": rb"(?<!def )\b%s\s*\(",
+    "method": rb"\.%s\s*\(",
+}
 _COLLATING = re.compile(rb"collate_fn[\"']?\s*[=:]([^\n]{1,120})")
 
 
-class Project:
-    """Opens and keeps modules. One for a whole run; everything in it can be worked out again from the files."""
+@dataclass(slots=True, eq=False)
+class Source:
+    """A file of the project as text, with the last parts of what it imports."""
 
-    def __init__(self) -> None:
+    path: str
+    text: bytes
+    imported: frozenset[str]
+    _outline: Outline | None = None
+    _makes_loaders: bool | None = None
+
+    @property
+    def outline(self) -> Outline:
+        """What the names at its top mention."""
+        if self._outline is None:
+            self._outline = outline(self.text)
+        return self._outline
+
+    @property
+    def makes_loaders(self) -> bool:
+        """Whether it may define a Dataset or make a loader, were it through a function of another file."""
+        if self._makes_loaders is None:
+            self._makes_loaders = b"oader" in self.text or LOADING in subjects(self.text)
+        return self._makes_loaders
+
+
+class Project:
+    """Opens and keeps modules. One for a whole run; everything in it can be worked out again from the files.
+
+    `src` are folders in which imported modules are looked for besides those around the importing file; `words` are what
+    files may hold to be worth parsing besides what the gate knows.
+    """
+
+    def __init__(self, src: tuple[str, ...] = (), words: tuple[bytes, ...] = ()) -> None:
+        self._src = src
+        self._words = words
         self._modules: dict[str, ModuleFacts | None] = {}
         self._found: dict[tuple[str, str], str | None] = {}
-        self._roots: dict[str, str] = {}
+        self._roots = Roots()
         self._collating: dict[str, set[bytes]] = {}
         self._texts: dict[tuple[str, bytes], bool] = {}
-        self._imports: dict[str, list[tuple[str, bytes, frozenset[str]]]] = {}
+        self._sources: dict[str, list[Source]] = {}
+        # By the file that asked: the files that had an answer, and the words that were looked for in all files.
+        self._feeding: dict[str, set[str]] = {}
+        self._sought: dict[str, set[bytes]] = {}
 
     def module_for(self, path: str, text: str) -> ModuleFacts:
         """The facts of the file that is being linted, whose text may differ from what stands on the disk.
@@ -73,9 +113,18 @@ class Project:
 
     def locate(self, dotted: str, module: ModuleFacts, level: int = 0) -> str | None:
         """The file of a module of the project."""
+        path = self._locate(dotted, module, level)
+        if path is not None:
+            self._feeding.setdefault(module.path, set()).add(path)
+        return path
+
+    def _locate(self, dotted: str, module: ModuleFacts, level: int) -> str | None:
         folder = os.path.dirname(module.path)
         if level:
+            root = self.root_of(folder)
             for _ in range(level - 1):
+                if folder == root:
+                    return None  # dots may lead anywhere, but not to a module of this project
                 folder = os.path.dirname(folder)
             return _module_file(folder, dotted)
         top = dotted.partition(".")[0]
@@ -93,36 +142,20 @@ class Project:
         if not scope.module.is_package:
             return None
         path = _module_file(os.path.dirname(scope.module.path), name)
-        facts = self.open(path) if path is not None else None
+        if path is None:
+            return None
+        self._feeding.setdefault(scope.module.path, set()).add(path)
+        facts = self.open(path)
         return facts.root if facts is not None else None
 
     def root_of(self, folder: str) -> str:
-        """The folder that holds the project of a file.
-
-        That is the one with a project file at most two levels above the file's topmost package (or its own folder),
-        else the topmost folder that is reached upwards through folders with code.
-        """
-        if folder not in self._roots:
-            top = folder
-            while os.path.isfile(os.path.join(top, "__init__.py")) and os.path.dirname(top) != top:
-                top = os.path.dirname(top)
-            marked = top
-            for _ in range(3):
-                if any(os.path.exists(os.path.join(marked, marker)) for marker in _MARKERS):
-                    self._roots[folder] = marked
-                    return marked
-                if _is_skipped(os.path.basename(marked)):
-                    break  # the scan of a project further up would not come here
-                marked = os.path.dirname(marked)
-            while _has_code(os.path.dirname(top)) and os.path.dirname(top) != top:
-                top = os.path.dirname(top)
-            self._roots[folder] = top
-        return self._roots[folder]
+        """The folder that holds the project of the files in a folder."""
+        return self._roots.of(folder)
 
     def _search_path(self, folder: str) -> list[str]:
         """Where an absolute import is looked for: the folders from the file's own up to above the project's root."""
         root = self.root_of(folder)
-        found = [folder]
+        found = [folder, *self._src]
         while folder != root and os.path.dirname(folder) != folder:
             folder = os.path.dirname(folder)
             found.append(folder)
@@ -131,55 +164,100 @@ class Project:
 
     def importers(self, module: ModuleFacts, names: list[str]) -> list[ModuleFacts]:
         """The modules of the project that import `module` and hold one of `names`, in order of their paths."""
-        wanted = {os.path.basename(os.path.dirname(module.path))} if module.is_package else set()
-        wanted.add(os.path.splitext(os.path.basename(module.path))[0])
+        sources = self._importers(module.path, _either(names, rb"\b%s\b"), names)
+        return [facts for each in sources if (facts := self.open(each.path)) is not None]
+
+    def callers(self, module: ModuleFacts, names: list[str], kind: str) -> list[ModuleFacts]:
+        """The modules of the project that import `module` and call something by one of the names.
+
+        `kind` says what the names are: of a "function", a "method", or a "class" (heirs call its constructor).
+        """
+        sources = self._importers(module.path, _either(names, _CALLS[kind]), names)
+        return [facts for each in sources if (facts := self.open(each.path)) is not None]
+
+    def users(self, module: ModuleFacts, names: Iterable[str], levels: int, limit: int) -> Iterator[ModuleFacts]:
+        """The modules that may make loaders and can get at names of a module, directly or through others' names.
+
+        Nearest first; `levels` bounds how far, `limit` how many.
+        """
+        seen = {module.path}
+        level = [(module.path, sorted(names))]
+        for _ in range(levels):
+            above: list[tuple[str, list[str]]] = []
+            for path, wanted in level:
+                for user in self._importers(path, _either(wanted, rb"\b%s\b"), wanted) if wanted else ():
+                    if user.path in seen or len(seen) > limit:
+                        continue
+                    seen.add(user.path)
+                    if user.makes_loaders and (facts := self.open(user.path)) is not None:
+                        yield facts
+                    using = that_use(user.outline, [name.encode() for name in wanted])
+                    above.append((user.path, sorted(name.decode("utf-8", "replace") for name in using)))
+            level = above
+
+    def _importers(self, path: str, wanted: re.Pattern[bytes], names: Iterable[str]) -> Iterator[Source]:
+        """The files that import the module of a file and hold what is wanted."""
+        if path.endswith(".ipynb"):
+            return
+        folder, file = os.path.split(path)
         # A package hands names of its modules on, so whoever imports the package counts too.
-        wanted.add(os.path.basename(os.path.dirname(module.path)))
-        words = [(name.encode(), re.compile(rb"\b" + name.encode() + rb"\b")) for name in names]
-        found = []
-        for path, source, imported in self._scan(self.root_of(os.path.dirname(module.path))):
-            if path == module.path or not imported & wanted:
-                continue
-            if any(name in source and word.search(source) for name, word in words):
-                facts = self.open(path)
-                if facts is not None:
-                    found.append(facts)
-        return found
+        own = {os.path.basename(folder)}
+        if file != "__init__.py":
+            own.add(os.path.splitext(file)[0])
+        words = [name.encode() for name in names]
+        for source in self._scan(self.root_of(folder)):
+            if source.path != path and not source.imported.isdisjoint(own):
+                if any(word in source.text for word in words) and wanted.search(source.text):
+                    self._feeding.setdefault(path, set()).add(source.path)
+                    yield source
+
+    def fed_by(self, path: str) -> tuple[set[str], set[bytes]]:
+        """The files that facts about a file may rest on so far, itself among them, and words sought in all files."""
+        found = {path}
+        todo = [path]
+        for each in todo:  # grows while it is gone through
+            new = self._feeding.get(each, set()) - found
+            found |= new
+            todo.extend(new)
+        return found, set().union(*(self._sought.get(each, ()) for each in found))
 
     def holds(self, module: ModuleFacts, text: bytes) -> bool:
         """Whether a file of the project around `module` holds a text, be it in a comment."""
+        self._sought.setdefault(module.path, set()).add(text)
         root = self.root_of(os.path.dirname(module.path))
         key = (root, text)
         if key not in self._texts:
-            self._texts[key] = any(text in source for _, source, _ in self._scan(root))
+            self._texts[key] = any(text in source.text for source in self._scan(root))
         return self._texts[key]
 
     def is_collating(self, module: ModuleFacts, name: str) -> bool:
         """Whether a name stands right behind `collate_fn` anywhere in the project: `collate_fn=name`."""
+        self._sought.setdefault(module.path, set()).add(b"collate_fn")
         root = self.root_of(os.path.dirname(module.path))
         if root not in self._collating:
             self._collating[root] = {
                 word
-                for _, source, _ in self._scan(root)
-                for behind in _COLLATING.findall(source)
+                for source in self._scan(root)
+                for behind in _COLLATING.findall(source.text)
                 for word in re.findall(rb"\w+", behind)
             }
         return name.encode() in self._collating[root]
 
     def modules_with(self, module: ModuleFacts, word: str) -> list[ModuleFacts]:
         """The modules of the project around `module` whose text holds a word, itself among them."""
+        self._sought.setdefault(module.path, set()).add(word.encode())
         wanted = re.compile(rb"\b" + word.encode() + rb"\b")
-        files = self._scan(self.root_of(os.path.dirname(module.path)))
-        paths = [path for path, source, _ in files if wanted.search(source)]
+        sources = self._scan(self.root_of(os.path.dirname(module.path)))
+        paths = [source.path for source in sources if wanted.search(source.text)]
         return [facts for path in paths if (facts := self.open(path)) is not None]
 
-    def _scan(self, root: str) -> list[tuple[str, bytes, frozenset[str]]]:
+    def _scan(self, root: str) -> list[Source]:
         """The files of the project that pass the gate, with the last parts of what they import; made once."""
-        if root not in self._imports:
+        if root not in self._sources:
             found = []
-            for path in _files(root):
+            for path in files_of(root):
                 source = _read(path)
-                if source is not None and may_matter(source):
+                if source is not None and may_lead_on(source, self._words):
                     parts = {
                         part.decode("utf-8", "replace")
                         for match in _IMPORTED.finditer(source)
@@ -190,9 +268,15 @@ class Project:
                         for line in _MEMBERS.findall(source)
                         for name in re.findall(rb"\w+", line)
                     )
-                    found.append((path, source, frozenset(parts)))
-            self._imports[root] = found
-        return self._imports[root]
+                    found.append(Source(path, source, frozenset(parts)))
+            self._sources[root] = found
+        return self._sources[root]
+
+
+def _either(names: Iterable[str], pattern: bytes) -> re.Pattern[bytes]:
+    """A pattern for any of several names; nothing fits where there are none."""
+    parts = [pattern.replace(b"%s", re.escape(name.encode())) for name in names]
+    return re.compile(b"|".join(parts) or rb"(?!)", re.MULTILINE)
 
 
 def _facts(path: str, text: str) -> ModuleFacts:
@@ -203,28 +287,6 @@ def _facts(path: str, text: str) -> ModuleFacts:
 def _text_key(text: str) -> tuple[int, int]:
     """What tells one text from another without keeping it."""
     return len(text), hash(text)
-
-
-def _files(root: str) -> list[str]:
-    found: list[str] = []
-    for folder, folders, names in os.walk(root):
-        folders[:] = sorted(name for name in folders if not _is_skipped(name))
-        found.extend(os.path.join(folder, name) for name in sorted(names) if name.endswith(".py"))
-        if len(found) > MAX_FILES:
-            return found[:MAX_FILES]
-    return found
-
-
-def _is_skipped(folder_name: str) -> bool:
-    return folder_name in _SKIPPED or folder_name.startswith(".")
-
-
-def _has_code(folder: str) -> bool:
-    try:
-        with os.scandir(folder) as entries:
-            return any(entry.name.endswith(".py") for entry in entries)
-    except OSError:
-        return False
 
 
 def _module_file(folder: str, dotted: str) -> str | None:
@@ -248,7 +310,8 @@ def _dotted_name(path: str) -> str:
 
 def _read(path: str) -> bytes | None:
     try:
-        if os.path.getsize(path) > MAX_BYTES:
+        status = os.stat(path)
+        if not stat.S_ISREG(status.st_mode) or status.st_size > MAX_BYTES:  # reading a pipe would wait for ever
             return None
         with open(path, "rb") as file:
             return file.read()

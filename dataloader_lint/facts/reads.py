@@ -34,6 +34,7 @@ class Use:
     indexed: Level = Level.NONE
     queried: Level = Level.NONE  # a method of the attribute is called with something of this level
     is_length: bool = False
+    is_named: bool = False  # a constant string is a key of it
 
 
 @dataclass(slots=True)
@@ -239,6 +240,9 @@ class _Body:
         } or {name}
 
     def _subscript(self, node: cst.Subscript) -> None:
+        if isinstance(node.slice[0].slice, cst.Index) and isinstance(node.slice[0].slice.value, cst.SimpleString):
+            for name in self.attributes(node.value):
+                self.use(name).is_named = True
         index = max(
             (self.level(element.slice.value) for element in node.slice if isinstance(element.slice, cst.Index)),
             default=Level.NONE,

@@ -49,7 +49,7 @@ class Samples:
     @property
     def seedings_for_samples(self) -> Iterable[Seeding]:
         """The seeds that worker code of this file sets for each sample."""
-        return seedings_for_samples(self.workers, self.module)
+        return seedings_for_samples(self.reach, self.module)
 
     @property
     def unchecked_infos(self) -> Iterable[UncheckedInfo]:

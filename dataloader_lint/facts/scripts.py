@@ -34,4 +34,9 @@ def is_test(module: ModuleFacts) -> bool:
 
 def is_notebook(module: ModuleFacts) -> bool:
     """Whether the code runs in a notebook's kernel."""
-    return module.path.endswith(".ipynb") or bool(module.calls_named("get_ipython"))
+    return is_notebook_file(module) or bool(module.calls_named("get_ipython"))
+
+
+def is_notebook_file(module: ModuleFacts) -> bool:
+    """Whether the module is a notebook, whose functions and classes no import finds, so that no spawned worker does."""
+    return module.path.endswith(".ipynb")

@@ -9,9 +9,12 @@ import libcst as cst
 
 from dataloader_lint.facts import classes
 from dataloader_lint.facts.branches import is_reached, tests_around
+from dataloader_lint.facts.epochs import is_spoken_of
 from dataloader_lint.facts.ingredients import Ingredients, Part, Parts
 from dataloader_lint.facts.loaders import Loader
 from dataloader_lint.facts.module import ModuleFacts, last_name
+from dataloader_lint.facts.names import dotted
+from dataloader_lint.facts.reach import Reach
 from dataloader_lint.facts.rereads import calls_to_next
 from dataloader_lint.facts.tree import Scope, parameters
 from dataloader_lint.facts.values import (
@@ -54,6 +57,7 @@ class Seeding:
     parts: Parts
     loader: Loader | None  # the one whose worker_init_fn does it; None where it is done for a sample
     reads_state: bool = False  # whether the function reads numpy's own state, for the seed as it seems
+    is_first: bool = False  # whether it is set for a worker's first sample only
 
     @property
     def is_known(self) -> bool:
@@ -72,10 +76,12 @@ class Seeding:
     @property
     def keeps_workers(self) -> bool:
         """Whether the loader keeps its workers from epoch to epoch, or does so as soon as it has some."""
-        if self.loader is None:
-            return False
-        values = self.loader.values("persistent_workers")
-        return any(not isinstance(each, Const) or bool(each.value) for each in values if each is not UNKNOWN)
+        return self.loader is not None and _keeps_workers(self.loader)
+
+
+def _keeps_workers(loader: Loader) -> bool:
+    values = loader.values("persistent_workers")
+    return any(not isinstance(each, Const) or bool(each.value) for each in values if each is not UNKNOWN)
 
 
 def seedings_at_start(workers: Workers, module: ModuleFacts) -> Iterator[Seeding]:
@@ -186,8 +192,9 @@ def _label(scope: Scope) -> str:
     return node.name.value if isinstance(node, cst.FunctionDef) else "lambda"
 
 
-def seedings_for_samples(workers: Workers, module: ModuleFacts) -> Iterator[Seeding]:
+def seedings_for_samples(reach: Reach, module: ModuleFacts) -> Iterator[Seeding]:
     """The seeds that worker code of the module sets again and again, for each sample, to what no sample changes."""
+    workers = reach.workers
     names = _functions_that_seed(module)
     if not names:
         return
@@ -196,10 +203,14 @@ def seedings_for_samples(workers: Workers, module: ModuleFacts) -> Iterator[Seed
             continue
         for call, name in function.library_calls:
             seed = _seed_of(call) if _seeds(name) else None
-            if seed is None or _is_held_back(call, function) or not is_reached(workers.ev, call, function.frame, True):
+            if seed is None or not is_reached(workers.ev, call, function.frame, True):
                 continue
-            parts = _for_samples(workers, function).of(seed, function.frame)
-            yield Seeding(call, function.label, function.scope, parts, None)
+            is_first = _is_for_first_sample(call, function)
+            if is_first and _may_go_on(reach, function):
+                continue  # then the numbers may go on in the next epoch
+            if is_first or not _is_held_back(call, function):
+                parts = _for_samples(workers, function).of(seed, function.frame)
+                yield Seeding(call, function.label, function.scope, parts, None, is_first=is_first)
 
 
 def _for_samples(workers: Workers, function: WorkerFunction) -> Ingredients:
@@ -215,6 +226,28 @@ def _runs_for_each_sample(function: WorkerFunction) -> bool:
         return False
     node = entry.scope.node
     return not (isinstance(node, cst.FunctionDef) and node.name.value == "__iter__")
+
+
+def _may_go_on(reach: Reach, function: WorkerFunction) -> bool:
+    """Whether workers may live on into the next epoch, as far as the loaders of the Dataset are in sight."""
+    klass = classes.class_of(function.path[0].scope)
+    loaders = reach.loaders_of(Class(klass, reach.ev.frame_of(klass))) if klass is not None else []
+    if not loaders:
+        return is_spoken_of(reach.ev.project, function.module, "persistent_workers")
+    return any(_keeps_workers(each) for each in loaders)
+
+
+def _is_for_first_sample(call: cst.Call, function: WorkerFunction) -> bool:
+    """Whether a condition around a call asks for a mark of the object's that the function sets: `if not self.done`."""
+    tree = function.module.tree
+    for test, _ in tests_around(call, function.frame):
+        own = classes.receiver_name(function.scope)
+        marks = {each.attr.value for each in tree.find(test, cst.Attribute) if dotted(each.value) == own}
+        for assign in function.scope.own(cst.Assign):
+            target = assign.targets[0].target
+            if isinstance(target, cst.Attribute) and target.attr.value in marks and dotted(target.value) == own:
+                return True
+    return False
 
 
 def _is_held_back(call: cst.Call, function: WorkerFunction) -> bool:

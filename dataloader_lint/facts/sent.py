@@ -14,9 +14,9 @@ from dataloader_lint.facts.library_objects import HANDLES, LAYERS
 from dataloader_lint.facts.loaders import Loader
 from dataloader_lint.facts.making import bare, steps_of
 from dataloader_lint.facts.module import ModuleFacts
-from dataloader_lint.facts.names import dotted
+from dataloader_lint.facts.names import Kind, bindings_of, dotted, resolve
 from dataloader_lint.facts.reach import Reach
-from dataloader_lint.facts.tree import Node, Scope
+from dataloader_lint.facts.tree import Node, Scope, parameters
 from dataloader_lint.facts.unpicklable import is_unpicklable, never_started
 from dataloader_lint.facts.values import (
     Class,
@@ -31,6 +31,7 @@ from dataloader_lint.facts.values import (
     Sequence,
     Value,
 )
+from dataloader_lint.source.parsing import code_of
 
 _NO_GRADIENTS = ("no_grad", "inference_mode", "set_grad_enabled")
 _SAMPLES = ("__getitem__", "__getitems__", "get")
@@ -114,8 +115,20 @@ def _collating(ev: Evaluator, value: Value, module: ModuleFacts) -> Iterator[tup
 def _keeps_samples(loader: Loader) -> bool:
     """Whether samples leave the worker as they are, as far as is known, or meet torch's own collate function."""
     collate = loader.values("collate_fn")
-    plain = all(isinstance(value, Const) and value.value is None for value in collate)
+    plain = all((isinstance(value, Const) and value.value is None) or _hands_on(value) for value in collate)
     return loader.has_workers is not False and plain
+
+
+def _hands_on(value: Value) -> bool:
+    """Whether a collate function returns the list of samples that it is given."""
+    if not isinstance(value, Function) or not parameters(value.node):
+        return False
+    node = value.node
+    returned = [node.body] if isinstance(node, cst.Lambda) else [each.value for each in value.scope.own(cst.Return)]
+    given = parameters(node)[0].name.value
+    if len(bindings_of(value.scope)[given]) > 1:
+        return False
+    return len(returned) == 1 and isinstance(returned[0], cst.Name) and returned[0].value == given
 
 
 def _hands_out(scope: Scope) -> bool:
@@ -146,11 +159,26 @@ def _what(ev: Evaluator, node: cst.BaseExpression, frame: Frame, depth: int) -> 
         parts = []
     if parts and depth < MAX_DEPTH:
         return next((what for part in parts if (what := _what(ev, part, frame, depth + 1))), "")
-    if isinstance(node, cst.Call) and _has_graph(ev, node, frame):
-        return f"the output of `{dotted(node.func)}` with its graph"
+    call = _made_by(node, frame)
+    if call is not None and _has_graph(ev, call, frame):
+        return f"the output of `{dotted(call.func)}` with its graph"
     found = ev.values(node, frame)
     named = [_named(ev, value, depth) for value in found]
     return named[0] if named and all(named) else ""
+
+
+def _made_by(node: cst.BaseExpression, frame: Frame) -> cst.Call | None:
+    """The call that an expression is, or that the name it is was bound to."""
+    if isinstance(node, cst.Name):
+        bindings = resolve(node, frame.scope.module.tree)
+        if len(bindings) != 1 or bindings[0].kind is not Kind.VALUE or bindings[0].path:
+            return None
+        if bindings[0].scope is not frame.scope or any(
+            dotted(call.func) == f"{node.value}.detach_" for call in frame.scope.own(cst.Call)
+        ):
+            return None
+        return bindings[0].value if isinstance(bindings[0].value, cst.Call) else None
+    return node if isinstance(node, cst.Call) else None
 
 
 def _named(ev: Evaluator, value: Value, depth: int) -> str:
@@ -177,7 +205,7 @@ def _has_graph(ev: Evaluator, call: cst.Call, frame: Frame) -> bool:
     if not callees or not all(isinstance(callee, Made) and _has_parameters(ev, callee) for callee in callees):
         return False
     tree = frame.scope.module.tree
-    if any(word in tree.module.code for word in ("requires_grad", "set_grad_enabled(False)")):
+    if any(word in code_of(tree.module) for word in ("requires_grad", "set_grad_enabled(False)")):
         return False
     for above in tree.ancestors(call):
         if isinstance(above, cst.With) and any(_stops_gradients(item.item) for item in above.items):
@@ -195,6 +223,9 @@ def _stops_gradients(node: cst.BaseExpression) -> bool:
 
 def _has_parameters(ev: Evaluator, value: Made) -> bool:
     """Whether a module is a layer with weights, or one of the project that makes such a layer for itself."""
+    if value.library == "torch.nn.Sequential" and value.call is not None and value.frame is not None:
+        inside = [each for arg in value.call.args for each in ev.values(arg.value, value.frame)]
+        return any(isinstance(each, Made) and each.library in LAYERS for each in inside)
     if value.library:
         return value.library in LAYERS
     assert isinstance(value.by, Class)

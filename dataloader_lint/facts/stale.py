@@ -11,6 +11,7 @@ from dataloader_lint.facts.guards import is_guarded
 from dataloader_lint.facts.module import ModuleFacts
 from dataloader_lint.facts.names import Binding, Kind, bindings_of, resolve
 from dataloader_lint.facts.reach import Reach
+from dataloader_lint.facts.scripts import is_notebook_file
 from dataloader_lint.facts.tree import Node, Scope, function_scope
 from dataloader_lint.facts.unpicklable import never_pickled
 from dataloader_lint.facts.values import Class, Evaluator, Made, Value
@@ -37,6 +38,8 @@ class StaleGlobal:
 
 def stale_globals(reach: Reach, module: ModuleFacts) -> list[StaleGlobal]:
     """What this module sets too late for spawned workers to see, each name once, at the first such statement."""
+    if is_notebook_file(module):  # workers that are spawned import nothing of it
+        return []
     late = {name: found for name, found in _set_late(reach.ev, module) if found}
     if not late:
         return []

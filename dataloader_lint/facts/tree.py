@@ -6,8 +6,8 @@ carry meaning replaces them (DESIGN, decision 2).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import libcst as cst
 
@@ -20,8 +20,10 @@ if TYPE_CHECKING:
 
 Node = cst.CSTNode
 N = TypeVar("N", bound=cst.CSTNode)
+T = TypeVar("T")
 
 Function = cst.FunctionDef | cst.Lambda
+Block = cst.Module | cst.IndentedBlock | cst.SimpleStatementSuite | cst.SimpleStatementLine
 COMPREHENSIONS = (cst.ListComp, cst.SetComp, cst.DictComp, cst.GeneratorExp)
 LOOPS = (cst.For, cst.While)
 
@@ -187,7 +189,7 @@ class Scope:
 class Tree:
     """A walked module. Nodes are told apart by identity: LibCST's own hash is a slow Python function."""
 
-    __slots__ = ("_index", "_nodes", "_parents", "_scopes", "inner_scope", "module", "root")
+    __slots__ = ("_index", "_known", "_nodes", "_parents", "_scopes", "inner_scope", "module", "root")
 
     def __init__(self, module: cst.Module) -> None:
         self.module = module
@@ -195,6 +197,7 @@ class Tree:
         self._nodes: list[Node] = []
         self._parents: list[int] = []
         self._scopes: list[Scope] = []
+        self._known: dict[tuple[str, int], Any] = {}
         self.inner_scope: dict[int, Scope] = {}
         self.root = Scope(module, None)
         self._walk()
@@ -300,6 +303,19 @@ class Tree:
                 break
             inside.add(number)
             yield self._nodes[number]
+
+    def once(self, key: tuple[str, int], work_out: Callable[[], T]) -> T:
+        """What `work_out` gives, kept under a name and the `id` of something that lives as long as this tree."""
+        if key not in self._known:
+            self._known[key] = work_out()
+        found: T = self._known[key]
+        return found
+
+    def backwards(self, block: Block, child: Node) -> Iterator[Node]:
+        """The statements of a block that stand before one of them, the last one first."""
+        places = self.once(("places", id(block)), lambda: {id(each): place for place, each in enumerate(block.body)})
+        for place in range(places.get(id(child), len(places)) - 1, -1, -1):
+            yield block.body[place]
 
     def find(self, node: Node, kind: type[N]) -> Iterator[N]:
         """The nodes of one type at or below a node."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import libcst as cst
 
 from dataloader_lint.facts import classes
+from dataloader_lint.facts.callables import is_plain
 from dataloader_lint.facts.datasets import WRAPPERS
 from dataloader_lint.facts.kept import Kept
 from dataloader_lint.facts.loaders import Loader
@@ -15,6 +16,7 @@ from dataloader_lint.facts.module import ModuleFacts, last_name
 from dataloader_lint.facts.names import dotted
 from dataloader_lint.facts.origin import brought_in
 from dataloader_lint.facts.reach import Reach
+from dataloader_lint.facts.scripts import is_notebook_file
 from dataloader_lint.facts.tree import Scope
 from dataloader_lint.facts.values import Class, Function, Made, Value
 
@@ -39,6 +41,16 @@ class KeptFunction:
     @property
     def is_lambda(self) -> bool:
         return isinstance(self.value, Function) and isinstance(self.value.node, cst.Lambda)
+
+    @property
+    def is_in_notebook(self) -> bool:
+        """Whether it is defined in a notebook, where a worker that is spawned finds nothing by its name."""
+        return isinstance(self.value, Function) and is_notebook_file(self.value.scope.module)
+
+    @property
+    def is_notebooks_own(self) -> bool:
+        """Whether nothing is wrong with it but that it is defined in a notebook."""
+        return is_notebooks_own(self.value)
 
     @property
     def name(self) -> str:
@@ -81,12 +93,17 @@ def kept_functions(reach: Reach, module: ModuleFacts) -> list[KeptFunction]:
     names = reach.workers.names_holding(module, candidates)
     silent: dict[int, bool] = {}
     for kept, owner in reach.kept_around(module, names):
-        if not is_unpicklable(kept.value):
+        is_notebooks = is_notebooks_own(kept.value)
+        if not is_notebooks and not is_unpicklable(kept.value):
             continue
         node = _place(reach, kept)
         if node not in module.tree or id(node) in found:
             continue
-        if isinstance(owner, Loader):
+        if is_notebooks:
+            loaders = [owner] if isinstance(owner, Loader) else reach.loaders_of(owner)
+            if not any(each.has_workers is True and may_pickle(each) for each in loaders):
+                continue
+        elif isinstance(owner, Loader):
             if not may_pickle(owner):
                 continue
         else:
@@ -159,6 +176,11 @@ def is_unpicklable(value: Value) -> bool:
     )
 
 
+def is_notebooks_own(value: Value) -> bool:
+    """Whether it is a plain function of a notebook, which can be pickled, but not be found by a spawned worker."""
+    return isinstance(value, Function) and is_plain(value.scope) and is_notebook_file(value.scope.module)
+
+
 def _wraps_function(value: Made) -> bool:
     assert value.call is not None
     return len(value.call.args) > 0 and value.call.args[0].keyword is None and bool(dotted(value.call.args[0].value))
@@ -182,11 +204,12 @@ _DROPPING = frozenset({"sorted", "map", "filter", "max", "min", "sort", "apply",
 def _candidates(module: ModuleFacts) -> list[cst.CSTNode]:
     """A cheap look before the search: lambdas that no call drops at once, local functions, memoising calls."""
     found: list[cst.CSTNode] = []
+    in_notebook = is_notebook_file(module)
     for scope in module.root.descend():
         if isinstance(scope.node, cst.Lambda):
             call = next((each for each in module.tree.ancestors(scope.node) if not isinstance(each, cst.Arg)), None)
             if not isinstance(call, cst.Call) or last_name(call.func) not in _DROPPING:
                 found.append(scope.node)
-        elif isinstance(scope.node, cst.FunctionDef) and is_local(scope):
+        elif isinstance(scope.node, cst.FunctionDef) and (is_local(scope) or (in_notebook and is_plain(scope))):
             found.append(scope.node)
     return [*found, *module.calls_named("lru_cache"), *module.calls_named("cache")]

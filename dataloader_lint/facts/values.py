@@ -9,6 +9,7 @@ import libcst as cst
 
 if TYPE_CHECKING:
     from dataloader_lint.facts.classes import Bases
+    from dataloader_lint.facts.extras import Extras
     from dataloader_lint.facts.names import Binding
     from dataloader_lint.facts.tree import Node, Scope
 
@@ -230,6 +231,8 @@ class Evaluator(Protocol):
     steps: int  # how much has been worked out for the file, to stop a search that gets too long
 
     cuda: bool
+
+    extras: Extras
 
     def values(self, node: cst.CSTNode, frame: Frame) -> Values:
         """What an expression can be in a frame."""

@@ -136,20 +136,8 @@ class Workers:
             yield from (each for each in self.functions(user) if each.module is module)
 
     def users(self, module: ModuleFacts, names: set[str]) -> Iterator[ModuleFacts]:
-        """The modules of the project that can get at names of a module, nearest first."""
-        seen = {module.path}
-        level = [(module, names)]
-        for _ in range(MAX_LEVELS):
-            above: list[tuple[ModuleFacts, set[str]]] = []
-            for each, known in level:
-                wanted = names if each is module else self.names_that_use(each, known)
-                for user in self.ev.project.importers(each, sorted(wanted)) if wanted else ():
-                    if user.path in seen or len(seen) > MAX_USERS:
-                        continue
-                    seen.add(user.path)
-                    yield user
-                    above.append((user, wanted))
-            level = above
+        """The modules of the project that may make loaders and can get at names of a module, nearest first."""
+        return self.ev.project.users(module, names, MAX_LEVELS, MAX_USERS)
 
     def names_holding(self, module: ModuleFacts, nodes: Iterable[cst.CSTNode]) -> set[str]:
         """The names at the top of a module whose definitions hold one of the nodes, and those that use these names."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from dataloader_lint.facts import keywords
+from dataloader_lint.facts import dict_stores, keywords
 from dataloader_lint.facts.loaders import Loader, starred
 from dataloader_lint.facts.names import Kind, bindings_of
 from dataloader_lint.facts.values import Const, Evaluator, Frame, Mapping, Value, constant
@@ -97,6 +97,9 @@ def _in_value(ev: Evaluator, value: Value, key: str, outer: Frame, depth: int) -
     if not isinstance(value, Mapping):
         return [Written(None, outer)] if isinstance(value, Const) and value.value is None else None
     node, frame = value.node, value.frame
+    kept = dict_stores.kept_under(value)
+    if kept and (outer.scope is not frame.scope or "." in kept) and any(dict_stores.stores(ev, value, kept)):
+        return None
     if isinstance(node, cst.Dict):
         return _in_display(ev, node, key, frame, depth)
     if isinstance(node, cst.Param):

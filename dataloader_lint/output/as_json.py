@@ -6,14 +6,15 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator
 
-from dataloader_lint.diagnostics import Diagnostic, Fix, Position
+from dataloader_lint.diagnostics import Diagnostic, Fix, Position, TextEdit
 
-DOCUMENTATION = "https://dataloader-lint.readthedocs.io/en/latest/rules/"
+# Where mkdocs.yml's site is served from.
+SITE = "https://dataloader-lint.readthedocs.io/en/latest/"
 
 
 def page_url(code: str, name: str) -> str:
     """Where a rule is explained."""
-    return f"{DOCUMENTATION}#{code.lower()}-{name}"
+    return f"{SITE}rules/{code.lower()}-{name}/"
 
 
 def emit(diagnostics: Iterable[Diagnostic], name_of: Callable[[str], str]) -> Iterator[str]:
@@ -21,9 +22,15 @@ def emit(diagnostics: Iterable[Diagnostic], name_of: Callable[[str], str]) -> It
     yield json.dumps([_as_object(one, name_of(one.code)) for one in diagnostics], indent=2)
 
 
+def emit_lines(diagnostics: Iterable[Diagnostic], name_of: Callable[[str], str]) -> Iterator[str]:
+    """Yields the same objects, one a line."""
+    for one in diagnostics:
+        yield json.dumps(_as_object(one, name_of(one.code)))
+
+
 def _as_object(one: Diagnostic, name: str) -> dict[str, object]:
     return {
-        "cell": None,
+        "cell": one.cell,
         "code": one.code,
         "end_location": _location(one.end),
         "filename": os.path.abspath(one.filename),
@@ -38,12 +45,15 @@ def _as_object(one: Diagnostic, name: str) -> dict[str, object]:
 def _fix(fix: Fix) -> dict[str, object]:
     return {
         "applicability": fix.safety.value,
-        "edits": [
-            {"content": edit.content, "end_location": _location(edit.end), "location": _location(edit.start)}
-            for edit in fix.edits
-        ],
+        "edits": [_edit(edit) for edit in fix.edits],
         "message": fix.title,
     }
+
+
+def _edit(edit: TextEdit) -> dict[str, object]:
+    # Not the cell of the finding: an import goes where the others are.
+    cell = {"cell": edit.cell} if edit.cell is not None else {}
+    return {"content": edit.content, "end_location": _location(edit.end), "location": _location(edit.start), **cell}
 
 
 def _location(position: Position) -> dict[str, int]:

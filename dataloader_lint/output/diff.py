@@ -7,16 +7,20 @@ import re
 from collections.abc import Iterator
 
 from dataloader_lint.output.paint import Paint
+from dataloader_lint.output.text import draw_line
 
 _LINES = re.compile(r"[^\n]*\n|[^\n]+")
 
 
-def emit(name: str, before: str, after: str, paint: Paint) -> Iterator[str]:
-    """Yields the lines of the diff without their ends; carriage returns stay, as they are part of the content."""
+def emit(name: str, before: str, after: str, paint: Paint, *, for_eyes: bool = False) -> Iterator[str]:
+    """Yields the lines of the diff without their ends; carriage returns stay, as they are part of the content.
+
+    With `for_eyes`, on a terminal, whatever could act on it is spelled out; who applies the diff needs it as it is.
+    """
     old, new = _LINES.findall(before), _LINES.findall(after)
     for line in difflib.unified_diff(old, new, name, name):
         bare = line.removesuffix("\n")
-        yield paint(_style(line), bare)
+        yield paint(_style(line), draw_line(bare.removesuffix("\r"))[0] if for_eyes else bare)
         if not line.endswith("\n"):
             yield "\\ No newline at end of file"
 

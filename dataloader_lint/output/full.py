@@ -1,4 +1,4 @@
-"""Problem, place, source with the finding marked, advice."""
+"""Problem, place, source with the finding marked, advice, link."""
 
 from __future__ import annotations
 
@@ -6,24 +6,23 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from dataloader_lint.diagnostics import Diagnostic, Position
 from dataloader_lint.output.paint import Paint
-from dataloader_lint.output.text import draw_line, neutralise, shown_path
-
-Lines = Callable[[str], Sequence[str]]
-"""The lines of a file by its name; empty where it cannot be read."""
+from dataloader_lint.output.places import Lines
+from dataloader_lint.output.text import draw_line, neutralise, shown_place
 
 _CONTEXT = 2
 _MOST_MARKED_LINES = 8
 
 
-def emit(diagnostics: Iterable[Diagnostic], lines_of: Lines, paint: Paint, width: int) -> Iterator[str]:
+def emit(
+    diagnostics: Iterable[Diagnostic], lines_of: Lines, url_of: Callable[[str], str], paint: Paint, width: int
+) -> Iterator[str]:
     """Yields the lines of the report. `width` is how many columns of source fit beside the line numbers."""
     for one in diagnostics:
         yield f"{paint('code', one.code)} {paint('strong', neutralise(one.problem))}"
-        lines = lines_of(one.filename)
+        lines = lines_of(one)
         numbers = _line_numbers(one, len(lines))
         gutter = " " * len(str(numbers[-1] if numbers else one.start.line))
-        place = f"{shown_path(one.filename)}:{one.start.line}:{one.start.column + 1}"
-        yield f"{gutter}{paint('place', '-->')} {place}"
+        yield f"{gutter}{paint('place', '-->')} {shown_place(one)}"
         if numbers:
             edge = paint("edge", f"{gutter} |")
             yield edge
@@ -31,6 +30,7 @@ def emit(diagnostics: Iterable[Diagnostic], lines_of: Lines, paint: Paint, width
             yield edge
         if one.advice:
             yield f"{paint('help', 'help:')} {neutralise(one.advice)}"
+        yield paint("quiet", f"docs: {url_of(one.code)}")
         yield ""
 
 

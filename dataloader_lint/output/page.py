@@ -1,27 +1,55 @@
-"""A rule's page in the terminal."""
+"""A rule's page: laid out for a terminal with colours, and as the Markdown that it is elsewhere."""
 
 from __future__ import annotations
 
+import re
+import textwrap
 from collections.abc import Iterator
 
 from dataloader_lint.output.as_json import page_url
-from dataloader_lint.output.paint import Paint
+from dataloader_lint.output.paint import Paint, plain
+
+_CODE = re.compile(r"`([^`]+)`")
+_LINK = re.compile(r"\[(?P<text>[^\]]+)\]\((?P<url>[^)]+)\)")
 
 
-def emit(code: str, name: str, state: str, page: str, paint: Paint) -> Iterator[str]:
-    """Yields the rule's docstring as Markdown, with its headings and code set apart where there are colours."""
-    yield paint("code", f"# {code} {name}")
+def emit(code: str, name: str, state: str, page: str, paint: Paint, width: int = 100) -> Iterator[str]:
+    """Yields the lines of the page; with colours, text is filled to `width` columns."""
+    yield paint("code", f"{code} {name}" if paint is not plain else f"# {code} {name}")
     yield ""
     yield paint("quiet", state)
     yield ""
-    in_code = False
-    for line in page.strip().splitlines():
-        if line.startswith("```"):
-            in_code = not in_code
-            yield paint("quiet", line)
-        elif in_code:
-            yield paint("help", line)
-        else:
-            yield paint("strong", line) if line.startswith("## ") else line
+    yield from page.strip().splitlines() if paint is plain else _laid_out(page.strip().splitlines(), paint, width)
     yield ""
     yield paint("quiet", page_url(code, name))
+
+
+def _laid_out(lines: list[str], paint: Paint, width: int) -> Iterator[str]:
+    in_code = False
+    text: list[str] = []  # the lines of a paragraph or of an item of a list
+    for line in lines:
+        begins_code = line.startswith("```")
+        if text and (begins_code or not line or line.startswith(("## ", "- "))):
+            yield from _filled(" ".join(text), paint, width)
+            text = []
+        if begins_code:
+            in_code = not in_code
+        elif in_code:
+            yield f"    {paint('help', line)}"
+        elif line.startswith("## "):
+            yield paint("strong", line.removeprefix("## "))
+        elif line:
+            text.append(line.strip())
+        else:
+            yield ""
+    if text:
+        yield from _filled(" ".join(text), paint, width)
+
+
+def _filled(text: str, paint: Paint, width: int) -> Iterator[str]:
+    """A paragraph in lines that fit, with code set apart. Code is not broken at its blanks."""
+    whole = _LINK.sub(lambda found: f"{found['text'].replace('`', '')} ({found['url']})", text)
+    whole = _CODE.sub(lambda found: found[0].replace(" ", "\0"), whole)
+    indent = "  " if text.startswith("- ") else ""
+    for line in textwrap.wrap(whole, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False):
+        yield _CODE.sub(lambda found: paint("help", found[1].replace("\0", " ")), line)

@@ -25,5 +25,11 @@ def emit_json(diagnostics: Iterable[Diagnostic], name_of: Callable[[str], str]) 
     )
 
 
+def emit_lines(diagnostics: Iterable[Diagnostic], name_of: Callable[[str], str]) -> Iterator[str]:
+    """Yields the same objects, one a line."""
+    for code, count in _counts(diagnostics):
+        yield json.dumps({"code": code, "name": name_of(code), "count": count})
+
+
 def _counts(diagnostics: Iterable[Diagnostic]) -> list[tuple[str, int]]:
     return sorted(Counter(one.code for one in diagnostics).items(), key=lambda item: (-item[1], item[0]))

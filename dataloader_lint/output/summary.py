@@ -7,20 +7,26 @@ from collections.abc import Iterator, Sequence
 from dataloader_lint.diagnostics import Diagnostic, Safety
 
 
-def emit(diagnostics: Sequence[Diagnostic], fixed: int, dropped: int, *, fixing: bool, unsafe: bool) -> Iterator[str]:
+def emit(
+    diagnostics: Sequence[Diagnostic], fixed: int, dropped: int, *, fixing: bool, unsafe: bool, hidden: int = 0
+) -> Iterator[str]:
     """Yields what to say below the findings that remain.
 
     `fixed` counts the repairs that were made, `dropped` those that were tried and left out. `fixing` says whether
-    `--fix` was given, `unsafe` whether unsafe fixes count as fixable.
+    `--fix` was given, `unsafe` whether unsafe fixes count as fixable, `hidden` how many findings the baseline holds.
     """
     if not diagnostics and not fixed:
         yield "All checks passed!"
+        if hidden:
+            yield _baselined(hidden)
         return
     total = fixed + len(diagnostics)
     counts = f" ({fixed} fixed, {len(diagnostics)} remaining)" if fixing else ""
     yield f"Found {total} {_plural('error', total)}{counts}."
     if dropped:
         yield f"{dropped} {_plural('fix', dropped)} did not hold when tried and {_was(dropped)} left out."
+    if hidden:
+        yield _baselined(hidden)
     safe = sum(1 for one in diagnostics if one.fix is not None and (unsafe or one.fix.safety is Safety.SAFE))
     hidden = sum(1 for one in diagnostics if one.fix is not None) - safe
     more = f"{hidden} hidden {_plural('fix', hidden)} can be enabled with the `--unsafe-fixes` option"
@@ -28,6 +34,10 @@ def emit(diagnostics: Sequence[Diagnostic], fixed: int, dropped: int, *, fixing:
         yield f"{safe} fixable with the `--fix` option{f' ({more})' if hidden else ''}."
     elif hidden:
         yield f"No fixes available ({more})."
+
+
+def _baselined(count: int) -> str:
+    return f"{count} {_plural('finding', count)} of the baseline {'is' if count == 1 else 'are'} not shown."
 
 
 def _plural(word: str, count: int) -> str:

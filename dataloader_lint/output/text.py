@@ -5,6 +5,10 @@ from __future__ import annotations
 import os
 import unicodedata
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from dataloader_lint.diagnostics import Diagnostic
+
 TAB = 4
 
 
@@ -21,6 +25,15 @@ def shown_path(filename: str) -> str:
         below = os.getcwd().rstrip(os.sep) + os.sep
         filename = filename.removeprefix(below)
     return neutralise(filename)
+
+
+def shown_place(one: Diagnostic, filename: str | None = None) -> str:
+    """Where a finding is: file, line and column from 1; of a notebook also the cell that the line is in.
+
+    `filename` is the file's name in other words, such as with colours.
+    """
+    cell = f"cell {one.cell}:" if one.cell is not None else ""
+    return f"{filename or shown_path(one.filename)}:{cell}{one.start.line}:{one.start.column + 1}"
 
 
 def draw_line(line: str) -> tuple[str, list[int]]:

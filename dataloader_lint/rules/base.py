@@ -36,7 +36,8 @@ class Rule:
 
     `codemod` is what its command for LibCST's runner is called, where `Fix` and the name would not read well.
     `default_for` says for which settings an opt-in rule runs by default all the same. `spawning` marks rules about what
-    only fails where workers are spawned: they do not run where the settings fix fork.
+    only fails where workers are spawned: they do not run where the settings fix fork. `subjects` names what a file that
+    has no word of loading must touch for the rule to speak there (see `gate`).
     """
 
     code: str
@@ -47,6 +48,7 @@ class Rule:
     codemod: str = ""
     default_for: Callable[[Settings], bool] | None = None
     spawning: bool = False
+    subjects: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

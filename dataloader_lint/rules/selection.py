@@ -20,11 +20,16 @@ class UnknownCodeError(ValueError):
 def is_selected(code: str, default: bool, settings: Settings) -> bool:
     """Whether a rule runs: the longest fitting prefix decides, and ignoring wins a tie.
 
-    A rule that is not on by `default` runs only when its full code is selected; no prefix brings it in.
+    A rule that is not on by `default` runs only when its full code is selected; no prefix brings it in. What
+    `per-file-ignores` leave out of the file does not run, whatever selects it.
     """
+    if code in settings.ignored_here:
+        return False
     wanted = (*(settings.select or ("DL",)), *settings.extend_select)
     if code in _ENGINE_CODES:
         wanted = (*wanted, code[:4])
+    elif any(code.startswith(prefix) for prefix in settings.ignored_here):
+        return False
     elif not default:
         wanted = tuple(prefix for prefix in wanted if prefix == code)
     return _longest_fit(code, wanted) > _longest_fit(code, settings.ignore)

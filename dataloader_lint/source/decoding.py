@@ -28,6 +28,10 @@ class UnreadableError(ValueError):
         self.column = column
 
 
+class TooMuchError(UnreadableError):
+    """A file that would take more time or memory than checking it is worth."""
+
+
 def decode(source: bytes) -> str:
     """Decode a Python file without its byte order mark; newlines stay as they are. Raises UnreadableError."""
     for mark, name in _FOREIGN_MARKS:

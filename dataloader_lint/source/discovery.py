@@ -10,6 +10,7 @@ import os
 import stat
 
 from dataloader_lint.settings import Settings
+from dataloader_lint.source.pyproject import SettingsByFile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,7 +18,9 @@ if TYPE_CHECKING:
 
     from dataloader_lint.source.gitignore import Layers
 
-SUFFIXES = (".py", ".pyw", ".pyi")
+    _Test = Callable[[str, str], bool]
+
+SUFFIXES = (".py", ".pyw", ".pyi", ".ipynb")
 
 EXCLUDED_FOLDERS = (
     ".bzr",
@@ -44,6 +47,8 @@ EXCLUDED_FOLDERS = (
     "venv",
 )
 
+_IRREGULAR = "it is no regular file"
+
 # A virtual environment is known by this file, whatever its folder is called. The bare name `env` is no sign of one:
 # reinforcement-learning packages keep their environments under it.
 _ENVIRONMENT_MARKS = frozenset({"pyvenv.cfg", "conda-meta"})
@@ -52,25 +57,32 @@ _ENVIRONMENT_MARKS = frozenset({"pyvenv.cfg", "conda-meta"})
 class Found:
     """What discovery came up with. Paths are as the user would type them; `files` is sorted and free of repeats."""
 
-    __slots__ = ("files", "missing", "unreadable")
+    __slots__ = ("files", "missing", "skipped", "unreadable")
 
     def __init__(self) -> None:
         self.files: list[str] = []
         self.missing: list[str] = []
+        self.skipped: list[tuple[str, str]] = []  # what is called like a Python file and is none, and why
         self.unreadable: list[tuple[str, str]] = []  # a path, and why it cannot be looked at
 
 
-def discover(paths: Iterable[str], settings: Settings) -> Found:
+def discover(paths: Iterable[str], settings: Settings, force_exclude: bool = False) -> Found:
     """Look at named files whatever they are called, and walk named directories.
 
+    What is left out where is for the settings of each directory to say (see `SettingsByFile`). Raises
+    ConfigurationError where a pyproject.toml that concerns one of the files cannot be used.
+
     Directories that are named are walked even where an exclusion or a `.gitignore` would leave them out; what lies in
-    them is left out as usual. Links to directories are not followed.
+    them is left out as usual. With `force_exclude`, exclusions hold for named files and directories in the working
+    directory, too. Links to directories are not followed.
     """
     found = Found()
-    excluded = _exclusion(settings)
+    by_file = SettingsByFile(settings)
     names: dict[str, str] = {}  # absolute path → as the user would type it
     for given in paths:
         path = os.path.normpath(given) if given else "."
+        if force_exclude and _is_left_out(os.path.abspath(path), os.getcwd(), by_file):
+            continue
         try:
             mode = os.stat(given or ".").st_mode
         except (FileNotFoundError, NotADirectoryError):
@@ -80,14 +92,29 @@ def discover(paths: Iterable[str], settings: Settings) -> Found:
             found.unreadable.append((path, reason(error)))
             continue
         if stat.S_ISDIR(mode):
-            for file in _walk(path, excluded, found):
+            for file in _walk(path, by_file, found):
                 names.setdefault(os.path.abspath(file), file)
         elif stat.S_ISREG(mode):
+            by_file.of_folder(os.path.dirname(path))  # complaints about settings come before those about code
             names.setdefault(os.path.abspath(path), path)
         else:
-            found.unreadable.append((path, "it is no regular file"))
+            found.unreadable.append((path, _IRREGULAR))
     found.files = sorted(names.values())
     return found
+
+
+def is_left_out(path: str, root: str, settings: Settings) -> bool:
+    """Whether an exclusion leaves out a file below `root` or a folder between the two; both are absolute."""
+    return _is_left_out(path, root, SettingsByFile(settings))
+
+
+def _is_left_out(path: str, root: str, by_file: SettingsByFile) -> bool:
+    while path.startswith(root) and len(path) > len(root):
+        folder, name = os.path.split(path)
+        if not name or _exclusion(by_file.of_folder(folder))(name, path):
+            return bool(name)
+        path = folder
+    return False
 
 
 def reason(error: Exception) -> str:
@@ -96,12 +123,13 @@ def reason(error: Exception) -> str:
     return text[:1].lower() + text[1:]
 
 
-def _walk(root: str, excluded: Callable[[str, str], bool], found: Found) -> Iterable[str]:
+def _walk(root: str, by_file: SettingsByFile, found: Found) -> Iterable[str]:
     """The Python files under a directory that neither an exclusion nor a `.gitignore` leaves out."""
     top = os.path.abspath(root)
-    stack: list[tuple[str, str, Layers]] = [("" if root == "." else root, top, _outer_layers(top))]
+    excluded = _exclusion(by_file.of_folder(top))
+    stack: list[tuple[str, str, Layers, _Test]] = [("" if root == "." else root, top, _outer_layers(top), excluded)]
     while stack:
-        shown, directory, layers = stack.pop()
+        shown, directory, layers, excluded = stack.pop()
         try:
             with os.scandir(directory) as entries:
                 listed = list(entries)
@@ -116,29 +144,51 @@ def _walk(root: str, excluded: Callable[[str, str], bool], found: Found) -> Iter
                 continue
             if ".git" in names:  # a repository in a repository answers to its own rules only
                 layers = ()
+            if "pyproject.toml" in names:
+                excluded = _exclusion(by_file.of_folder(directory))
         if ".gitignore" in names:
             layers = _with_layer(layers, directory, os.path.join(directory, ".gitignore"))
         for entry in listed:
             name, path = entry.name, entry.path
             try:
                 is_directory = entry.is_dir(follow_symlinks=False)
-                is_file = not is_directory and name.endswith(SUFFIXES) and entry.is_file()
-            except OSError:  # a link that goes in circles
+            except OSError as error:
+                found.unreadable.append((os.path.join(shown, name), reason(error)))
                 continue
             if (
-                not (is_directory or is_file)
+                not (is_directory or name.endswith(SUFFIXES))
                 or excluded(name, path)
                 or (layers and _ignored(layers, path, is_directory))
             ):
                 continue
             below = os.path.join(shown, name)
-            if is_directory:
-                stack.append((below, path, layers))
+            why = "" if is_directory else _no_file(entry, top)
+            if why:
+                found.skipped.append((below, why))
+            elif is_directory:
+                stack.append((below, path, layers, excluded))
             else:
                 yield below
 
 
-def _exclusion(settings: Settings) -> Callable[[str, str], bool]:
+def _no_file(entry: os.DirEntry[str], top: str) -> str:
+    """Why something in a walked directory is not read; empty for the files of that directory."""
+    try:
+        if not entry.is_file():
+            if entry.is_dir():
+                return ""
+            return "the link leads nowhere" if entry.is_symlink() and not os.path.exists(entry.path) else _IRREGULAR
+    except OSError as error:  # a link that goes in circles
+        return reason(error)
+    if entry.is_symlink():
+        # Repairs go through links, and nobody expects those of one folder in another.
+        inside = os.path.join(os.path.realpath(top), "")
+        if not os.path.realpath(entry.path).startswith(inside):
+            return "the link leads out of the folder that is linted"
+    return ""
+
+
+def _exclusion(settings: Settings) -> _Test:
     """A test of a name and its absolute path against the excluded folders and the user's patterns."""
     chosen = (*(EXCLUDED_FOLDERS if settings.exclude is None else settings.exclude), *settings.extend_exclude)
     patterns = [pattern.rstrip("/") or pattern for pattern in chosen]

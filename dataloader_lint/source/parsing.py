@@ -3,35 +3,71 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import re
+import sys
 import warnings
+from collections.abc import Iterator
 
 import libcst as cst
 
 from dataloader_lint.source.decoding import UnreadableError
+from dataloader_lint.source.trees import Trees
 
 # LibCST's native parser overflows the stack, and so kills the process, at some 1,400 nested brackets or 5,000 chained
-# operators, calls or branches. Python itself refuses such files much earlier. Files with fewer signs than these hold no
-# such nest, which spares most files the second parse.
+# operators, calls or branches. Python itself refuses most such files much earlier. Files with fewer signs than these
+# hold no such nest, which spares most files the second parse.
 _BRACKETS_TO_FEAR = 1_000
 _OPERATORS_TO_FEAR = 3_000
+_DEEPEST = 3_000
+# LibCST writes code recursively, with two calls for each level.
+_CALLS = 3 * _DEEPEST
 _OPERATORS = (*"+-*/%&|^~<>=@.", "not ", "if ", "and ", "or ", "lambda", "await ", "elif")
 
-_TOO_DEEP = UnreadableError(
-    "this file is nested too deeply to be parsed; Python itself refuses to compile it", "split it up"
-)
+_trees: Trees | None = None
+
+_TOO_DEEP = UnreadableError("this file is nested too deeply to be parsed", "split it up")
 
 
 def parse(text: str) -> cst.Module:
     """Parse a module. Raises UnreadableError with the place and the reason where the text is not Python."""
+    kept = _trees.take(text) if _trees is not None else None
+    if kept is not None:
+        return kept
     if _may_overflow(text) and _overflows(text):
         raise _TOO_DEEP
     try:
-        return cst.parse_module(text)
+        tree = cst.parse_module(text)
     except RecursionError:
         raise _TOO_DEEP from None
     except Exception as error:  # besides ParserSyntaxError, LibCST lets errors of its native side through
         raise _explained(text, error) from None
+    if _trees is not None:
+        _trees.put(text, tree)
+    return tree
+
+
+def keep_trees(trees: Trees | None) -> None:
+    """From now on, look there before a text is parsed; None for nowhere, as it is at the start."""
+    global _trees  # noqa: PLW0603
+    _trees = trees
+
+
+def code_of(module: cst.Module, node: cst.CSTNode | None = None) -> str:
+    """The code of a module, or of one of its nodes, however deep it is nested."""
+    with room_for_recursion():
+        return module.code if node is None else module.code_for_node(node)
+
+
+@contextlib.contextmanager
+def room_for_recursion() -> Iterator[None]:
+    """Inside, LibCST can write the code of whatever `parse` lets through."""
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(limit + _CALLS)
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(limit)
 
 
 def _may_overflow(text: str) -> bool:
@@ -40,20 +76,31 @@ def _may_overflow(text: str) -> bool:
 
 def _overflows(text: str) -> bool:
     try:
-        _parse_as_python(text)
+        return _is_deep(_parse_as_python(text))
     except (RecursionError, MemoryError):
         return True
     except SyntaxError as error:
         return "too many" in (error.msg or "") and "nested" in (error.msg or "")
     except ValueError:
         return False
+
+
+def _is_deep(module: ast.Module) -> bool:
+    """Whether LibCST's tree would be too deep: it nests `a and b and c`, which is flat in Python's own."""
+    stack: list[tuple[ast.AST, int]] = [(module, 0)]
+    while stack:
+        node, depth = stack.pop()
+        if depth > _DEEPEST:
+            return True
+        depth += len(node.values) if isinstance(node, ast.BoolOp) else 1
+        stack.extend((child, depth) for child in ast.iter_child_nodes(node))
     return False
 
 
-def _parse_as_python(text: str) -> None:
+def _parse_as_python(text: str) -> ast.Module:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what Python thinks of the escapes in this file is not our business
-        ast.parse(text)
+        return ast.parse(text)
 
 
 def _explained(text: str, error: Exception) -> UnreadableError:

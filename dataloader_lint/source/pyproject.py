@@ -1,7 +1,7 @@
 """The table `[tool.dataloader-lint]` of the nearest pyproject.toml, as values for Settings.
 
-TOML is only parsed where the file names this tool or is asked for the Python versions, as its parser costs as much to
-import as a run over files that cannot matter.
+TOML is only parsed where a file names this tool or is asked for, as its parser costs as much to import as a run over
+files that cannot matter.
 """
 
 from __future__ import annotations
@@ -10,50 +10,188 @@ import os
 
 from dataloader_lint.settings import Settings
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    Values = dict[str, object]
+    _Found = tuple[Values, str]
+
 _TABLE = "dataloader-lint"
-# What the values of each key must be; keys are spelled with dashes in the file.
-_LISTS = ("select", "ignore", "extend_select", "exclude", "extend_exclude")
-_NUMBERS = ("max_workers", "max_prefetched_batches")
-_CHOICES = {
-    "output_format": ("concise", "full", "json"),
-    "start_method": ("auto", "fork", "spawn", "forkserver"),
-}
+# What the table is called by mistake; looked for so that such a table is not passed over in silence.
+_MISSPELT = (b"tool.dataloader_lint", b"tool.dataloaderlint", b"tool.dataloader_linter")
 
 
 class ConfigurationError(Exception):
     """The file cannot be used as it is; the message says which file, what in it, and what would be right."""
 
 
-def configured(folder: str) -> dict[str, object]:
-    """What the nearest pyproject.toml at or above a folder sets, as keywords for Settings.
+class SettingsByFile:
+    """Which settings hold for a file: those of the run, or those of the nearest pyproject.toml with options over them.
+
+    Made anew for every run, so that a changed pyproject.toml counts from the next one on. The methods raise
+    ConfigurationError where a pyproject.toml cannot be used.
+    """
+
+    __slots__ = ("_by_folder", "_by_ignores", "_configured", "_of_run")
+
+    def __init__(self, settings: Settings) -> None:
+        self._of_run = settings
+        self._configured: dict[str, _Found] = {}
+        self._by_folder: dict[str, Settings] = {}
+        self._by_ignores: dict[tuple[Settings, tuple[str, ...]], Settings] = {}
+
+    def of_folder(self, folder: str) -> Settings:
+        """The settings for what lies in a folder, but for what single files are spared."""
+        if self._of_run.options is None:
+            return self._of_run
+        found = self._by_folder.get(folder)
+        if found is None:
+            values = _nearest(os.path.abspath(folder), self._configured)
+            found = Settings(**with_options(values, dict(self._of_run.options)))  # type: ignore[arg-type]
+            self._by_folder[folder] = found
+        return found
+
+    def of_file(self, path: str) -> Settings:
+        """The settings for one file; those that `per-file-ignores` leave out stand in `ignored_here`."""
+        settings = self.of_folder(os.path.dirname(path))
+        if not settings.per_file_ignores:
+            return settings
+        codes = _ignored(path, settings.per_file_ignores)
+        found = self._by_ignores.get((settings, codes))
+        if found is None:
+            found = settings.replace(per_file_ignores=(), ignored_here=(*settings.ignored_here, *codes))
+            self._by_ignores[settings, codes] = found
+        return found
+
+
+def chosen(
+    options: Mapping[str, object] | None = None, folder: str = ".", *, file: str | None = None, isolated: bool = False
+) -> Settings:
+    """The settings of a run: what the command line says, over what the nearest pyproject.toml of a folder does.
+
+    With a `file` that one holds for all files that are linted, with paths in it from the working directory; `isolated`,
+    no file does. Otherwise `SettingsByFile` finds those of each file. Raises ConfigurationError.
+    """
+    given = dict(options or {})
+    if isolated:
+        return Settings(**with_options({}, given))  # type: ignore[arg-type]
+    if file is not None:
+        found, python = _read_table(file, os.getcwd())
+        if found is None:
+            raise ConfigurationError(f"{file}: there is no table [tool.{_TABLE}]")
+        values = {"target_python": python, **found} if python else found
+        return Settings(**with_options(values, given))  # type: ignore[arg-type]
+    values = with_options(configured(folder), given)
+    return Settings(**values, options=tuple(given.items()))  # type: ignore[arg-type]
+
+
+def with_options(found: Values, options: Mapping[str, object]) -> Values:
+    """Keywords for Settings, with what the command line says over them.
+
+    Options replace what the file says, `extend-...` ones add to it. `--select` means these rules and no others, so the
+    file's other choices of rules go.
+    """
+    if "select" in options:
+        found = {name: value for name, value in found.items() if name not in ("ignore", "extend_select")}
+    added = {name: (*_tuple(found.get(name)), *_tuple(value)) for name, value in options.items() if "extend_" in name}
+    return {**found, **options, **added}
+
+
+def configured(folder: str) -> Values:
+    """What the nearest pyproject.toml with such a table, at or above a folder, sets, as keywords for Settings.
 
     Raises ConfigurationError where the file cannot be read, is no TOML, or has a key or value that means nothing.
     """
-    path = _nearest(os.path.abspath(folder))
-    if path is None:
-        return {}
+    return _nearest(os.path.abspath(folder), {})
+
+
+def _nearest(folder: str, known: dict[str, _Found]) -> Values:
+    table, python = _found_in(folder, known)
+    return {"target_python": python, **table} if python else table
+
+
+def _found_in(folder: str, known: dict[str, _Found]) -> _Found:
+    """The values of the nearest table, and the nearest `requires-python` up to there, which needs no table."""
+    found = known.get(folder)
+    if found is None:
+        path = os.path.join(folder, "pyproject.toml")
+        above = os.path.dirname(folder)
+        table, python = _read_table(path, folder) if os.path.isfile(path) else (None, "")
+        if table is not None:
+            found = (table, python)
+        elif above != folder:
+            table, further = _found_in(above, known)
+            found = (table, python or further)
+        else:
+            found = ({}, python)
+        known[folder] = found
+    return found
+
+
+def _read_table(path: str, base: str) -> tuple[Values | None, str]:
+    """The values of the table in one file, None where there is none, and the file's `requires-python`.
+
+    Paths in the values are taken from the folder `base`.
+    """
     try:
         with open(path, "rb") as stream:
             source = stream.read()
     except OSError as error:
-        raise ConfigurationError(f"{path}: cannot be read: {error.strerror}") from None
-    if _TABLE.encode() not in source:
-        python = _requires_python(source)
-        return {"target_python": python} if python else {}
+        raise ConfigurationError(f"{path}: cannot be read: {error.strerror or error}") from None
+    if _TABLE.encode() not in source and not any(name in source for name in _MISSPELT):
+        return None, _requires_python(source)
+    content = _parse(path, source)
+    tool, project = content.get("tool"), content.get("project")
+    tables = tool if isinstance(tool, dict) else {}
+    python = project.get("requires-python") if isinstance(project, dict) else ""
+    wrong = next((f"tool.{name}" for name in tables if f"tool.{name}".encode() in _MISSPELT), "")
+    wrong = _TABLE if isinstance(content.get(_TABLE), dict) else wrong
+    if wrong:
+        raise ConfigurationError(f"{path}: the table [{wrong}] must be called [tool.{_TABLE}]")
+    table = tables.get(_TABLE)
+    if table is None:
+        return None, python if isinstance(python, str) else ""
+    if not isinstance(table, dict):
+        raise ConfigurationError(f"{path}: [tool.{_TABLE}] must be a table")
+    return _values(path, table, base), python if isinstance(python, str) else ""
+
+
+def _parse(path: str, source: bytes) -> dict[str, Any]:
+    import re
     import tomllib
 
     try:
-        content = tomllib.loads(source.decode("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f"{path}: not valid TOML: {error}") from None
-    table = content.get("tool", {}).get(_TABLE, {})
-    if not isinstance(table, dict):
-        raise ConfigurationError(f"{path}: [tool.{_TABLE}] must be a table")
-    found = {_key(path, key): _value(path, key, value) for key, value in table.items()}
-    python = content.get("project", {}).get("requires-python")
-    if isinstance(python, str):
-        found.setdefault("target_python", python)
-    return found
+        text = source.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = source.count(b"\n", 0, error.start) + 1
+        raise ConfigurationError(f"{path}:{line}: not valid TOML: the file is not UTF-8") from None
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        problem = " ".join(str(error).split())
+        place = re.search(r" \((?:at line (\d+), column \d+|at end of document)\)$", problem)
+        line = int(place[1]) if place and place[1] else len(text.splitlines())
+        raise ConfigurationError(f"{path}:{line}: not valid TOML: {problem}") from None
+    except RecursionError:
+        raise ConfigurationError(f"{path}: not valid TOML: it is nested too deeply") from None
+
+
+def _values(path: str, table: Values, base: str) -> Values:
+    from dataloader_lint.source.key import UnfitValueError, suggestion
+    from dataloader_lint.source.keys import KEYS
+
+    values: Values = {}
+    for name, value in table.items():
+        if name not in KEYS:
+            near = suggestion(name, KEYS)
+            raise ConfigurationError(f"{path}: [tool.{_TABLE}] has no key {name!r}{near}")
+        try:
+            values[KEYS[name].attribute] = KEYS[name].read(value, base)
+        except UnfitValueError as error:
+            raise ConfigurationError(f"{path}: [tool.{_TABLE}] {name} {error}") from None
+    return values
 
 
 def _requires_python(source: bytes) -> str:
@@ -63,45 +201,22 @@ def _requires_python(source: bytes) -> str:
     return quoted[1].decode("ascii", "replace") if len(quoted) > 2 and quoted[0].strip() == b"=" else ""
 
 
-def _nearest(folder: str) -> str | None:
-    while True:
-        path = os.path.join(folder, "pyproject.toml")
-        if os.path.isfile(path):
-            return path
-        above = os.path.dirname(folder)
-        if above == folder:
-            return None
-        folder = above
+def _ignored(path: str, patterns: tuple[tuple[str, tuple[str, ...]], ...]) -> tuple[str, ...]:
+    """The code prefixes that the patterns which a file fits leave out of it."""
+    import fnmatch
+
+    full = os.path.abspath(path)
+    name, full = os.path.basename(full), full.replace(os.sep, "/")
+    found: dict[str, None] = {}
+    for pattern, codes in patterns:
+        where = name
+        if "/" in pattern:
+            where = full
+            pattern = pattern if os.path.isabs(pattern) else os.path.abspath(pattern).replace(os.sep, "/")
+        if fnmatch.fnmatchcase(where, pattern):
+            found.update(dict.fromkeys(codes))
+    return tuple(found)
 
 
-def _key(path: str, key: str) -> str:
-    known = [name.replace("_", "-") for name in vars(Settings())]
-    if key in known:
-        return key.replace("-", "_")
-    import difflib
-
-    near = difflib.get_close_matches(key, known, 1, 0.5)
-    raise ConfigurationError(
-        f"{path}: [tool.{_TABLE}] has no key {key!r}" + (f"; did you mean {near[0]!r}?" if near else "")
-    )
-
-
-def _value(path: str, key: str, value: object) -> object:
-    name = key.replace("-", "_")
-    if name in _LISTS:
-        if isinstance(value, list) and all(isinstance(item, str) for item in value):
-            return tuple(value)
-        wanted = "a list of strings"
-    elif name in _NUMBERS:
-        if isinstance(value, int) and not isinstance(value, bool) and value > 0:
-            return value
-        wanted = "a number above 0"
-    elif name in _CHOICES:
-        if value in _CHOICES[name]:
-            return value
-        wanted = "one of " + ", ".join(repr(choice) for choice in _CHOICES[name])
-    else:
-        if isinstance(value, str):
-            return value
-        wanted = "a string"
-    raise ConfigurationError(f"{path}: [tool.{_TABLE}] {key} must be {wanted}, not {value!r}")
+def _tuple(value: object) -> tuple[object, ...]:
+    return value if isinstance(value, tuple) else ()

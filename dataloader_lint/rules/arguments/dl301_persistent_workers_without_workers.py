@@ -83,7 +83,7 @@ def check(loader: Loader) -> Iterator[Finding]:
         )
         advice = "write `persistent_workers=num_workers > 0` with the name that holds the number of workers"
     else:
-        zero = "is 0" if loader.argument("num_workers") is not None else "is left out, which means 0"
+        zero = "is 0" if loader.is_passed("num_workers") else "is left out, which means 0"
         problem = f"`{loader.name}` raises ValueError: `persistent_workers` is true but `num_workers` {zero}"
         advice = "remove `persistent_workers`, or give the loader workers"
     yield Finding(loader.node, problem, advice, partial(fix, loader))

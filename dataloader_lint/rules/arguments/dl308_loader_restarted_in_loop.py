@@ -7,7 +7,7 @@ a loop with the same arguments.
 
 ## Why is this bad?
 Every `iter(loader)` starts all workers, which import what they need and prefetch several batches; one batch is taken
-and the rest is thrown away: 3 to 5 times slower. Without shuffling it is the same first batch each time.
+and the rest is thrown away: several times slower. Without shuffling it is the same first batch each time.
 `persistent_workers=True` keeps the workers of one loader, which is lost with the loader.
 
 ## Known limits
@@ -56,13 +56,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from dataloader_lint.gate import TRANSFERS
 from dataloader_lint.rules.base import Entity, Finding, Rule
 
 if TYPE_CHECKING:
     from dataloader_lint.facts.analysis import Analysis
     from dataloader_lint.facts.loaders import Loader
 
-RULE = Rule("DL308", "loader-restarted-in-loop", Entity.MODULE)
+RULE = Rule("DL308", "loader-restarted-in-loop", Entity.MODULE, subjects=(TRANSFERS,))
 
 
 def check(file: Analysis) -> Iterator[Finding]:

@@ -5,8 +5,8 @@ Reports a DataLoader with workers and without `persistent_workers=True` that a l
 again.
 
 ## Why is this bad?
-At the end of each epoch the workers end, and the next one starts new ones. Under spawn and forkserver each of them
-imports torch and the script again, and what they have cached is gone.
+At the end of each epoch the workers end, and the next one starts new ones. Under spawn, and under the fork server of
+older Pythons, each of them imports torch and the script again. What they have cached is gone.
 
 ## Known limits
 Persistent workers keep the Dataset as it was in the first epoch: where the program changes it between epochs (DL609),
@@ -54,6 +54,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from dataloader_lint.diagnostics import Safety
+from dataloader_lint.gate import TRANSFERS
 from dataloader_lint.rules.base import Entity, Finding, FixLevel, Rule
 
 if TYPE_CHECKING:
@@ -61,7 +62,14 @@ if TYPE_CHECKING:
     from dataloader_lint.facts.analysis import Analysis
     from dataloader_lint.facts.loaders import Loader
 
-RULE = Rule("DL309", "workers-restarted-each-epoch", Entity.MODULE, default=False, fix=FixLevel.UNSAFE)
+RULE = Rule(
+    "DL309",
+    "workers-restarted-each-epoch",
+    Entity.MODULE,
+    default=False,
+    fix=FixLevel.UNSAFE,
+    subjects=(TRANSFERS,),
+)
 
 
 def check(file: Analysis) -> Iterator[Finding]:

@@ -2,16 +2,28 @@
 
 ## What it does
 Reports a file or directory that the linter was asked to look at and could not: it may not be read, its bytes are not
-in the encoding that it declares, it holds NUL bytes, it is no Python, or it is a notebook. There is one such finding
-for each file, at the place of the first error where there is one, and all other files are linted as usual.
+in the encoding that it declares, it holds NUL bytes, or it is no Python. There is one such finding for each file, at
+the place of the first error where there is one, and all other files are linted as usual.
 
-A file in which nothing speaks of data loading is not parsed at all, so its syntax errors are not reported.
+Of a notebook (`.ipynb`), each code cell that is no Python is one such finding, and its other cells are linted. Magics,
+shell lines and questions (`%time`, `!ls`, `loader?`) are no errors. A notebook that is no JSON, has no cells, or is in
+a format older than 4 is one finding.
+
+A file in which nothing speaks of data loading is not parsed at all, so its syntax errors are not reported; neither are
+those of such cells.
+
+A file that is longer than 1,500,000 characters, nested deeper than LibCST can parse, or takes more than a minute of
+CPU time is one such finding too. What is called like a Python file in a directory and is a pipe, a device, or a link
+that leads nowhere or out of that directory, is left out with a warning instead.
 
 ## Why is this bad?
 A file that was silently left out looks as clean as one that was checked. Python itself would refuse most of these
 files as soon as they are imported.
 
 ## Known limits
+Notebooks and cells in another language than Python are left out without a word, and so is a cell of a single line that
+is no Python, since IPython may run it as a command (`pip install torch`).
+
 Syntax is that of the newest Python that the installed LibCST knows, whichever Python runs the linter. Under flake8,
 which reports such files itself (E902, E999), this code appears only for the few files that Python accepts and LibCST
 does not.

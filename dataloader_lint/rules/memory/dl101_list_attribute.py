@@ -108,6 +108,8 @@ def check(dataset: Dataset) -> Iterator[Finding]:
         kind = stored.element_kind
         of = f" of {kind}" if kind in ("str", "int", "float", "tensor") else ""
         grow = " (numbers below 257 do not grow)" if kind == "int" else ""
+        if not kind and stored.holds_files:
+            of, grow = " of arrays", " (a forked one only of the objects around the arrays, a spawned one of all)"
         problem = (
             f"`{stored.owner}.{stored.name}` is a Python list{of} that workers {stored.reading}, "
             f"so every worker ends up with a copy of its own{grow}"

@@ -79,12 +79,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from dataloader_lint.gate import MEMOISING, OPENCV, STORES
 from dataloader_lint.rules.base import Entity, Finding, Rule
 
 if TYPE_CHECKING:
     from dataloader_lint.facts.analysis import Analysis
 
-RULE = Rule("DL104", "cache-grown-in-worker", Entity.MODULE)
+RULE = Rule("DL104", "cache-grown-in-worker", Entity.MODULE, subjects=(MEMOISING, OPENCV, STORES))
 
 
 def check(facts: Analysis) -> Iterator[Finding]:

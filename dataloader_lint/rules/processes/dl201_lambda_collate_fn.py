@@ -13,7 +13,8 @@ well: its own name is `<lambda>`.
 
 ## Known limits
 Silent where `num_workers=0` is written out, and where the call says `multiprocessing_context="fork"`. Where the number
-of workers is left out the rule reports: the loader works until somebody adds workers.
+of workers is left out the rule reports: the loader works until somebody adds workers. In a notebook a function at
+module level is no help (see [DL202](#dl202-local-function-collate-fn)), so there is no fix.
 
 ## Example
 ```python
@@ -45,6 +46,7 @@ Where the program is pinned to fork, by the start method and by the Python versi
 
 ## Error messages
 - `AttributeError: Can't pickle local object 'make.<locals>.<lambda>'`
+- `AttributeError: Can't get local object 'make.<locals>.<lambda>'` (Python 3.13)
 - `_pickle.PicklingError: Can't pickle <function <lambda>>: attribute lookup <lambda> on __main__ failed`
 
 ## References
@@ -81,9 +83,11 @@ def check(file: Analysis) -> Iterator[Finding]:
         if loader.is_passed("num_workers") is False:
             problem += " as soon as the loader gets any"
         advice = "define it with `def` at module level"
+        if handed.is_in_notebook:
+            advice = "define it with `def` in a .py file and import it from there"
         if handed.in_partial:
             advice += " and keep the `functools.partial` around it"
-        yield Finding(handed.function.node, problem, advice, partial(fix, handed))
+        yield Finding(handed.function.node, problem, advice, None if handed.is_in_notebook else partial(fix, handed))
 
 
 def fix(handed: Handed, editor: Editor) -> Repair | None:

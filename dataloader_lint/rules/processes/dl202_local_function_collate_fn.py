@@ -1,14 +1,20 @@
-"""A function defined inside another one cannot be pickled as `collate_fn`, so spawned workers cannot be started.
+"""A function inside another one, or in a notebook, reaches no spawned worker as `collate_fn`.
 
 ## What it does
 Reports a function that is defined inside a function or method and reaches a DataLoader as its `collate_fn`: by its
 name, through a keyword dict or `functools.partial`, returned by a factory function of the project, or assigned to
-`loader.collate_fn` afterwards. The report stands on the argument that hands it over.
+`loader.collate_fn` afterwards. The report stands on the argument that hands it over. In a notebook every function is
+reported that is defined in one of its cells and given to a loader with workers.
 
 ## Why is this bad?
 Workers that are started by spawn (macOS, Windows) or forkserver (Linux from Python 3.14 on) get the `collate_fn`
 pickled by its name, and a name inside another function cannot be imported: the first iteration raises. Under fork
 nothing is pickled, which is why the same code works on Linux up to Python 3.13.
+
+A function of a notebook is pickled as `__main__.collate`, and the `__main__` of a spawned worker is not the notebook:
+nothing can be imported from one. The workers die with AttributeError (`Can't get attribute 'collate'`), and the loader
+raises RuntimeError (`DataLoader worker (pid(s) ...) exited unexpectedly`). What a notebook imports from a .py file is
+found.
 
 ## Known limits
 Silent where `num_workers=0` is written out, and where the call says `multiprocessing_context="fork"`. Functions at
@@ -40,13 +46,15 @@ def make(dataset, pad_value):
 
 ## Fix safety
 Unsafe: the function moves to module level, and what it took from around it is bound when the loader is made instead of
-when a batch is collated.
+when a batch is collated. There is no fix in a notebook.
 
 ## When to ignore it
 Where the program is pinned to fork, by the start method and by the Python version.
 
 ## Error messages
 - `AttributeError: Can't pickle local object 'make.<locals>.collate'`
+- `AttributeError: Can't get local object 'make.<locals>.collate'` (Python 3.13)
+- `AttributeError: Can't get attribute 'collate' on <module '__main__' (built-in)>`
 
 ## References
 - [Contexts and start methods](https://docs.python.org/3/library/multiprocessing.html#contexts-and-start-methods)
@@ -80,7 +88,15 @@ RULE = Rule(
 def check(file: Analysis) -> Iterator[Finding]:
     for handed in file.handed_over("collate_fn"):
         loader = handed.loader
-        if not handed.is_local or handed.node not in file.tree or not loader.pickles_its_functions:
+        is_wrong = handed.is_local or handed.is_notebooks_own
+        if not is_wrong or handed.node not in file.tree or not loader.pickles_its_functions:
+            continue
+        if not handed.is_local:
+            problem = (
+                f"`{handed.name}` is defined in this notebook, where a spawned worker cannot find it, so with it as "
+                f"`collate_fn` the workers of `{loader.name}` die on macOS, Windows and, from Python 3.14 on, Linux"
+            )
+            yield Finding(handed.node, problem, f"move `{handed.name}` to a .py file and import it from there")
             continue
         problem = (
             f"`{handed.name}` is defined inside another function, so as `collate_fn` it cannot be pickled and starting "
@@ -88,12 +104,9 @@ def check(file: Analysis) -> Iterator[Finding]:
         )
         if loader.is_passed("num_workers") is False:
             problem += " as soon as the loader gets any"
-        yield Finding(
-            handed.node,
-            problem,
-            f"move `{handed.name}` to module level and bind what it needs with `functools.partial`",
-            partial(fix, handed),
-        )
+        where = "to a .py file, at module level," if handed.is_in_notebook else "to module level"
+        advice = f"move `{handed.name}` {where} and bind what it needs with `functools.partial`"
+        yield Finding(handed.node, problem, advice, None if handed.is_in_notebook else partial(fix, handed))
 
 
 def fix(handed: Handed, editor: Editor) -> Repair | None:

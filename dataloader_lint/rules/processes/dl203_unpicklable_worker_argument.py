@@ -3,7 +3,8 @@
 ## What it does
 Reports a lambda, or a function that is defined inside another one, that reaches a DataLoader with workers as its
 `worker_init_fn`: written in the call, through a name or a keyword dict, inside `functools.partial`, or handed to a
-function of the project that makes the loader. The report stands on the lambda, or on the argument that hands the local
+function of the project that makes the loader. In a notebook every function counts that is defined in one of its cells
+(see [DL202](#dl202-local-function-collate-fn)). The report stands on the lambda, or on the argument that hands the
 function over.
 
 ## Why is this bad?
@@ -44,13 +45,14 @@ def make(dataset, priority):
 
 ## Fix safety
 For a lambda safe: it becomes a function at module level that does the same. For a local function unsafe: it moves to
-module level, and what it took from around it is bound when the loader is made.
+module level, and what it took from around it is bound when the loader is made. There is no fix in a notebook.
 
 ## When to ignore it
 Where the program is pinned to fork, by the start method and by the Python version.
 
 ## Error messages
 - `AttributeError: Can't pickle local object 'make.<locals>.lower_priority'`
+- `AttributeError: Can't get local object 'make.<locals>.lower_priority'` (Python 3.13)
 - `_pickle.PicklingError: Can't pickle <function <lambda>>: attribute lookup <lambda> on __main__ failed`
 
 ## References
@@ -85,18 +87,28 @@ def check(file: Analysis) -> Iterator[Finding]:
         node: cst.CSTNode = handed.node
         if handed.is_lambda and handed.function.node in file.tree:
             node, subject, advice = handed.function.node, "the lambda", "define it with `def` at module level"
+            if handed.is_in_notebook:
+                advice = "define it with `def` in a .py file and import it from there"
             if handed.in_partial:
                 advice += " and keep the `functools.partial` around it"
         elif handed.is_local:
             subject = f"the local function `{handed.name}`"
-            advice = f"move `{handed.name}` to module level and bind what it needs with `functools.partial`"
+            where = "to a .py file, at module level," if handed.is_in_notebook else "to module level"
+            advice = f"move `{handed.name}` {where} and bind what it needs with `functools.partial`"
+        elif handed.is_notebooks_own and handed.node in file.tree:
+            problem = (
+                f"`{handed.name}` is defined in this notebook, where a spawned worker cannot find it, so with it as "
+                f"`worker_init_fn` the workers of `{loader.name}` die on macOS, Windows and, from Python 3.14 on, Linux"
+            )
+            yield Finding(node, problem, f"move `{handed.name}` to a .py file and import it from there")
+            continue
         else:
             continue
         problem = (
             f"{subject} given to `{loader.name}` as `worker_init_fn` cannot be pickled, so starting workers fails on "
             "macOS, Windows and, from Python 3.14 on, Linux"
         )
-        yield Finding(node, problem, advice, partial(fix, handed))
+        yield Finding(node, problem, advice, None if handed.is_in_notebook else partial(fix, handed))
 
 
 def fix(handed: Handed, editor: Editor) -> Repair | None:

@@ -49,13 +49,14 @@ level with `__call__`.
 
 ## Fix safety
 Safe for a lambda that takes nothing from the function around it: it becomes a function at module level. Unsafe
-otherwise, since what it took from around it is bound when the object is made.
+otherwise, since what it took from around it is bound when the object is made. There is no fix in a notebook.
 
 ## When to ignore it
 Where the program is pinned to fork, by the start method and by the Python version, or the Dataset never has workers.
 
 ## Error messages
 - `AttributeError: Can't pickle local object 'make.<locals>.<lambda>'`
+- `AttributeError: Can't get local object 'make.<locals>.<lambda>'` (Python 3.13)
 - `_pickle.PicklingError: Can't pickle <function <lambda>>: attribute lookup <lambda> on __main__ failed`
 
 ## References
@@ -70,6 +71,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from dataloader_lint.diagnostics import Safety
+from dataloader_lint.gate import MEMOISING, TRANSFORMS
 from dataloader_lint.rules.base import Entity, Finding, FixLevel, Rule
 
 if TYPE_CHECKING:
@@ -77,7 +79,14 @@ if TYPE_CHECKING:
     from dataloader_lint.facts.analysis import Analysis
     from dataloader_lint.facts.unpicklable import KeptFunction
 
-RULE = Rule("DL204", "lambda-in-dataset", Entity.MODULE, fix=FixLevel.SOMETIMES_SAFE, spawning=True)
+RULE = Rule(
+    "DL204",
+    "lambda-in-dataset",
+    Entity.MODULE,
+    fix=FixLevel.SOMETIMES_SAFE,
+    spawning=True,
+    subjects=(TRANSFORMS, MEMOISING),
+)
 
 
 def check(file: Analysis) -> Iterator[Finding]:
@@ -88,7 +97,12 @@ def check(file: Analysis) -> Iterator[Finding]:
             f"`{kept.keeper}` keeps {_subject(kept)}{more}{through}, which cannot be pickled, so starting workers "
             "fails on macOS, Windows and, from Python 3.14 on, Linux"
         )
-        yield Finding(kept.node, problem, _advice(kept), partial(fix, kept))
+        if kept.is_notebooks_own:
+            problem = (
+                f"`{kept.keeper}` keeps `{kept.name}`{more}{through}, which is defined in this notebook, where a "
+                "spawned worker cannot find it, so workers die on macOS, Windows and, from Python 3.14 on, Linux"
+            )
+        yield Finding(kept.node, problem, _advice(kept), None if kept.is_in_notebook else partial(fix, kept))
 
 
 def _subject(kept: KeptFunction) -> str:
@@ -98,10 +112,15 @@ def _subject(kept: KeptFunction) -> str:
 
 
 def _advice(kept: KeptFunction) -> str:
+    if kept.is_notebooks_own:
+        return f"move `{kept.name}` to a .py file and import it from there"
+    if kept.is_lambda and kept.is_in_notebook:
+        return "define it with `def` in a .py file and import it from there"
     if kept.is_lambda:
         return "define it with `def` at module level" if not kept.others else "define them with `def` at module level"
     if kept.function is not None:
-        return f"move `{kept.name}` to module level and bind what it needs with `functools.partial`"
+        where = "to a .py file, at module level," if kept.is_in_notebook else "to module level"
+        return f"move `{kept.name}` {where} and bind what it needs with `functools.partial`"
     return "use it as a decorator, so that the name of the function leads to the wrapper"
 
 

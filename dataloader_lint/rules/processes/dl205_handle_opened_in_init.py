@@ -68,6 +68,7 @@ When the Dataset is only ever read with `num_workers=0`.
 ## Error messages
 - `TypeError: h5py objects cannot be pickled`
 - `TypeError: cannot pickle '_io.BufferedReader' object`
+- `TypeError: cannot pickle 'BufferedReader' instances` (from Python 3.12 on)
 - `TypeError: cannot pickle 'Environment' object`
 - `TypeError: cannot pickle '_thread.lock' object`
 - `TypeError: cannot pickle 'generator' object`
@@ -85,13 +86,14 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from dataloader_lint.facts.library_objects import HANDLES
+from dataloader_lint.gate import STORES
 from dataloader_lint.rules.base import Entity, Finding, Rule
 
 if TYPE_CHECKING:
     from dataloader_lint.facts.analysis import Analysis
     from dataloader_lint.facts.handles import KeptHandle
 
-RULE = Rule("DL205", "handle-opened-in-init", Entity.MODULE)
+RULE = Rule("DL205", "handle-opened-in-init", Entity.MODULE, subjects=(STORES,))
 
 # What becomes of a handle that forked workers share.
 FORKED = {

@@ -15,7 +15,8 @@ also where only a part of the script stands under the guard.
 
 ## Known limits
 Loaders whose number of workers is computed at run time or read from a file are unknown, and the rule says nothing.
-Modules that set the start method to `"fork"`, notebooks and files that pytest runs are left alone. A guard inside a
+Modules that set the start method to `"fork"`, notebooks and files that pytest runs are left alone: workers import
+nothing of a notebook, so that it needs no guard (but see [DL208](#dl208-local-dataset-class)). A guard inside a
 decorator or a function with another name is not recognised; a function that is merely called `main` is none.
 
 ## Example

@@ -9,6 +9,10 @@ torchcodec.
 A forked process has a copy of all locks, but only one of the threads: what another thread held at that moment stays
 locked for ever, and the loader hangs without a message. CUDA cannot be used again in a forked process.
 
+Measured with torch 2.13: a worker that was forked after its parent had run a query of polars (2.1) hangs at its own
+first one, and an asynchronous file system of fsspec that was made before the fork raises RuntimeError (`This class is
+not fork-safe`). Both work in a worker of a fork server.
+
 ## Known limits
 Whether workers use the package is not looked at.
 
@@ -38,6 +42,7 @@ Where the package is never used before workers start.
 
 ## Error messages
 - `RuntimeError: Cannot re-initialize CUDA in forked subprocess`
+- `RuntimeError: This class is not fork-safe`
 
 ## References
 - [Contexts and start methods](https://docs.python.org/3/library/multiprocessing.html#contexts-and-start-methods)

@@ -14,6 +14,7 @@ was set before they were started.
 Silent where worker code or `worker_init_fn` sets the global itself, for functions that are called as the module is
 imported or by nobody in sight, for objects of `multiprocessing`, and where all loaders in sight that the Dataset
 reaches have no workers or fork them. Attributes that are set on modules or classes from outside are not looked at.
+Silent in notebooks, which no worker imports (see [DL208](#dl208-local-dataset-class)).
 
 ## Example
 ```python

@@ -1,13 +1,15 @@
 """Workers that start from the same random state draw the same numbers as each other, or the same in every epoch.
 
 ## What it does
-Reports three ways to lose randomness in workers:
+Reports four ways to lose randomness in workers:
 
 - a generator that is made in the constructor of a Dataset (or of something that it keeps, such as a transform), in a
   class body or at module level, and that worker code draws from;
 - a `worker_init_fn` that seeds with a value in which torch's own seed takes no part: constants, options, the worker's
   id, or the old recipe `np.random.get_state()[1][0] + worker_id`;
-- worker code that seeds a global generator again for each sample, with a value that no sample changes.
+- worker code that seeds a global generator again for each sample, with a value that no sample changes;
+- worker code that seeds a global generator before a worker's first sample, with constants, options and the worker's id,
+  where the loaders do not keep their workers.
 
 The report stands where the generator is made, or where the seed is set.
 
@@ -85,13 +87,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from dataloader_lint.gate import RANDOM
 from dataloader_lint.rules.base import Entity, Finding, Rule
 
 if TYPE_CHECKING:
     from dataloader_lint.facts.analysis import Analysis
     from dataloader_lint.facts.seeding import Seeding
 
-RULE = Rule("DL602", "random-state-shared-by-workers", Entity.MODULE)
+RULE = Rule("DL602", "random-state-shared-by-workers", Entity.MODULE, subjects=(RANDOM,))
 
 _MAKE_IN_WORKER = "make it in each worker, when it is first used, from `torch.initial_seed()`"
 _SEED_FROM_TORCH = "seed with `torch.initial_seed() % 2**32`, which differs from worker to worker and epoch to epoch"
@@ -117,13 +120,29 @@ def check(analysis: Analysis) -> Iterator[Finding]:
                 reported.add(id(seeding.scope))
                 yield finding
     for seeding in analysis.samples.seedings_for_samples:
-        if seeding.repeats and id(seeding.scope) not in reported:
+        if id(seeding.scope) in reported:
+            continue
+        if seeding.is_first and seeding.is_known:
+            reported.add(id(seeding.scope))
+            yield Finding(seeding.call, *_at_first_sample(seeding))
+        elif seeding.repeats and not seeding.is_first:
             reported.add(id(seeding.scope))
             problem = (
                 f"`{seeding.function}` seeds the random numbers again for each sample, with a value that no sample "
                 "changes: all samples of a worker get the same numbers"
             )
             yield Finding(seeding.call, problem, _LEAVE_IT)
+
+
+def _at_first_sample(seeding: Seeding) -> tuple[str, str]:
+    if seeding.has_worker_id:
+        problem = (
+            f"`{seeding.function}` seeds a worker's random numbers with a value that is the same in every epoch: "
+            "workers are started anew for each epoch and repeat the random numbers of the first one"
+        )
+    else:
+        problem = f"`{seeding.function}` gives every worker the same seed, so that they repeat each other's numbers"
+    return problem, _LEAVE_IT
 
 
 def _at_start(seeding: Seeding) -> Finding | None:

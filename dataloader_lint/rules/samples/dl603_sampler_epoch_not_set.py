@@ -65,6 +65,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from dataloader_lint.diagnostics import Safety
+from dataloader_lint.gate import TRANSFERS
 from dataloader_lint.rules.base import Entity, Finding, FixLevel, Rule
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ if TYPE_CHECKING:
     from dataloader_lint.facts.analysis import Analysis
     from dataloader_lint.facts.samplers import StuckSampler
 
-RULE = Rule("DL603", "sampler-epoch-not-set", Entity.MODULE, fix=FixLevel.UNSAFE)
+RULE = Rule("DL603", "sampler-epoch-not-set", Entity.MODULE, fix=FixLevel.UNSAFE, subjects=(TRANSFERS,))
 
 
 def check(analysis: Analysis) -> Iterator[Finding]:

@@ -6,7 +6,8 @@ in sight reads that Dataset with the collate function that torch brings.
 
 ## Why is this bad?
 torch makes a batch of tensors, numbers, strings and containers of them; None is none of these. The first broken file
-ends the epoch with TypeError, in a worker as in the main process.
+ends the epoch, in a worker as in the main process (torch 2.13): with TypeError, and where another sample of the batch
+came before it, with AttributeError in a worker, or RuntimeError where samples are numbers.
 
 ## Known limits
 Silent where the loader has a collate_fn of its own, or `batch_size=None`, and where no loader is in sight. Paths that
@@ -73,6 +74,8 @@ When the path cannot be taken.
 - `TypeError: default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found
   <class 'NoneType'>`
 - `TypeError: expected Tensor as element 1 in argument 0, but got NoneType`
+- `AttributeError: 'NoneType' object has no attribute 'numel'`
+- `RuntimeError: Could not infer dtype of NoneType`
 
 ## References
 - [torch.utils.data.default_collate](https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.default_collate)
@@ -98,6 +101,6 @@ def check(analysis: Analysis) -> Iterator[Finding]:
         how = "returns None here" if missing.is_written else "returns None after this handler"
         problem = (
             f"`{missing.name}.__getitem__` {how}, and the loader that reads it has the default collate_fn, "
-            "which raises TypeError for the whole batch"
+            "which fails on the whole batch"
         )
         yield Finding(missing.statement, problem, _ADVICE)

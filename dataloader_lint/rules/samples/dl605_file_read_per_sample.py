@@ -66,12 +66,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from dataloader_lint.gate import STORES
 from dataloader_lint.rules.base import Entity, Finding, Rule
 
 if TYPE_CHECKING:
     from dataloader_lint.facts.analysis import Analysis
 
-RULE = Rule("DL605", "file-read-per-sample", Entity.MODULE)
+RULE = Rule("DL605", "file-read-per-sample", Entity.MODULE, subjects=(STORES,))
 
 _ADVICE = "read it once, when the Dataset is made, or map it into memory"
 

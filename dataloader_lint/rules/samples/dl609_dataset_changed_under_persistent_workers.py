@@ -85,12 +85,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from dataloader_lint.gate import TRANSFERS
 from dataloader_lint.rules.base import Entity, Finding, Rule
 
 if TYPE_CHECKING:
     from dataloader_lint.facts.analysis import Analysis
 
-RULE = Rule("DL609", "dataset-changed-under-persistent-workers", Entity.MODULE)
+RULE = Rule("DL609", "dataset-changed-under-persistent-workers", Entity.MODULE, subjects=(TRANSFERS,))
 
 _ADVICE = (
     "keep the value in shared memory (`multiprocessing.Value`, a tensor after `share_memory_()`), "

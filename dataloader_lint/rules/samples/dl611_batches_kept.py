@@ -56,12 +56,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from dataloader_lint.gate import TRANSFERS
 from dataloader_lint.rules.base import Entity, Finding, Rule
 
 if TYPE_CHECKING:
     from dataloader_lint.facts.analysis import Analysis
 
-RULE = Rule("DL611", "batches-kept", Entity.MODULE, default=False)
+RULE = Rule("DL611", "batches-kept", Entity.MODULE, default=False, subjects=(TRANSFERS,))
 
 
 def check(analysis: Analysis) -> Iterator[Finding]:

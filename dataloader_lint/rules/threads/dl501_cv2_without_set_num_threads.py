@@ -86,6 +86,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from dataloader_lint.diagnostics import Safety
+from dataloader_lint.gate import OPENCV
 from dataloader_lint.rules.base import Entity, Finding, FixLevel, Rule
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ if TYPE_CHECKING:
     from dataloader_lint.facts.analysis import Analysis
     from dataloader_lint.facts.opencv import WorkerCall
 
-RULE = Rule("DL501", "cv2-without-set-num-threads", Entity.MODULE, fix=FixLevel.SOMETIMES_SAFE)
+RULE = Rule("DL501", "cv2-without-set-num-threads", Entity.MODULE, fix=FixLevel.SOMETIMES_SAFE, subjects=(OPENCV,))
 
 
 def check(facts: Analysis) -> Iterator[Finding]:

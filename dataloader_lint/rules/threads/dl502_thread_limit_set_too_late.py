@@ -55,6 +55,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from dataloader_lint.diagnostics import Safety
+from dataloader_lint.gate import OPENCV, THREADS
 from dataloader_lint.rules.base import Entity, Finding, FixLevel, Rule
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ if TYPE_CHECKING:
     from dataloader_lint.facts.analysis import Analysis
     from dataloader_lint.facts.threads import LateLimit
 
-RULE = Rule("DL502", "thread-limit-set-too-late", Entity.MODULE, fix=FixLevel.UNSAFE)
+RULE = Rule("DL502", "thread-limit-set-too-late", Entity.MODULE, fix=FixLevel.UNSAFE, subjects=(THREADS, OPENCV))
 
 
 def check(facts: Analysis) -> Iterator[Finding]:

@@ -57,12 +57,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from dataloader_lint.gate import THREADS
 from dataloader_lint.rules.base import Entity, Finding, Rule
 
 if TYPE_CHECKING:
     from dataloader_lint.facts.analysis import Analysis
 
-RULE = Rule("DL503", "threads-in-worker", Entity.MODULE)
+RULE = Rule("DL503", "threads-in-worker", Entity.MODULE, subjects=(THREADS,))
 
 
 def check(facts: Analysis) -> Iterator[Finding]:

@@ -57,12 +57,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from dataloader_lint.gate import OPENCV
 from dataloader_lint.rules.base import Entity, Finding, Rule
 
 if TYPE_CHECKING:
     from dataloader_lint.facts.analysis import Analysis
 
-RULE = Rule("DL504", "cv2-import", Entity.MODULE, default=False)
+RULE = Rule("DL504", "cv2-import", Entity.MODULE, default=False, subjects=(OPENCV,))
 
 
 def check(facts: Analysis) -> Iterator[Finding]:

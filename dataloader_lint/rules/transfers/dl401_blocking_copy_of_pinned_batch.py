@@ -64,13 +64,14 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from dataloader_lint.diagnostics import Safety
+from dataloader_lint.gate import TRANSFERS
 from dataloader_lint.rules.base import Entity, Finding, FixLevel, Rule
 
 if TYPE_CHECKING:
     from dataloader_lint.edits import Editor, Repair
     from dataloader_lint.facts.batches import Transfer
 
-RULE = Rule("DL401", "blocking-copy-of-pinned-batch", Entity.TRANSFER, fix=FixLevel.SAFE)
+RULE = Rule("DL401", "blocking-copy-of-pinned-batch", Entity.TRANSFER, fix=FixLevel.SAFE, subjects=(TRANSFERS,))
 
 
 def check(transfer: Transfer) -> Iterator[Finding]:

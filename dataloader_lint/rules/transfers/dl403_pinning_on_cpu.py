@@ -59,6 +59,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from dataloader_lint.diagnostics import Safety
+from dataloader_lint.gate import TRANSFERS
 from dataloader_lint.rules.base import Entity, Finding, FixLevel, Rule
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ if TYPE_CHECKING:
     from dataloader_lint.facts.analysis import Analysis
     from dataloader_lint.facts.loaders import Loader
 
-RULE = Rule("DL403", "pinning-on-cpu", Entity.MODULE, fix=FixLevel.UNSAFE)
+RULE = Rule("DL403", "pinning-on-cpu", Entity.MODULE, fix=FixLevel.UNSAFE, subjects=(TRANSFERS,))
 
 
 def check(facts: Analysis) -> Iterator[Finding]:

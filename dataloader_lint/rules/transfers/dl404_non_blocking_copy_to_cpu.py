@@ -57,6 +57,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from dataloader_lint.diagnostics import Safety
+from dataloader_lint.gate import TRANSFERS
 from dataloader_lint.rules.base import Entity, Finding, FixLevel, Rule
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ if TYPE_CHECKING:
     from dataloader_lint.facts.analysis import Analysis
     from dataloader_lint.facts.batches import Transfer
 
-RULE = Rule("DL404", "non-blocking-copy-to-cpu", Entity.MODULE, fix=FixLevel.SAFE)
+RULE = Rule("DL404", "non-blocking-copy-to-cpu", Entity.MODULE, fix=FixLevel.SAFE, subjects=(TRANSFERS,))
 
 
 def check(facts: Analysis) -> Iterator[Finding]:

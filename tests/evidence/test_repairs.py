@@ -1,22 +1,18 @@
-"""Under real torch with spawned workers: what raised before a fix runs after it, and gives what it gave under fork."""
+"""Every shape in which our repairs rewrite functions and arguments runs, and gives what it gave under fork before."""
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from dataloader_lint.fixer import fix_source
-
-pytestmark = pytest.mark.evidence
+from evidence.harness import run
 
 HEAD = """
-import sys
 from functools import reduce
 
+import probe
 import torch
 from torch.utils.data import DataLoader
 
@@ -26,13 +22,12 @@ keep = lambda rows: rows
 MAIN = """
 
 if __name__ == "__main__":
-    torch.multiprocessing.set_start_method(sys.argv[1])
     width = 5
     for make in MAKERS:
         try:
-            print(make.__name__, [batch for batch in make(range(4))])
+            probe.say(**{make.__name__: repr(list(make(range(4))))})
         except Exception as error:
-            print(make.__name__, type(error).__name__)
+            probe.say(**{make.__name__: type(error).__name__})
 """
 
 LAMBDAS = """
@@ -151,38 +146,6 @@ def stored(data, workers=0):
 MAKERS = [literal, by_default, by_keywords, stored]
 """
 
-SEEDS = """
-def inline(data):
-    return DataLoader(data, num_workers=1, worker_init_fn=lambda worker: torch.manual_seed(worker))
-
-
-def captures(data, seed=3):
-    return DataLoader(data, num_workers=1, worker_init_fn=lambda worker: torch.manual_seed(seed + worker))
-
-
-MAKERS = [inline, captures]
-"""
-
-KEPT = """
-class Doubled(torch.utils.data.Dataset):
-    def __init__(self, data):
-        self.data = data
-        self.change = lambda row: row * 2
-
-    def __len__(self):
-        return len(self.data)
-
-    def __getitem__(self, index):
-        return self.change(self.data[index])
-
-
-def kept(data):
-    return DataLoader(Doubled(data), num_workers=1)
-
-
-MAKERS = [kept]
-"""
-
 PREFETCHING = """
 def literal(data):
     return DataLoader(data, num_workers=0, prefetch_factor=2)
@@ -220,72 +183,33 @@ def no_batches(data):
 MAKERS = [batches, no_batches]
 """
 
-CASES = {
-    "DL201": LAMBDAS,
-    "DL202": LOCAL,
-    "DL203": SEEDS,
-    "DL204": KEPT,
-    "DL301": PERSISTENT,
-    "DL302": PREFETCHING,
-    "DL303": CONTEXT,
-    "DL304": SAMPLING,
-}
-# What raises wherever workers come from; the rest only where they are spawned.
-ARGUMENTS = ("DL301", "DL302", "DL303", "DL304")
-
-UNGUARDED = """
-import sys
-
-import torch
-from torch.utils.data import DataLoader
-
-torch.multiprocessing.set_start_method(sys.argv[1], force=True)
-loader = DataLoader(range(4), batch_size=2, num_workers=1)
-total = 0
-for batch in loader:
-    total += int(batch.sum())
-print("total", total)
-"""
+FUNCTIONS = {"DL201": LAMBDAS, "DL202": LOCAL}
+ARGUMENTS = {"DL301": PERSISTENT, "DL302": PREFETCHING, "DL303": CONTEXT, "DL304": SAMPLING}
 
 
-def run(path: Path, method: str) -> dict[str, str]:
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    command = [sys.executable, str(path), method]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300, env=environment)
-    assert done.returncode == 0, done.stderr
-    return dict(line.split(" ", 1) for line in done.stdout.splitlines() if line[0].isalpha())
-
-
-@pytest.mark.parametrize("code", CASES)
-def test_what_raised_runs(code: str, tmp_path: Path) -> None:
-    source = (HEAD + CASES[code] + MAIN).encode()
-    before, after = tmp_path / "before.py", tmp_path / "after.py"
-    before.write_bytes(source)
-    result = fix_source(source, str(after), unsafe=True)
+def repaired(code: str, source: str) -> str:
+    """The program as our own fixer leaves it."""
+    result = fix_source(source.encode(), "program.py", unsafe=True)
     assert code in result.fixed
     assert [one for one in result.remaining if one.code == code] == []
-    after.write_bytes(result.source)
+    return result.source.decode()
 
-    broken = run(before, "spawn")
-    mended = run(after, "spawn")
-    assert mended.keys() == broken.keys()
-    assert not any(text.endswith("Error") for text in mended.values())
-    if code in ARGUMENTS:
-        assert set(broken.values()) <= {"ValueError", "AssertionError"}
-        return
+
+@pytest.mark.parametrize("code", FUNCTIONS)
+def test_functions_that_could_not_be_sent_do_the_same_elsewhere(code: str, tmp_path: Path) -> None:
+    before = HEAD + FUNCTIONS[code] + MAIN
+    broken = run(before, tmp_path, start_method="forkserver").values
     assert set(broken.values()) <= {"PicklingError", "AttributeError"}
-    assert run(before, "fork") == mended == run(after, "fork")
+    expected = run(before, tmp_path, start_method="fork").values
+    assert expected.keys() == broken.keys()
+    assert run(repaired(code, before), tmp_path, start_method="forkserver").values == expected
 
 
-def test_an_unguarded_script_runs_under_its_guard(tmp_path: Path) -> None:
-    before, after = tmp_path / "before.py", tmp_path / "after.py"
-    before.write_text(UNGUARDED, encoding="utf-8")
-    result = fix_source(UNGUARDED.encode(), str(after))
-    assert result.fixed == {"DL206": 1}
-    after.write_bytes(result.source)
-
-    command = [sys.executable, str(before), "spawn"]
-    broken = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
-    assert broken.returncode != 0
-    assert "before the current process has finished its bootstrapping phase" in " ".join(broken.stderr.split())
-    assert run(after, "spawn") == run(after, "fork") == run(before, "fork") == {"total": "6"}
+@pytest.mark.parametrize("code", ARGUMENTS)
+def test_arguments_that_raised_raise_no_more(code: str, tmp_path: Path) -> None:
+    before = HEAD + ARGUMENTS[code] + MAIN
+    broken = run(before, tmp_path).values
+    assert set(broken.values()) <= {"ValueError", "AssertionError"}
+    mended = run(repaired(code, before), tmp_path).values
+    assert mended.keys() == broken.keys()
+    assert all(batches.startswith("[") for batches in mended.values())

@@ -1,0 +1,104 @@
+"""The options of the command, for argparse. Imported only where there are any."""
+
+from __future__ import annotations
+
+import argparse
+
+from dataloader_lint.cli.terminal import width
+from dataloader_lint.source.keys import KEYS
+
+SHELLS = ("bash", "zsh", "fish")
+
+# Which settings are options of which group, in the order in which `--help` shows them.
+_RULES = ("select", "ignore", "extend-select", "per-file-ignores")
+_FILES = ("exclude", "extend-exclude")
+_PROGRAM = (
+    "start-method",
+    "target-python",
+    "max-workers",
+    "max-prefetched-batches",
+    "extend-dataloaders",
+    "extend-datasets",
+    "extend-iterable-datasets",
+    "src",
+)
+
+
+def parser() -> argparse.ArgumentParser:
+    """The parser. Only what is given comes out; settings come out as lists of the texts that were given for each."""
+    from dataloader_lint import __version__
+
+    made = argparse.ArgumentParser(
+        prog="dataloader-lint",
+        usage="%(prog)s [OPTIONS] [PATH ...]",
+        description="Find PyTorch DataLoader pitfalls before the training run does.",
+        epilog="Exit code: 0 nothing found, 1 findings, 2 wrong usage or an internal error. "
+        "`dataloader-lint lsp` is the language server that editors start.",
+        # Left to find out the width itself, argparse imports `shutil` and its archive formats on every start.
+        formatter_class=lambda prog: argparse.HelpFormatter(prog, max_help_position=32, width=width(100)),
+        argument_default=argparse.SUPPRESS,
+        allow_abbrev=False,
+    )
+    paths = "files, directories to walk, or '-' for standard input (default: .)"
+    made.add_argument("paths", nargs="*", metavar="PATH", help=paths)
+    rules = made.add_argument_group("rules (CODES: comma-separated codes or prefixes, such as DL3 or DL301)")
+    _add_settings(rules, _RULES)
+    explain = "show the page of a rule, by code, name or error message; all rules where none is named"
+    rules.add_argument("--explain", metavar="RULE", nargs="?", const="", help=explain)
+    fixes = made.add_argument_group("fixes")
+    _flag(fixes, "--fix", "repair what can be repaired safely, and write the files")
+    _flag(fixes, "--unsafe-fixes", "take unsafe fixes in, which may change behaviour")
+    _flag(fixes, "--diff", "show what --fix would change, and write nothing")
+    _add_adopting(made)
+    files = made.add_argument_group("files (PATTERNS: comma-separated names or globs; paths are taken from here)")
+    _add_settings(files, _FILES)
+    _flag(files, "--force-exclude", "leave out what is excluded even where it is named, as hooks do")
+    files.add_argument("--stdin-filename", metavar="PATH", help="what to call standard input")
+    _flag(files, "--show-files", "list the files that would be linted")
+    files.add_argument("-j", "--jobs", type=int, metavar="N", help="how many processes to use (0: one for each CPU)")
+    _flag(files, "--no-cache", "neither use nor keep what earlier runs found")
+    files.add_argument("--cache-dir", metavar="DIR", help="where to keep it (.dataloader_lint_cache in the project)")
+    _flag(files, "--watch", "lint again whenever a file changes (needs the extra 'watch')")
+    _add_settings(made.add_argument_group("what the code means"), _PROGRAM)
+    _add_output(made)
+    about = made.add_argument_group("configuration and help")
+    about.add_argument("--config", metavar="FILE", help="take settings from this TOML file and no other")
+    _flag(about, "--isolated", "take no settings from files")
+    about.add_argument("--completion", choices=SHELLS, help="print a completion script (needs the extra 'completion')")
+    about.add_argument("--version", action="version", version=f"dataloader-lint {__version__}")
+    return made
+
+
+def _add_adopting(made: argparse.ArgumentParser) -> None:
+    group = made.add_argument_group("adopting it in old code")
+    _flag(group, "--add-noqa", "excuse every finding by a `# noqa: CODE` comment on its line")
+    group.add_argument("--baseline", metavar="FILE", help="report only what this file does not hold already")
+    group.add_argument(
+        "--write-baseline", metavar="FILE", help="write all findings into this file instead of reporting them"
+    )
+
+
+def _add_output(made: argparse.ArgumentParser) -> None:
+    group = made.add_argument_group("output")
+    _add_settings(group, ("output-format",))
+    group.add_argument("--output-file", "-o", metavar="FILE", help="write the report into this file")
+    _flag(group, "--statistics", "show how often each rule spoke, not where")
+    _flag(group, "--exit-zero", "exit with 0 even where something was found")
+    _flag(group, "--quiet", "show findings and errors, and nothing else", "-q")
+    _flag(group, "--verbose", "say on standard error which settings and rules are used, and how long files take", "-v")
+
+
+def _add_settings(group: argparse._ArgumentGroup, names: tuple[str, ...]) -> None:
+    for name in names:
+        key = KEYS[name]
+        group.add_argument(
+            f"--{name}",
+            action="append",
+            metavar=key.metavar,
+            choices=key.choices or None,
+            help=key.option_help,
+        )
+
+
+def _flag(group: argparse._ArgumentGroup, name: str, help: str, *short: str) -> None:  # noqa: A002
+    group.add_argument(name, *short, action="store_true", help=help)

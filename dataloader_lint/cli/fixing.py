@@ -1,0 +1,88 @@
+"""`--fix` and `--diff`."""
+
+from __future__ import annotations
+
+import sys
+
+from dataloader_lint.cli.linting import progress_for
+from dataloader_lint.cli.options import Options
+from dataloader_lint.cli.report import CLEAN, ERROR, FINDINGS, report
+from dataloader_lint.cli.terminal import complain, paint_for, show
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from dataloader_lint.runner import Fixed
+    from dataloader_lint.source.discovery import Found
+
+
+def fix(found: Found, options: Options) -> int:
+    """Fix files, or print what that would change, and return the exit code."""
+    from dataloader_lint.runner import fix_found
+    from dataloader_lint.source.writing import write_atomically
+
+    is_diff = options.diff
+
+    progress = progress_for(found, options)
+
+    def write(path: str, old: bytes, new: bytes) -> None:
+        if is_diff:
+            if progress is not None:
+                progress.clear()
+            show_diff(path, old, new)
+        else:
+            write_atomically(path, new, old)
+
+    try:
+        result = fix_found(found, options.settings, options.unsafe_fixes, write, progress)
+    finally:
+        if progress is not None:
+            progress.end()
+    for error in result.errors:
+        complain(error)
+    hidden = 0
+    if options.baseline:
+        from dataloader_lint.cli.adopting import without_baseline
+
+        result.remaining, hidden = without_baseline(result.remaining, found, options)
+    code = _after_diff(result, options) if is_diff else report(result.remaining, options, fixed=result, hidden=hidden)
+    return ERROR if result.errors else code
+
+
+def fix_stdin(source: bytes, options: Options) -> int:
+    """Print what came through standard input, fixed, and the report to standard error; or print the diff."""
+    from dataloader_lint.runner import fix_stdin
+
+    result = fix_stdin(source, options.stdin_filename, options.settings, options.unsafe_fixes)
+    if options.diff:
+        show_diff(options.stdin_filename, source, result.source)
+        return _after_diff(result, options)
+    sys.stdout.buffer.write(result.source)
+    sys.stdout.flush()
+    return report(result.remaining, options, result.source, fixed=result, stream=sys.stderr)
+
+
+def show_diff(path: str, old: bytes, new: bytes) -> None:
+    """Print what changed in a file, of a notebook cell by cell."""
+    from dataloader_lint.output import diff
+    from dataloader_lint.output.text import shown_path
+    from dataloader_lint.source import notebooks
+    from dataloader_lint.source.decoding import decode
+
+    name, paint, for_eyes = shown_path(path), paint_for(sys.stdout), sys.stdout.isatty()
+    if not path.endswith(notebooks.SUFFIX):
+        show(diff.emit(name, decode(old), decode(new), paint, for_eyes=for_eyes))
+        return
+    for number, before, after in notebooks.changed_cells(old, new):
+        # Few cells end with a newline, and nobody wants to hear of it.
+        old_cell, new_cell = before.rstrip("\n") + "\n", after.rstrip("\n") + "\n"
+        show(diff.emit(f"{name}:cell {number}", old_cell, new_cell, paint, for_eyes=for_eyes))
+
+
+def _after_diff(result: Fixed, options: Options) -> int:
+    """Say what fixing would do; the diff has standard output for itself."""
+    verb = "Would fix" if result.fixed else "Nothing to fix;"
+    tail = f"{result.fixed} error{'' if result.fixed == 1 else 's'}, " if result.fixed else ""
+    if not options.quiet:
+        print(f"{verb} {tail}{len(result.remaining)} would remain.", file=sys.stderr)
+    code = FINDINGS if result.fixed or result.remaining else CLEAN
+    return CLEAN if options.exit_zero else code

@@ -1,0 +1,119 @@
+"""Findings → lines of the chosen format."""
+
+from __future__ import annotations
+
+import os
+
+from dataloader_lint.cli import terminal
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from dataloader_lint.cli.options import Options
+    from dataloader_lint.diagnostics import Diagnostic
+    from dataloader_lint.output.paint import Paint
+    from dataloader_lint.output.places import Lines
+    from dataloader_lint.output.sarif import RuleHelp
+    from dataloader_lint.settings import Settings
+
+
+def rendered(diagnostics: list[Diagnostic], options: Options, stdin: bytes | None, paint: Paint) -> Iterator[str]:
+    """The lines of the report. `stdin` is what came through standard input, if that is what was linted."""
+    shape = options.settings.output_format
+    if options.statistics:
+        from dataloader_lint.output import statistics
+
+        emit = statistics.emit_json if shape == "json" else statistics.emit_lines if shape == "json-lines" else None
+        return emit(diagnostics, name_of) if emit else statistics.emit(diagnostics, name_of, paint)
+    if shape == "concise":
+        from dataloader_lint.output import concise
+
+        return concise.emit(diagnostics, paint)
+    if shape == "full":
+        from dataloader_lint.output import full
+
+        columns = 188 if options.output_file else terminal.width(200) - 12
+        return full.emit(diagnostics, source_lines(stdin), url_of, paint, columns)
+    if shape in ("json", "json-lines"):
+        from dataloader_lint.output import as_json
+
+        return (as_json.emit if shape == "json" else as_json.emit_lines)(diagnostics, name_of)
+    return _for_a_service(diagnostics, shape, options.settings, source_lines(stdin))
+
+
+def _for_a_service(diagnostics: list[Diagnostic], shape: str, settings: Settings, lines: Lines) -> Iterator[str]:
+    from dataloader_lint.output.places import root_folder
+    from dataloader_lint.rules.registry import INTERNAL_ERROR
+
+    root = root_folder(os.environ)
+    if shape == "github":
+        from dataloader_lint.output import github
+
+        return github.emit(diagnostics, name_of, root)
+    if shape == "gitlab":
+        from dataloader_lint.output import gitlab
+
+        return gitlab.emit(diagnostics, lines, root)
+    if shape == "junit":
+        from dataloader_lint.output import junit
+
+        return junit.emit(diagnostics, url_of, root, INTERNAL_ERROR)
+    from dataloader_lint import __version__
+    from dataloader_lint.output import sarif
+
+    return sarif.emit(diagnostics, _rules_of(diagnostics, settings), lines, root, __version__, INTERNAL_ERROR)
+
+
+def _rules_of(diagnostics: list[Diagnostic], settings: Settings) -> list[RuleHelp]:
+    """The rules that ran, and those of the engine that spoke."""
+    from dataloader_lint.output.sarif import RuleHelp
+    from dataloader_lint.rules.registry import found_rules
+    from dataloader_lint.rules.selection import selected_rules
+
+    codes = {found.rule.code for found in selected_rules(settings)} | {one.code for one in diagnostics}
+    return [
+        RuleHelp(code, found.rule.name, found.page, url_of(code), found.module.split(".")[-2], found.rule.default)
+        for code, found in found_rules().items()
+        if code in codes
+    ]
+
+
+def name_of(code: str) -> str:
+    """A rule's name by its code."""
+    from dataloader_lint.rules.registry import found_rules
+
+    return found_rules()[code].rule.name
+
+
+def url_of(code: str) -> str:
+    """Where the page of a rule is."""
+    from dataloader_lint.output.as_json import page_url
+
+    return page_url(code, name_of(code))
+
+
+def source_lines(stdin: bytes | None = None) -> Lines:
+    """A way to the source lines around findings, which reads each file once as long as they come file by file."""
+    from functools import lru_cache
+
+    @lru_cache(maxsize=1)
+    def lines_by_cell(filename: str) -> Mapping[int | None, Sequence[str]]:
+        from dataloader_lint.source.decoding import UnreadableError, decode, split_lines
+        from dataloader_lint.source.notebooks import SUFFIX, read
+
+        try:
+            source = stdin if stdin is not None else _content(filename)
+            if not filename.endswith(SUFFIX):
+                return {None: split_lines(decode(source))}
+            notebook = read(source)
+            return {cell.number: split_lines(cell.text) for cell in notebook.cells} if notebook is not None else {}
+        except (OSError, UnreadableError):
+            return {}
+
+    return lambda one: lines_by_cell(one.filename).get(one.cell, ())
+
+
+def _content(filename: str) -> bytes:
+    with open(filename, "rb") as stream:
+        return stream.read()

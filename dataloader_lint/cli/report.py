@@ -1,0 +1,104 @@
+"""What is said at the end of a run, where it goes, and the exit code that it stands for."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from dataloader_lint.cli.options import Options, UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import TextIO
+
+    from dataloader_lint.diagnostics import Diagnostic
+    from dataloader_lint.output.paint import Paint
+    from dataloader_lint.runner import Fixed
+
+CLEAN, FINDINGS, ERROR, INTERRUPTED = 0, 1, 2, 130
+
+_TEXTS = ("concise", "full")  # the formats for people; the others hold nothing but findings, for programs
+_WITH_FIXES = ("json", "json-lines", "sarif")
+
+
+def wanted_fixes(options: Options) -> str:
+    """What the report needs to know about repairs; see `runner.Run`."""
+    shape = options.settings.output_format
+    if options.statistics:
+        return ""
+    return "tried" if shape in _WITH_FIXES else "shown" if shape in _TEXTS else ""
+
+
+def report(
+    diagnostics: list[Diagnostic],
+    options: Options,
+    stdin: bytes | None = None,
+    *,
+    fixed: Fixed | None = None,
+    hidden: int = 0,
+    stream: TextIO | None = None,
+) -> int:
+    """Print the findings and return the exit code.
+
+    `stdin` is what came through standard input, where that was linted, `fixed` what came of fixing, `hidden` how many
+    more findings the baseline holds. Raises UsageError where `--output-file` cannot be written.
+    """
+    is_text = options.settings.output_format in _TEXTS and not options.statistics
+    if is_text and not (diagnostics or fixed or hidden or options.output_file):
+        if not options.quiet:
+            print("All checks passed!", flush=True)
+        return CLEAN
+    lines = _lines(diagnostics, options, stdin)
+    if is_text and not options.quiet:
+        from itertools import chain
+
+        from dataloader_lint.output import summary
+
+        made, dropped = (fixed.fixed, fixed.dropped) if fixed is not None else (0, 0)
+        end = summary.emit(
+            diagnostics, made, dropped, fixing=fixed is not None, unsafe=options.unsafe_fixes, hidden=hidden
+        )
+        lines = chain(lines, end)
+    if options.output_file:
+        write_file(options.output_file, "".join(f"{line}\n" for line in lines))
+    else:
+        from dataloader_lint.cli.terminal import show
+
+        show(lines, stream)
+    if not diagnostics:
+        return CLEAN
+    from dataloader_lint.rules.registry import INTERNAL_ERROR
+
+    if any(one.code == INTERNAL_ERROR for one in diagnostics):
+        return ERROR
+    return CLEAN if options.exit_zero else FINDINGS
+
+
+def check_output_file(path: str) -> None:
+    """Raise UsageError where a report cannot be written, before the work that it is about is done."""
+    folder = os.path.dirname(path) or "."
+    if os.path.isdir(path):
+        raise UsageError(f"cannot write {path}: it is a directory")
+    if not os.path.isdir(folder):
+        raise UsageError(f"cannot write {path}: there is no directory {folder}")
+
+
+def write_file(path: str, content: str) -> None:
+    """Write a report in one step. Raises UsageError."""
+    from dataloader_lint.source.discovery import reason
+    from dataloader_lint.source.writing import write_report
+
+    try:
+        write_report(path, content.encode("utf-8", "surrogateescape"))
+    except OSError as error:
+        raise UsageError(f"cannot write {path}: {reason(error)}") from None
+
+
+def _lines(diagnostics: list[Diagnostic], options: Options, stdin: bytes | None) -> Iterator[str]:
+    from dataloader_lint.cli.formats import rendered
+    from dataloader_lint.cli.terminal import paint_for
+    from dataloader_lint.output.paint import plain
+
+    paint: Paint = plain if options.output_file else paint_for(sys.stdout)
+    return rendered(diagnostics, options, stdin, paint)

@@ -1,0 +1,45 @@
+"""Where the command's words go: standard output, standard error, their width and colours."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import TextIO
+
+    from dataloader_lint.output.paint import Paint
+
+
+def width(elsewhere: int) -> int:
+    """How many columns the terminal has, or what to assume where the output goes elsewhere."""
+    try:
+        return max(40, os.get_terminal_size(sys.stdout.fileno()).columns or elsewhere)
+    except (OSError, ValueError):
+        return elsewhere
+
+
+def paint_for(stream: TextIO) -> Paint:
+    """Colours where the stream is a terminal, unless NO_COLOR or FORCE_COLOR say otherwise."""
+    from dataloader_lint.output import paint
+
+    return paint.choose(stream, os.environ)
+
+
+def show(lines: Iterable[str], stream: TextIO | None = None) -> None:
+    """Print lines, to standard output where no stream is given."""
+    stream = stream or sys.stdout
+    if hasattr(stream, "reconfigure"):  # an arrow or a name that the terminal cannot show must not end the run
+        stream.reconfigure(errors="backslashreplace")
+    for line in lines:
+        print(line, file=stream)
+    stream.flush()
+
+
+def complain(message: str) -> None:
+    """Say on standard error, in one line, what is wrong."""
+    from dataloader_lint.output.text import neutralise
+
+    print(f"dataloader-lint: {neutralise(message)}", file=sys.stderr, flush=True)

@@ -1,0 +1,90 @@
+"""What is stored into a dict after it was made, under the name that its maker gives it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import libcst as cst
+
+from dataloader_lint.facts import classes
+from dataloader_lint.facts.branches import is_passed_after, is_reached
+from dataloader_lint.facts.names import dotted
+from dataloader_lint.facts.tree import Node
+from dataloader_lint.facts.values import UNKNOWN, Evaluator, Frame, Library, Mapping, constant
+
+# Calls that read a dict they are given and leave it as it is.
+READERS = frozenset(
+    {"print", "len", "dict", "str", "repr", "sorted", "list", "bool", "vars", "isinstance", "type", "format", "pprint"}
+)
+READING_METHODS = frozenset({"debug", "format", "info", "isdisjoint", "update", "warning"})
+_CHANGING = frozenset({"clear", "pop", "popitem", "setdefault", "update"})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Store:
+    """A statement or call that changes a dict; `key` is UNKNOWN where it is no constant, or where there are several."""
+
+    node: Node
+    key: object
+    frame: Frame
+    is_sure: bool  # whether it surely runs before anybody else sees the dict
+    is_update: bool = False
+
+
+def only_reads(callee: cst.BaseExpression) -> bool:
+    """Whether a call of this leaves the dicts that it is given as they are."""
+    if isinstance(callee, cst.Attribute):  # other.update(this)
+        return callee.attr.value in READING_METHODS
+    return isinstance(callee, cst.Name) and callee.value in READERS
+
+
+def kept_under(value: Mapping) -> str:
+    """The name, or the attribute of the object, that a dict is bound to where it is made; empty where there is none."""
+    tree = value.frame.scope.module.tree
+    assign = tree.parent(value.node) if value.node in tree else None
+    if isinstance(assign, cst.Assign) and len(assign.targets) == 1:
+        return dotted(assign.targets[0].target)
+    return dotted(assign.target) if isinstance(assign, cst.AnnAssign) else ""
+
+
+def stores(ev: Evaluator, value: Mapping, name: str) -> Iterator[Store]:
+    """What changes a dict that is kept under `name`: in the same function, for an attribute in the same class."""
+    home = value.frame.scope
+    scopes = [home]
+    klass = classes.class_of(home)
+    if "." in name and klass is not None:
+        scopes += [each for each in klass.inner if each is not home]
+    for scope in scopes:
+        frame = value.frame if scope is home else ev.frame_of(scope)
+        for assign in scope.own(cst.Assign):
+            for each in assign.targets:
+                target = each.target
+                if isinstance(target, cst.Subscript) and dotted(target.value) == name:
+                    if not ev.cuda or is_reached(ev, assign, frame):
+                        yield Store(
+                            assign,
+                            _key(ev, target, frame),
+                            frame,
+                            scope is home and is_passed_after(ev, assign, value.node, frame),
+                        )
+        for augmented in scope.own(cst.AugAssign):
+            if dotted(augmented.target) == name:
+                yield Store(augmented, UNKNOWN, frame, False)
+        for call in scope.own(cst.Call):
+            if isinstance(call.func, cst.Attribute) and call.func.attr.value in _CHANGING:
+                if dotted(call.func.value) == name and (not ev.cuda or is_reached(ev, call, frame)):
+                    is_update = call.func.attr.value == "update"
+                    is_sure = is_update and scope is home and is_passed_after(ev, call, value.node, frame)
+                    yield Store(call, None if is_update else UNKNOWN, frame, is_sure, is_update)
+                    continue
+            if any(arg.star != "**" and dotted(arg.value) == name for arg in call.args) and not only_reads(call.func):
+                if not any(isinstance(each, Library) for each in ev.values(call.func, frame)):
+                    yield Store(call, UNKNOWN, frame, False)
+
+
+def _key(ev: Evaluator, node: cst.Subscript, frame: Frame) -> object:
+    if len(node.slice) == 1 and isinstance(node.slice[0].slice, cst.Index):
+        known = constant(ev.values(node.slice[0].slice.value, frame))
+        return known.value if known is not None else UNKNOWN
+    return UNKNOWN

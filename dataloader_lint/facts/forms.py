@@ -1,0 +1,154 @@
+"""What kind of container a value is: a list or dict that follows the data, a small one, an array, empty slots."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+import libcst as cst
+
+from dataloader_lint.facts.library import DICT_MAKERS, LIST_MAKERS
+from dataloader_lint.facts.values import (
+    Const,
+    Evaluator,
+    Frame,
+    Library,
+    Made,
+    Mapping,
+    Sequence,
+    Typed,
+    Value,
+    Values,
+    merge,
+)
+
+
+class Form(Enum):
+    """What an attribute holds."""
+
+    LIST = "list"
+    DICT = "dict"
+    ARRAY = "array"  # numpy, torch, pandas, pyarrow: no Python object for each element
+    SMALL = "small"  # written out, and nothing adds to it
+    SLOTS = "slots"  # `[None] * n`, to be filled with something else
+    OTHER = "other"
+
+
+def kind_of_filled(value: Value) -> Form | None:
+    """The form of a container that starts empty or written out; None for what is none."""
+    if isinstance(value, Sequence) and value.kind not in ("generator", "set", "frozenset"):
+        return Form.LIST
+    return Form.DICT if isinstance(value, Sequence | Mapping) or _is_dict(value) else None
+
+
+MAX_DEPTH = 6
+PARSERS = ("json.load", "json.loads")
+
+
+def form_of(ev: Evaluator, value: Value, depth: int = 0) -> Form:
+    """What one value is, as a container. `depth` counts how many containers it has been followed through."""
+    if depth > MAX_DEPTH:
+        return Form.OTHER
+    if isinstance(value, Sequence):
+        return _form_of_sequence(ev, value, depth + 1)
+    if isinstance(value, Mapping):
+        node = value.node
+        if isinstance(node, cst.DictComp):
+            return Form.DICT
+        return Form.SMALL
+    if isinstance(value, Typed):
+        if value.kind in ("list", "list of str", "list of int"):
+            return Form.LIST
+        return Form.ARRAY if value.kind in ("array", "tensor", "frame") else Form.OTHER
+    if isinstance(value, Made):
+        library = value.library
+        if library in DICT_MAKERS:
+            empty = value.call is not None and len(value.call.args) <= 1 and library.startswith("collections.")
+            return Form.SMALL if empty else Form.DICT
+        if library in PARSERS:
+            return Form.LIST
+        if library.partition(".")[0] in ("numpy", "torch", "pandas", "pyarrow", "h5py"):
+            return Form.ARRAY
+    return Form.OTHER
+
+
+def _is_dict(value: Value) -> bool:
+    return (isinstance(value, Made) and value.library in DICT_MAKERS) or (
+        isinstance(value, Sequence) and value.kind in ("set", "frozenset")
+    )
+
+
+def _form_of_sequence(ev: Evaluator, value: Sequence, depth: int) -> Form:
+    node, frame = value.node, value.frame
+    if value.kind == "generator" or isinstance(node, cst.Param):
+        return Form.OTHER
+    form = Form.DICT if value.kind in ("set", "frozenset") else Form.LIST
+    if isinstance(node, cst.List | cst.Tuple | cst.Set | cst.Subscript) and value.items is not None:
+        return Form.SMALL
+    if isinstance(node, cst.BinaryOperation):
+        if isinstance(node.operator, cst.Multiply):
+            return Form.SLOTS
+        forms = _forms(ev, merge(ev.values(node.left, frame), ev.values(node.right, frame)), depth)
+        return form if Form.LIST in forms or Form.OTHER in forms else Form.SMALL
+    if isinstance(node, cst.ListComp | cst.SetComp):
+        source = [each for each in _iterated(ev, node.for_in.iter, frame) if getattr(each, "node", None) is not node]
+        if _forms(ev, tuple(source), depth) == {Form.SLOTS}:
+            return Form.SLOTS
+        few = node.for_in.inner_for_in is None and is_few(ev, node.for_in.iter, frame, depth)
+        return Form.SMALL if few else form
+    if isinstance(node, cst.Call):
+        return Form.SMALL if _made_of_few(ev, node, frame, depth) else form
+    if isinstance(node, cst.Subscript):  # a slice: what it is cut from decides
+        return form if Form.LIST in _forms(ev, ev.values(node.value, frame), depth) else Form.OTHER
+    return form
+
+
+def _forms(ev: Evaluator, values: Values, depth: int) -> set[Form]:
+    return {form_of(ev, value, depth) for value in values}
+
+
+def _iterated(ev: Evaluator, node: cst.BaseExpression, frame: Frame) -> Values:
+    """What a loop runs over, seen through `enumerate`."""
+    found = ev.values(node, frame)
+    if len(found) == 1 and isinstance(found[0], Made) and found[0].library == "builtins.enumerate":
+        call, inner = found[0].call, found[0].frame
+        if call is not None and inner is not None and call.args:
+            return ev.values(call.args[0].value, inner)
+    return found
+
+
+def is_few(ev: Evaluator, node: cst.BaseExpression, frame: Frame, depth: int = 0) -> bool:
+    """Whether an expression gives things that are written out, so that there are few of them."""
+    found = ev.values(node, frame)
+    return bool(found) and all(_is_small(ev, value, depth) for value in found)
+
+
+def _is_small(ev: Evaluator, value: Value, depth: int) -> bool:
+    if isinstance(value, Sequence | Mapping):
+        return form_of(ev, value, depth) is Form.SMALL and not _is_empty(value)
+    if isinstance(value, Made) and value.library == "builtins.range" and value.call is not None and value.frame:
+        sizes = [ev.values(arg.value, value.frame) for arg in value.call.args]
+        return all(
+            len(size) == 1 and isinstance(size[0], Const) and isinstance(size[0].value, int) and size[0].value < 257
+            for size in sizes
+        )
+    if isinstance(value, Made) and value.library in ("builtins.enumerate", "builtins.zip") and value.call is not None:
+        return value.frame is not None and any(is_few(ev, arg.value, value.frame, depth) for arg in value.call.args)
+    return isinstance(value, Const)
+
+
+def _is_empty(value: Sequence | Mapping) -> bool:
+    if isinstance(value, Sequence):
+        return value.items == ()
+    return isinstance(value.node, cst.Dict) and not value.node.elements
+
+
+def _made_of_few(ev: Evaluator, call: cst.Call, frame: Frame, depth: int) -> bool:
+    """`list((1, 2))`, `sorted({"a", "b"})`, `list()`."""
+    if not call.args:
+        return not isinstance(call.func, cst.Attribute)
+    names = [value.name for value in ev.values(call.func, frame) if isinstance(value, Library)]
+    if not any(name in LIST_MAKERS or name.startswith("builtins.") for name in names):
+        return False
+    if any(name in ("glob.glob", "os.listdir", "re.findall", "re.split", "linecache.getlines") for name in names):
+        return False
+    return is_few(ev, call.args[0].value, frame, depth)

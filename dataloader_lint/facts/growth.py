@@ -1,0 +1,194 @@
+"""What construction adds to the containers of a Dataset for each of many things."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from dataloader_lint.facts import classes, members
+from dataloader_lint.facts.classes import AttributeBinding
+from dataloader_lint.facts.forms import Form, form_of, is_few
+from dataloader_lint.facts.library import DATASET_BASES, ITERABLE_BASES
+from dataloader_lint.facts.names import bindings_of, resolve
+from dataloader_lint.facts.tree import Node, Scope, function_scope
+from dataloader_lint.facts.values import Class, Evaluator, Library, Made, Mapping, Sequence
+
+if TYPE_CHECKING:
+    from dataloader_lint.facts.datasets import Dataset
+
+_ADDERS = frozenset({"append", "extend", "add", "insert", "appendleft", "update", "setdefault"})
+
+
+def grows_in(dataset: Dataset, name: str) -> list[cst.BaseExpression]:
+    """What construction adds to `self.name` for each of many things (in loops, or many at once)."""
+    found: list[cst.BaseExpression] = []
+    for scope in dataset.construction:
+        own = classes.receiver_name(scope)
+        for inner in scope.descend():
+            found.extend(_additions(dataset.ev, inner, own, name))
+    return found
+
+
+def adds_files(dataset: Dataset, name: str, binding: AttributeBinding) -> bool:
+    """Whether all that is added to an attribute is what a whole file holds, as an array: few things, and large ones."""
+    found = [
+        (added, inner)
+        for scope in dataset.construction
+        for inner in scope.descend()
+        for added in _additions(dataset.ev, inner, classes.receiver_name(scope), name)
+    ]
+    for scope, local in _local_names(dataset.ev, binding):
+        found.extend((added, scope) for added in _additions(dataset.ev, scope, "", local))
+    return bool(found) and all(_is_file_content(dataset.ev, added, scope, frozenset()) for added, scope in found)
+
+
+def _is_file_content(ev: Evaluator, node: cst.BaseExpression | None, scope: Scope, seen: frozenset[int]) -> bool:
+    if isinstance(node, cst.Subscript):
+        return _is_file_content(ev, node.value, scope, seen)
+    if isinstance(node, cst.Name):
+        bindings = resolve(node, scope.module.tree)
+        new = [each for each in bindings if id(each) not in seen]
+        inside = seen | {id(each) for each in bindings}
+        return bool(bindings) and all(
+            _is_file_content(ev, _written(each.value, each.path), scope, inside) for each in new
+        )
+    if not isinstance(node, cst.Call) or not node.args:
+        return False
+    frame = ev.frame_of(function_scope(scope))
+    names = [each.name for each in ev.values(node.func, frame) if isinstance(each, Library)]
+    if any(name in _ARRAY_READERS or name.endswith(".imread") for name in names):
+        return True
+    return any(name in _ARRAY_MAKERS for name in names) and _is_file_content(ev, node.args[0].value, scope, seen)
+
+
+_ARRAY_READERS = frozenset(
+    {"numpy.fromfile", "numpy.load", "numpy.loadtxt", "soundfile.read", "torchaudio.load", "torchvision.io.read_image"}
+)
+_ARRAY_MAKERS = frozenset(
+    f"numpy.{name}"
+    for name in ("array", "asarray", "ascontiguousarray", "expand_dims", "moveaxis", "squeeze", "transpose")
+) | {"torch.from_numpy"}
+
+
+def grown_as_local(ev: Evaluator, binding: AttributeBinding) -> bool:
+    """Whether the value is grown under a local name before it is kept: `items = []`, a loop, `self.items = items`."""
+    for scope, name in _local_names(ev, binding):
+        if any(True for _ in _additions(ev, scope, "", name)):
+            return True
+    return False
+
+
+def _local_names(ev: Evaluator, binding: AttributeBinding) -> Iterator[tuple[Scope, str]]:
+    """The local names under which the value of a binding was filled: here, or in the function that returns it."""
+    if isinstance(binding.value, cst.Name):
+        yield binding.method, binding.value.value
+    receiver = ev.frame_of(binding.method).receiver
+    for made in members.bound(ev, binding, receiver) if isinstance(receiver, Made) else ():
+        if isinstance(made, Sequence | Mapping):
+            scope = made.frame.scope
+            tree = scope.module.tree
+            if made.node not in tree:
+                continue
+            home = tree.scope_of(made.node)
+            if isinstance(made.node, cst.Subscript) and isinstance(made.node.value, cst.Name):
+                yield home, made.node.value.value  # a slice of what was filled
+            for name, found in bindings_of(home).items():
+                if any(_written(each.value, each.path) is made.node for each in found):
+                    yield home, name
+
+
+def _written(value: cst.BaseExpression | None, path: tuple[int, ...]) -> cst.BaseExpression | None:
+    """The expression that an unpacking gives a name, where both sides are written out: `a, b = [], {}`."""
+    for index in path:
+        if not isinstance(value, cst.Tuple | cst.List) or not 0 <= index < len(value.elements):
+            return None
+        value = value.elements[index].value
+    return value
+
+
+def _additions(ev: Evaluator, scope: Scope, own: str, name: str) -> Iterator[cst.BaseExpression]:
+    """What is added to `own.name` (or to the local `name` where `own` is empty) for each of many things."""
+
+    def is_it(node: cst.CSTNode) -> bool:
+        while isinstance(node, cst.Subscript):
+            node = node.value
+        if own:
+            return (
+                isinstance(node, cst.Attribute)
+                and node.attr.value == name
+                and isinstance(node.value, cst.Name)
+                and node.value.value == own
+            )
+        return isinstance(node, cst.Name) and node.value == name
+
+    for call in scope.own(cst.Call):
+        if not isinstance(call.func, cst.Attribute) or call.func.attr.value not in _ADDERS or not call.args:
+            continue
+        owner: cst.BaseExpression = call.func.value
+        if isinstance(owner, cst.Call) and isinstance(owner.func, cst.Attribute):  # x.setdefault(k, []).append(v)
+            owner = owner.func.value
+        several = call.func.attr.value in ("extend", "update")
+        if (
+            is_it(owner)
+            and not _is_dataset(ev, scope, call.args[-1].value)
+            and _is_many(ev, scope, call, several, call.args[-1].value)
+        ):
+            yield call.args[-1].value
+    for assign in scope.own(cst.Assign):
+        for target in assign.targets:
+            node = target.target
+            if isinstance(node, cst.Subscript) and is_it(node) and not _is_dataset(ev, scope, assign.value):
+                # One list for each of a few keys grows as much: `self.files[split] = os.listdir(folder)`.
+                if _in_long_loop(ev, scope, assign) or _is_list(ev, scope, assign.value):
+                    yield assign.value
+    for augmented in scope.own(cst.AugAssign):
+        if is_it(augmented.target) and _is_many(ev, scope, augmented, True, augmented.value):
+            yield augmented.value
+
+
+def _is_many(ev: Evaluator, scope: Scope, node: Node, several: bool, added: cst.BaseExpression) -> bool:
+    """Whether an addition is made often, or adds many at once."""
+    if _in_long_loop(ev, scope, node):
+        return True
+    return several and not is_few(ev, added, ev.frame_of(function_scope(scope)))
+
+
+def _is_dataset(ev: Evaluator, scope: Scope, node: cst.BaseExpression) -> bool:
+    """Whether an expression surely gives another Dataset, which hands out many things itself."""
+    if not isinstance(node, cst.Call | cst.Name):
+        return False
+    found = ev.values(node, ev.frame_of(function_scope(scope)))
+    return bool(found) and all(
+        isinstance(value, Made)
+        and isinstance(value.by, Class)
+        and any(name in DATASET_BASES or name in ITERABLE_BASES for name in ev.bases(value.by).libraries)
+        for value in found
+    )
+
+
+def _is_list(ev: Evaluator, scope: Scope, node: cst.BaseExpression) -> bool:
+    """Whether an expression surely gives a list that follows the data."""
+    found = ev.values(node, ev.frame_of(function_scope(scope)))
+    return bool(found) and all(form_of(ev, value) is Form.LIST for value in found)
+
+
+def _in_long_loop(ev: Evaluator, scope: Scope, node: Node) -> bool:
+    """Whether a node runs again and again: in a loop over more than a few things, or in a method called from one."""
+    tree = scope.module.tree
+    home = scope.function
+    for above in tree.ancestors(node):
+        if isinstance(above, cst.While):
+            return True
+        if isinstance(above, cst.For) and not is_few(ev, above.iter, ev.frame_of(function_scope(scope))):
+            return True
+        if home is not None and above is home.node:
+            break
+    if home is None or not isinstance(home.node, cst.FunctionDef) or home.parent is None:
+        return False
+    return any(
+        isinstance(above, cst.For)
+        for call in scope.module.calls_named(home.node.name.value)
+        for above in tree.ancestors(call)
+    )

@@ -1,0 +1,125 @@
+"""A document as it stands in the editor → its findings and what repairs them. Nothing here raises, or knows of LSP."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import tokenize
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from dataloader_lint.diagnostics import Diagnostic
+from dataloader_lint.facts.analysis import Session
+from dataloader_lint.fixer import fix_source, with_fixes
+from dataloader_lint.linter import lint_source
+from dataloader_lint.reports import crashed
+from dataloader_lint.settings import Settings
+from dataloader_lint.source import parsing
+from dataloader_lint.source.decoding import UnreadableError, decode
+from dataloader_lint.source.discovery import is_left_out
+from dataloader_lint.source.notebooks import SUFFIX
+from dataloader_lint.source.pyproject import ConfigurationError, SettingsByFile
+from dataloader_lint.source.trees import Trees
+
+# What is kept of texts, in characters; a tree takes some sixty times as many bytes.
+_TREES = Trees(3_000_000)
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A file with the text that it has in the editor, which may not be saved yet.
+
+    `folder` is the one that is open in the editor and holds the file; empty where there is none.
+    """
+
+    path: str
+    text: str
+    folder: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What linting a document came to. `trouble` says why the project's settings could not be used, if so."""
+
+    document: Document
+    settings: Settings
+    found: tuple[Diagnostic, ...]
+    trouble: str
+
+
+def keep_trees() -> None:
+    """Parse no text twice in a row, from now on in the whole process."""
+    parsing.keep_trees(_TREES)
+
+
+def check(document: Document, others: Iterable[Document]) -> Checked:
+    """Lint a document; names that it imports are looked for in the `others` that are open before the disk.
+
+    What the settings exclude is not linted: editors open library code to show a definition. Neither are notebooks:
+    editors send their cells one by one, so that nothing is known about what comes from the others.
+    """
+    settings, trouble = _settings(document.path)
+    if document.path.endswith(SUFFIX) or is_left_out(
+        document.path, document.folder or os.path.dirname(document.path), settings
+    ):
+        return Checked(document, settings, (), trouble)
+    try:
+        found = lint_source(document.text, document.path, settings, _session(settings, others))
+    except Exception as error:
+        found = crashed(document.path, "the engine", error, settings)
+    return Checked(document, settings, tuple(found), trouble)
+
+
+def repairs(checked: Checked, others: Iterable[Document]) -> dict[Diagnostic, Diagnostic]:
+    """For each finding that a repair mends, tried and found to hold, the same finding with its `fix`."""
+    document = checked.document
+    source = _as_saved(document.text)
+    if source is None or not checked.found:
+        return {}
+    try:
+        found = with_fixes(source, document.path, checked.settings, _session(checked.settings, others))
+    except Exception:  # the findings stand as they are; what fails here fails in `--fix` too, which reports it
+        return {}
+    mended = {(one.code, one.start, one.end): one for one in found if one.fix is not None}
+    return {one: mended[key] for one in checked.found if (key := (one.code, one.start, one.end)) in mended}
+
+
+def repaired(checked: Checked, others: Iterable[Document]) -> str:
+    """The text of a document after all safe repairs."""
+    document = checked.document
+    source = _as_saved(document.text)
+    if source is None:
+        return document.text
+    try:
+        result = fix_source(source, document.path, checked.settings, _session(checked.settings, others))
+        return decode(result.source) if result.fixed else document.text
+    except Exception:
+        return document.text
+
+
+def _settings(path: str) -> tuple[Settings, str]:
+    """The settings of the project around a file, and what is wrong with them."""
+    try:
+        return SettingsByFile(Settings(options=())).of_file(path), ""
+    except ConfigurationError as error:
+        return Settings(), str(error)
+
+
+def _session(settings: Settings, others: Iterable[Document]) -> Session:
+    """A new session, as what was worked out about a text does not hold for the next, with unsaved texts of others."""
+    _TREES.begin()
+    session = Session(settings)
+    for other in others:
+        with contextlib.suppress(UnreadableError):  # half-typed: what was saved last is the better guess
+            session.project.module_for(other.path, other.text)
+    return session
+
+
+def _as_saved(text: str) -> bytes | None:
+    """The bytes of a text in the encoding that it declares; None where it cannot be written so."""
+    try:
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(text.encode()).readline)
+        return text.encode(encoding)
+    except (SyntaxError, UnicodeError):
+        return None

@@ -1,0 +1,34 @@
+"""What a finding is known by from one run to the next: its code, its file, and the line of source that it stands on.
+
+Line numbers are no part of it, so a finding that moves is still the same one. Several that look alike are told apart by
+counting them from the top.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable
+
+from dataloader_lint.diagnostics import Diagnostic
+from dataloader_lint.output.places import Lines, path_from
+
+_LONGEST = 400  # characters of a line that count: data in one endless line should not fill a baseline
+
+
+def content_of(one: Diagnostic, lines_of: Lines) -> str:
+    """The line on which a finding starts, with every run of blanks as one space; empty where it cannot be read."""
+    lines = lines_of(one)
+    return " ".join(lines[one.start.line - 1].split())[:_LONGEST] if one.start.line <= len(lines) else ""
+
+
+def fingerprints(diagnostics: Iterable[Diagnostic], lines_of: Lines, root: str) -> list[str]:
+    """One for each diagnostic, in their order and all different: a hash and, behind a colon, a count from 1."""
+    seen: Counter[str] = Counter()
+    found: list[str] = []
+    for one in diagnostics:
+        key = "\0".join((one.code, path_from(root, one.filename), content_of(one, lines_of)))
+        digest = hashlib.sha256(key.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+        seen[digest] += 1
+        found.append(f"{digest}:{seen[digest]}")
+    return found

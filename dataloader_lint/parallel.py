@@ -1,0 +1,134 @@
+"""The files of a run shared out among processes."""
+
+from __future__ import annotations
+
+import os
+from time import perf_counter
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from dataloader_lint.diagnostics import Diagnostic
+    from dataloader_lint.runner import Run
+    from dataloader_lint.settings import Settings
+
+    Done = tuple[str, list[Diagnostic], set[str], set[bytes], float]
+
+# Starting processes takes as long as linting this many bytes does.
+WORTH_IT = 600_000
+# Files of one folder often rest on the same modules, so they go to one process together, but no process gets so much at
+# once that the others wait for it at the end.
+CHUNKS_FOR_EACH = 4
+
+_here: list[Run] = []  # the one of a worker process
+
+
+def lint_in_processes(
+    run: Run, paths: list[str], jobs: int, progress: Callable[[str, float], None] | None = None
+) -> list[Diagnostic]:
+    """The findings of all files, in no certain order. `progress` is called in this process."""
+    diagnostics: list[Diagnostic] = []
+    todo: list[tuple[str, int]] = []
+    for path in paths:
+        known = run.known(path)
+        if isinstance(known, bytes):
+            todo.append((path, len(known)))
+            continue
+        diagnostics.extend(known)
+        if progress is not None:
+            progress(path, 0.0)
+    if not todo or sum(size for _, size in todo) < WORTH_IT:
+        results: Iterable[Done] = _lint(run, [path for path, _ in todo])
+    else:
+        results = _shared_out(run, todo, jobs)
+    for path, found, fed_by, sought, seconds in results:
+        diagnostics.extend(found)
+        run.keep(path, found, fed_by, sought)
+        if progress is not None:
+            progress(path, seconds)
+    return diagnostics
+
+
+def _shared_out(run: Run, todo: list[tuple[str, int]], jobs: int) -> Iterator[Done]:
+    """Lint in several processes. What a process that was killed had to do is done in this one."""
+    import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor, as_completed
+    from concurrent.futures.process import BrokenProcessPool
+
+    from dataloader_lint.facts.analysis import Session
+    from dataloader_lint.rules.registry import found_rules
+
+    Session(run.settings), found_rules()  # what they import is the part of the work that forked processes share
+    chunks = _chunks(todo, jobs * CHUNKS_FOR_EACH)
+    executor = ProcessPoolExecutor(min(jobs, len(chunks)), None, _start, (run.settings, run.fixes))
+    left: list[list[str]] = []
+    try:
+        futures = {executor.submit(_lint_here, chunk): chunk for chunk in chunks}
+        for future in as_completed(futures):
+            try:
+                yield from future.result()
+            except BrokenProcessPool:
+                left.append(futures[future])
+    except BaseException:  # Ctrl-C above all: nobody waits for what the processes are at
+        for process in multiprocessing.active_children():
+            process.kill()
+        raise
+    finally:
+        executor.shutdown(wait=False, cancel_futures=True)
+    for chunk in left:
+        yield from _lint(run, chunk)
+
+
+def _chunks(todo: list[tuple[str, int]], number: int) -> list[list[str]]:
+    """Neighbouring files together, in parts of about the same size, the largest first."""
+    limit = sum(size for _, size in todo) / number
+    chunks: list[tuple[int, list[str]]] = []
+    for path, size in sorted(todo):
+        if not chunks or chunks[-1][0] + size / 2 > limit:
+            chunks.append((0, []))
+        total, members = chunks[-1]
+        chunks[-1] = (total + size, [*members, path])
+    return [members for _, members in sorted(chunks, key=lambda chunk: -chunk[0])]
+
+
+def _start(settings: Settings, fixes: str) -> None:
+    """Make a process ready to lint. Ctrl-C is for the process that started it to deal with."""
+    import gc
+    import signal
+    import threading
+
+    from dataloader_lint.runner import Run
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    gc.disable()
+    _here.append(Run(settings, fixes))
+
+
+def _end_with_parent() -> None:
+    """End this process with the one that started it, which cannot tell its workers when it is killed."""
+    from multiprocessing import connection, parent_process
+
+    parent = parent_process()
+    if parent is not None:
+        connection.wait([parent.sentinel])
+        os._exit(1)
+
+
+def _lint_here(paths: list[str]) -> list[Done]:
+    return list(_lint(_here[0], paths))
+
+
+def _lint(run: Run, paths: list[str]) -> Iterator[Done]:
+    for path in paths:
+        start = perf_counter()
+        found = run.lint_file(path)
+        yield (path, found, *run.fed_by(path), perf_counter() - start)
+
+
+def usable_cpus() -> int:
+    """How many processes can run at the same time."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

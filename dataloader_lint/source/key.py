@@ -1,0 +1,207 @@
+"""One key of `[tool.dataloader-lint]`: what it takes, from TOML or as text, and its values as Settings keep them.
+
+Imported only where a project has such a table or a command line has options.
+"""
+
+from __future__ import annotations
+
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+# The kinds of values.
+CODES, CODES_BY_GLOB, PATTERNS, NAMES, FOLDERS = "codes", "codes by glob", "patterns", "names", "folders"
+NUMBER, VERSIONS, CHOICE = "number", "versions", "choice"
+_WANTED = {
+    CODES_BY_GLOB: "a table of a glob and a list of codes each",
+    NUMBER: "a number above 0",
+    VERSIONS: "Python versions such as '>=3.11'",
+}
+
+
+class UnfitValueError(ValueError):
+    """A value that cannot be used; the message goes on from the name of its key."""
+
+
+class Key:
+    """One key: its name as users write it, what its value is, the value without it as they would write it, and texts.
+
+    `help` is a few words for lists of options, `about` its part of docs/settings.md, `example` what stands there in
+    TOML. `flake8` says whether it is an option of flake8, too, as `--dl-NAME`.
+    """
+
+    __slots__ = ("about", "choices", "default", "example", "flake8", "help", "kind", "name")
+
+    def __init__(
+        self,
+        name: str,
+        kind: str,
+        default: str,
+        help: str,  # noqa: A002
+        about: str,
+        example: str,
+        choices: tuple[str, ...] = (),
+        flake8: bool = False,
+    ) -> None:
+        self.name = name
+        self.kind = kind
+        self.default = default
+        self.help = help
+        self.about = about
+        self.example = example
+        self.choices = choices
+        self.flake8 = flake8
+
+    @property
+    def attribute(self) -> str:
+        """What Settings call it."""
+        return self.name.replace("-", "_")
+
+    @property
+    def metavar(self) -> str:
+        """What lists of options call its value."""
+        last = self.name.rpartition("-")[2]
+        return {CODES_BY_GLOB: "GLOB:CODE", NUMBER: "N", CHOICE: last.upper()}.get(self.kind, self.kind.upper())
+
+    @property
+    def option_help(self) -> str:
+        """What lists of options say of it."""
+        return f"{self.help}: {', '.join(self.choices)}" if self.choices else self.help
+
+    def read(self, value: object, folder: str) -> object:
+        """A value from TOML as Settings keep it; paths in it are taken from `folder`. Raises UnfitValueError."""
+        if self.kind == CODES_BY_GLOB:
+            if not isinstance(value, dict):
+                raise self._unfit(value)
+            return tuple(
+                (pattern, _codes(_strings(f"for {glob!r} must be a list of strings", codes)))
+                for glob, codes in value.items()
+                for pattern in _file_patterns(glob, folder)
+            )
+        if self.kind == NUMBER:
+            if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+                raise self._unfit(value)
+            return value
+        if self.kind == CHOICE:
+            if value not in self.choices:
+                raise self._unfit(value)
+            return value
+        if self.kind == VERSIONS:
+            if not isinstance(value, str) or not _are_versions(value):
+                raise self._unfit(value)
+            return value
+        strings = _strings("must be a list of strings", value)
+        if self.kind == CODES:
+            return _codes(strings)
+        if self.kind == PATTERNS:
+            return tuple(_at(folder, one) if "/" in one.rstrip("/") else one for one in strings)
+        if self.kind == NAMES:
+            return tuple(_qualified(one) for one in strings)
+        return tuple(_folder(one, folder) for one in strings)
+
+    def read_text(self, text: str, folder: str = ".") -> object:
+        """A value from a command line or flake8's files, which write lists with commas. Raises UnfitValueError."""
+        if self.kind in (CHOICE, VERSIONS):
+            return self.read(text, folder)
+        if self.kind == NUMBER:
+            try:
+                return self.read(int(text), folder)
+            except ValueError as error:
+                raise error if isinstance(error, UnfitValueError) else self._unfit(text) from None
+        items = [one for one in (each.strip() for each in text.replace("\n", ",").split(",")) if one]
+        if self.kind == CODES:
+            return self.read([code for one in items for code in one.split()], folder)
+        if self.kind != CODES_BY_GLOB:
+            return self.read(items, folder)
+        table: dict[str, list[str]] = {}
+        for one in items:
+            glob, colon, code = one.rpartition(":")
+            if not (glob and colon and code.strip()):
+                raise UnfitValueError(f"must be pairs such as tests/*:DL206, not {one!r}")
+            table.setdefault(glob.strip(), []).append(code.strip())
+        return self.read(table, folder)
+
+    def _unfit(self, value: object) -> UnfitValueError:
+        wanted = _WANTED.get(self.kind) or "one of " + ", ".join(repr(choice) for choice in self.choices)
+        near = suggestion(value, self.choices) if isinstance(value, str) else ""
+        return UnfitValueError(f"must be {wanted}, not {value!r}{near}")
+
+
+def suggestion(text: str, known: Iterable[str]) -> str:
+    """What to put behind a complaint about a name that is not known: the nearest one that is, if one is near."""
+    import difflib
+
+    near = difflib.get_close_matches(text, list(known), 1, 0.5)
+    return f"; did you mean {near[0]!r}?" if near else ""
+
+
+def known_codes() -> list[str]:
+    """The codes of all rules, from the names of their files: importing them takes longer than many a run."""
+    import pkgutil
+
+    rules = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "rules")
+    families = [os.path.join(rules, one.name) for one in pkgutil.iter_modules([rules]) if one.ispkg]
+    names = [one.name for one in pkgutil.iter_modules([rules, *families])]
+    return sorted(name[:5].upper() for name in names if name[:2] == "dl" and name[2:5].isdigit() and name[5:6] == "_")
+
+
+def _strings(wanted: str, value: object) -> list[str]:
+    if isinstance(value, list) and all(isinstance(one, str) for one in value):
+        return value
+    raise UnfitValueError(f"{wanted}, not {value!r}")
+
+
+def _codes(texts: list[str]) -> tuple[str, ...]:
+    known = known_codes()
+    for text in texts:
+        if not text or not any(code.startswith(text) for code in known):
+            raise UnfitValueError(f"has the unknown rule code {text!r}{suggestion(text.upper(), known)}")
+    return tuple(texts)
+
+
+def _file_patterns(glob: str, folder: str) -> list[str]:
+    """A glob of `per-file-ignores` as those that Settings keep; the name of a folder stands for all that is in it."""
+    if not glob or glob.startswith("!"):
+        raise UnfitValueError(f"has the glob {glob!r}: it must name files, and none can be taken out again with '!'")
+    bare = glob.rstrip("/")
+    if "/" in bare:
+        return [_at(folder, bare), _at(folder, f"{bare}/*")]
+    below = [_at(folder, f"{bare}/*"), _at(folder, f"*/{bare}/*")]
+    return below if glob.endswith("/") else [bare, *below]
+
+
+def _at(folder: str, glob: str) -> str:
+    """A glob from a folder as an absolute one, with slashes."""
+    if os.path.isabs(glob):
+        return glob
+    above = os.path.abspath(folder).replace(os.sep, "/").rstrip("/")
+    escaped = "".join(f"[{one}]" if one in "*?[" else one for one in above)
+    return f"{escaped}/{glob.removeprefix('./')}"
+
+
+def _are_versions(text: str) -> bool:
+    import re
+
+    one = r"\s*(~=|===?|!=|[<>]=?)?\s*\d+(\.(\d+|\*))*\s*"
+    return re.fullmatch(f"{one}(,{one})*", text) is not None
+
+
+def _qualified(name: str) -> str:
+    parts = name.split(".")
+    if len(parts) > 1 and all(part.isidentifier() for part in parts):
+        return name
+    raise UnfitValueError(f"must hold names with their modules, such as 'mylib.data.FastLoader', not {name!r}")
+
+
+def _folder(text: str, above: str) -> str:
+    path = os.path.abspath(os.path.join(above, text))
+    if os.path.isdir(path):
+        return path
+    try:
+        siblings = [entry.name for entry in os.scandir(os.path.dirname(path)) if entry.is_dir()]
+    except OSError:
+        siblings = []
+    near = suggestion(os.path.basename(path), siblings)
+    raise UnfitValueError(f"has no folder {text!r} in {os.path.abspath(above)}{near}")

@@ -1,0 +1,173 @@
+"""The keys of `[tool.dataloader-lint]`, in the order in which docs/settings.md shows them.
+
+The one table behind the file, the command line, flake8's options and that page.
+"""
+
+from __future__ import annotations
+
+from dataloader_lint.source.key import (
+    CHOICE,
+    CODES,
+    CODES_BY_GLOB,
+    FOLDERS,
+    NAMES,
+    NUMBER,
+    PATTERNS,
+    VERSIONS,
+    Key,
+)
+
+OUTPUT_FORMATS = ("concise", "full", "json", "json-lines", "sarif", "github", "gitlab", "junit")
+START_METHODS = ("auto", "fork", "spawn", "forkserver")
+
+KEYS = {
+    key.name: key
+    for key in (
+        Key(
+            "select",
+            CODES,
+            "[]",
+            "run these rules only",
+            "The rules to run, as codes or beginnings of codes. Left empty, the rules that are on by default run. A "
+            "longer prefix beats a shorter one. Opt-in rules need their full code.",
+            'select = ["DL2", "DL301"]',
+        ),
+        Key(
+            "ignore",
+            CODES,
+            "[]",
+            "do not run these rules",
+            "The rules to leave out. It wins where `select` names the same prefix.",
+            'ignore = ["DL206"]',
+        ),
+        Key(
+            "extend-select",
+            CODES,
+            "[]",
+            "run these too; opt-in rules by full code",
+            "Rules to run besides those of `select`. This is how opt-in rules are turned on.",
+            'extend-select = ["DL306", "DL309"]',
+        ),
+        Key(
+            "per-file-ignores",
+            CODES_BY_GLOB,
+            "{}",
+            "do not run these rules on files that match",
+            "Rules that do not run on some files, whatever selects them. A glob with a slash is a path from the folder "
+            "of the pyproject.toml, and its `*` also matches slashes; a glob without one is the name of a file. The "
+            "name of a folder stands for everything in it. A file that cannot be read is still reported unless "
+            "`DL000` itself is listed.",
+            'per-file-ignores = { "tests" = ["DL206", "DL306"], "train_*.py" = ["DL101"] }',
+        ),
+        Key(
+            "exclude",
+            PATTERNS,
+            "the usual folders of tools, environments and builds",
+            "leave these out instead of the usual ones",
+            "Names and globs of files and folders to leave out when a folder is walked, instead of the usual ones "
+            "(`.git`, `.venv`, `build`, `node_modules`, ...). A glob with a slash is a path from the folder of the "
+            "pyproject.toml. Files and folders named on the command line are looked at all the same, "
+            "unless with `--force-exclude`, which the pre-commit hooks give.",
+            'exclude = ["vendored", "experiments/old_*"]',
+        ),
+        Key(
+            "extend-exclude",
+            PATTERNS,
+            "[]",
+            "leave these out too",
+            "More to leave out, besides `exclude`.",
+            'extend-exclude = ["third_party"]',
+        ),
+        Key(
+            "output-format",
+            CHOICE,
+            '"full"',
+            "how to show findings (full)",
+            "How findings are shown. Of several pyproject.toml files, that of the folder counts in which the command "
+            "is run.",
+            'output-format = "concise"',
+            choices=OUTPUT_FORMATS,
+        ),
+        Key(
+            "start-method",
+            CHOICE,
+            '"auto"',
+            "how the programs start their workers (auto: as their platforms do)",
+            "How the programs start their workers. `auto` stands for all platforms. With `fork`, rules about what only "
+            "fails in spawned workers do not run. With `spawn` or `forkserver`, DL106 is on and DL503, which is about "
+            "forked workers, says nothing.",
+            'start-method = "spawn"',
+            choices=START_METHODS,
+            flake8=True,
+        ),
+        Key(
+            "target-python",
+            VERSIONS,
+            "`requires-python` of the nearest pyproject.toml that has one, up to that with the table",
+            "the Python versions that the programs run on, such as '>=3.12'",
+            "The Python versions that the programs run on, written as in `requires-python`. From 3.14 on, workers are "
+            "not forked by default on any platform, so DL106 is on where no older version is named.",
+            'target-python = ">=3.12"',
+            flake8=True,
+        ),
+        Key(
+            "max-workers",
+            NUMBER,
+            "16",
+            "how many workers are too many for DL305 (16)",
+            "DL305 (opt-in) reports loaders with more workers than this.",
+            "max-workers = 32",
+            flake8=True,
+        ),
+        Key(
+            "max-prefetched-batches",
+            NUMBER,
+            "64",
+            "how many batches kept ready are too many for DL307 (64)",
+            "DL307 (opt-in) reports loaders whose workers keep more batches ready than this, `num_workers` times "
+            "`prefetch_factor`.",
+            "max-prefetched-batches = 128",
+            flake8=True,
+        ),
+        Key(
+            "extend-dataloaders",
+            NAMES,
+            "[]",
+            "take these for torch's DataLoader, such as mylib.data.FastLoader",
+            "Classes and functions of other libraries, or of yours, that take the arguments of "
+            "`torch.utils.data.DataLoader` and make one, by the qualified names under which they are imported or, in "
+            "the project itself, defined. Subclasses of `DataLoader` whose source is in the project need no entry.",
+            'extend-dataloaders = ["mylib.data.FastLoader"]',
+            flake8=True,
+        ),
+        Key(
+            "extend-datasets",
+            NAMES,
+            "[]",
+            "take these for Datasets of torch, such as mylib.data.TableDataset",
+            "Classes that are map-style Datasets, by qualified name; classes that derive from them are Datasets, too. "
+            "Subclasses of torch's `Dataset` whose source is in the project need no entry.",
+            'extend-datasets = ["mylib.data.TableDataset"]',
+            flake8=True,
+        ),
+        Key(
+            "extend-iterable-datasets",
+            NAMES,
+            "[]",
+            "take these for IterableDatasets of torch, such as mylib.data.Stream",
+            "The same for classes that are iterable-style Datasets.",
+            'extend-iterable-datasets = ["mylib.data.Stream"]',
+            flake8=True,
+        ),
+        Key(
+            "src",
+            FOLDERS,
+            "[]",
+            "look for modules of the project in these folders, too",
+            "Folders, from that of the pyproject.toml, in which imported modules of the project are looked for, after "
+            "the importing file's own folder. Folders around that file, and `src` in its project, are searched without "
+            "it; it is for code that comes to `sys.path` in another way.",
+            'src = ["libs/core/src", "tools"]',
+        ),
+    )
+}

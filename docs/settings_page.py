@@ -1,0 +1,72 @@
+"""Renders docs/settings.md from the table of keys in `dataloader_lint.source.keys`."""
+
+from __future__ import annotations
+
+from dataloader_lint.source.key import Key
+from dataloader_lint.source.keys import KEYS
+
+_INTRO = """<!-- Made by docs/generate.py from dataloader_lint/source/keys.py: edit that. -->
+
+# Settings
+
+Settings go into a table of `pyproject.toml`:
+
+```toml
+[tool.dataloader-lint]
+{example}
+```
+
+## Which file counts
+
+Each linted file goes by the nearest `pyproject.toml` with such a table, in its own folder or above it; a
+`pyproject.toml` without the table is passed over. So the parts of a monorepo can each have settings of their own.
+Tables are not merged: the nearest one counts alone. Standard input goes by the file that `--stdin-filename` names.
+
+- `--config FILE` takes the table of that file for all files, and paths in it from the working directory.
+- `--isolated` takes no settings from files.
+
+## Options go over the file
+
+Every key is an option of the command line, too: `--max-workers 32`, `--per-file-ignores 'tests:DL206'`; lists are
+written with commas. An option replaces what the file says; `--extend-...` adds to it. `--select` means these rules and
+no others, so the file's `ignore` and `extend-select` do not count beside it; `per-file-ignores` still do.
+
+A key or a value that means nothing, and a file that cannot be read, end the run with exit code 2 and one line that says
+where, what and, if there is one, the nearest that would do:
+
+```console
+$ dataloader-lint
+dataloader-lint: /home/me/pyproject.toml: [tool.dataloader-lint] has no key 'max-worker'; did you mean 'max-workers'?
+```
+
+## In flake8
+
+Which rules run, on which files, and how findings are shown is for flake8's own options to say, `per-file-ignores` among
+them. What is true of your programs comes from the `pyproject.toml` of each file as above, and flake8's options go over
+it, on the command line or in `setup.cfg`, `tox.ini` or `.flake8`:
+
+```ini
+[flake8]
+dl-start-method = spawn
+dl-extend-dataloaders = mylib.data.FastLoader, mylib.data.FastIterator
+```
+
+These are {flake8}. flake8 keeps its `--isolated` to itself, so it
+does not leave the `pyproject.toml` out.
+
+## Keys"""
+
+
+def render() -> str:
+    """The page: what holds for all keys, then each of them."""
+    example = "\n".join(KEYS[name].example for name in ("extend-select", "per-file-ignores", "start-method"))
+    names = [f"`--dl-{key.name}`" for key in KEYS.values() if key.flake8]
+    flake8 = f"{', '.join(names[:-1])} and {names[-1]}"
+    return "\n\n".join([_INTRO.format(example=example, flake8=flake8), *(_part(key) for key in KEYS.values())]) + "\n"
+
+
+def _part(key: Key) -> str:
+    choices = f"One of {', '.join(f'`{choice}`' for choice in key.choices)}.\n\n" if key.choices else ""
+    default = key.default if "`" in key.default or " " in key.default else f"`{key.default}`"
+    example = f"```toml\n[tool.dataloader-lint]\n{key.example}\n```"
+    return f"### {key.name}\n\n{key.about}\n\n{choices}Default: {default}.\n\n{example}"

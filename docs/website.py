@@ -1,0 +1,133 @@
+"""What mkdocs asks for when it builds the site: the pages that are made from elsewhere, links, and the navigation.
+
+A page for each rule lies where the findings link to (`output.as_json.page_url`). Pages that are added to this folder
+come into the navigation by themselves.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mkdocs.structure.files import File, Files
+
+if TYPE_CHECKING:
+    from mkdocs.config.defaults import MkDocsConfig
+    from mkdocs.structure.pages import Page as SitePage
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))  # mkdocs loads this file by its path, from wherever it was started
+
+from dataloader_lint.output.as_json import SITE, page_url  # noqa: E402
+from docs.generate import FAMILIES, PROVEN_BY_EVIDENCE, Page, read_pages, render_evidence  # noqa: E402
+
+# Files at the root → their pages.
+AT_ROOT = {"README.md": "index.md", "CHANGELOG.md": "changelog.md", "CONTRIBUTING.md": "contributing.md"}
+RULES = "rules/index.md"
+EVIDENCE = "evidence.md"
+# The order of the navigation, as far as it matters; what is not named here comes before the last two.
+FIRST = ("index.md", RULES, "errors.md", "settings.md", "evidence.md", "performance.md", "reliability.md")
+LAST = ("contributing.md", "changelog.md")
+
+_FENCE = re.compile(r"^(```.*?^```)$", re.MULTILINE | re.DOTALL)
+_LINK = re.compile(r"\]\((?!https?://|mailto:)([^)\s]+)\)")
+_RULE_ANCHOR = re.compile(r"#(dl\d{3}-[a-z0-9-]+)")
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """The site's address is the one that findings carry."""
+    config.site_url = SITE
+    return config
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Adds the made pages, and lists all pages in the navigation."""
+    pages = read_pages()
+    for source, target in AT_ROOT.items():
+        files.append(File.generated(config, target, content=(ROOT / source).read_text(encoding="utf-8")))
+    files.append(File.generated(config, RULES, content=render_index(pages)))
+    for page in pages:
+        content = render_page(page, proven=files.get_file_from_path(EVIDENCE) is not None)
+        files.append(File.generated(config, path_of(page), content=content))
+    config.nav = navigation(pages, [file.src_uri for file in files.documentation_pages()])
+    return files
+
+
+def on_page_markdown(markdown: str, page: SitePage, config: MkDocsConfig, files: Files) -> str:
+    """Makes links that lead somewhere in the repository lead to the same on the site."""
+    source = page.file.src_uri
+    parts = _FENCE.split(markdown)
+    parts[::2] = [_LINK.sub(lambda link: f"]({site_link(link[1], source)})", part) for part in parts[::2]]
+    return "".join(parts)
+
+
+def site_link(target: str, source: str) -> str:
+    """Where a link of a page leads: to another page of the site, or to the repository."""
+    if source.startswith("rules/"):
+        return _RULE_ANCHOR.sub(r"\1.md", target) if target.startswith("#") else target
+    if target.startswith("#"):
+        return target
+    path, _, anchor = target.partition("#")
+    folder = "" if source in AT_ROOT.values() else "docs"
+    path = posixpath.normpath(posixpath.join(folder, path))
+    if path == "docs/rules.md" and anchor:
+        path, anchor = f"rules/{anchor}.md", ""
+    elif path == "docs/rules.md":
+        path = RULES
+    elif path in AT_ROOT:
+        path = AT_ROOT[path]
+    elif path.startswith("docs/") and path.endswith((".md", ".svg", ".json")):
+        path = path.removeprefix("docs/")
+    else:
+        kind = "tree" if (ROOT / path).is_dir() else "blob"
+        return f"https://github.com/dataloader-lint/dataloader-lint/{kind}/main/{path}"
+    link = posixpath.relpath(path, posixpath.dirname(source) or ".")
+    return f"{link}#{anchor}" if anchor else link
+
+
+def path_of(page: Page) -> str:
+    """Where a rule's page lies among the sources, so that it is served where findings link to."""
+    return page_url(page.rule.code, page.rule.name).removeprefix(SITE).rstrip("/") + ".md"
+
+
+def render_index(pages: list[Page]) -> str:
+    """Renders the list of all rules, family by family."""
+    parts = ["# Rules"]
+    for title, members in by_family(pages):
+        rows = ["| Code | Name | What it finds | On by default |", "|---|---|---|---|"]
+        for page in members:
+            name = posixpath.basename(path_of(page))
+            default = "yes" if page.rule.default else ""
+            rows.append(f"| [{page.rule.code}]({name}) | {page.rule.name} | {page.summary} | {default} |")
+        parts += [f"## {title}", "\n".join(rows)]
+    return "\n\n".join(parts) + "\n"
+
+
+def render_page(page: Page, *, proven: bool) -> str:
+    """Renders a rule's own page; `proven` says whether the site has a page of the proofs to link to."""
+    rule = page.rule
+    state = "On by default" if rule.default else f"Opt-in: `--extend-select {rule.code}`"
+    parts = [f"# {rule.code} {rule.name}", page.summary, f"{state}; fix: {rule.fix.value}."]
+    for heading, text in page.sections.items():
+        parts += [f"## {heading}", text]
+        if proven and heading == PROVEN_BY_EVIDENCE:
+            parts += render_evidence(page, "../")
+    return "\n\n".join(parts) + "\n"
+
+
+def by_family(pages: list[Page]) -> list[tuple[str, list[Page]]]:
+    """The rules under the titles of their families."""
+    families = [(title, [page for page in pages if page.family == family]) for family, title in FAMILIES.items()]
+    return [(title, members) for title, members in families if members]
+
+
+def navigation(pages: list[Page], found: list[str]) -> list[Any]:
+    """Every page once: the known ones in their order, then the others; rules are listed below their index."""
+    own = {path_of(page) for page in pages}
+    others = sorted(path for path in found if path not in (*FIRST, *LAST, *own))
+    ordered = [path for path in (*FIRST, *others, *LAST) if path in found]
+    rules = [RULES, *({title: [path_of(page) for page in members]} for title, members in by_family(pages))]
+    return [{"Rules": rules} if path == RULES else path for path in ordered]

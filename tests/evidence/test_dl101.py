@@ -1,0 +1,102 @@
+"""DL101: workers that read a list come to hold a copy of it; they share an array when forked, a tensor always."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from evidence.harness import Proof, run
+
+PROOF = Proof(
+    rule="DL101",
+    symptom="two forked workers add more than 120 bytes a sample in an epoch",
+    cure="they add less than 40",
+    before="""
+    import probe
+    from torch.utils.data import DataLoader, Dataset, RandomSampler
+
+
+    class Images(Dataset):
+        def __init__(self, count):
+            self.names = [f"{number:016d}.png" for number in range(count)]
+
+        def __len__(self):
+            return len(self.names)
+
+        def __getitem__(self, index):
+            return len(self.names[index])
+
+
+    def make_loader(count):
+        images = Images(count)
+        sampler = RandomSampler(images, replacement=True)
+        return DataLoader(images, batch_size=1000, sampler=sampler, num_workers=2, persistent_workers=True)
+
+
+    if __name__ == "__main__":
+        probe.say(growth=probe.bytes_per_sample(make_loader))
+    """,
+)
+
+# What the rule's page says of spawned workers: a tensor is all that they share.
+TENSOR = """
+import probe
+import torch
+from torch.utils.data import DataLoader, Dataset, RandomSampler
+
+
+class Images(Dataset):
+    def __init__(self, count):
+        text = "".join(f"{number:016d}.png" for number in range(count))
+        self.names = torch.frombuffer(bytearray(text, "ascii"), dtype=torch.uint8).reshape(count, 20)
+
+    def __len__(self):
+        return len(self.names)
+
+    def __getitem__(self, index):
+        return len(self.names[index].numpy().tobytes().decode("ascii"))
+
+
+def make_loader(count):
+    images = Images(count)
+    sampler = RandomSampler(images, replacement=True)
+    return DataLoader(images, batch_size=1000, sampler=sampler, num_workers=2, persistent_workers=True)
+
+
+if __name__ == "__main__":
+    probe.say(growth=probe.bytes_per_sample(make_loader))
+"""
+
+# Whose samples are tensors of their own: more of them than a fork server can be sent file descriptors.
+MANY_TENSORS = """
+import probe
+import torch
+from torch.utils.data import DataLoader
+
+
+def first_batch():
+    rows = [torch.zeros(1) for _ in range(300)]
+    return len(next(iter(DataLoader(rows, batch_size=2, num_workers=1))))
+
+
+if __name__ == "__main__":
+    probe.attempt(first_batch)
+"""
+
+
+def test_symptom_goes_away(tmp_path: Path) -> None:
+    before, after = PROOF.run_each(tmp_path, start_methods=["fork"])["fork"]
+    assert before.values["growth"] > 120
+    assert after.values["growth"] < 40
+
+
+def test_pickled_copies_go_away_with_a_tensor_only(tmp_path: Path) -> None:
+    before, after = PROOF.run_each(tmp_path, start_methods=["forkserver"])["forkserver"]
+    assert before.values["growth"] > 120
+    assert after.values["growth"] > 100
+    # Its 20 bytes move to shared memory, once for all workers.
+    assert run(TENSOR, tmp_path, start_method="forkserver").values["growth"] < 60
+
+
+def test_a_fork_server_takes_few_tensors(tmp_path: Path) -> None:
+    assert run(MANY_TENSORS, tmp_path, start_method="fork").values == {"first_batch": 2}
+    assert run(MANY_TENSORS, tmp_path, start_method="forkserver").values == {"first_batch": "ValueError: too many fds"}

@@ -1,0 +1,162 @@
+"""DL205: forked workers share the position of a file that was opened before; to spawned ones it cannot be sent."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from evidence.harness import PICKLING, Proof, run
+
+MAIN = """
+
+def read_all():
+    loader = DataLoader(Rows("rows.bin"), batch_size=10, num_workers=2)
+    return sum(int((numbers != rows).sum()) for numbers, rows in loader)
+
+
+if __name__ == "__main__":
+    with open("rows.bin", "wb") as file:
+        for number in range(400):
+            file.write(number.to_bytes(4, "little") * 250)
+    probe.attempt(read_all)
+"""
+PROOF = Proof(
+    rule="DL205",
+    symptom="fork: samples hold the bytes of other samples; spawn, forkserver: TypeError before the first batch",
+    cure="every start method reads all samples right",
+    # The pause is where a disk makes a worker wait; without one few reads of a short file meet.
+    before="""
+import time
+
+import probe
+from torch.utils.data import DataLoader, Dataset
+
+
+class Rows(Dataset):
+    def __init__(self, path):
+        self.file = open(path, "rb")
+
+    def __len__(self):
+        return 400
+
+    def __getitem__(self, index):
+        self.file.seek(1000 * index)
+        time.sleep(0.001)
+        return index, int.from_bytes(self.file.read(4), "little")
+
+"""
+    + MAIN,
+    after="""
+import time
+
+import probe
+from torch.utils.data import DataLoader, Dataset
+
+
+class Rows(Dataset):
+    def __init__(self, path):
+        self.path = path
+        self.file = None
+
+    def __len__(self):
+        return 400
+
+    def __getitem__(self, index):
+        if self.file is None:
+            self.file = open(self.path, "rb")
+        self.file.seek(1000 * index)
+        time.sleep(0.001)
+        return index, int.from_bytes(self.file.read(4), "little")
+
+"""
+    + MAIN,
+)
+
+# Without any pause, until something goes wrong.
+ARCHIVES = """
+import io
+import tarfile
+import zipfile
+
+import numpy as np
+import probe
+from torch.utils.data import DataLoader, Dataset
+
+ROWS = {f"row{number}": np.full(2000, number, dtype="<u4") for number in range(400)}
+
+
+class Rows(Dataset):
+    def __init__(self, read):
+        self.read = read
+
+    def __len__(self):
+        return 400
+
+    def __getitem__(self, index):
+        try:
+            return "right" if int.from_bytes(self.read(f"row{index}"), "little") == index else "wrong"
+        except Exception as error:
+            return type(error).__name__
+
+
+class Zip(Rows):
+    def __init__(self):
+        with zipfile.ZipFile("rows.zip", "w") as archive:
+            for name, row in ROWS.items():
+                archive.writestr(name, row.tobytes())
+        self.file = zipfile.ZipFile("rows.zip")
+
+    def read(self, name):
+        return self.file.read(name)[:4]
+
+
+class Npz(Rows):
+    def __init__(self):
+        np.savez("rows.npz", **ROWS)
+        self.file = np.load("rows.npz")
+
+    def read(self, name):
+        return self.file[name].tobytes()[:4]
+
+
+class Tar(Rows):
+    def __init__(self):
+        with tarfile.open("rows.tar", "w") as archive:
+            for name, row in ROWS.items():
+                entry = tarfile.TarInfo(name)
+                entry.size = row.nbytes
+                archive.addfile(entry, io.BytesIO(row.tobytes()))
+        self.file = tarfile.open("rows.tar")
+        self.members = self.file.getmembers()
+
+    def read(self, name):
+        return self.file.extractfile(name).read()[:4]
+
+
+if __name__ == "__main__":
+    for rows in (Zip(), Npz(), Tar()):
+        seen = {"right"}
+        for epoch in range(50):
+            loader = DataLoader(rows, batch_size=20, num_workers=2)
+            seen |= {what for batch in loader for what in batch}
+            if len(seen) > 1:
+                break
+        probe.say(**{type(rows).__name__: sorted(seen)})
+"""
+
+
+def test_symptom_goes_away(tmp_path: Path) -> None:
+    for start_method, (before, after) in PROOF.run_each(tmp_path).items():
+        assert after.values == {"read_all": 0}
+        if start_method in PICKLING:
+            # "'_io.BufferedReader' object" up to Python 3.11, "'BufferedReader' instances" later.
+            assert before.values["read_all"].startswith("TypeError: cannot pickle ")
+            assert "BufferedReader" in before.values["read_all"]
+        else:
+            assert before.values["read_all"] > 40
+
+
+def test_archives_fail_too(tmp_path: Path) -> None:
+    seen = run(ARCHIVES, tmp_path).values
+    assert "BadZipFile" in seen["Zip"]
+    assert "BadZipFile" in seen["Npz"]
+    assert seen["Tar"] != ["right"]

@@ -1,0 +1,67 @@
+"""DL310: options that need workers, hard-coded beside a number of workers that somebody sets to 0."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from evidence.harness import Proof
+
+PROOF = Proof(
+    rule="DL310",
+    symptom="ValueError: persistent_workers option needs num_workers > 0, with --workers 0",
+    cure="gives all 4 batches with --workers 0 and with --workers 1",
+    before="""
+    import argparse
+
+    import probe
+    from torch.utils.data import DataLoader
+
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--workers", type=int, default=2)
+
+
+    def persistent(dataset, args):
+        return DataLoader(dataset, num_workers=args.workers, persistent_workers=True)
+
+
+    def prefetching(dataset, args):
+        return DataLoader(dataset, num_workers=args.workers, prefetch_factor=4)
+
+
+    def patient(dataset, args):
+        return DataLoader(dataset, num_workers=args.workers, timeout=60)
+
+
+    def forking(dataset, args):
+        return DataLoader(dataset, num_workers=args.workers, multiprocessing_context="fork")
+
+
+    if __name__ == "__main__":
+        args = parser.parse_args()
+        for make in (persistent, prefetching, patient, forking):
+            try:
+                seen = len(list(make(range(4), args)))
+            except (ValueError, AssertionError) as error:
+                seen = f"{type(error).__name__}: {error}"
+            probe.say(**{make.__name__: seen})
+    """,
+)
+
+MESSAGES = {
+    "persistent": "ValueError: persistent_workers option needs num_workers > 0",
+    "prefetching": "ValueError: prefetch_factor option could only be specified in multiprocessing",
+    "patient": "AssertionError: _SingleProcessDataLoaderIter requires timeout == 0",
+    "forking": "ValueError: multiprocessing_context can only be used with multi-process loading (num_workers > 0)",
+}
+ALL_WORK = dict.fromkeys(MESSAGES, 4)
+
+
+def test_symptom_goes_away(tmp_path: Path) -> None:
+    raised = PROOF.run_before(tmp_path, "--workers", "0").values
+    assert [name for name, message in MESSAGES.items() if not str(raised[name]).startswith(message)] == []
+    assert PROOF.run_after(tmp_path, "--workers", "0").values == ALL_WORK
+
+
+def test_with_workers_nothing_changes(tmp_path: Path) -> None:
+    assert PROOF.run_before(tmp_path, "--workers", "1").values == ALL_WORK
+    assert PROOF.run_after(tmp_path, "--workers", "1").values == ALL_WORK

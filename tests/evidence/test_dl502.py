@@ -1,0 +1,48 @@
+"""DL502: torch reads `OMP_NUM_THREADS` when it is loaded; what is set later changes nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from evidence.harness import Proof, run
+
+PROOF = Proof(
+    rule="DL502",
+    symptom="OMP_NUM_THREADS=1 is set, and torch uses the 2 threads that it was started with",
+    cure="torch uses 1 thread",
+    before="""
+    import os
+
+    import probe
+    import torch
+
+    os.environ["OMP_NUM_THREADS"] = "1"
+
+    probe.say(threads=torch.get_num_threads())
+    """,
+)
+
+AFTER_NUMPY = """
+import numpy
+import os
+
+os.environ["OMP_NUM_THREADS"] = "1"
+import probe
+import torch
+
+probe.say(threads=torch.get_num_threads())
+"""
+TWO = {"OMP_NUM_THREADS": "2"}
+
+
+@pytest.mark.usefixtures("two_cpus")
+def test_symptom_goes_away(tmp_path: Path) -> None:
+    before, after = PROOF.run_each(tmp_path, start_methods=["fork"], environment=TWO)["fork"]
+    assert before.values == {"threads": 2}
+    assert after.values == {"threads": 1}
+
+
+def test_after_numpy_alone_it_is_early_enough_for_torch(tmp_path: Path) -> None:
+    assert run(AFTER_NUMPY, tmp_path, environment=TWO).values == {"threads": 1}

@@ -1,0 +1,74 @@
+"""DL503: more than one thread in a worker that was forked from a process that had several: it hangs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from evidence.harness import Proof
+
+HEAD = """
+import sys
+
+import probe
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+
+class Sums(Dataset):
+    def __len__(self):
+        return 2
+
+    def __getitem__(self, index):
+        return torch.ones(1_000_000).sum()
+
+"""
+PROOF = Proof(
+    rule="DL503",
+    symptom="fork, after a parallel operation: hangs; where the loader has a timeout, RuntimeError when it is over",
+    cure="every batch arrives",
+    before=HEAD
+    + """
+def start_worker(worker):
+    torch.set_num_threads(2)
+
+
+def batches():
+    loader = DataLoader(Sums(), num_workers=1, worker_init_fn=start_worker, timeout=8)
+    return [int(batch) for batch in loader]
+
+
+if __name__ == "__main__":
+    if "parallel" in sys.argv:
+        torch.ones(1_000_000).sum()
+    probe.attempt(batches)
+""",
+    after=HEAD
+    + """
+def batches():
+    loader = DataLoader(Sums(), num_workers=1, timeout=8)
+    return [int(batch) for batch in loader]
+
+
+if __name__ == "__main__":
+    if "parallel" in sys.argv:
+        torch.ones(1_000_000).sum()
+    probe.attempt(batches)
+""",
+)
+TWO = {"OMP_NUM_THREADS": "2"}
+BATCHES = {"batches": [1_000_000, 1_000_000]}
+
+
+@pytest.mark.usefixtures("two_cpus")
+def test_symptom_goes_away(tmp_path: Path) -> None:
+    results = PROOF.run_each(tmp_path, "parallel", start_methods=["fork", "forkserver"], environment=TWO)
+    before, after = results["fork"]
+    assert before.values == {"batches": "RuntimeError: DataLoader timed out after 8 seconds"}
+    assert after.values == BATCHES
+    assert [outcome.values for outcome in results["forkserver"]] == [BATCHES, BATCHES]
+
+
+def test_where_nothing_ran_in_parallel_before_it_works(tmp_path: Path) -> None:
+    assert PROOF.run_before(tmp_path, environment=TWO).values == BATCHES

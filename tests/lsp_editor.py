@@ -1,0 +1,131 @@
+"""A small editor: pygls's own client in front of `dataloader-lint lsp`, over standard input and output."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import os
+import re
+import sys
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from lsprotocol import types
+from pygls.lsp.client import LanguageClient
+
+ROOT = Path(__file__).parent.parent
+PATIENCE = 60  # seconds; the machine may be busy
+
+
+class Editor:
+    """Documents with their texts and what the server has said of them."""
+
+    def __init__(self, client: LanguageClient) -> None:
+        self.client = client
+        self.texts: dict[str, str] = {}
+        self.versions: dict[str, int] = {}
+        self.published: asyncio.Queue[types.PublishDiagnosticsParams] = asyncio.Queue()
+        self.messages: asyncio.Queue[types.ShowMessageParams] = asyncio.Queue()
+
+    def open(self, path: Path, text: str, language: str = "python") -> str:
+        uri = path.as_uri()
+        self.texts[uri], self.versions[uri] = text, 1
+        document = types.TextDocumentItem(uri, language, 1, text)
+        self.client.text_document_did_open(types.DidOpenTextDocumentParams(document))
+        return uri
+
+    def type(self, uri: str, text: str) -> int:
+        """Gives a document a new text, and returns its new version."""
+        self.texts[uri] = text
+        self.versions[uri] += 1
+        document = types.VersionedTextDocumentIdentifier(version=self.versions[uri], uri=uri)
+        changes = [types.TextDocumentContentChangeWholeDocument(text)]
+        self.client.text_document_did_change(types.DidChangeTextDocumentParams(document, changes))
+        return self.versions[uri]
+
+    def save(self, uri: str) -> None:
+        self.client.text_document_did_save(types.DidSaveTextDocumentParams(types.TextDocumentIdentifier(uri)))
+
+    async def said(self, uri: str, version: int | None = None) -> list[types.Diagnostic]:
+        """Waits for the findings of a document, in a version of it or at all."""
+        while True:
+            published = await asyncio.wait_for(self.published.get(), PATIENCE)
+            if published.uri == uri and version in (None, published.version):
+                return list(published.diagnostics)
+
+    async def actions(self, uri: str, place: types.Range, only: Sequence[str] | None = None) -> list[types.CodeAction]:
+        context = types.CodeActionContext([], only=list(only) if only is not None else None)
+        params = types.CodeActionParams(types.TextDocumentIdentifier(uri), place, context)
+        offered = await asyncio.wait_for(self.client.text_document_code_action_async(params), PATIENCE)
+        return [one for one in offered or [] if isinstance(one, types.CodeAction)]
+
+    async def hover(self, uri: str, line: int, character: int) -> str:
+        place = types.Position(line, character)
+        asked = types.HoverParams(types.TextDocumentIdentifier(uri), place)
+        hover = await asyncio.wait_for(self.client.text_document_hover_async(asked), PATIENCE)
+        return hover.contents.value if hover is not None else ""
+
+    def after(self, action: types.CodeAction) -> str:
+        """The text of a document after an action, by the units of UTF-16 that the protocol counts in."""
+        assert action.edit is not None
+        assert action.edit.document_changes
+        change = action.edit.document_changes[0]
+        assert change.text_document.version == self.versions[change.text_document.uri]
+        return applied(self.texts[change.text_document.uri], change.edits)
+
+
+def applied(text: str, edits: Sequence[types.TextEdit]) -> str:
+    """A text after edits whose columns count in UTF-16."""
+    lines = re.split(r"(?<=\n)|(?<=\r)(?!\n)", text)
+    starts = [0, *itertools.accumulate(len(line) for line in lines)]
+
+    def place(position: types.Position) -> int:
+        before = lines[position.line].encode("utf-16-le")[: position.character * 2]
+        return starts[position.line] + len(before.decode("utf-16-le"))
+
+    for edit in sorted(edits, key=lambda one: place(one.range.start), reverse=True):
+        text = text[: place(edit.range.start)] + edit.new_text + text[place(edit.range.end) :]
+    return text
+
+
+@asynccontextmanager
+async def editor(folder: Path, units: Sequence[str] = (), site: Sequence[str] = ()) -> AsyncIterator[Editor]:
+    """Starts the server in a folder and leaves it as editors do. `units` are the position encodings it is offered.
+
+    `site` are folders that it imports from first.
+    """
+    client = LanguageClient("editor", "1")
+    me = Editor(client)
+
+    @client.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
+    def published(params: types.PublishDiagnosticsParams) -> None:
+        me.published.put_nowait(params)
+
+    @client.feature(types.WINDOW_SHOW_MESSAGE)
+    def shown(params: types.ShowMessageParams) -> None:
+        me.messages.put_nowait(params)
+
+    @client.feature(types.CLIENT_REGISTER_CAPABILITY)
+    def registered(_params: types.RegistrationParams) -> None:
+        pass
+
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([*site, str(ROOT)])}
+    await client.start_io(sys.executable, "-m", "dataloader_lint", "lsp", cwd=folder, env=environment)
+    process = client._server
+    assert process is not None
+    general = types.GeneralClientCapabilities(position_encodings=list(units)) if units else None
+    workspace = types.WorkspaceClientCapabilities(
+        workspace_edit=types.WorkspaceEditClientCapabilities(document_changes=True),
+        did_change_watched_files=types.DidChangeWatchedFilesClientCapabilities(dynamic_registration=True),
+    )
+    can = types.ClientCapabilities(workspace=workspace, general=general)
+    folders = [types.WorkspaceFolder(folder.as_uri(), folder.name)]
+    begin = types.InitializeParams(can, process_id=os.getpid(), root_uri=folder.as_uri(), workspace_folders=folders)
+    await asyncio.wait_for(client.initialize_async(begin), PATIENCE)
+    client.initialized(types.InitializedParams())
+    yield me
+    await asyncio.wait_for(client.shutdown_async(None), PATIENCE)
+    client.exit(None)
+    assert await asyncio.wait_for(process.wait(), PATIENCE) == 0
+    await client.stop()

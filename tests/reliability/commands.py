@@ -1,0 +1,64 @@
+"""Runs the command line in a process of its own, with a limit on its time and a look at its memory."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+COMMAND = (sys.executable, "-m", "dataloader_lint")
+
+REPORTED = "from torch.utils.data import DataLoader\n\nloader = DataLoader(data, persistent_workers=True)\n"
+"""What DL301 reports in its third line, and repairs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What a run came to. `code` is negative for a signal that ended it; `megabytes` is the most memory it held."""
+
+    code: int
+    out: str
+    err: str
+    seconds: float
+    megabytes: int
+
+    @property
+    def codes(self) -> list[str]:
+        """The codes of the findings of a concise report, in its order."""
+        return [line.split(": ")[1].split()[0] for line in self.out.splitlines() if ": DL" in line]
+
+    def about(self, name: str) -> list[str]:
+        """The lines of a concise report on one file."""
+        return [line for line in self.out.splitlines() if line.startswith(f"{name}:")]
+
+
+def lint(*arguments: str, folder: Path, seconds: float = 120) -> Done:
+    """Run the command in a folder. Raises TimeoutError, and ends the process, where it takes longer than it may."""
+    start = time.perf_counter()
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        process = subprocess.Popen([*COMMAND, *arguments], cwd=folder, stdout=out, stderr=err, stdin=subprocess.DEVNULL)
+        while True:
+            ended, status, used = os.wait4(process.pid, os.WNOHANG)
+            if ended:
+                break
+            if time.perf_counter() - start > seconds:
+                os.kill(process.pid, signal.SIGKILL)
+                os.wait4(process.pid, 0)
+                raise TimeoutError(f"{arguments} took more than {seconds} s")
+            time.sleep(0.02)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        texts = []
+        for stream in (out, err):
+            stream.seek(0)
+            texts.append(stream.read().decode("utf-8", "surrogateescape"))
+    return Done(process.returncode, *texts, time.perf_counter() - start, used.ru_maxrss // 1024)
+
+
+def concise(*arguments: str, folder: Path, seconds: float = 120) -> Done:
+    """As `lint`, with one line for each finding."""
+    return lint("--output-format", "concise", *arguments, folder=folder, seconds=seconds)

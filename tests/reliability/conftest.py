@@ -1,0 +1,14 @@
+"""Long-running tests run only when they are asked for: `pytest -m long tests/reliability`."""
+
+from __future__ import annotations
+
+import pytest
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Skip what is marked `long` unless the marker expression names it."""
+    if "long" in (config.option.markexpr or ""):
+        return
+    for item in items:
+        if item.get_closest_marker("long"):
+            item.add_marker(pytest.mark.skip(reason="takes minutes or hours: -m long"))

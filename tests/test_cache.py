@@ -1,0 +1,197 @@
+"""Findings are remembered while what they rest on stays the same, and nothing wrong ever comes of the cache."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from dataloader_lint import parallel
+from dataloader_lint.diagnostics import Diagnostic
+from dataloader_lint.linter import lint_source
+from dataloader_lint.runner import lint_found
+from dataloader_lint.settings import Settings
+from dataloader_lint.source.discovery import discover
+
+TRAIN = """\
+from torch.utils.data import DataLoader
+
+from options import WORKERS
+
+loader = DataLoader(range(4), num_workers=WORKERS, persistent_workers=True)
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A script whose finding rests on a constant of another file, as it was a minute ago."""
+    home = tmp_path / "project"
+    home.mkdir()
+    (home / "pyproject.toml").write_text("")
+    _write(home / "train.py", TRAIN)
+    _write(home / "options.py", "WORKERS = 0\n")
+    _write(home / "other.py", "from torch.utils.data import DataLoader\n")
+    monkeypatch.chdir(home)
+    return home
+
+
+def _write(path: Path, text: str, age: float = 60.0) -> None:
+    path.write_text(text)
+    then = time.time() - age
+    os.utime(path, (then, then))
+
+
+class Counter:
+    """Lints with a cache, and says which files had to be linted for it."""
+
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.folder = folder
+        self.linted: list[str] = []
+
+        def counting(source: bytes, filename: str, *rest: object, **more: object) -> list[Diagnostic]:
+            self.linted.append(Path(filename).name)
+            return lint_source(source, filename, *rest, **more)  # type: ignore[arg-type]
+
+        monkeypatch.setattr("dataloader_lint.linter.lint_source", counting)
+
+    def run(self, settings: Settings | None = None, fixes: str = "") -> tuple[list[str], list[str]]:
+        """The codes that were found, and the files that were linted."""
+        self.linted.clear()
+        settings = settings or Settings()
+        found = lint_found(discover(["."], settings), settings, fixes, cache=str(self.folder))
+        return [one.code for one in found], sorted(self.linted)
+
+
+@pytest.fixture
+def counter(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Counter:
+    return Counter(tmp_path / "kept", monkeypatch)
+
+
+ALL = ["other.py", "train.py"]
+
+
+def test_nothing_is_linted_twice(counter: Counter) -> None:
+    first, linted = counter.run()
+    assert "DL301" in first
+    assert linted == ALL
+    assert counter.run() == (first, [])
+
+
+def test_a_file_that_was_only_touched_is_not_linted_again(counter: Counter, project: Path) -> None:
+    first, _ = counter.run()
+    _write(project / "train.py", TRAIN, age=30)
+    assert counter.run() == (first, [])
+
+
+def test_the_file_and_what_it_feeds_are_linted_again(counter: Counter, project: Path) -> None:
+    counter.run()
+    _write(project / "options.py", "WORKERS = 2\n", age=30)
+    codes, linted = counter.run()
+    assert "DL301" not in codes
+    assert linted == ["train.py"]
+
+
+def test_a_change_within_the_same_moment_is_seen(counter: Counter, project: Path) -> None:
+    now = time.time()
+    (project / "options.py").write_text("WORKERS = 0\n")
+    os.utime(project / "options.py", (now, now))
+    counter.run()
+    (project / "options.py").write_text("WORKERS = 2\n")
+    os.utime(project / "options.py", (now, now))
+    assert "DL301" not in counter.run()[0]
+
+
+def test_a_new_file_may_matter_to_all(counter: Counter, project: Path) -> None:
+    first, _ = counter.run()
+    _write(project / "more.py", "import train\n", age=30)
+    assert counter.run() == (first, ALL)
+
+
+def test_a_new_caller_is_seen(counter: Counter, project: Path) -> None:
+    _write(
+        project / "train.py",
+        "from torch.utils.data import DataLoader\n\n\n"
+        "def make(workers):\n    return DataLoader(range(4), num_workers=workers, persistent_workers=True)\n",
+    )
+    _write(project / "other.py", "from torch.utils.data import DataLoader\n")
+    assert counter.run()[0] == ["DL310"]
+    _write(project / "other.py", "from train import make\n\nloader = make(0)  # a DataLoader\n", age=30)
+    codes, linted = counter.run()
+    assert linted == ALL
+    assert codes == [one.code for one in lint_found(discover(["."], Settings()), Settings())]
+    assert codes == ["DL301"]
+
+
+def test_settings_and_fixes_are_kept_apart(counter: Counter) -> None:
+    counter.run()
+    assert counter.run(Settings(ignore=("DL301",)))[1] == ALL
+    assert counter.run(fixes="shown")[1] == ALL
+    assert counter.run()[1] == []
+
+
+def test_repairs_are_kept_whole(counter: Counter) -> None:
+    settings = Settings()
+    runs = [lint_found(discover(["."], settings), settings, "tried", cache=str(counter.folder)) for _ in range(2)]
+    assert runs[0] == runs[1]
+    assert any(one.fix is not None for one in runs[1])
+
+
+def test_the_path_is_the_one_of_this_run(counter: Counter, project: Path) -> None:
+    counter.run()
+    found = lint_found(discover([str(project)], Settings()), Settings(), cache=str(counter.folder))
+    assert {one.filename for one in found} == {str(project / "train.py")}
+
+
+@pytest.mark.parametrize("content", [b"", b"{}", b"no seal\n{}", b"\xff\0"])
+def test_a_damaged_file_is_made_anew(counter: Counter, content: bytes) -> None:
+    first, _ = counter.run()
+    (kept,) = counter.folder.glob("*.json")
+    whole = kept.read_bytes()
+    kept.write_bytes(content)
+    assert counter.run() == (first, ALL)
+    assert kept.read_bytes() == whole
+
+
+def test_a_changed_byte_is_noticed(counter: Counter) -> None:
+    first, _ = counter.run()
+    (kept,) = counter.folder.glob("*.json")
+    kept.write_bytes(kept.read_bytes().replace(b"DL301", b"DL302"))
+    assert counter.run() == (first, ALL)
+
+
+def test_a_folder_that_cannot_be_made_is_done_without(counter: Counter) -> None:
+    counter.folder.write_text("a file")
+    first, linted = counter.run()
+    assert "DL301" in first
+    assert linted == ALL
+    assert counter.folder.read_text() == "a file"
+
+
+def test_the_folder_says_what_it_is(counter: Counter) -> None:
+    counter.run()
+    assert (counter.folder / "CACHEDIR.TAG").read_bytes().startswith(b"Signature: 8a477f597d28d172789f06886806bc55")
+    assert (counter.folder / ".gitignore").read_text() == "*\n"
+
+
+def test_what_is_kept_is_plain_data(counter: Counter) -> None:
+    counter.run()
+    (kept,) = counter.folder.glob("*.json")
+    assert set(json.loads(kept.read_bytes().partition(b"\n")[2])) == {"listed", "states", "known"}
+
+
+def test_processes_find_what_one_finds(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parallel, "WORTH_IT", 0)
+    for number in range(6):
+        _write(project / f"train_{number}.py", TRAIN)
+    settings = Settings()
+    found = discover(["."], settings)
+    alone = lint_found(found, settings, "shown")
+    done: list[str] = []
+    cache = str(tmp_path / "kept")
+    together = lint_found(found, settings, "shown", lambda path, _: done.append(path), jobs=2, cache=cache)
+    assert together == alone
+    assert sorted(done) == sorted(found.files)
+    assert lint_found(found, settings, "shown", jobs=2, cache=cache) == alone

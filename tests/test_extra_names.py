@@ -1,0 +1,195 @@
+"""Names that the settings take for torch's DataLoader and Datasets, and folders in which modules are looked for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dataloader_lint import Settings, fix_source, lint_source
+from dataloader_lint.cli import main
+from dataloader_lint.gate import may_matter
+
+LOADERS = Settings(extend_dataloaders=("mylib.data.Feeder",))
+PERSISTENT = "(rows, num_workers=0, persistent_workers=True)\n"
+
+
+def codes(source: str, settings: Settings, path: str = "/nowhere/train.py") -> list[str]:
+    return [f"{one.start.line}: {one.code}" for one in lint_source(source, path, settings)]
+
+
+def write(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        f"from mylib.data import Feeder\nFeeder{PERSISTENT}",
+        f"from mylib.data import Feeder as F\nF{PERSISTENT}",
+        f"from mylib import data\ndata.Feeder{PERSISTENT}",
+        f"import mylib.data\nmylib.data.Feeder{PERSISTENT}",
+        f"import mylib.data as d\nd.Feeder{PERSISTENT}",
+    ],
+)
+def test_a_loader_of_another_library(source: str) -> None:
+    assert codes(source, LOADERS) == ["2: DL301"]
+    assert codes(source, Settings()) == []
+    assert codes(source, Settings(extend_dataloaders=("mylib.Feeder", "other.data.Feeder"))) == []
+
+
+def test_the_message_names_the_users_class() -> None:
+    (one,) = lint_source(f"from mylib.data import Feeder\nFeeder{PERSISTENT}", "a.py", LOADERS)
+    assert one.message.startswith("`Feeder` raises ValueError")
+
+
+def test_what_derives_from_it_is_one_too() -> None:
+    source = f"from mylib.data import Feeder\nclass Mine(Feeder):\n    pass\nMine{PERSISTENT}"
+    assert codes(source, LOADERS) == ["4: DL301"]
+    inside = "from mylib.data import Feeder\nclass Mine(Feeder):\n    def __init__(self, rows):\n"
+    assert codes(f"{inside}        super().__init__{PERSISTENT}", LOADERS) == ["4: DL301"]
+
+
+def test_such_a_file_passes_the_gate() -> None:
+    source = b"from mylib.data import Feeder\n"
+    assert not may_matter(source)
+    assert may_matter(source, LOADERS.extra_words)
+    assert may_matter(source.decode().encode("utf-16"), LOADERS.extra_words)
+    assert not may_matter(b"from mylib.data import Feed\n", LOADERS.extra_words)
+
+
+def test_its_findings_are_fixed() -> None:
+    source = f"from mylib.data import Feeder\nFeeder{PERSISTENT}".encode()
+    assert fix_source(source, "a.py", LOADERS).source == b"from mylib.data import Feeder\nFeeder(rows, num_workers=0)\n"
+    assert fix_source(source, "a.py").source == source
+
+
+TABLE = """
+import os
+{imported}
+
+class Bars({base}):
+    def __init__(self, folder):
+        super().__init__()
+        self.paths = sorted(os.listdir(folder))
+
+    def __getitem__(self, index):
+        return self.paths[index]
+
+    def __len__(self):
+        return len(self.paths)
+"""
+DATASETS = Settings(extend_datasets=("mylib.data.Table",))
+
+
+def test_a_dataset_of_another_library() -> None:
+    source = TABLE.format(imported="from mylib.data import Table", base="Table")
+    assert codes(source, DATASETS) == ["8: DL101"]
+    assert codes(source, Settings(extend_datasets=("mylib.data.Other",))) == []
+
+
+def test_a_list_that_an_unknown_base_may_read_stays_a_list() -> None:
+    ours = TABLE.format(imported="from mylib.data import Table", base="Table").encode()
+    torchs = TABLE.format(imported="from torch.utils.data import Dataset", base="Dataset").encode()
+    assert fix_source(torchs, "/nowhere/a.py", unsafe=True).source != torchs
+    assert fix_source(ours, "/nowhere/a.py", DATASETS, unsafe=True).source == ours
+
+
+def test_an_iterable_dataset_of_another_library() -> None:
+    source = """
+from torch.utils.data import DataLoader
+from mylib.data import Stream
+
+class Mine(Stream):
+    def __iter__(self):
+        yield from range(9)
+
+DataLoader(Mine(), num_workers=2)
+"""
+    settings = Settings(select=("DL6",), extend_iterable_datasets=("mylib.data.Stream",))
+    assert codes(source, settings) == ["6: DL601"]
+    assert codes(source, Settings(select=("DL6",))) == []
+
+
+@pytest.mark.parametrize("with_init", [True, False])
+def test_classes_and_functions_of_the_project(tmp_path: Path, with_init: bool) -> None:
+    module = """
+class Table:
+    def __init__(self):
+        self.name = "table"
+
+class Feeder:
+    def __init__(self, rows, **options):
+        self.inner = make(rows, options)
+
+def feed(rows, **options):
+    return make(rows, options)
+"""
+    write(tmp_path / "mylib" / "data.py", module)
+    if with_init:
+        write(tmp_path / "mylib" / "__init__.py", "from .data import Feeder, feed\n")
+    settings = Settings(
+        select=("DL101", "DL301"),
+        extend_datasets=("mylib.data.Table",),
+        extend_dataloaders=("mylib.data.Feeder", "mylib.data.feed"),
+    )
+    package = "mylib" if with_init else "mylib.data"
+    calls = f"from {package} import Feeder, feed\nFeeder{PERSISTENT}feed{PERSISTENT}"
+    path = write(tmp_path / "train.py", calls)
+    assert codes(calls, settings, str(path)) == ["2: DL301", "3: DL301"]
+    assert codes(calls, Settings(select=("DL301",)), str(path)) == []
+    bars = TABLE.format(imported="from mylib.data import Table", base="Table")
+    path = write(tmp_path / "bars.py", bars)
+    assert codes(bars, settings, str(path)) == ["8: DL101"]
+    assert codes(bars, Settings(select=("DL101",)), str(path)) == []
+    # All of such a base is in sight, so the repair that an unknown base forbids is made.
+    assert fix_source(bars.encode(), str(path), settings, unsafe=True).fixed == {"DL101": 1}
+    inside = write(tmp_path / "mylib" / "data.py", f"{module}\nFeeder{PERSISTENT}")
+    assert codes(inside.read_text(encoding="utf-8"), settings, str(inside)) == ["13: DL301"]
+
+
+def test_callers_that_only_name_it_are_found(tmp_path: Path) -> None:
+    """A file that the gate lets pass for an added name counts where callers are looked for."""
+    dataset = TABLE.format(imported="# a Dataset", base="object")
+    path = write(tmp_path / "bars.py", dataset)
+    write(
+        tmp_path / "train.py",
+        "from bars import Bars\nfrom mylib.data import Feeder\n\nFeeder(Bars('x'), num_workers=2)\n",
+    )
+    assert codes(dataset, LOADERS, str(path)) == ["8: DL101"]
+    assert codes(dataset, Settings(), str(path)) == []
+
+
+def test_modules_are_looked_for_in_src(tmp_path: Path) -> None:
+    write(tmp_path / "libs" / "core" / "pyproject.toml", "")
+    write(tmp_path / "libs" / "core" / "lib" / "options.py", "WORKERS = 0\n")
+    source = (
+        "from torch.utils.data import DataLoader\nfrom options import WORKERS\n\n"
+        "DataLoader([], num_workers=WORKERS, persistent_workers=True)\n"
+    )
+    path = str(write(tmp_path / "apps" / "train" / "train.py", source))
+    assert codes(source, Settings(src=(str(tmp_path / "libs" / "core" / "lib"),)), path) == ["4: DL301"]
+    assert codes(source, Settings(), path) == []
+    write(tmp_path / "apps" / "train" / "options.py", "WORKERS = 3\n")
+    assert codes(source, Settings(src=(str(tmp_path / "libs" / "core" / "lib"),)), path) == []
+
+
+def test_parts_of_a_monorepo_do_not_share_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    source = f"from mylib.data import Feeder\nFeeder{PERSISTENT}"
+    for part in ("a", "b", "c"):
+        write(tmp_path / part / "train.py", source)
+    table = "[tool.dataloader-lint]\n"
+    write(tmp_path / "pyproject.toml", table)
+    write(tmp_path / "b" / "pyproject.toml", table + "extend-dataloaders = ['mylib.data.Feeder']\n")
+    assert main(["--output-format", "concise"]) == 1
+    assert [line.split(" ")[0] for line in capsys.readouterr().out.splitlines() if " DL" in line] == ["b/train.py:2:1:"]
+    assert main(["--output-format", "concise", "--extend-dataloaders", "mylib.data.Feeder,x.Y"]) == 1
+    assert len([line for line in capsys.readouterr().out.splitlines() if " DL301 " in line]) == 3
+    assert main(["--fix", "--quiet"]) == 0
+    assert (tmp_path / "b" / "train.py").read_text(encoding="utf-8") == source.replace(", persistent_workers=True", "")
+    assert (tmp_path / "a" / "train.py").read_text(encoding="utf-8") == source

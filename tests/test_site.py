@@ -1,0 +1,62 @@
+"""The documentation site builds without a warning and serves what findings and pages link to."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from dataloader_lint.output.as_json import SITE, page_url
+from docs.generate import read_pages
+
+pytest.importorskip("material", reason="needs the extra `docs`")
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)]
+    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    return folder
+
+
+def test_every_finding_links_to_a_page_of_its_rule(site: Path) -> None:
+    pages = read_pages()
+    assert len(pages) > 40
+    for page in pages:
+        url = page_url(page.rule.code, page.rule.name)
+        html = (site / url.removeprefix(SITE) / "index.html").read_text(encoding="utf-8")
+        assert f'<link rel="canonical" href="{url}">' in html
+        assert "<h1 id=" in html
+        assert f"{page.rule.code} {page.rule.name}" in html
+
+
+def test_every_page_is_in_the_navigation(site: Path) -> None:
+    index = (site / "index.html").read_text(encoding="utf-8")
+    served = {path.parent.relative_to(site).as_posix() for path in site.rglob("index.html")} - {"."}
+    assert {"changelog", "contributing", "errors", "rules"} <= served
+    for page in (ROOT / "docs").glob("*.md"):
+        assert page.stem in served
+    missing = [page for page in served if f'href="{page}/"' not in index]
+    assert missing == []
+
+
+def test_links_into_the_repository_lead_to_files(site: Path) -> None:
+    pages = "".join(path.read_text(encoding="utf-8") for path in site.rglob("index.html"))
+    paths = set(re.findall(r"github\.com/dataloader-lint/dataloader-lint/(?:blob|tree)/main/([^\"#]+)", pages))
+    assert "examples/train_pitfalls.py" in paths
+    assert [path for path in paths if not (ROOT / path).exists()] == []
+
+
+def test_nothing_is_loaded_from_elsewhere(site: Path) -> None:
+    index = (site / "index.html").read_text(encoding="utf-8")
+    assert re.findall(r"<(?:script|img|iframe)[^>]*src=\"https?:", index) == []
+    assert re.findall(r"<link rel=\"stylesheet\"[^>]*href=\"https?:", index) == []
