@@ -1,4 +1,4 @@
-"""Measures what the rules say, and writes docs/evidence.md with its pictures. Takes half an hour on two cores.
+"""Measures what the rules say, and writes docs/evidence.md with its pictures. Takes tens of minutes.
 
     python -m benchmarks.evidence             measure everything, write figures, page and pictures
     python -m benchmarks.evidence --only DL308 --only memory
@@ -151,7 +151,7 @@ def render_page(figures: Figures) -> str:
         before, after = _cell(proof.symptom, found.get("before")), _cell(proof.cure, found.get("after"))
         if "before" in found and found["before"]["seconds"]:
             ratio = statistics.median(found["before"]["seconds"]) / statistics.median(found["after"]["seconds"])
-            after += f"<br>ratio of the medians: {ratio:.3g}"
+            after += f"<br>ratio of the medians: {ratio:,.{0 if ratio >= 10 else 1}f}"
         link = f'<a id="{code.lower()}"></a>[{code}](rules.md#{pages[code].anchor}) {pages[code].rule.name}'
         ran = f"{found['start_method']}, torch {found['measured']['torch']}"
         rows.append(f"| {link} | {before} | {after} | {found['repair']} | {ran} |")

@@ -16,8 +16,11 @@ TRANSFORMS = "transforms"
 # Searching for each word in turn is several times faster than one regular expression with alternatives.
 _LOADING = (
     b"DataLoader",
+    b"DataModule",
     b"Dataset",
     b"Loader(",
+    b"loader(",
+    b"loaders(",
     b"collate_fn",
     b"num_workers",
     b"pin_memory",
@@ -31,8 +34,8 @@ _IMAGES = (b"PIL", b"torchvision", b"transforms")
 _SUBJECTS = (
     (MEMOISING, (b"lru_cache", b"functools.cache", b"import cache")),
     (OPENCV, (b"cv2",)),
-    (RANDOM, (b"default_rng(", b"RandomState(")),
-    (STORES, (b"h5py", b"lmdb", b"sqlite3")),
+    (RANDOM, (b"default_rng(", b"RandomState(", b"random.Random(", b"torch.Generator(")),
+    (STORES, (b"h5py", b"lmdb", b"sqlite3", b"tarfile", b"zipfile")),
     (THREADS, (b"_NUM_THREADS", b"set_num_threads")),
 )
 _LEADING = (b"functools", b"default_rng", b"RandomState", b".to(", b"multiprocessing")

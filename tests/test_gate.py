@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dataloader_lint.gate import may_matter
+from dataloader_lint.gate import LOADING, MEMOISING, OPENCV, RANDOM, THREADS, TRANSFERS, may_matter, subjects
 
 
 @pytest.mark.parametrize(
@@ -30,3 +30,28 @@ def test_passes(source: bytes) -> None:
 @pytest.mark.parametrize("source", [b"", b"import os", b"import torch", b"x.to(device)", b"\0", bytes(range(256))])
 def test_is_turned_away(source: bytes) -> None:
     assert not may_matter(source)
+
+
+@pytest.mark.parametrize(
+    ("source", "about"),
+    [
+        (b"from torch.utils.data import DataLoader\nimport cv2", {LOADING}),
+        (b"@lru_cache\ndef read(path): ...", {MEMOISING}),
+        (b"import cv2", {OPENCV}),
+        (b"random.Random()", {RANDOM}),
+        (b"os.environ['OMP_NUM_THREADS'] = '1'", {THREADS}),
+        (b"import torch\nx = x.to(device)", {TRANSFERS}),
+        (b"import torch\nx = x.to(self.device)", {TRANSFERS}),
+        (b"import torch\nx = x.to(torch.float32)", set()),
+        (b"import torch\nx = x.to(dtype=torch.float32)", set()),
+        (b"import torch\nx = x.to(y.dtype)", set()),
+        (b"import torch\nx = x.to(y.device)", set()),
+    ],
+)
+def test_what_a_file_is_about(source: bytes, about: set[str]) -> None:
+    assert subjects(source) == about
+
+
+def test_words_of_the_settings_are_about_loading() -> None:
+    assert subjects(b"FastReader(data)") == set()
+    assert subjects(b"FastReader(data)", (b"FastReader",)) == {LOADING}

@@ -308,30 +308,6 @@ def test_only_python_outside_of_libraries_is_linted(tmp_path: Path) -> None:
     session(tmp_path, play)
 
 
-@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads the memory of a process as Linux tells it")
-def test_memory_stays_in_bounds(tmp_path: Path) -> None:
-    text = BAD + "".join(
-        f"def work_{number}(x=[1, 2, 3]):\n    return [x[{number} % 3] + 1]\n" for number in range(400)
-    )
-
-    async def play(me: Editor) -> None:
-        def megabytes() -> int:
-            assert me.client._server is not None
-            status = Path(f"/proc/{me.client._server.pid}/status").read_text()
-            return int(status.partition("VmRSS:")[2].split()[0]) // 1024
-
-        uri = me.open(tmp_path / "train.py", text)
-        await me.said(uri, 1)
-        for number in range(4):
-            await me.said(uri, me.type(uri, f"{text}x = {number}\n"))
-        before = megabytes()
-        for number in range(16):
-            await me.said(uri, me.type(uri, f"{text}y = {number}\n"))
-        assert megabytes() - before < 60
-
-    session(tmp_path, play)
-
-
 def lint(*arguments: str, folder: Path, path: str = "") -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [path, str(ROOT)]))}
     command = [sys.executable, "-m", "dataloader_lint", *arguments]

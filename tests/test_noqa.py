@@ -132,7 +132,10 @@ _EXCUSED = [
     ("x = 1 + \\\n    2\n", (1,), "x = 1 + \\\n    2  # noqa: DL301\n"),
     ("x = '''\ntext\n'''\n", (1,), "x = '''\ntext\n'''  # noqa: DL301\n"),
     ("x = '''\ntext # noqa: E501\n'''\n", (1,), None),  # the first comment found is text
-    ("x = f(\n    1,  # noqa-ish\n    '''\n    # noqa: E501''')\n", (3, 1), "x = f(  # noqa: DL301\n    1,  # noqa-ish\n    '''\n    # noqa: E501''')\n"),
+    (
+        "x = f(\n    1,\n    '''\n    # noqa: E501''')\n", (3, 1),
+        "x = f(  # noqa: DL301\n    1,\n    '''\n    # noqa: E501''')\n",
+    ),
     ("x = 'äö😀'\n", (1,), "x = 'äö😀'  # noqa: DL301\n"),
     ("x = (\n", (1,), None),  # nothing to compare a file with that does not parse
 ]  # fmt: skip

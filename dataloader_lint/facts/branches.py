@@ -26,9 +26,7 @@ def is_reached(ev: Evaluator, node: Node, frame: Frame, with_options: bool = Fal
 
     By default options are what they are declared to be; with `with_options` they may be set to anything.
     """
-    scope = frame.scope
-    tree = scope.module.tree
-    for condition in tree.once((f"way from {id(scope)}", id(node)), lambda: tuple(_on_the_way(node, scope))):
+    for condition in on_the_way(node, frame.scope):
         found = ev.values(condition.test, frame)
         sure = None if with_options and any(_is_default(each) for each in found) else truth(found)
         if sure is not None and sure is not condition.wanted:
@@ -37,8 +35,12 @@ def is_reached(ev: Evaluator, node: Node, frame: Frame, with_options: bool = Fal
     return True
 
 
-def _on_the_way(node: Node, scope: Scope) -> Iterator[Condition]:
+def on_the_way(node: Node, scope: Scope) -> tuple[Condition, ...]:
     """What is asked on the way from the start of a scope to a node, from the inside out."""
+    return scope.module.tree.once((f"way from {id(scope)}", id(node)), lambda: tuple(_on_the_way(node, scope)))
+
+
+def _on_the_way(node: Node, scope: Scope) -> Iterator[Condition]:
     tree = scope.module.tree
     child: Node = node
     for above in tree.ancestors(node):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from dataloader_lint.facts.branches import is_reached, tests_around
+from dataloader_lint.facts.branches import is_reached, on_the_way
 from dataloader_lint.facts.datasets import dataset_kind
 from dataloader_lint.facts.module import ModuleFacts
 from dataloader_lint.facts.reach import Reach
@@ -159,13 +159,17 @@ def _names_cuda(ev: Evaluator, value: Value) -> bool:
     return False
 
 
+_ABOUT_DEVICES = frozenset({"device", "is_cuda", "is_pinned", "type"})
+
+
 def _is_sure_to_run(ev: Evaluator, call: cst.Call, frame: Frame) -> bool:
     """Whether nothing that is unknown, such as a flag of the caller's, may keep control away from the call."""
     if not is_reached(ev, call, frame):
         return False
-    for test, _ in tests_around(call, frame):
-        tree = frame.scope.module.tree
-        if any(each.attr.value in ("is_cuda", "is_pinned", "device") for each in tree.find(test, cst.Attribute)):
+    tree = frame.scope.module.tree
+    for condition in on_the_way(call, frame.scope):
+        test = condition.test
+        if any(each.attr.value in _ABOUT_DEVICES for each in tree.find(test, cst.Attribute)):
             return False
         flag = test.expression if isinstance(test, cst.UnaryOperation) else test
         if isinstance(flag, cst.Name | cst.Attribute):

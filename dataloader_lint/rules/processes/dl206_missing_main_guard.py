@@ -75,6 +75,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from dataloader_lint.diagnostics import Safety
+from dataloader_lint.gate import TRANSFERS
 from dataloader_lint.rules.base import Entity, Finding, FixLevel, Rule
 
 if TYPE_CHECKING:
@@ -82,7 +83,14 @@ if TYPE_CHECKING:
     from dataloader_lint.facts.analysis import Analysis
     from dataloader_lint.facts.starts import Start
 
-RULE = Rule("DL206", "missing-main-guard", Entity.MODULE, fix=FixLevel.SOMETIMES_SAFE, spawning=True)
+RULE = Rule(
+    "DL206",
+    "missing-main-guard",
+    Entity.MODULE,
+    fix=FixLevel.SOMETIMES_SAFE,
+    spawning=True,
+    subjects=(TRANSFERS,),
+)
 
 ADVICE = (
     'move it under `if __name__ == "__main__":`, at best into a `main()` with all that loads data or touches CUDA, '

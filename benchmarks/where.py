@@ -1,0 +1,82 @@
+"""Where the time of a run goes: one process lints a folder, and a timer looks where it is.
+
+    python -m benchmarks.where FOLDER        prints seconds of CPU by what was done, and by file, as JSON
+
+Python delivers a signal only between two instructions of its own, so a look that is due while LibCST's parser runs
+comes late. Each look therefore counts for the CPU time that has gone since the one before.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+import time
+from collections import Counter
+from types import FrameType
+
+INTERVAL = 0.001  # seconds of CPU
+IMPORTS = "importing"
+PARSE = "LibCST's parser"
+# What the innermost of these is, by the path of its file; the first that fits.
+KINDS = (
+    ("importlib", IMPORTS),
+    ("libcst/_parser/", PARSE),
+    ("libcst/", "LibCST, the rest"),
+    ("dataloader_lint/facts/tree", "facts: tree"),
+    ("dataloader_lint/facts/", "facts: the rest"),
+    ("dataloader_lint/rules/", "rules"),
+    ("dataloader_lint/source/", "finding and decoding files"),
+    ("dataloader_lint/gate", "reading and gate"),
+    ("dataloader_lint/runner", "reading and gate"),
+    ("dataloader_lint/", "command line, settings, output"),
+)
+
+
+def kind_of(files: list[str]) -> tuple[str, str]:
+    """What is done, and the file of ours that does it ("": none), by the files of a stack, innermost first.
+
+    What a function of the standard library takes is put down to whoever called it.
+    """
+    ours = next((file.rpartition("dataloader_lint/")[2] for file in files if "dataloader_lint/" in file), "")
+    for file in files:
+        for part, kind in KINDS:
+            if part in file:
+                return kind, ours
+    return "command line, settings, output", ours
+
+
+def main(folder: str) -> dict[str, dict[str, float]]:
+    """Lint a folder in this process; seconds of CPU by what was done, and by file of ours without the parser."""
+    kinds: Counter[str] = Counter()
+    places: Counter[str] = Counter()
+    last = time.process_time()
+
+    def look(_: int, frame: FrameType | None) -> None:
+        nonlocal last
+        now = time.process_time()
+        files = []
+        while frame is not None:
+            files.append(frame.f_code.co_filename.replace("\\", "/"))
+            frame = frame.f_back
+        kind, place = kind_of(files)
+        kinds[kind] += now - last
+        if kind not in (PARSE, IMPORTS) and place:
+            places[place] += now - last
+        last = now
+
+    signal.signal(signal.SIGPROF, look)
+    signal.setitimer(signal.ITIMER_PROF, INTERVAL, INTERVAL)
+    from dataloader_lint.cli import main as lint
+
+    sys.stdout, out = sys.stderr, sys.stdout
+    try:
+        lint(["--isolated", "--no-cache", "-j", "1", "--exit-zero", "--quiet", folder])
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        sys.stdout = out
+    return {"kinds": dict(kinds), "places": dict(places)}
+
+
+if __name__ == "__main__":
+    print(json.dumps(main(sys.argv[1])))
