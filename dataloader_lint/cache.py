@@ -7,6 +7,7 @@ Whatever is wrong with the folder or a file in it only means that the work is do
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
 _TAG = b"Signature: 8a477f597d28d172789f06886806bc55\n# This folder was made by dataloader-lint and can be deleted.\n"
 # A file written this shortly before it was looked at may be written again without its time stamp telling.
 _RACY = 3_000_000_000  # nanoseconds
+
+# Seconds.
+MAX_AGE = 30 * 24 * 3600
+MAX_AGE_UNFINISHED = 600
 
 # What a file was when its content was last looked at: time stamp and size, and the hash of the content.
 State = tuple[int, int, str]
@@ -224,8 +229,15 @@ def _read_sealed(path: str, key: str) -> dict[str, Any] | None:
 
 
 def _make(folder: str) -> None:
-    """The folder, told to backup programs and to git as what it is."""
+    """The folder, told to backup programs and to git as what it is, without what nobody will ask for again."""
     os.makedirs(folder, exist_ok=True)
+    for name in os.listdir(folder):
+        # What a process that was killed left behind is named after it; what is old is of other versions or settings.
+        limit = MAX_AGE if name.endswith(".json") else MAX_AGE_UNFINISHED
+        path = os.path.join(folder, name)
+        with contextlib.suppress(OSError):  # another run may be at it
+            if ".json" in name and os.stat(path).st_mtime < time.time() - limit:
+                os.unlink(path)
     for name, content in (("CACHEDIR.TAG", _TAG), (".gitignore", b"*\n")):
         path = os.path.join(folder, name)
         if not os.path.exists(path):

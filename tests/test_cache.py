@@ -10,7 +10,10 @@ from pathlib import Path
 import pytest
 
 from dataloader_lint import parallel
+from dataloader_lint.cache import MAX_AGE, MAX_AGE_UNFINISHED
 from dataloader_lint.diagnostics import Diagnostic
+from dataloader_lint.facts import analysis
+from dataloader_lint.facts.analysis import Session
 from dataloader_lint.linter import lint_source
 from dataloader_lint.runner import lint_found
 from dataloader_lint.settings import Settings
@@ -176,6 +179,22 @@ def test_the_folder_says_what_it_is(counter: Counter) -> None:
     assert (counter.folder / ".gitignore").read_text() == "*\n"
 
 
+def test_what_nobody_needs_goes(counter: Counter) -> None:
+    counter.run()
+    (kept,) = counter.folder.glob("*.json")
+    for name, age in (
+        ("old.json", MAX_AGE + 60),
+        ("new.json", 60),
+        ("a.json.1", MAX_AGE_UNFINISHED + 60),
+        ("a.json.2", 0),
+    ):
+        _write(counter.folder / name, "", age)
+    counter.run(Settings(ignore=("DL3",)))
+    names = {path.name for path in counter.folder.iterdir()}
+    assert {kept.name, "new.json", "a.json.2"} <= names
+    assert not names & {"old.json", "a.json.1"}
+
+
 def test_what_is_kept_is_plain_data(counter: Counter) -> None:
     counter.run()
     (kept,) = counter.folder.glob("*.json")
@@ -195,3 +214,18 @@ def test_processes_find_what_one_finds(project: Path, tmp_path: Path, monkeypatc
     assert together == alone
     assert sorted(done) == sorted(found.files)
     assert lint_found(found, settings, "shown", jobs=2, cache=cache) == alone
+
+
+def test_modules_that_are_let_go_are_opened_again(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(4):
+        _write(project / f"train_{number}.py", TRAIN)
+    settings = Settings()
+    found = discover(["."], settings)
+    at_ease = lint_found(found, settings, "shown")
+    starts: list[int] = []
+    start = Session._start
+    monkeypatch.setattr(analysis, "MAX_KEPT", len(TRAIN))
+    monkeypatch.setattr(analysis, "MIN_FILES", 1)
+    monkeypatch.setattr(Session, "_start", lambda self, project: starts.append(1) or start(self, project))
+    assert lint_found(found, settings, "shown") == at_ease
+    assert len(starts) > 3

@@ -43,6 +43,7 @@ class Editor:
         self.lifted: dict[int, tuple[str, tuple[Edit, ...]]] = {}
         self.taken: set[str] = set()
         self._words: set[str] | None = None
+        self._reads: dict[str, list[cst.Name]] | None = None
         self._ranges: dict[int, tuple[Position, Position]] | None = None
         self._line_starts = line_starts(text)
         self._shifts: list[int | None] = []
@@ -144,7 +145,11 @@ class Editor:
         if self._words is not None and name not in self._words:
             return True
         # A name that no scope around its reader binds is a star import's, or patched in.
-        reads = (read for read in self.tree.find(self.tree.module, cst.Name) if read.value == name)
+        if self._reads is None:
+            self._reads = {}
+            for read in self.tree.find(self.tree.module, cst.Name):
+                self._reads.setdefault(read.value, []).append(read)
+        reads = self._reads.get(name, ())
         return all(any(name in bindings_of(scope) for scope in self._scopes_around(read)) for read in reads)
 
     def _scopes_around(self, node: Node) -> Iterator[Scope]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import time
 from collections.abc import Iterable
@@ -43,6 +44,10 @@ from dataloader_lint.settings import Settings
 
 # Seconds of CPU time that one file may take. Real files take one or two, the largest of torch some ten.
 MAX_SECONDS = 60
+# Characters of all modules that a session keeps at first: a tree takes some 60 times its text, what is known about it as
+# much again. Where so few files need more than that, opening it all again would cost more than the room is worth.
+MAX_KEPT = 6_000_000
+MIN_FILES = 50
 
 
 class Session:
@@ -53,13 +58,27 @@ class Session:
 
     def __init__(self, settings: Settings | None = None) -> None:
         self._settings = settings or Settings()
+        self._room = MAX_KEPT
+        self._files = 0  # since the last time that room was made
         self.forget()
 
     def forget(self) -> None:
         """Start anew; for after an error that may have left something half worked out."""
-        settings = self._settings
-        extras = Extras(settings)
-        self.project = Project(settings.src, settings.extra_words)
+        self._start(Project(self._settings.src, self._settings.extra_words))
+
+    def _make_room(self) -> None:
+        """Let all modules go where there are too many of them; the next files open again what they need."""
+        if self.project.kept > self._room:
+            if self._files < MIN_FILES:
+                self._room *= 2
+            self._files = 0
+            self._start(self.project.without_modules())
+            gc.collect()  # trees and what is known about them refer to each other
+        self._files += 1
+
+    def _start(self, project: Project) -> None:
+        extras = Extras(self._settings)
+        self.project = project
         self.evaluation = Evaluation(self.project, extras=extras)
         self.with_cuda = Evaluation(self.project, cuda=True, extras=extras)
         self.workers = Workers(self.evaluation)
@@ -72,6 +91,7 @@ class Session:
 
         The facts raise TooMuchError when working them out takes longer than `MAX_SECONDS`.
         """
+        self._make_room()
         self.evaluation.steps = self.with_cuda.steps = 0
         self.evaluation.deadline = self.with_cuda.deadline = time.thread_time() + MAX_SECONDS
         return Analysis(self, self.project.module_for(path, text), settings or Settings())

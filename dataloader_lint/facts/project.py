@@ -79,6 +79,19 @@ class Project:
         self._feeding: dict[str, set[str]] = {}
         self._sought: dict[str, set[bytes]] = {}
 
+    def without_modules(self) -> Project:
+        """The same project with no module open; what the folders and files are has not changed."""
+        emptied = Project(self._src, self._words)
+        emptied._found, emptied._roots, emptied._sources = self._found, self._roots, self._sources
+        emptied._collating, emptied._texts = self._collating, self._texts
+        emptied._feeding, emptied._sought = self._feeding, self._sought
+        return emptied
+
+    @property
+    def kept(self) -> int:
+        """How many characters the open modules have."""
+        return sum(facts.text_key[0] for facts in self._modules.values() if facts is not None)
+
     def module_for(self, path: str, text: str) -> ModuleFacts:
         """The facts of the file that is being linted, whose text may differ from what stands on the disk.
 
