@@ -95,7 +95,7 @@ def ratios(costs: Sequence[float], others: Sequence[float]) -> Spread:
 
 
 def exponent(sizes: Sequence[float], costs: Sequence[float]) -> float:
-    """The b of cost = a × size^b that fits best, by least squares of logarithms.
+    """The b of cost = a * size^b that fits best, by least squares of logarithms.
 
     Raises:
         ValueError: a size or a cost is not above 0, or all sizes are the same.

@@ -19,6 +19,7 @@ from typing import Any
 
 from benchmarks import trees
 from benchmarks.costs import Command, Cost, interleave, run
+from benchmarks.floor import matters
 
 ROOT = Path(__file__).resolve().parent.parent
 TORCHFIX = "0.7.0"
@@ -28,7 +29,7 @@ Figures = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """What we are measured beside. A version is "" where a tool was not asked for."""
+    """What we are measured beside."""
 
     flake8_alone: Path
     torchfix: Path
@@ -36,7 +37,11 @@ class Tools:
 
     @classmethod
     def install(cls, cache: Path, *, peers: bool) -> Tools:
-        """Make the virtual environments of the other tools unless they are there."""
+        """Make the virtual environments of the other tools unless they are there.
+
+        Raises:
+            FileNotFoundError: ruff is not installed.
+        """
         scripts = "Scripts" if sys.platform == "win32" else "bin"
         wanted = {"flake8-alone": [f"flake8=={metadata.version('flake8')}"], "torchfix": [f"torchfix=={TORCHFIX}"]}
         for name, requirements in wanted.items() if peers else ():
@@ -46,7 +51,9 @@ class Tools:
                 python = cache / name / scripts / "python"
                 subprocess.run([python, "-m", "pip", "install", "--quiet", *requirements], check=True)
                 done.touch()
-        ruff = shutil.which("ruff", path=str(Path(sys.executable).parent)) or shutil.which("ruff") or ""
+        ruff = shutil.which("ruff", path=str(Path(sys.executable).parent)) or shutil.which("ruff")
+        if ruff is None:
+            raise FileNotFoundError("ruff is not installed; it comes with `pip install '.[dev]'`")
         return cls(cache / "flake8-alone" / scripts / "flake8", cache / "torchfix" / scripts / "torchfix", ruff)
 
 
@@ -122,9 +129,7 @@ def measure_package(plan: Plan, folder: Path, *, with_peers: bool) -> Figures:
 def measure_startup(plan: Plan, packages: Sequence[Path]) -> Figures:
     """Files so small that starting is most of it."""
     folder = plan.fresh("startup")
-    no_matter, small = folder / "no_matter.py", folder / "small.py"
-    no_matter.write_text(trees.NO_MATTER, encoding="utf-8")
-    small.write_text(trees.with_sites(1), encoding="utf-8")
+    no_matter, small = _file(folder, 0, trees.NO_MATTER), _file(folder, 1, trees.with_sites(1))
     commands = {
         "bare": Command((sys.executable, "-c", "pass")),
         "no_matter": ours(no_matter),
@@ -151,8 +156,8 @@ def measure_huge(plan: Plan, packages: Sequence[Path]) -> Figures:
 
 
 def measure_copies(plan: Plan, packages: Sequence[Path]) -> Figures:
-    """More and more copies of one package: the one that takes least, by its size."""
-    package = min(packages, key=lambda each: sum(path.stat().st_size for path in trees.sources_of(each)))
+    """More and more copies of the first package."""
+    package = packages[0]
     folder = plan.fresh("copies")
     places = {}
     for number in _sizes(plan, 1, 2, 4, 8):
@@ -170,7 +175,8 @@ def measure_tenth(plan: Plan, packages: Sequence[Path]) -> Figures:
         "plugin": flake8([sys.executable, "-m", "flake8"], folder, "DL"),
     }
     costs = plan.measure(commands)
-    return {"files": files, "lines": _lines(trees.sources_of(folder)), "costs": as_figures(costs)}
+    names = [one.name for one in packages]
+    return {"packages": names, "files": files, "lines": _lines(trees.sources_of(folder)), "costs": as_figures(costs)}
 
 
 def measure_warm(plan: Plan, packages: Sequence[Path]) -> Figures:
@@ -178,7 +184,7 @@ def measure_warm(plan: Plan, packages: Sequence[Path]) -> Figures:
     folder, cache = plan.fresh("warm"), plan.fresh("cache")
     files = trees.tree_of(packages, 300 if plan.quick else 5000, folder)
     command = ours(folder, "-j", "0", "--cache-dir", str(cache))
-    changed = next(path for path in files if trees.matters(path.read_bytes()))
+    changed = next(path for path in files if matters(path.read_bytes()))
 
     def change() -> None:
         with changed.open("a", encoding="utf-8") as stream:
@@ -187,9 +193,10 @@ def measure_warm(plan: Plan, packages: Sequence[Path]) -> Figures:
     costs = plan.measure({"cold": command}, rounds=1)
     costs |= plan.measure({"unchanged": command, "changed": Command(command.arguments, (0,), change)})
     return {
+        "packages": [one.name for one in packages],
         "files": len(files),
         "lines": _lines(files),
-        "matter": sum(trees.matters(path.read_bytes()) for path in files),
+        "matter": sum(matters(path.read_bytes()) for path in files),
         "same": plan.output("cold") == plan.output("unchanged"),
         "costs": as_figures(costs),
     }
@@ -257,7 +264,12 @@ def _curve(plan: Plan, paths: Mapping[int, Path]) -> Figures:
     commands = {"start": ours(small), **{str(size): ours(path) for size, path in paths.items()}}
     costs = plan.measure(commands)
     lines = {size: _lines([path] if path.is_file() else trees.sources_of(path)) for size, path in paths.items()}
-    return {"lines": {str(size): number for size, number in lines.items()}, "costs": as_figures(costs)}
+    return {
+        "lines": {str(size): number for size, number in lines.items()},
+        "findings": {str(size): plan.output(str(size)).count(b": DL") for size in paths},
+        "given_up": {str(size): plan.output(str(size)).count(b": DL000") for size in paths},
+        "costs": as_figures(costs),
+    }
 
 
 def _sizes(plan: Plan, *sizes: int) -> tuple[int, ...]:
@@ -265,7 +277,10 @@ def _sizes(plan: Plan, *sizes: int) -> tuple[int, ...]:
 
 
 def _file(folder: Path, size: int, text: str) -> Path:
-    path = folder / f"size_{size}.py"
+    """Write a file into a project of its own, where nothing else is looked for."""
+    path = folder / str(size) / "module.py"
+    path.parent.mkdir()
+    (path.parent / "pyproject.toml").write_text('[project]\nname = "measured"\n', encoding="utf-8")
     path.write_text(text, encoding="utf-8")
     return path
 

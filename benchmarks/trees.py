@@ -50,7 +50,7 @@ def with_sites(sites: int) -> str:
 
 def huge(sources: Sequence[str], length: int) -> str:
     """One module of at least so many characters: the modules behind one another, again from the first if need be."""
-    parts, total = [HEAD], 0
+    parts, total = [HEAD], len(HEAD)
     while total < length:
         for source in sources:
             lines = [line for line in source.splitlines(keepends=True) if not line.startswith("from __future__")]

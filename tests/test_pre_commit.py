@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from notebook_texts import encoded, notebook
 
 ROOT = Path(__file__).parent.parent

@@ -67,7 +67,7 @@ def test_a_message_cannot_write_commands_of_its_own() -> None:
     (line,) = github.emit([nasty], lambda _: "some-name", str(Path.cwd()))
     assert "\n" not in line
     assert "50%25\\r\\n::set-env" in line
-    assert "file=a%0A%3A%3Aerror%3A%3Ab.py," in line
+    assert "file=a\\n%3A%3Aerror%3A%3Ab.py," in line
 
 
 def test_gitlab_code_quality() -> None:

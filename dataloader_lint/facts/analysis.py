@@ -44,8 +44,8 @@ from dataloader_lint.settings import Settings
 
 # Seconds of CPU time that one file may take. Real files take one or two, the largest of torch some ten.
 MAX_SECONDS = 60
-# Characters of all modules that a session keeps at first: a tree takes some 60 times its text, what is known about it as
-# much again. Where so few files need more than that, opening it all again would cost more than the room is worth.
+# Characters of all modules that a session keeps at first; trees and facts take some 70 times as much. Where few files
+# need more than that, opening it all again would cost more than the room is worth.
 MAX_KEPT = 6_000_000
 MIN_FILES = 50
 

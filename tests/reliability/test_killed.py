@@ -138,7 +138,8 @@ def test_interrupted(tmp_path: Path, arguments: list[str], after: float) -> None
     start = time.perf_counter()
     _, error = process.communicate(timeout=AT_ONCE)
     assert time.perf_counter() - start < 20
-    assert process.returncode == 130, error
+    # Python itself, on its way out after the run, is ended by the signal.
+    assert process.returncode in (130, -signal.SIGINT), error
     assert "Traceback" not in error
     check(tmp_path / "code", states)
     assert leftovers(tmp_path / "code") == []

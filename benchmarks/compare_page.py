@@ -1,0 +1,299 @@
+"""Writes docs/performance.md from the figures of `benchmarks.compare`; knows no figure of its own but the targets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from benchmarks.costs import Spread, ratios, spread
+from benchmarks.goals import NOISE, Goal, added, exponent_of, goals, packages_of
+from benchmarks.where import PARSE
+
+Figures = dict[str, Any]
+
+HEAD = """\
+<!-- Made by `python -m benchmarks.compare`: measure again instead of editing. -->
+
+# Performance
+
+What linting costs, beside other tools on the same code. Made by one command, which also writes
+[all figures](performance.json):
+
+```sh
+pip install '.[dev]' && python -m benchmarks.compare
+```"""
+
+HOW = """\
+## How it is measured
+
+Every command is a process of its own, so start-up is part of every figure. Its time is CPU time, user and system, of
+the process and of those that it starts: other work on the machine disturbs it less than the time on the wall. The
+commands run in turn, round by round, and ratios are taken within a round. A cell shows the median, and behind it the
+smallest and the largest value where there are several. TorchFix, which takes long, runs once. Memory is that of the
+largest process.
+
+The code is that of releases on PyPI, which `benchmarks/real_code.py` pins, unpacked and not installed.
+
+- **we, one process**: `dataloader-lint --isolated --no-cache -j 1`, the default rules
+- **we, all cores**: the same with `-j 0`
+- **we, warm cache**: `--cache-dir`, filled by a run before
+- **the floor**: read every file, ask the gate, and `libcst.parse_module` those whose text has a class with a base named
+  `...Dataset` or `...DataModule`, or a call of a name that ends in `Loader`; garbage is not collected meanwhile
+- **parse all that may matter**: the same for all files that pass the gate
+- **flake8 alone**: `flake8 --isolated --jobs=1 --select=E9` in an environment without our plugin
+- **flake8 with us**: `flake8 --isolated --jobs=1 --select=DL`
+- **TorchFix**: `torchfix --select ALL --jobs 1`, in an environment of its own
+- **ruff**: `ruff check --isolated --no-cache`, its default rules, all cores"""
+
+TOOLS = {
+    "one": "we, one process",
+    "cores": "we, all cores",
+    "warm": "we, warm cache",
+    "floor": "the floor",
+    "gated": "parse all that may matter",
+    "ruff": "ruff",
+    "flake8": "flake8 alone",
+    "plugin": "flake8 with us",
+    "torchfix": "TorchFix",
+}
+
+
+def render_page(figures: Figures) -> str:
+    """Render docs/performance.md; what was not measured is left out."""
+    parts = [HEAD, _machines(figures)]
+    if found := goals(figures):
+        parts += ["## What we aim at, and where we are", _goals(found)]
+    if packages := packages_of(figures):
+        parts += ["## Side by side", _tools(packages), _packages(packages)]
+    if any(name in figures for name in ("copies", "huge", "sites")):
+        parts += ["## As the work grows", _curves(figures)]
+    if "startup" in figures:
+        parts += ["## Start-up", _startup(figures["startup"])]
+    if "tenth" in figures:
+        parts += ["## In flake8", _tenth(figures["tenth"])]
+    if "warm" in figures:
+        parts += ["## With a cache", _warm(figures["warm"])]
+    if "where" in figures:
+        parts += ["## Where the time goes", _where(figures["where"])]
+    return "\n\n".join([*parts, HOW]) + "\n"
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Lay out a table in Markdown, all columns but the first to the right."""
+    marks = ["---", *["--:"] * (len(head) - 1)]
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in [head, marks, *rows])
+
+
+def times(value: Spread, unit: str = "") -> str:
+    """The middle, and how far the values reach where they differ: `1.5 (1.2 to 2)`."""
+    middle, low, high = (number(each) for each in (value.middle, value.low, value.high))
+    return f"{middle}{unit}" + (f" ({low} to {high})" if low != high else "")
+
+
+def number(value: float) -> str:
+    """Three digits, or all of those before the point."""
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+def _machines(figures: Figures) -> str:
+    runs = [part["measured"] for part in figures.values()]
+    seen = {
+        f"- {on['system']}, {on['cpu']}, {on['cores']} cores, {on['memory']} GiB of memory; Python {on['python']}, "
+        f"dataloader-lint {on['dataloader-lint']}, LibCST {on['libcst']}, flake8 {on['flake8']}, ruff {on['ruff']}, "
+        f"TorchFix {on['torchfix']}; {on['date']}"
+        for on in runs
+    }
+    parts = ["Measured with:", "\n".join(sorted(seen))]
+    loads = [on["load"] / on["cores"] for on in runs]
+    if loads and max(loads) > 0.5:
+        parts.append(
+            f"The machine did other work as well: when the parts of this page began, between {min(loads):.1f} and "
+            f"{max(loads):.1f} processes wanted each core. That makes CPU times longer, and times on the wall mean "
+            "little: read ratios, and how far they reach."
+        )
+    return "\n\n".join(parts)
+
+
+def _goals(found: list[Goal]) -> str:
+    return table(
+        ["", "aim", "measured", "reached"],
+        [
+            [goal.what, goal.aim, times(goal.measured, goal.unit), "yes" if goal.reached else f"**no**, {goal.missing}"]
+            for goal in found
+        ],
+    )
+
+
+def _tools(packages: dict[str, Figures]) -> str:
+    """All packages together: what each tool costs, and how many times what one process of ours does."""
+    rows = []
+    for tool, title in TOOLS.items():
+        on = [found for found in packages.values() if tool in found["costs"]]
+        if not on:
+            continue
+        lines = sum(found["lines"] for found in on)
+        cpu = added(on, tool, "cpu")
+        wall = added(on, tool, "wall")
+        seconds = spread(cpu).middle
+        rows.append(
+            [
+                f"{title}" if len(on) == len(packages) else f"{title}, {len(on)} of {len(packages)} packages",
+                number(seconds),
+                number(spread(wall).middle),
+                number(lines / seconds),
+                times(ratios(cpu, added(on, "floor", "cpu"))),
+                times(ratios(cpu, added(on, "one", "cpu"))),
+                number(max(max(found["costs"][tool]["memory"]) for found in on)),
+            ]
+        )
+    total = {key: sum(found[key] for found in packages.values()) for key in ("files", "lines", "parsed_files")}
+    same = all(found["same"] for found in packages.values())
+    printed = "the same byte for byte" if same else "**not** the same"
+    text = (
+        f"{len(packages)} packages, {total['files']:,} files, {total['lines']:,} lines; {total['parsed_files']:,} "
+        f"files define a Dataset or build a DataLoader. What we print is {printed} in one process, on all cores and "
+        f"with a warm cache. Each command ran {_rounds(packages)}. A tool that ran on some of the packages only is "
+        "held against what the others cost on these."
+    )
+    head = ["", "CPU, s", "wall, s", "lines per s of CPU", "/ the floor", "/ we, one process", "memory, MiB"]
+    return f"{text}\n\n{table(head, rows)}"
+
+
+def _rounds(packages: dict[str, Figures]) -> str:
+    """How often the commands ran, but for TorchFix."""
+    numbers = sorted({len(found["costs"]["one"]["cpu"]) for found in packages.values()})
+    texts = ["once" if each == 1 else f"{each} times" for each in numbers]
+    return texts[0] if len(texts) == 1 else f"{texts[0]} to {texts[-1]}, depending on the package"
+
+
+def _packages(packages: dict[str, Figures]) -> str:
+    rows = []
+    for name, found in packages.items():
+        costs = found["costs"]
+
+        def ratio(one: str, other: str, costs: Figures = costs) -> str:
+            both = one in costs and other in costs
+            return times(ratios(costs[one]["cpu"], costs[other]["cpu"])) if both else ""
+
+        rows.append(
+            [
+                name,
+                f"{found['lines']:,}",
+                str(found["findings"]),
+                number(spread(costs["one"]["cpu"]).middle),
+                ratio("one", "floor"),
+                ratio("one", "gated"),
+                ratio("torchfix", "one"),
+                ratio("plugin", "flake8"),
+                number(max(costs["one"]["memory"])),
+            ]
+        )
+    head = ["", "lines", "findings", "we, s", "we / floor", "we / parse all that may matter"]
+    return table([*head, "TorchFix / we", "flake8 with us / alone", "our memory, MiB"], rows)
+
+
+def _curves(figures: Figures) -> str:
+    rows = []
+    for part, title in (("copies", "copies"), ("huge", "one file, characters"), ("sites", "one file, sites")):
+        if part not in figures:
+            continue
+        found = figures[part]
+        what = f"{title} ({found['package']})" if "package" in found else title
+        costs = {size: spread(found["costs"][size]["cpu"]).middle for size in found["lines"]}
+        cells = ", ".join(
+            f"{int(size):,}: {number(seconds)} s" + (" (given up)" if found["given_up"][size] else "")
+            for size, seconds in costs.items()
+        )
+        memory = max(max(found["costs"][size]["memory"]) for size in costs)
+        fitted = exponent_of(found)
+        rows.append([what, cells, "" if fitted is None else f"{fitted:.2f}", number(memory)])
+    return (
+        "CPU time by size, and the exponent b of the time = a * lines^b that fits best, once the time of a file with "
+        "nothing but imports is taken off (1: twice the work takes twice the time). Sizes that cost less than "
+        f"{NOISE:g} s beyond that are not fitted. A site is a Dataset with a list of paths, its loader and a training "
+        "loop.\n\n" + table(["", "CPU time", "exponent", "memory, MiB"], rows)
+    )
+
+
+def _startup(found: Figures) -> str:
+    titles = {
+        "bare": "`python -c pass`",
+        "no_matter": "one file that cannot matter",
+        "libcst": '`python -c "import libcst"`',
+        "small": f"one small file with {found['findings']} findings",
+    }
+    rows = [
+        [title, times(_milliseconds(found, name, "cpu")), times(_milliseconds(found, name, "wall"))]
+        for name, title in titles.items()
+    ]
+    return table(["", "CPU, ms", "wall, ms"], rows)
+
+
+def _milliseconds(found: Figures, name: str, what: str) -> Spread:
+    return spread([1000 * value for value in found["costs"][name][what]])
+
+
+def _tenth(found: Figures) -> str:
+    costs = found["costs"]
+    rows = [[TOOLS[name], times(spread(costs[name]["cpu"]))] for name in ("flake8", "plugin")]
+    rows.append(["with us / alone", times(ratios(costs["plugin"]["cpu"], costs["flake8"]["cpu"]))])
+    return (
+        f"A tree of {found['files']} modules of {', '.join(found['packages'])} with {found['lines']:,} lines; a tenth of "
+        "the modules define a Dataset or build a DataLoader.\n\n" + table(["", "CPU, s"], rows)
+    )
+
+
+def _warm(found: Figures) -> str:
+    titles = {"cold": "first run", "unchanged": "again, nothing changed", "changed": "again, one file changed"}
+    rows = [
+        [title, times(spread(found["costs"][name]["cpu"])), times(spread(found["costs"][name]["wall"]))]
+        for name, title in titles.items()
+    ]
+    return (
+        f"A tree of {found['files']:,} files with {found['lines']:,} lines, made of copies of {', '.join(found['packages'])}; "
+        f"{found['matter']:,} of them define a Dataset or build a DataLoader. All cores."
+        + (" The second run prints what the first one does.\n\n" if found["same"] else "\n\n")
+        + table(["", "CPU, s", "wall, s"], rows)
+    )
+
+
+def _where(found: Figures) -> str:
+    total = sum(found["kinds"].values())
+    kinds = {kind: seconds / total for kind, seconds in sorted(found["kinds"].items(), key=lambda each: -each[1])}
+    places = sorted(((seconds / total, place) for place, seconds in found["places"].items()), reverse=True)[:10]
+    introduction = (
+        f"One process without a cache, on {', '.join(found['packages'])}. A timer looks once in a millisecond of CPU "
+        "time what runs. What other modules of the project are opened and worked out for counts as well."
+    )
+    files = (
+        "The files of `dataloader_lint` with the most time, without imports and parsing; each has what it calls in the "
+        "standard library and in LibCST:"
+    )
+    return "\n\n".join(
+        [
+            introduction,
+            table(["", "share of CPU"], [[kind, f"{share:.1%}"] for kind, share in kinds.items()]),
+            files,
+            table(["", "share of CPU"], [[f"`{place}`", f"{share:.1%}"] for share, place in places]),
+            next_factor(kinds),
+        ]
+    )
+
+
+def next_factor(kinds: Mapping[str, float]) -> str:
+    """What it would take to be twice as fast, from the shares of what is done."""
+    parsing = kinds.get(PARSE, 0.0)
+    half = f"If half as much were parsed and all else stayed, a run would take {1 - parsing / 2:.0%} of its time now"
+    if parsing >= 0.5:
+        return (
+            f"What the next factor of two would take: parsing has {parsing:.0%}, so it cannot come from anything else. "
+            f"{half}."
+        )
+    others = {kind: share for kind, share in kinds.items() if kind != PARSE}
+    largest = max(others, key=lambda kind: others[kind])
+    needed = (0.5 - parsing / 2) / (1 - parsing)
+    return (
+        f"What the next factor of two would take: parsing has {parsing:.0%}, so it cannot come from parsing alone. "
+        f"{half}; for half of the time, {needed:.0%} of everything else would have to go as well. The largest part of "
+        f"that is *{largest}*, with {others[largest]:.0%} of the whole."
+    )

@@ -1,0 +1,98 @@
+"""What we aim at, and how far the figures of `benchmarks.compare` are from it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from benchmarks.costs import Spread, exponent, ratios, spread
+
+Figures = dict[str, Any]
+NOISE = 0.05  # seconds of CPU that say nothing
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """Something measured that is to be at most, or at least, a limit."""
+
+    what: str
+    measured: Spread
+    limit: float
+    unit: str = ""
+    at_least: bool = False
+
+    @property
+    def aim(self) -> str:
+        """The limit in words."""
+        return f"{'≥' if self.at_least else '≤'} {self.limit:g}{self.unit}"
+
+    @property
+    def reached(self) -> bool:
+        """Whether the middle of what was measured keeps to the limit."""
+        return self.measured.middle >= self.limit if self.at_least else self.measured.middle <= self.limit
+
+    @property
+    def missing(self) -> str:
+        """By how much the limit is missed."""
+        factor = self.limit / self.measured.middle if self.at_least else self.measured.middle / self.limit
+        return f"{factor:.2g} times {'too little' if self.at_least else 'too much'}"
+
+
+def goals(figures: Figures) -> list[Goal]:
+    """All goals that the figures say something about."""
+    found: list[Goal] = []
+    if packages := list(packages_of(figures).values()):
+        one = added(packages, "one", "cpu")
+        found.append(Goal("one process / the floor", ratios(one, added(packages, "floor", "cpu")), 1.3))
+        with_torchfix = [each for each in packages if "torchfix" in each["costs"]]
+        if with_torchfix:
+            theirs, mine = added(with_torchfix, "torchfix", "cpu"), added(with_torchfix, "one", "cpu")
+            found.append(Goal("TorchFix / one process", ratios(theirs, mine), 25, at_least=True))
+        walls = ratios(added(packages, "one", "wall"), added(packages, "cores", "wall"))
+        found.append(Goal("one process / all cores, on the wall", walls, 1.8, at_least=True))
+        memory = [max(each["costs"][tool]["memory"]) for each in packages for tool in ("one", "cores", "warm")]
+        found.append(Goal("memory of a process, the most on any package", spread([max(memory)]), 250, " MiB"))
+    if "tenth" in figures:
+        costs = figures["tenth"]["costs"]
+        added_share = ratios(costs["plugin"]["cpu"], costs["flake8"]["cpu"])
+        share = Spread(*(100 * (value - 1) for value in (added_share.middle, added_share.low, added_share.high)))
+        found.append(Goal("added to flake8 where a tenth of the files matter", share, 8, " %"))
+    if "warm" in figures:
+        unchanged = spread(figures["warm"]["costs"]["unchanged"]["wall"])
+        found.append(Goal(f"{figures['warm']['files']:,} files, nothing changed, on the wall", unchanged, 0.5, " s"))
+    if "startup" in figures:
+        costs = figures["startup"]["costs"]
+        bare = spread(costs["bare"]["cpu"]).middle
+        over = spread([1000 * (value - bare) for value in costs["no_matter"]["cpu"]])
+        found.append(Goal("one file that cannot matter, CPU over `python -c pass`", over, 60, " ms"))
+        found.append(Goal("one small file with findings, CPU", spread(costs["small"]["cpu"]), 0.6, " s"))
+    for part, title in (("copies", "copies"), ("huge", "length of a file"), ("sites", "sites in a file")):
+        fitted = exponent_of(figures[part]) if part in figures else None
+        if fitted is not None:
+            found.append(Goal(f"exponent, {title}", spread([fitted]), 1.1))
+    return found
+
+
+def packages_of(figures: Figures) -> dict[str, Figures]:
+    """What was measured on each package, by name and version."""
+    return {name: found for name, found in figures.get("packages", {}).items() if name != "measured"}
+
+
+def added(packages: Sequence[Figures], tool: str, what: str) -> list[float]:
+    """The costs of a tool on several packages, added up round by round."""
+    return [sum(values) for values in zip(*(found["costs"][tool][what] for found in packages), strict=False)]
+
+
+def exponent_of(found: Figures) -> float | None:
+    """How the cost of a curve grows with its lines, without what starting takes.
+
+    Left out are sizes that cost hardly more than starting does, since noise is most of the difference, and those with
+    a file that took so long that it was not linted to its end. None where fewer than two are left.
+    """
+    start = spread(found["costs"]["start"]["cpu"]).middle
+    costs = {size: spread(found["costs"][size]["cpu"]).middle - start for size in found["lines"]}
+    told = [size for size, cost in costs.items() if cost >= NOISE and not found["given_up"][size]]
+    if len(told) < 2:
+        return None
+    return exponent([found["lines"][size] for size in told], [costs[size] for size in told])
