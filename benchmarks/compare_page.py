@@ -30,7 +30,8 @@ Every command is a process of its own, so start-up is part of every figure. Its 
 the process and of those that it starts: other work on the machine disturbs it less than the time on the wall. The
 commands run in turn, round by round, and ratios are taken within a round. A cell shows the median, and behind it the
 smallest and the largest value where there are several. TorchFix, which takes long, runs once. Memory is that of the
-largest process.
+largest process. The parts of this page, and packages of the table, may come from several runs of the command
+(`--only`, `--packages`), some of them at the same time.
 
 The code is that of releases on PyPI, which `benchmarks/real_code.py` pins, unpacked and not installed.
 
@@ -238,8 +239,8 @@ def _tenth(found: Figures) -> str:
     rows = [[TOOLS[name], times(spread(costs[name]["cpu"]))] for name in ("flake8", "plugin")]
     rows.append(["with us / alone", times(ratios(costs["plugin"]["cpu"], costs["flake8"]["cpu"]))])
     return (
-        f"A tree of {found['files']} modules of {', '.join(found['packages'])} with {found['lines']:,} lines; a tenth of "
-        "the modules define a Dataset or build a DataLoader.\n\n" + table(["", "CPU, s"], rows)
+        f"A tree of {found['files']} modules of {', '.join(found['packages'])} with {found['lines']:,} lines; a tenth "
+        "of the modules define a Dataset or build a DataLoader.\n\n" + table(["", "CPU, s"], rows)
     )
 
 
@@ -250,9 +251,9 @@ def _warm(found: Figures) -> str:
         for name, title in titles.items()
     ]
     return (
-        f"A tree of {found['files']:,} files with {found['lines']:,} lines, made of copies of {', '.join(found['packages'])}; "
-        f"{found['matter']:,} of them define a Dataset or build a DataLoader. All cores."
-        + (" The second run prints what the first one does.\n\n" if found["same"] else "\n\n")
+        f"A tree of {found['files']:,} files with {found['lines']:,} lines, made of copies of "
+        f"{', '.join(found['packages'])}; {found['matter']:,} of them define a Dataset or build a DataLoader."
+        + (" All cores. The second run prints what the first one does.\n\n" if found["same"] else " All cores.\n\n")
         + table(["", "CPU, s", "wall, s"], rows)
     )
 

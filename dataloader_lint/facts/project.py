@@ -31,6 +31,7 @@ _CALLS = {
     "function": rb"(?<!def )\b%s\s*\(",
     "method": rb"\.%s\s*\(",
 }
+_WORD = re.compile(rb"[\w\x80-\xff]+")
 _COLLATING = re.compile(rb"collate_fn[\"']?\s*[=:]([^\n]{1,120})")
 
 
@@ -43,6 +44,14 @@ class Source:
     imported: frozenset[str]
     _outline: Outline | None = None
     _makes_loaders: bool | None = None
+    _words: frozenset[bytes] | None = None
+
+    @property
+    def words(self) -> frozenset[bytes]:
+        """Its words, none of them twice: looking one up costs less than searching the text again and again."""
+        if self._words is None:
+            self._words = frozenset(_WORD.findall(self.text))
+        return self._words
 
     @property
     def outline(self) -> Outline:
@@ -177,7 +186,7 @@ class Project:
 
     def importers(self, module: ModuleFacts, names: list[str]) -> list[ModuleFacts]:
         """The modules of the project that import `module` and hold one of `names`, in order of their paths."""
-        sources = self._importers(module.path, _either(names, rb"\b%s\b"), names)
+        sources = self._importers(module.path, names)
         return [facts for each in sources if (facts := self.open(each.path)) is not None]
 
     def callers(self, module: ModuleFacts, names: list[str], kind: str) -> list[ModuleFacts]:
@@ -185,7 +194,7 @@ class Project:
 
         `kind` says what the names are: of a "function", a "method", or a "class" (heirs call its constructor).
         """
-        sources = self._importers(module.path, _either(names, _CALLS[kind]), names)
+        sources = self._importers(module.path, names, _either(names, _CALLS[kind]))
         return [facts for each in sources if (facts := self.open(each.path)) is not None]
 
     def users(self, module: ModuleFacts, names: Iterable[str], levels: int, limit: int) -> Iterator[ModuleFacts]:
@@ -198,7 +207,7 @@ class Project:
         for _ in range(levels):
             above: list[tuple[str, list[str]]] = []
             for path, wanted in level:
-                for user in self._importers(path, _either(wanted, rb"\b%s\b"), wanted) if wanted else ():
+                for user in self._importers(path, wanted):
                     if user.path in seen or len(seen) > limit:
                         continue
                     seen.add(user.path)
@@ -208,8 +217,8 @@ class Project:
                     above.append((user.path, sorted(name.decode("utf-8", "replace") for name in using)))
             level = above
 
-    def _importers(self, path: str, wanted: re.Pattern[bytes], names: Iterable[str]) -> Iterator[Source]:
-        """The files that import the module of a file and hold what is wanted."""
+    def _importers(self, path: str, names: Iterable[str], pattern: re.Pattern[bytes] | None = None) -> Iterator[Source]:
+        """The files that import the module of a file and hold one of the names, and what fits the pattern."""
         if path.endswith(".ipynb"):
             return
         folder, file = os.path.split(path)
@@ -217,10 +226,10 @@ class Project:
         own = {os.path.basename(folder)}
         if file != "__init__.py":
             own.add(os.path.splitext(file)[0])
-        words = [name.encode() for name in names]
+        words = {name.encode() for name in names}
         for source in self._scan(self.root_of(folder)):
             if source.path != path and not source.imported.isdisjoint(own):
-                if any(word in source.text for word in words) and wanted.search(source.text):
+                if not source.words.isdisjoint(words) and (pattern is None or pattern.search(source.text)):
                     self._feeding.setdefault(path, set()).add(source.path)
                     yield source
 
