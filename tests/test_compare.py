@@ -68,7 +68,8 @@ def test_run_tells_what_a_process_costs(tmp_path: Path) -> None:
     cost = run(Command((sys.executable, "-c", busy)), tmp_path, tmp_path / "out.txt")
     assert (tmp_path / "out.txt").read_text() == "done\n"
     assert cost.cpu > 0 and cost.wall > 0
-    assert 200 < cost.memory < 300
+    # Linux counts what the parent held when it forked as well: little in the command itself, a lot in a long test run.
+    assert cost.memory > 200
 
 
 def test_run_takes_no_failure_for_a_figure(tmp_path: Path) -> None:
