@@ -44,11 +44,6 @@ class FixResult:
     remaining: list[Diagnostic]
     dropped: list[Diagnostic]
 
-    @property
-    def unsafe_available(self) -> int:
-        """How many of the remaining findings have an unsafe fix that was not asked for."""
-        return sum(1 for one in self.remaining if one.fix is not None and one.fix.safety is Safety.UNSAFE)
-
 
 def fix_source(
     source: bytes,

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from dataloader_lint.diagnostics import Diagnostic
-    from dataloader_lint.runner import Run
+    from dataloader_lint.run import Run
     from dataloader_lint.settings import Settings
 
     Done = tuple[str, list[Diagnostic], set[str], set[bytes], float]
@@ -98,7 +98,7 @@ def _start(settings: Settings, fixes: str) -> None:
     import signal
     import threading
 
-    from dataloader_lint.runner import Run
+    from dataloader_lint.run import Run
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()

@@ -7,7 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from dataloader_lint import baseline
-from dataloader_lint.cli.fixing import show_diff
+from dataloader_lint.cli.diffs import show_diff
 from dataloader_lint.cli.formats import source_lines
 from dataloader_lint.cli.linting import lint
 from dataloader_lint.cli.options import Options, UsageError
@@ -24,7 +24,7 @@ from dataloader_lint.source.pyproject import ConfigurationError, SettingsByFile
 from dataloader_lint.source.writing import write_atomically
 
 if TYPE_CHECKING:
-    from dataloader_lint.runner import Run
+    from dataloader_lint.run import Run
 
     Left = tuple[Diagnostic, str]
 
@@ -88,7 +88,7 @@ def _stale(
 
 def add_noqa(found: Found, options: Options) -> int:
     """Excuse all findings by comments, or show how, and return the exit code: 0 where none is left."""
-    from dataloader_lint.runner import Run
+    from dataloader_lint.run import Run
 
     run = Run(options.settings)
     by_file: dict[str, list[Diagnostic]] = {}

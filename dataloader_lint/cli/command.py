@@ -112,7 +112,7 @@ def _work_on(found: Found, options: Options) -> int:
 
 
 def _lint_stdin(options: Options) -> int:
-    from dataloader_lint.runner import Run
+    from dataloader_lint.run import Run
 
     source = sys.stdin.buffer.read()
     if options.fix or options.diff:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sys
 
+from dataloader_lint.cli.diffs import show_diff
 from dataloader_lint.cli.linting import progress_for
 from dataloader_lint.cli.options import Options
 from dataloader_lint.cli.report import CLEAN, ERROR, FINDINGS, report
-from dataloader_lint.cli.terminal import complain, paint_for, show
+from dataloader_lint.cli.terminal import complain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -59,23 +60,6 @@ def fix_stdin(source: bytes, options: Options) -> int:
     sys.stdout.buffer.write(result.source)
     sys.stdout.flush()
     return report(result.remaining, options, result.source, fixed=result, stream=sys.stderr)
-
-
-def show_diff(path: str, old: bytes, new: bytes) -> None:
-    """Print what changed in a file, of a notebook cell by cell."""
-    from dataloader_lint.output import diff
-    from dataloader_lint.output.text import shown_path
-    from dataloader_lint.source import notebooks
-    from dataloader_lint.source.decoding import decode
-
-    name, paint, for_eyes = shown_path(path), paint_for(sys.stdout), sys.stdout.isatty()
-    if not path.endswith(notebooks.SUFFIX):
-        show(diff.emit(name, decode(old), decode(new), paint, for_eyes=for_eyes))
-        return
-    for number, before, after in notebooks.changed_cells(old, new):
-        # Few cells end with a newline, and nobody wants to hear of it.
-        old_cell, new_cell = before.rstrip("\n") + "\n", after.rstrip("\n") + "\n"
-        show(diff.emit(f"{name}:cell {number}", old_cell, new_cell, paint, for_eyes=for_eyes))
 
 
 def _after_diff(result: Fixed, options: Options) -> int:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def lint(found: Found, options: Options, fixes: str = "") -> list[Diagnostic]:
-    """The findings in the files that were found. `fixes` is as for `runner.Run`."""
+    """The findings in the files that were found. `fixes` is as for `run.Run`."""
     from dataloader_lint.runner import lint_found
 
     progress = progress_for(found, options)

@@ -23,7 +23,7 @@ _WITH_FIXES = ("json", "json-lines", "sarif")
 
 
 def wanted_fixes(options: Options) -> str:
-    """What the report needs to know about repairs; see `runner.Run`."""
+    """What the report needs to know about repairs; see `run.Run`."""
     shape = options.settings.output_format
     if options.statistics:
         return ""

@@ -6,13 +6,16 @@ It says rather too much than too little; what it leads to is then looked at in t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
+from typing import TypeVar
 
 _STATEMENT = re.compile(rb"^(?=[^\s#)\]}])", re.MULTILINE)
 _DEFINED = re.compile(rb"^[ \t]*(?:async[ \t]+def|def|class)[ \t]+(\w+)|^(\w+)[ \t]*(?::[^=\n]*)?=[^=]", re.MULTILINE)
 _IMPORT = re.compile(rb"(?:from|import)\b")
 _WORD = re.compile(rb"[^\W\d]\w*")
 
+W = TypeVar("W", str, bytes)
 Outline = dict[bytes, frozenset[bytes]]
 
 
@@ -35,9 +38,9 @@ def outline(source: bytes) -> Outline:
     return found
 
 
-def that_use(mentions: Outline, wanted: Iterable[bytes]) -> set[bytes]:
-    """The names of an outline that mention one of the wanted words, directly or through each other."""
-    found: set[bytes] = set()
+def that_use(mentions: Mapping[W, AbstractSet[W]], wanted: Iterable[W]) -> set[W]:
+    """The names that mention one of the wanted words, directly or through each other."""
+    found: set[W] = set()
     sought = set(wanted)
     while True:
         more = {

@@ -14,6 +14,7 @@ from dataloader_lint.facts.library import CALLED_BY_BASES
 from dataloader_lint.facts.loaders import Loader, loaders_in
 from dataloader_lint.facts.module import ModuleFacts, last_name
 from dataloader_lint.facts.names import Binding, bindings_of
+from dataloader_lint.facts.outline import that_use
 from dataloader_lint.facts.tree import Scope, function_scope
 from dataloader_lint.facts.values import (
     Class,
@@ -156,17 +157,7 @@ class Workers:
         key = id(module)
         if key not in self._mentions:
             self._mentions[key] = {name: _words(module, each) for name, each in bindings_of(module.root).items()}
-        mentions = self._mentions[key]
-        found: set[str] = set()
-        while True:
-            more = {
-                name
-                for name, words in mentions.items()
-                if name not in found and (name in wanted or not words.isdisjoint(wanted | found))
-            }
-            if not more:
-                return found
-            found |= more
+        return that_use(self._mentions[key], wanted)
 
 
 def _words(module: ModuleFacts, bindings: list[Binding]) -> set[str]:

@@ -50,14 +50,6 @@ def _is_default(rule: Rule, settings: Settings) -> bool:
     return rule.default or (rule.default_for is not None and rule.default_for(settings))
 
 
-def check_codes(prefixes: Iterable[str]) -> None:
-    """Raise UnknownCodeError for the first prefix that fits no rule."""
-    codes = list(found_rules())
-    for prefix in prefixes:
-        if not prefix or not any(code.startswith(prefix) for code in codes):
-            raise UnknownCodeError(f"unknown rule code {prefix!r}{_suggestion(prefix, codes)}")
-
-
 def find_rule(text: str) -> FoundRule:
     """The rule with this code or name. Raises UnknownCodeError."""
     rules = found_rules()
