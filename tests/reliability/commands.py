@@ -13,6 +13,14 @@ from pathlib import Path
 
 COMMAND = (sys.executable, "-m", "dataloader_lint")
 
+# Linux counts the memory that a process held when it forked as its child's: so a small one starts the command, not the
+# long test run.
+STARTER = """
+import os, sys
+_, status, used = os.wait4(os.posix_spawn(sys.argv[2], sys.argv[2:], os.environ), 0)
+os.write(int(sys.argv[1]), f"{status} {used.ru_maxrss}".encode())
+"""
+
 REPORTED = "from torch.utils.data import DataLoader\n\nloader = DataLoader(data, persistent_workers=True)\n"
 """What DL301 reports in its third line, and repairs."""
 
@@ -40,23 +48,28 @@ class Done:
 def lint(*arguments: str, folder: Path, seconds: float = 120) -> Done:
     """Run the command in a folder. Raises TimeoutError, and ends the process, where it takes longer than it may."""
     start = time.perf_counter()
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        process = subprocess.Popen([*COMMAND, *arguments], cwd=folder, stdout=out, stderr=err, stdin=subprocess.DEVNULL)
-        while True:
-            ended, status, used = os.wait4(process.pid, os.WNOHANG)
-            if ended:
-                break
-            if time.perf_counter() - start > seconds:
-                os.kill(process.pid, signal.SIGKILL)
-                os.wait4(process.pid, 0)
-                raise TimeoutError(f"{arguments} took more than {seconds} s")
-            time.sleep(0.02)
-        process.returncode = os.waitstatus_to_exitcode(status)
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, tempfile.TemporaryFile() as came_to:
+        starter = subprocess.Popen(
+            [sys.executable, "-I", "-S", "-c", STARTER, str(came_to.fileno()), *COMMAND, *arguments],
+            cwd=folder,
+            stdout=out,
+            stderr=err,
+            stdin=subprocess.DEVNULL,
+            pass_fds=[came_to.fileno()],
+            start_new_session=True,
+        )
+        try:
+            starter.wait(seconds)
+        except subprocess.TimeoutExpired:
+            os.killpg(starter.pid, signal.SIGKILL)
+            starter.wait()
+            raise TimeoutError(f"{arguments} took more than {seconds} s") from None
         texts = []
-        for stream in (out, err):
+        for stream in (out, err, came_to):
             stream.seek(0)
             texts.append(stream.read().decode("utf-8", "surrogateescape"))
-    return Done(process.returncode, *texts, time.perf_counter() - start, used.ru_maxrss // 1024)
+        status, kibibytes = map(int, texts.pop().split())
+    return Done(os.waitstatus_to_exitcode(status), *texts, time.perf_counter() - start, kibibytes // 1024)
 
 
 def concise(*arguments: str, folder: Path, seconds: float = 120) -> Done:
