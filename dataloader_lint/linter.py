@@ -165,7 +165,7 @@ def examine(text: str, filename: str, settings: Settings, session: Session | Non
     try:
         if len(text) > MAX_LENGTH:
             raise TooMuchError(f"this file is longer than {MAX_LENGTH:,} characters", "split it up, or exclude it")
-        examined = _lint_tree(session.analyse, text, filename, settings, rules)
+        examined = _examined(session, text, filename, settings, rules)
         if any(one.code == INTERNAL_ERROR for one in examined.diagnostics):
             session.forget()
         return examined
@@ -178,6 +178,17 @@ def examine(text: str, filename: str, settings: Settings, session: Session | Non
             gc.enable()
 
 
+def _examined(session: Session, text: str, filename: str, settings: Settings, rules: list[FoundRule]) -> Examined:
+    """What linting a tree comes to; once more with LibCST's own where it is unlike the one made from Python's."""
+    from dataloader_lint.source.bare import UnlikeError
+
+    while True:
+        try:
+            return _lint_tree(session.analyse, text, filename, settings, rules)
+        except UnlikeError as error:
+            session.distrust(error.path)
+
+
 def _lint_tree(
     analyse: Callable[[str, str, Settings], Analysis],
     text: str,
@@ -186,6 +197,7 @@ def _lint_tree(
     rules: list[FoundRule],
 ) -> Examined:
     from dataloader_lint.diagnostics import Diagnostic
+    from dataloader_lint.source.bare import UnlikeError
     from dataloader_lint.source.decoding import UnreadableError
 
     broken: list[Diagnostic] = []
@@ -195,7 +207,7 @@ def _lint_tree(
 
     try:
         facts = analyse(filename, text, settings)
-    except UnreadableError:
+    except (UnreadableError, UnlikeError):
         raise
     except Exception as error:
         crash("facts", error)
@@ -217,6 +229,7 @@ def _lint_tree(
 
 def _run_rules(facts: Analysis, rules: Iterable[FoundRule], crash: Crash) -> list[tuple[str, Finding]]:
     """Run every rule on the entities that it asks for. A crash ends that rule, or the rules on those entities."""
+    from dataloader_lint.source.bare import UnlikeError
     from dataloader_lint.source.decoding import UnreadableError
 
     entities: dict[Entity, list[object]] = {}
@@ -226,7 +239,7 @@ def _run_rules(facts: Analysis, rules: Iterable[FoundRule], crash: Crash) -> lis
         if kind not in entities:
             try:
                 entities[kind] = list(facts.entities(kind))
-            except UnreadableError:
+            except (UnreadableError, UnlikeError):
                 raise
             except Exception as error:
                 entities[kind] = []
@@ -239,7 +252,7 @@ def _run_rules(facts: Analysis, rules: Iterable[FoundRule], crash: Crash) -> lis
                     if finding.node not in facts.tree:
                         raise LookupError("the rule reported a node of another file")
                     found.append((one.rule.code, finding))
-        except UnreadableError:
+        except (UnreadableError, UnlikeError):
             raise
         except Exception as error:
             crash(f"rule {one.rule.code}", error)
@@ -248,6 +261,7 @@ def _run_rules(facts: Analysis, rules: Iterable[FoundRule], crash: Crash) -> lis
 
 def _places(tree: Tree, nodes: list[Node]) -> dict[int, tuple[Position, Position, tuple[int, int]]]:
     """Start, end and the lines of the statement around each node, by `id`; of a compound one the lines of its head."""
+    tree.lay_out()
     statements = [tree.statement_of(node) for node in nodes]
     heads = [_end_of_head(statement) for statement in statements]
     ranges = tree.ranges([*nodes, *statements, *(head for head in heads if head is not None)])

@@ -44,7 +44,8 @@ class Run:
         if not isinstance(known, bytes):
             return known
         found = self.lint_bytes(known, path)
-        self.keep(path, found, *self.fed_by(path))
+        if self._cache_folder:
+            self.keep(path, found, *self.fed_by(path))
         return found
 
     def known(self, path: str) -> list[Diagnostic] | bytes:
@@ -104,8 +105,6 @@ class Run:
             settings = self._by_file.of_file(path)
         except ConfigurationError as error:
             return _cannot_check(path, error, self.settings)
-        if not may_matter(source, settings.extra_words):
-            return []
         from dataloader_lint.linter import lint_source
         from dataloader_lint.reports import crashed
 

@@ -9,12 +9,14 @@ import re
 import tokenize
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from typing import Any, TypeVar
 
 import libcst as cst
 
 from dataloader_lint.diagnostics import Fix, Position, TextEdit
 from dataloader_lint.edits.repair import Edit, RefusedError, Repair
+from dataloader_lint.edits.uses import names_in
 from dataloader_lint.facts.names import bindings_of
 from dataloader_lint.facts.tree import Node, Scope, Tree
 from dataloader_lint.source.decoding import line_starts, split_lines
@@ -23,6 +25,7 @@ from dataloader_lint.source.parsing import code_of
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _INDENTATION = re.compile(r"[ \t\f]*")
 _WORD = re.compile(r"\w+")
+_T = TypeVar("_T")
 
 
 class Editor:
@@ -35,6 +38,7 @@ class Editor:
     """
 
     def __init__(self, tree: Tree, text: str) -> None:
+        tree.lay_out()
         self.tree = tree
         self.text = text
         self.newline = tree.module.default_newline
@@ -43,10 +47,18 @@ class Editor:
         self.lifted: dict[int, tuple[str, tuple[Edit, ...]]] = {}
         self.taken: set[str] = set()
         self._words: set[str] | None = None
-        self._reads: dict[str, list[cst.Name]] | None = None
+        self._last_numbers: dict[str, int] = {}
+        self._known: dict[object, Any] = {}
         self._ranges: dict[int, tuple[Position, Position]] | None = None
         self._line_starts = line_starts(text)
         self._shifts: list[int | None] = []
+
+    def once(self, key: Hashable, work_out: Callable[[], _T]) -> _T:
+        """What `work_out` gives, kept under a key: many repairs of one round ask for the same."""
+        if key not in self._known:
+            self._known[key] = work_out()
+        found: _T = self._known[key]
+        return found
 
     # Where things stand.
 
@@ -131,25 +143,24 @@ class Editor:
         """A name like `wanted` that nothing in the file has, promised from now on."""
         if self._words is None:
             self._words = set(_WORD.findall(self.text))
-        number, name = 1, wanted
+        number = self._last_numbers.get(wanted, 1)
+        name = wanted if number == 1 else f"{wanted}_{number}"
         while name in self._words or name in self.taken or keyword.iskeyword(name) or hasattr(builtins, name):
             number += 1
             name = f"{wanted}_{number}"
+        self._last_numbers[wanted] = number
         self.taken.add(name)
         return name
 
     def is_free(self, name: str) -> bool:
         """Whether the name can be bound at module level: nothing has it there, and nobody reads it from elsewhere."""
-        if name in bindings_of(self.tree.root) or name in self.taken or hasattr(builtins, name):
+        return name not in self.taken and self.once(("free", name), lambda: self._was_free(name))
+
+    def _was_free(self, name: str) -> bool:
+        if name in bindings_of(self.tree.root) or hasattr(builtins, name):
             return False
-        if self._words is not None and name not in self._words:
-            return True
         # A name that no scope around its reader binds is a star import's, or patched in.
-        if self._reads is None:
-            self._reads = {}
-            for read in self.tree.find(self.tree.module, cst.Name):
-                self._reads.setdefault(read.value, []).append(read)
-        reads = self._reads.get(name, ())
+        reads = names_in(self.tree, self.tree.module, name)
         return all(any(name in bindings_of(scope) for scope in self._scopes_around(read)) for read in reads)
 
     def _scopes_around(self, node: Node) -> Iterator[Scope]:

@@ -19,10 +19,11 @@ from dataloader_lint.facts.names import Binding, Kind, resolve
 from dataloader_lint.facts.tree import LOOPS, Node
 from dataloader_lint.facts.values import Class, Const, Evaluator, Frame, Function, Made, Method, Values, truth
 from dataloader_lint.facts.written import places_of
-from dataloader_lint.source.parsing import code_of
 
-# A condition as written, and the answer that leads here.
-Conditions = frozenset[tuple[str, bool]]
+_OPPOSITES: dict[type[cst.BaseCompOp], type[cst.BaseCompOp]] = {cst.IsNot: cst.Is, cst.NotEqual: cst.Equal}
+
+# A condition as it is spelled, and the answer that leads here.
+Conditions = frozenset[tuple[object, bool]]
 _MAX_DEPTH = 4
 
 
@@ -107,18 +108,17 @@ def _conditions(node: Node, frame: Frame) -> Conditions:
     return frozenset(found)
 
 
-def _condition(test: cst.BaseExpression, answer: bool, frame: Frame) -> tuple[str, bool]:
+def _condition(test: cst.BaseExpression, answer: bool, frame: Frame) -> tuple[object, bool]:
     """`not x` is x with the other answer, and so is `x is not None` beside `x is None`."""
+    tree = frame.scope.module.tree
     while isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
         test, answer = test.expression, not answer
     if isinstance(test, cst.Comparison) and len(test.comparisons) == 1:
-        operator = test.comparisons[0].operator
-        opposite = {cst.IsNot: cst.Is(), cst.NotEqual: cst.Equal()}.get(type(operator))
-        if opposite is not None:
-            test = test.with_changes(comparisons=[test.comparisons[0].with_changes(operator=opposite)])
-            answer = not answer
-    code = code_of(cst.Module([]), test.with_changes(lpar=[], rpar=[]))
-    return " ".join(code.split()), answer
+        operator, other = type(test.comparisons[0].operator), test.comparisons[0].comparator
+        opposite = _OPPOSITES.get(operator)
+        sign, answer = (opposite, not answer) if opposite is not None else (operator, answer)
+        return (sign, tree.spelling(test.left), tree.spelling(other)), answer
+    return tree.spelling(test), answer
 
 
 def _alternatives(loader: Loader, name: str) -> list[Alternative]:

@@ -58,13 +58,19 @@ class Session:
 
     def __init__(self, settings: Settings | None = None) -> None:
         self._settings = settings or Settings()
+        self._whole: set[str] = set()
         self._room = MAX_KEPT
         self._files = 0  # since the last time that room was made
         self.forget()
 
     def forget(self) -> None:
         """Start anew; for after an error that may have left something half worked out."""
-        self._start(Project(self._settings.src, self._settings.extra_words))
+        self._start(Project(self._settings.src, self._settings.extra_words, self._whole))
+
+    def distrust(self, path: str) -> None:
+        """Start anew, and have LibCST parse this file from now on: the tree made from Python's was unlike its own."""
+        self._whole.add(path)
+        self.forget()
 
     def _make_room(self) -> None:
         """Let all modules go where there are too many of them; the next files open again what they need."""

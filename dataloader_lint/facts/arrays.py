@@ -29,7 +29,6 @@ from dataloader_lint.facts.values import (
     Values,
     merge,
 )
-from dataloader_lint.source.parsing import code_of
 
 if TYPE_CHECKING:
     from dataloader_lint.facts.datasets import Dataset
@@ -269,6 +268,6 @@ def _names_object(ev: Evaluator, node: cst.BaseExpression, frame: Frame) -> bool
 def _is_archive(ev: Evaluator, call: cst.Call, frame: Frame) -> bool:
     """Whether a file is known to be an `.npz`, which is read member by member."""
     first = call.args[0].value if call.args else None
-    text = code_of(frame.scope.module.tree.module, first) if first is not None else ""
+    text = frame.scope.module.tree.words(first) if first is not None else ""
     found = ev.values(first, frame) if first is not None else ()
     return ".npz" in text or any(isinstance(each, Const) and str(each.value).endswith(".npz") for each in found)

@@ -41,7 +41,6 @@ from dataloader_lint.facts.values import (
     constant,
     merge,
 )
-from dataloader_lint.source.parsing import code_of
 
 
 class Device(Enum):
@@ -72,7 +71,7 @@ class Origin:
             target = above.targets[0].target
         elif isinstance(above, cst.AnnAssign):
             target = above.target
-        return shown(tree.module, target) if isinstance(target, cst.Name | cst.Attribute) else self.loader.name
+        return shown(tree, target) if isinstance(target, cst.Name | cst.Attribute) else self.loader.name
 
     @property
     def file(self) -> str:
@@ -97,7 +96,7 @@ class Transfer:
     @property
     def text(self) -> str:
         """The call as written, on one line."""
-        return shown(self.frame.scope.module.tree.module, self.call)
+        return shown(self.frame.scope.module.tree, self.call)
 
     @property
     def file(self) -> str:
@@ -171,16 +170,16 @@ class Transfer:
         if len(more) > 1:
             return all(isinstance(_known(self._values(each)), str) for each in more)  # attributes to move, in PyG
         tree = self.frame.scope.module.tree
-        return not any(re.search("block|async", shown(tree.module, each).lower()) for each in more)
+        return not any(re.search("block|async", tree.words(each).lower()) for each in more)
 
     @property
     def source_is_written_after(self) -> bool:
         """Whether what is moved is changed in place further down, so that a copy under way could see the change."""
         tree = self.frame.scope.module.tree
-        moved, text = self.moved, code_of(tree.module, self.moved)
+        moved, spelling = self.moved, tree.spelling(self.moved)
         bound = _bindings_below(moved, tree)
         for node in _changed_in_place(tree.scope_of(self.call)):
-            if tree.order(node) > tree.order(self.call) and code_of(tree.module, node) == text:
+            if tree.order(node) > tree.order(self.call) and tree.spelling(node) == spelling:
                 if any(one is other for one in _bindings_below(node, tree) for other in bound):
                     return True
         return False
@@ -246,7 +245,7 @@ _DEVICE_NAME = re.compile(r"device|gpu|cuda|rank|\bdev\b")
 def _is_called_device(ev: Evaluator, node: cst.BaseExpression, frame: Frame, depth: int = 0) -> bool:
     """Whether an expression, or what the calls in sight pass for it, is named like a device."""
     tree = frame.scope.module.tree
-    text = shown(tree.module, node).lower()
+    text = tree.words(node).lower()
     if _DEVICE_NAME.search(text):
         return "dtype" not in text
     if not isinstance(node, cst.Name) or node not in tree or depth > 3:
@@ -298,9 +297,9 @@ def _file_name(frame: Frame) -> str:
     return f"{os.path.basename(folder)}/{name}" if name == "__init__.py" else name
 
 
-def shown(module: cst.Module, node: cst.CSTNode) -> str:
+def shown(tree: Tree, node: cst.CSTNode) -> str:
     """A node as written, on one line, cut where it gets long."""
-    text = " ".join(code_of(module, node).split())
+    text = tree.code(node)
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 

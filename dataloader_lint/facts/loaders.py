@@ -11,8 +11,8 @@ from dataloader_lint.facts import classes, keywords
 from dataloader_lint.facts.branches import is_reached
 from dataloader_lint.facts.library import DATALOADER_DEFAULTS, LOADER_METHODS, LOADERS, LoaderClass
 from dataloader_lint.facts.module import ModuleFacts, last_name
-from dataloader_lint.facts.names import Kind, dotted, resolve
-from dataloader_lint.facts.tree import Scope, function_scope
+from dataloader_lint.facts.names import Binding, Kind, dotted, resolve
+from dataloader_lint.facts.tree import Scope, Tree, function_scope
 from dataloader_lint.facts.values import (
     ABSENT,
     NOTHING_KNOWN,
@@ -269,29 +269,44 @@ def _loaders(ev: Evaluator, module: ModuleFacts) -> Iterator[Loader]:
                     break
 
 
+_MAX_DEPTH = 4
 _LAST_NAMES = frozenset(name.rpartition(".")[2] for name in (*LOADERS, *LOADER_METHODS))
 
 
 def _may_name_loader(ev: Evaluator, callee: cst.BaseExpression, module: ModuleFacts) -> bool:
     """A cheap look before the evaluation, which may have to open other files.
 
-    Imported names, parameters and methods are followed where their name speaks of loading; names that this module binds
-    itself (a class, another name for one, a partial) always.
+    A name is followed where it speaks of loaders, or what this module binds it to does: the name that something is
+    imported by, the bases of a class, a partial.
     """
-    name = last_name(callee)
-    if _speaks_of_loading(name, ev):
+    if _speaks_of_loaders(ev, last_name(callee)):
         return True
-    if not isinstance(callee, cst.Name):
-        return False
-    return any(
-        binding.kind in (Kind.CLASS, Kind.VALUE)
-        or (binding.kind is Kind.IMPORT and binding.member is not None and _speaks_of_loading(binding.member, ev))
-        for binding in resolve(callee, module.tree)
+    return isinstance(callee, cst.Name) and any(
+        _leads_to_loaders(ev, binding, module.tree) for binding in resolve(callee, module.tree)
     )
 
 
-def _speaks_of_loading(name: str, ev: Evaluator) -> bool:
-    return name in _LAST_NAMES or "load" in name.lower() or name in ev.extras.loader_words
+def _leads_to_loaders(ev: Evaluator, binding: Binding, tree: Tree, depth: int = 0) -> bool:
+    if binding.kind is Kind.IMPORT:
+        return binding.member is not None and _speaks_of_loaders(ev, binding.member)
+    if binding.kind is Kind.VALUE and binding.value is not None:
+        sources: list[cst.BaseExpression] = [binding.value]
+    elif isinstance(binding.node, cst.ClassDef) and binding.kind is Kind.CLASS:
+        sources = [base.value for base in binding.node.bases]
+    else:
+        return False
+    if any(_speaks_of_loaders(ev, word) for each in sources for word in tree.words(each).split()):
+        return True
+    return depth < _MAX_DEPTH and any(
+        _leads_to_loaders(ev, inner, tree, depth + 1)
+        for each in sources
+        if isinstance(each, cst.Name)
+        for inner in resolve(each, tree)
+    )
+
+
+def _speaks_of_loaders(ev: Evaluator, name: str) -> bool:
+    return name in _LAST_NAMES or "loader" in name.lower() or name in ev.extras.loader_words
 
 
 def _makes_loader(ev: Evaluator, callee: Value) -> bool:

@@ -29,30 +29,30 @@ class ModuleFacts:
         "_calls",
         "_stores",
         "attribute_cache",
+        "classes",
         "dotted_name",
         "is_package",
         "loaders",
         "method_cache",
         "path",
-        "text_key",
         "tree",
     )
 
-    def __init__(
-        self, path: str, dotted_name: str, is_package: bool, source: cst.Module, text_key: tuple[int, int]
-    ) -> None:
+    def __init__(self, path: str, dotted_name: str, is_package: bool, source: cst.Module, text: str) -> None:
         self.path = path
-        self.text_key = text_key
         self.dotted_name = dotted_name
         self.is_package = is_package
-        self.tree = Tree(source)
+        self.tree = Tree(source, text)
         self.attribute_cache: dict[int, dict[str, list[AttributeBinding]]] = {}
         self.loaders: dict[int, list[Loader]] = {}  # by the evaluator that found them
         self.method_cache: dict[int, dict[str, Scope]] = {}
         self._calls: dict[str, list[cst.Call]] | None = None
         self._stores: dict[tuple[str, str], list[Store]] | None = None
+        self.classes: list[Scope] = []
         for scope in self.tree.root.descend():
             scope.module = self
+            if isinstance(scope.node, cst.ClassDef):
+                self.classes.append(scope)
 
     @property
     def root(self) -> Scope:
@@ -91,6 +91,7 @@ class ModuleFacts:
 
 def last_name(node: cst.CSTNode) -> str:
     """The last part of a name or attribute chain; empty for other expressions."""
-    if isinstance(node, cst.Attribute):
-        return node.attr.value
-    return node.value if isinstance(node, cst.Name) else ""
+    kind = type(node)  # quicker than `isinstance`, which LibCST's abstract classes make slow
+    if kind is cst.Attribute:
+        return str(node.attr.value)  # type: ignore[attr-defined]
+    return str(node.value) if kind is cst.Name else ""  # type: ignore[attr-defined]

@@ -42,13 +42,12 @@ def that_use(mentions: Mapping[W, AbstractSet[W]], wanted: Iterable[W]) -> set[W
     """The names that mention one of the wanted words, directly or through each other."""
     found: set[W] = set()
     sought = set(wanted)
-    while True:
+    while sought:
         more = {
             name
             for name, words in mentions.items()
             if name not in found and (name in sought or not words.isdisjoint(sought))
         }
-        if not more:
-            return found
         found |= more
-        sought |= more
+        sought = more  # what mentions the others is found already
+    return found

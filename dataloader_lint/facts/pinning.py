@@ -13,7 +13,6 @@ from dataloader_lint.facts.loaders import Loader, loader_of
 from dataloader_lint.facts.module import ModuleFacts, last_name
 from dataloader_lint.facts.tree import function_scope
 from dataloader_lint.facts.values import Evaluator, Frame, Made, Value
-from dataloader_lint.source.parsing import code_of
 
 _RUNNING = frozenset({"fit", "predict", "test", "validate"})
 _TRAINERS = ("lightning.", "pytorch_lightning.")
@@ -32,17 +31,21 @@ def useless_pins(
 ) -> Iterator[UselessPin]:
     """The loaders of a module that pin, though all that the module does with their batches happens on the CPU."""
     pinning = [loader for loader in loaders if loader.is_written_here and _is_pinning(loader)]
-    if not pinning or "cuda" in code_of(module.tree.module).lower():
+    if not pinning or "cuda" in module.tree.text.lower():
         return
     moves = list(transfers)
+    stay = not any(move.device in (Device.CUDA, Device.OTHER, Device.UNKNOWN) for move in moves)
+    moves_of: dict[int, list[Transfer]] = {}
+    for move in moves if stay else ():
+        for call in {id(each.loader.call) for each in move.origins}:
+            moves_of.setdefault(call, []).append(move)
     for loader in pinning:
         trainer = _cpu_trainer(ev, module, loader)
+        own = moves_of.get(id(loader.call), [])
         if trainer:
             yield UselessPin(loader, trainer)
-        elif not any(move.device in (Device.CUDA, Device.OTHER, Device.UNKNOWN) for move in moves):
-            own = [move for move in moves if any(each.loader.call is loader.call for each in move.origins)]
-            if own and all(is_to_cpu(move) for move in own):
-                yield UselessPin(loader, own[0].text)
+        elif own and all(is_to_cpu(move) for move in own):
+            yield UselessPin(loader, own[0].text)
 
 
 def unpinned_moves(transfers: Iterable[Transfer]) -> Iterator[tuple[Origin, Transfer]]:

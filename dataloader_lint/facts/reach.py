@@ -35,6 +35,7 @@ class Reach:
         self.ev = workers.ev
         self._given: dict[int, list[Given]] = {}
         self._around: dict[tuple[int, frozenset[str]], list[ModuleFacts]] = {}
+        self._imports: dict[int, list[ModuleFacts]] = {}
         self._loaders: dict[int, list[Loader]] = {}
         self._bare: dict[int, Inventory] = {}
 
@@ -87,14 +88,20 @@ class Reach:
             self._around[key] = list(found.values())
         return self._around[key]
 
-    def _imported(self, module: ModuleFacts) -> Iterator[ModuleFacts]:
+    def _imported(self, module: ModuleFacts) -> Iterable[ModuleFacts]:
         """The modules of the project that a module takes functions or classes from."""
-        for bindings in bindings_of(module.root).values():
-            for binding in bindings:
-                if binding.kind is Kind.IMPORT:
-                    for value in self.ev.imported(binding):
-                        if isinstance(value, Function | Class | Module) and value.scope.module is not module:
-                            yield value.scope.module
+        key = id(module)
+        if key not in self._imports:
+            found = [
+                value.scope.module
+                for bindings in bindings_of(module.root).values()
+                for binding in bindings
+                if binding.kind is Kind.IMPORT
+                for value in self.ev.imported(binding)
+                if isinstance(value, Function | Class | Module) and value.scope.module is not module
+            ]
+            self._imports[key] = list({each.path: each for each in found}.values())
+        return self._imports[key]
 
     def _by_caller(self, loader: Loader) -> Iterator[Loader]:
         """A loader as each call in sight of the function around it makes it; as it stands where there is none."""

@@ -145,7 +145,7 @@ def _step_loop(ev: Evaluator, node: Node, frame: Frame) -> cst.For | cst.While |
             return None  # the next round over an exhausted iterator
         if isinstance(above, cst.IndentedBlock):
             after = list(above.body)[[each is child for each in above.body].index(True) :]
-            if leaves(above.with_changes(body=after)) and not _goes_on(after[-1]):
+            if leaves(cst.IndentedBlock(after)) and not _goes_on(after[-1]):
                 return None
         if above is loop:
             break

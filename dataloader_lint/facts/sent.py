@@ -31,7 +31,6 @@ from dataloader_lint.facts.values import (
     Sequence,
     Value,
 )
-from dataloader_lint.source.parsing import code_of
 
 _NO_GRADIENTS = ("no_grad", "inference_mode", "set_grad_enabled")
 _SAMPLES = ("__getitem__", "__getitems__", "get")
@@ -205,7 +204,7 @@ def _has_graph(ev: Evaluator, call: cst.Call, frame: Frame) -> bool:
     if not callees or not all(isinstance(callee, Made) and _has_parameters(ev, callee) for callee in callees):
         return False
     tree = frame.scope.module.tree
-    if any(word in code_of(tree.module) for word in ("requires_grad", "set_grad_enabled(False)")):
+    if any(word in tree.text for word in ("requires_grad", "set_grad_enabled(False)")):
         return False
     for above in tree.ancestors(call):
         if isinstance(above, cst.With) and any(_stops_gradients(item.item) for item in above.items):

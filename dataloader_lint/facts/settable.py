@@ -31,7 +31,6 @@ from dataloader_lint.facts.values import (
     is_positive,
 )
 from dataloader_lint.facts.zeros import at_zero, bars, is_checked, is_kept_away, name_of
-from dataloader_lint.source.parsing import code_of
 
 _MAX_DEPTH = 8
 
@@ -289,7 +288,7 @@ def _unpacked(value: cst.BaseExpression, path: tuple[int, ...]) -> cst.BaseExpre
 
 
 def _shown(node: cst.BaseExpression, frame: Frame) -> str:
-    return dotted(node) or " ".join(code_of(frame.scope.module.tree.module, node).split())
+    return dotted(node) or frame.scope.module.tree.code(node)
 
 
 def _decorators(function: cst.FunctionDef) -> list[str]:

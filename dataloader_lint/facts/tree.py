@@ -13,6 +13,9 @@ import libcst as cst
 
 from dataloader_lint.diagnostics import Position
 from dataloader_lint.facts import positions
+from dataloader_lint.source.bare import UnlikeError, complete, is_bare
+from dataloader_lint.source.decoding import UnreadableError
+from dataloader_lint.source.parsing import code_of, parse
 
 if TYPE_CHECKING:
     from dataloader_lint.facts.module import ModuleFacts
@@ -187,12 +190,17 @@ class Scope:
 
 
 class Tree:
-    """A walked module. Nodes are told apart by identity: LibCST's own hash is a slow Python function."""
+    """A walked module. Nodes are told apart by identity: LibCST's own hash is a slow Python function.
 
-    __slots__ = ("_index", "_known", "_nodes", "_parents", "_scopes", "inner_scope", "module", "root")
+    `module` is the tree of `text`; it may be a bare one, which has nothing that only says how the text is laid out.
+    Whoever needs that calls `lay_out` first.
+    """
 
-    def __init__(self, module: cst.Module) -> None:
+    __slots__ = ("_index", "_known", "_nodes", "_parents", "_scopes", "inner_scope", "module", "root", "text")
+
+    def __init__(self, module: cst.Module, text: str) -> None:
         self.module = module
+        self.text = text
         self._index: dict[int, int] = {}
         self._nodes: list[Node] = []
         self._parents: list[int] = []
@@ -231,10 +239,11 @@ class Tree:
                 child = getattr(node, name)
                 if child is None:
                     continue
-                if isinstance(child, (list, tuple)):
+                sort = type(child)
+                if sort is list or sort is tuple:
                     for item in reversed(child):
                         push((item, number, scope))
-                elif isinstance(child, Node):  # not MaybeSentinel, not str
+                elif sort is not str and sort is not cst.MaybeSentinel:
                     push((child, number, scope))
 
     def _open_scope(self, node: Node, number: int, scope: Scope, stack: list[tuple[Node, int, Scope]]) -> None:
@@ -323,12 +332,54 @@ class Tree:
             if isinstance(found, kind):
                 yield found
 
+    def lay_out(self) -> None:
+        """Have the nodes say how the text is laid out, blank space, comments and all.
+
+        Raises UnlikeError where LibCST sees something else in the text than Python does, or refuses it.
+        """
+        if is_bare(self.module):
+            try:
+                complete(self.module, parse(self.text))
+            except (UnlikeError, UnreadableError) as error:
+                raise UnlikeError(str(error), self.root.module.path) from None
+
     def ranges(self, wanted: Iterable[Node]) -> dict[int, tuple[Position, Position]]:
         """Start and end of the wanted nodes, by `id`, from one pass of code generation."""
+        self.lay_out()
         return positions.ranges(self.module, wanted)
+
+    def code(self, node: Node) -> str:
+        """A node as written, on one line."""
+        self.lay_out()
+        return " ".join(code_of(self.module, node).split())
+
+    def words(self, node: Node) -> str:
+        """The names, keywords and texts in an expression, in document order, a space between them."""
+        return " ".join(word for each in self.walk(node) if (word := _word(each)))
+
+    def spelling(self, node: Node) -> tuple[object, ...]:
+        """What is the same for two expressions that differ in their layout only."""
+        depths = {id(node): 0}
+        found: list[object] = []
+        for each in self.walk(node):
+            depth = depths[id(each)] = depths[id(self.parent(each))] + 1 if each is not node else 0
+            found.append((depth, type(each), type(getattr(each, "operator", None)), _word(each)))
+        return tuple(found)
 
 
 _SCOPES = frozenset({cst.FunctionDef, cst.Lambda, cst.ClassDef, *COMPREHENSIONS})
+
+
+def _word(node: Node) -> str:
+    """What a node itself says: its name, its text or its keyword."""
+    if isinstance(node, cst.Attribute):
+        return node.attr.value
+    if isinstance(node, cst.Arg):
+        return node.star + (node.keyword.value if node.keyword is not None else "")
+    if isinstance(node, cst.Param):
+        return node.name.value
+    value = getattr(node, "value", "")
+    return value if isinstance(value, str) else ""
 
 
 def parameters(node: Function) -> list[cst.Param]:

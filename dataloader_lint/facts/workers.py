@@ -101,11 +101,7 @@ class Workers:
 
     def datasets(self, module: ModuleFacts) -> list[Class]:
         """The Datasets that a module defines."""
-        found = (
-            Class(scope, self.ev.frame_of(scope))
-            for scope in module.root.descend()
-            if isinstance(scope.node, cst.ClassDef)
-        )
+        found = (Class(scope, self.ev.frame_of(scope)) for scope in module.classes)
         return [klass for klass in found if self.is_dataset(klass)]
 
     def loaders(self, module: ModuleFacts) -> list[Loader]:
@@ -166,10 +162,11 @@ def _words(module: ModuleFacts, bindings: list[Binding]) -> set[str]:
     for binding in bindings:
         if id(binding.node) in module.tree.inner_scope:
             for node in module.tree.walk(binding.node):
-                if isinstance(node, cst.Name):
-                    found.add(node.value)
-                elif isinstance(node, cst.Attribute):
-                    found.add(node.attr.value)
+                kind = type(node)
+                if kind is cst.Name:
+                    found.add(node.value)  # type: ignore[attr-defined]
+                elif kind is cst.Attribute:
+                    found.add(node.attr.value)  # type: ignore[attr-defined]
     return found
 
 

@@ -1,4 +1,4 @@
-"""Text to LibCST tree, with one clear reason where that fails."""
+"""Text to LibCST tree, bare or whole, with one clear reason where that fails."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from dataloader_lint.source.bare import UnlikeError, bare_tree
 from dataloader_lint.source.decoding import UnreadableError
 from dataloader_lint.source.trees import Trees
 
@@ -29,26 +30,34 @@ _trees: Trees | None = None
 _TOO_DEEP = UnreadableError("this file is nested too deeply to be parsed", "split it up")
 
 
-def parse(text: str) -> cst.Module:
-    """Parse a module. Raises UnreadableError with the place and the reason where the text is not Python."""
+def tree_of(text: str) -> cst.Module:
+    """The tree of a module, a bare one if that can be had. Raises UnreadableError as `parse` does."""
     kept = _trees.take(text) if _trees is not None else None
     if kept is not None:
         return kept
-    if _may_overflow(text) and _overflows(text):
-        raise _TOO_DEEP
     try:
-        tree = cst.parse_module(text)
-    except RecursionError:
-        raise _TOO_DEEP from None
-    except Exception as error:  # besides ParserSyntaxError, LibCST lets errors of its native side through
-        raise _explained(text, error) from None
+        tree = bare_tree(text)
+    except UnlikeError:
+        tree = parse(text)
     if _trees is not None:
         _trees.put(text, tree)
     return tree
 
 
+def parse(text: str) -> cst.Module:
+    """Parse a module. Raises UnreadableError with the place and the reason where the text is not Python."""
+    if _may_overflow(text) and _overflows(text):
+        raise _TOO_DEEP
+    try:
+        return cst.parse_module(text)
+    except RecursionError:
+        raise _TOO_DEEP from None
+    except Exception as error:  # besides ParserSyntaxError, LibCST lets errors of its native side through
+        raise _explained(text, error) from None
+
+
 def keep_trees(trees: Trees | None) -> None:
-    """From now on, look there before a text is parsed; None for nowhere, as it is at the start."""
+    """From now on, `tree_of` looks there first; None for nowhere, as it is at the start."""
     global _trees  # noqa: PLW0603
     _trees = trees
 

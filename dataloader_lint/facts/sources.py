@@ -1,0 +1,164 @@
+"""The files of a project as texts: who imports whom, and which words stand where, told without parsing any of them."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
+
+from dataloader_lint.facts.outline import Outline, outline, that_use
+from dataloader_lint.gate import LOADING, may_lead_on, subjects
+from dataloader_lint.source.projects import files_of
+
+MAX_BYTES = 1_500_000
+_IMPORTED = re.compile(rb"^[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import|import[ \t]+([\w., \t]+))", re.MULTILINE)
+_MEMBERS = re.compile(rb"^[ \t]*from[ \t]+[.\w]+[ \t]+import[ \t]+([\w, \t]+)", re.MULTILINE)
+_WORD = re.compile(rb"[\w\x80-\xff]+")
+# How something is called, by what it is; heirs call the constructor of a class.
+_CALLS = {
+    "class": (
+        re.compile(rb"(?<!class )\b([\w\x80-\xff]+)\s*\("),
+        re.compile(rb"^[ \t]*class\s[^:(]*\(([^:]*)", re.MULTILINE),
+    ),
+    "function": (re.compile(rb"(?<!def )\b([\w\x80-\xff]+)\s*\("),),
+    "method": (re.compile(rb"\.([\w\x80-\xff]+)\s*\("),),
+}
+_COLLATING = re.compile(rb"collate_fn[\"']?\s*[=:]([^\n]{1,120})")
+
+
+class Source:
+    """A file of the project as text. What is told from the text is worked out when it is first asked for."""
+
+    __slots__ = ("_called", "_makes_loaders", "_outline", "_using", "_words", "path", "text")
+
+    def __init__(self, path: str, text: bytes) -> None:
+        self.path = path
+        self.text = text
+        self._called: dict[str, frozenset[bytes]] = {}
+        self._outline: Outline | None = None
+        self._makes_loaders: bool | None = None
+        self._words: frozenset[bytes] | None = None
+        self._using: dict[AbstractSet[bytes], frozenset[bytes]] = {}
+
+    @property
+    def imported(self) -> set[bytes]:
+        """The parts of the names of the modules that it imports, and what it imports from packages."""
+        parts = {
+            part for match in _IMPORTED.finditer(self.text) for part in _WORD.findall(match.group(1) or match.group(2))
+        }
+        parts.update(name for line in _MEMBERS.findall(self.text) for name in _WORD.findall(line))
+        return parts
+
+    @property
+    def words(self) -> frozenset[bytes]:
+        """Its words, none of them twice: looking one up costs less than searching the text again and again."""
+        if self._words is None:
+            self._words = frozenset(_WORD.findall(self.text))
+        return self._words
+
+    def called(self, kind: str) -> frozenset[bytes]:
+        """The names by which it calls something: a "function", a "method", or a "class", by its heirs too."""
+        if kind not in self._called:
+            found = [each for pattern in _CALLS[kind] for each in pattern.findall(self.text)]
+            self._called[kind] = frozenset(word for each in found for word in _WORD.findall(each))
+        return self._called[kind]
+
+    @property
+    def makes_loaders(self) -> bool:
+        """Whether it may define a Dataset or make a loader, were it through a function of another file."""
+        if self._makes_loaders is None:
+            self._makes_loaders = b"oader" in self.text or LOADING in subjects(self.text)
+        return self._makes_loaders
+
+    def that_use(self, wanted: AbstractSet[bytes]) -> frozenset[bytes]:
+        """The names at its top that mention one of the wanted names, directly or through each other."""
+        found = self._using.get(wanted)
+        if found is None:
+            if self._outline is None:
+                self._outline = outline(self.text)
+            found = self._using[wanted] = frozenset(that_use(self._outline, wanted))
+        return found
+
+
+class Sources:
+    """The files of one project that may hold what facts about other files depend on, in the order of their paths.
+
+    `words` are what files may hold to be worth a look besides what the gate knows.
+    """
+
+    def __init__(self, root: str, words: tuple[bytes, ...]) -> None:
+        self._all: list[Source] = []
+        self._naming: dict[bytes, set[int]] = {}  # the files that import a module, by a part of its name
+        self._importing: dict[str, frozenset[int]] = {}
+        self._importers: dict[tuple[str, frozenset[bytes]], list[Source]] = {}
+        self._with_word: dict[bytes, frozenset[int]] = {}
+        self._with_text: dict[bytes, bool] = {}
+        self._collating: set[bytes] | None = None
+        for path in files_of(root):
+            text = read(path)
+            if text is not None and may_lead_on(text, words):
+                source = Source(path, text)
+                for part in source.imported:
+                    self._naming.setdefault(part, set()).add(len(self._all))
+                self._all.append(source)
+
+    def importing(self, path: str, words: frozenset[bytes]) -> list[Source]:
+        """The files that may import the module of a file, and hold one of the words."""
+        key = (path, words)
+        found = self._importers.get(key)
+        if found is None:
+            numbers = self._importing_file(path).intersection(set().union(*map(self._holding, words)))
+            found = self._importers[key] = [self._all[number] for number in sorted(numbers)]
+        return found
+
+    def _importing_file(self, path: str) -> frozenset[int]:
+        found = self._importing.get(path)
+        if found is None:
+            folder, file = os.path.split(path)
+            # A package hands names of its modules on, so whoever imports the package counts too.
+            own = {os.path.basename(folder)}
+            if file != "__init__.py":
+                own.add(os.path.splitext(file)[0])
+            numbers: set[int] = set().union(*(self._naming.get(part.encode(), ()) for part in own))
+            found = frozenset(number for number in numbers if self._all[number].path != path)
+            self._importing[path] = found
+        return found
+
+    def with_word(self, word: str) -> Iterator[Source]:
+        """The files that hold a word."""
+        return (self._all[number] for number in sorted(self._holding(word.encode())))
+
+    def _holding(self, word: bytes) -> frozenset[int]:
+        """Which files hold a word."""
+        found = self._with_word.get(word)
+        if found is None:
+            found = frozenset(number for number, source in enumerate(self._all) if word in source.words)
+            self._with_word[word] = found
+        return found
+
+    def hold(self, text: bytes) -> bool:
+        """Whether any file holds a text, be it in a comment."""
+        if text not in self._with_text:
+            self._with_text[text] = any(text in source.text for source in self._all)
+        return self._with_text[text]
+
+    def is_collating(self, name: str) -> bool:
+        """Whether a name stands right behind `collate_fn` anywhere: `collate_fn=name`."""
+        if self._collating is None:
+            behind = [each for source in self._all for each in _COLLATING.findall(source.text)]
+            self._collating = {word for each in behind for word in _WORD.findall(each)}
+        return name.encode() in self._collating
+
+
+def read(path: str) -> bytes | None:
+    """A file of the project; None where it cannot be read, or is no file that Python would read."""
+    try:
+        status = os.stat(path)
+        if not stat.S_ISREG(status.st_mode) or status.st_size > MAX_BYTES:  # reading a pipe would wait for ever
+            return None
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError:
+        return None
