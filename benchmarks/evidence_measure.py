@@ -54,6 +54,7 @@ SHOWN: Mapping[str, Shown] = {
     "DL402": Shown(("65536",)),
     "DL502": Shown(threads="2"),
     "DL503": Shown(("parallel",), threads="2"),
+    "DL602": Shown(("3",)),
     "DL604": Shown(("0",)),
     "DL605": Shown(("400", "30000")),
     "DL606": Shown(("64", "12288", "0")),

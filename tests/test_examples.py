@@ -18,7 +18,8 @@ REPAIRED = EXAMPLES / "train_repaired.py"
 
 # Python imports this at start-up, in workers too: the scripts themselves never choose a start method.
 CHOOSE_START_METHOD = """
-import multiprocessing, os
+import atexit, gc, multiprocessing, os
+atexit.register(gc.freeze)  # as it ends, Python need not look for garbage among all that torch has made
 multiprocessing.set_start_method(os.environ["START_METHOD"], force=True)
 """
 

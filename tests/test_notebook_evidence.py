@@ -19,6 +19,8 @@ pytest.importorskip("ipykernel")
 pytestmark = pytest.mark.evidence
 
 IMPORT = "import torch\nfrom torch.utils.data import DataLoader, Dataset, TensorDataset"
+# A fork server that has loaded torch already starts workers that need not.
+PRELOADING = "import multiprocessing\nmultiprocessing.set_forkserver_preload(['torch'])"
 DATA = "data = TensorDataset(torch.arange(4))"
 MODULE = """\
 from torch.utils.data import Dataset
@@ -41,11 +43,11 @@ def prepare(number):
 """
 # Each makes a loader; whether it can start workers is what the cell prints.
 LOADERS = {
-    "Rows(), num_workers=2": "DL208",
-    "data, num_workers=2, collate_fn=collate": "DL202",
-    "data, num_workers=2, worker_init_fn=prepare": "DL203",
-    "data, num_workers=2, collate_fn=lambda rows: rows": "DL201",
-    "data, num_workers=2": "",
+    "Rows(), num_workers=1": "DL208",
+    "data, num_workers=1, collate_fn=collate": "DL202",
+    "data, num_workers=1, worker_init_fn=prepare": "DL203",
+    "data, num_workers=1, collate_fn=lambda rows: rows": "DL201",
+    "data, num_workers=1": "",
 }
 DIED = "RuntimeError: DataLoader worker"
 
@@ -106,7 +108,8 @@ def test_what_spawned_workers_find(method: str, tmp_path: Path) -> None:
         )
 
     path = tmp_path / "nb.ipynb"
-    content = saved(path, f"{IMPORT}\n{DATA}", MODULE, *map(tried, LOADERS))
+    (tmp_path / "pyproject.toml").touch()  # the project ends here, whatever else lies in the temporary folder
+    content = saved(path, f"{IMPORT}\n{PRELOADING}\n{DATA}", MODULE, *map(tried, LOADERS))
     places = {(one.cell, one.code) for one in lint_source(content, str(path), Settings(select=("DL2",)))}
     # A class and a function are reported where the class is defined and where the function is handed over.
     expected = {
@@ -119,9 +122,12 @@ def test_what_spawned_workers_find(method: str, tmp_path: Path) -> None:
     assert all(result.startswith(DIED) for result in results.values()), results
 
     # As advised.
-    moved = [arguments.replace("lambda rows: rows", "collate") for arguments in LOADERS]
+    moved = sorted({arguments.replace("lambda rows: rows", "collate") for arguments in LOADERS})
     content = saved(
-        path, f"%%writefile shapes.py\n{MODULE}", f"{IMPORT}\nfrom shapes import *\n{DATA}", *map(tried, moved)
+        path,
+        f"%%writefile shapes.py\n{MODULE}",
+        f"{IMPORT}\nfrom shapes import *\n{PRELOADING}\n{DATA}",
+        *map(tried, moved),
     )
     assert lint_source(content, str(path), Settings(select=("DL2",))) == []
     assert [printed(cell) for cell in run(path).cells[2:]] == ["4 batches\n"] * len(moved)

@@ -136,7 +136,7 @@ def test_evidence_runs_the_program_before_and_after(code: str) -> None:
         and isinstance(node.func, ast.Attribute)
         and ast.unparse(node.func.value) == "PROOF"
     }
-    assert "run_each" in runs or {"run_before", "run_after"} <= runs
+    assert runs & {"run_each", "attempt_each"} or {"run_before", "run_after"} <= runs
 
 
 def test_no_page_without_a_rule() -> None:

@@ -11,6 +11,9 @@ import pytest
 # Memory, threads and processes are read from /proc.
 collect_ignore_glob = [] if sys.platform == "linux" else ["test_*.py"]
 
+# The programs end early (see platform_default.py): how long an end takes is for measurements, which do not come here.
+os.environ["PROOF_QUICK_END"] = "1"
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:

@@ -6,6 +6,7 @@ Everything is a count or a number of bytes, so that no proof depends on the cloc
 from __future__ import annotations
 
 import json
+import multiprocessing
 import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -17,13 +18,20 @@ def say(**values: object) -> None:
 
 
 def attempt(*cases: Callable[[], object]) -> None:
-    """Call each function and say what it returns, or raises as "type: text", under its name."""
-    for case in cases:
-        try:
-            result: object = case()
-        except Exception as error:
-            result = f"{type(error).__name__}: {error}"
-        say(**{case.__name__: result})
+    """Call each function and say what it returns, or raises as "type: text", under its name.
+
+    Where the program was given several start methods, all of that with each of them, whose name comes first.
+    """
+    methods = os.environ["PROOF_START_METHOD"].split(",")
+    for method in methods:
+        if len(methods) > 1:
+            multiprocessing.set_start_method(method, force=True)
+        for case in cases:
+            try:
+                result: object = case()
+            except Exception as error:
+                result = f"{type(error).__name__}: {error}"
+            say(**{f"{method} {case.__name__}" if len(methods) > 1 else case.__name__: result})
 
 
 def processes() -> list[int]:

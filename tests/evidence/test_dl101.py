@@ -66,20 +66,28 @@ if __name__ == "__main__":
     probe.say(growth=probe.bytes_per_sample(make_loader))
 """
 
-# Whose samples are tensors of their own: more of them than a fork server can be sent file descriptors.
-MANY_TENSORS = """
+# Whose samples are tensors of their own: a fork server can be sent some 240 file descriptors for a worker.
+TENSORS = """
 import probe
 import torch
 from torch.utils.data import DataLoader
 
 
-def first_batch():
-    rows = [torch.zeros(1) for _ in range(300)]
+def first_batch(tensors):
+    rows = list(tensors)
     return len(next(iter(DataLoader(rows, batch_size=2, num_workers=1))))
 
 
+def few():
+    return first_batch(torch.zeros(1) for _ in range(200))
+
+
+def many():
+    return first_batch(torch.zeros(1) for _ in range(300))
+
+
 if __name__ == "__main__":
-    probe.attempt(first_batch)
+    probe.attempt(few, many)
 """
 
 
@@ -98,5 +106,15 @@ def test_pickled_copies_go_away_with_a_tensor_only(tmp_path: Path) -> None:
 
 
 def test_a_fork_server_takes_few_tensors(tmp_path: Path) -> None:
-    assert run(MANY_TENSORS, tmp_path, start_method="fork").values == {"first_batch": 2}
-    assert run(MANY_TENSORS, tmp_path, start_method="forkserver").values == {"first_batch": "ValueError: too many fds"}
+    seen = run(TENSORS, tmp_path, start_method="fork,forkserver").values
+    assert (seen["fork few"], seen["fork many"]) == (2, 2)
+    assert (seen["forkserver few"], seen["forkserver many"]) == (2, "ValueError: too many fds")
+
+
+def test_small_numbers_do_not_grow(tmp_path: Path) -> None:
+    before, _ = PROOF.programs()
+    numbers = before.replace('f"{number:016d}.png" for', "number % 257 for").replace(
+        "len(self.names[index])", "self.names[index]"
+    )
+    assert numbers.count("%") == 1 and "return self.names[index]" in numbers
+    assert run(numbers, tmp_path).values["growth"] < 40

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from dataloader_lint.settings import Settings
-from evidence.harness import Proof
+from evidence.harness import Proof, run
 
 PROOF = Proof(
     rule="DL106",
@@ -71,6 +71,35 @@ PROOF = Proof(
 )
 
 
+# What is in memory anyway, as a tensor.
+TENSOR = """
+import numpy as np
+import probe
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+
+class Tokens(Dataset):
+    def __init__(self, file):
+        self.rows = torch.from_numpy(np.load(file))
+
+    def __len__(self):
+        return len(self.rows)
+
+    def __getitem__(self, index):
+        return int(self.rows[index, 0])
+
+
+def make_loader(count):
+    np.save("rows.npy", np.ones((count, 1024), dtype=np.uint8))
+    return DataLoader(Tokens("rows.npy"), batch_size=1000, num_workers=2, persistent_workers=True)
+
+
+if __name__ == "__main__":
+    probe.say(growth=probe.bytes_per_sample(make_loader, many=30_000))
+"""
+
+
 def test_symptom_goes_away(tmp_path: Path) -> None:
     before, after = PROOF.run_each(tmp_path, start_methods=["forkserver"])["forkserver"]
     assert before.values["growth"] > 1800
@@ -79,6 +108,11 @@ def test_symptom_goes_away(tmp_path: Path) -> None:
 
 def test_a_memory_map_is_copied_too(tmp_path: Path) -> None:
     assert PROOF.run_before(tmp_path, "mapped", start_method="spawn").values["growth"] > 1800
+
+
+def test_a_tensor_is_shared(tmp_path: Path) -> None:
+    # Once in shared memory, for both workers.
+    assert run(TENSOR, tmp_path, start_method="forkserver").values["growth"] < 1300
 
 
 def test_forked_workers_share_it(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from evidence.harness import PICKLING, Proof, is_about_local, run
+from evidence.harness import PICKLING, START_METHODS, Proof, is_about_local, run
 
 PROOF = Proof(
     rule="DL202",
@@ -62,20 +62,20 @@ probe.attempt(batches)
 
 
 def test_symptom_goes_away(tmp_path: Path) -> None:
-    for start_method, (before, after) in PROOF.run_each(tmp_path).items():
-        assert after.values == BATCHES
+    for start_method, (before, after) in PROOF.attempt_each(tmp_path).items():
+        assert after == BATCHES
         if start_method == "fork":
-            assert before.values == BATCHES
+            assert before == BATCHES
         else:
-            assert before.values.keys() == LOCAL.keys()
-            assert all(is_about_local(before.values[case], name) for case, name in LOCAL.items())
+            assert before.keys() == LOCAL.keys()
+            assert all(is_about_local(before[case], name) for case, name in LOCAL.items())
 
 
 def test_a_function_of_a_notebook_is_not_found(tmp_path: Path) -> None:
-    assert run(NOTEBOOK, tmp_path, start_method="fork").values == {"batches": [2, 2]}
+    outcome = run(NOTEBOOK, tmp_path, start_method=",".join(START_METHODS))
+    assert outcome.values["fork batches"] == [2, 2]
     for start_method in PICKLING:
-        outcome = run(NOTEBOOK, tmp_path, start_method=start_method)
-        assert outcome.values["batches"].startswith("RuntimeError: DataLoader worker (pid")
-        assert outcome.values["batches"].endswith("exited unexpectedly")
-        # A fork server reports what its workers raise on its own.
-        assert "AttributeError: Can't get attribute 'collate' on <module '__main__'" in outcome.stderr
+        error = outcome.values[f"{start_method} batches"]
+        assert error.startswith("RuntimeError: DataLoader worker (pid") and error.endswith("exited unexpectedly")
+    # A fork server reports what its workers raise on its own.
+    assert outcome.stderr.count("AttributeError: Can't get attribute 'collate' on <module '__main__'") == len(PICKLING)

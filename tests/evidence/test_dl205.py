@@ -71,7 +71,7 @@ class Rows(Dataset):
     + MAIN,
 )
 
-# Without any pause, until something goes wrong.
+# Without any pause, until it goes wrong in the way that the rule's page tells of.
 ARCHIVES = """
 import io
 import tarfile
@@ -133,30 +133,77 @@ class Tar(Rows):
 
 
 if __name__ == "__main__":
-    for rows in (Zip(), Npz(), Tar()):
-        seen = {"right"}
-        for epoch in range(50):
+    for rows, told in ((Zip(), "BadZipFile"), (Npz(), "BadZipFile"), (Tar(), "wrong")):
+        seen = set()
+        for epoch in range(200):
             loader = DataLoader(rows, batch_size=20, num_workers=2)
             seen |= {what for batch in loader for what in batch}
-            if len(seen) > 1:
+            if told in seen:
                 break
         probe.say(**{type(rows).__name__: sorted(seen)})
 """
 
+# All that the rule's page names, but for the handles of h5py and lmdb.
+HANDLES = """
+import multiprocessing
+import pickle
+import sqlite3
+import tarfile
+import threading
+import zipfile
+
+import cv2
+import numpy as np
+import probe
+
+
+def error_of(handle):
+    try:
+        pickle.dumps(handle)
+    except TypeError as error:
+        return str(error)
+
+
+if __name__ == "__main__":
+    np.savez("rows.npz", rows=np.zeros(2))
+    with tarfile.open("rows.tar", "w"):
+        pass
+    with multiprocessing.Manager() as manager:
+        handles = {
+            "file": open("rows.npz", "rb"),
+            "zip": zipfile.ZipFile("rows.npz"),
+            "tar": tarfile.open("rows.tar"),
+            "npz": np.load("rows.npz"),
+            "sqlite": sqlite3.connect(":memory:"),
+            "video": cv2.VideoCapture(),
+            "manager": manager,
+            "lock": threading.Lock(),
+            "generator": (row for row in ()),
+        }
+        for name, handle in handles.items():
+            probe.say(**{name: error_of(handle)})
+"""
+
 
 def test_symptom_goes_away(tmp_path: Path) -> None:
-    for start_method, (before, after) in PROOF.run_each(tmp_path).items():
-        assert after.values == {"read_all": 0}
+    for start_method, (before, after) in PROOF.attempt_each(tmp_path).items():
+        assert after == {"read_all": 0}
         if start_method in PICKLING:
             # "'_io.BufferedReader' object" up to Python 3.11, "'BufferedReader' instances" later.
-            assert before.values["read_all"].startswith("TypeError: cannot pickle ")
-            assert "BufferedReader" in before.values["read_all"]
+            assert before["read_all"].startswith("TypeError: cannot pickle ")
+            assert "BufferedReader" in before["read_all"]
         else:
-            assert before.values["read_all"] > 40
+            assert before["read_all"] > 40
 
 
 def test_archives_fail_too(tmp_path: Path) -> None:
     seen = run(ARCHIVES, tmp_path).values
     assert "BadZipFile" in seen["Zip"]
     assert "BadZipFile" in seen["Npz"]
-    assert seen["Tar"] != ["right"]
+    assert "wrong" in seen["Tar"]
+
+
+def test_no_handle_can_be_pickled(tmp_path: Path) -> None:
+    errors = run(HANDLES, tmp_path).values
+    assert len(errors) == 9
+    assert [name for name, error in errors.items() if error is None] == []

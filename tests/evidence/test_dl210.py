@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from evidence.harness import Proof
+from evidence.harness import Proof, run
 
 PROOF = Proof(
     rule="DL210",
@@ -30,3 +30,11 @@ def test_symptom_goes_away(tmp_path: Path) -> None:
     assert before.raised.type == "RuntimeError"
     assert before.raised.text.startswith("DataLoader worker (pid")
     assert after.values == {"batches": [[0, 1], [2, 3]]}
+
+
+def test_so_it_is_with_a_fork_server(tmp_path: Path) -> None:
+    before, _ = PROOF.programs()
+    outcome = run(before.replace('"spawn"', '"forkserver"'), tmp_path)
+    # A fork server reports what its workers raise on its own.
+    assert "RuntimeError: context has already been set" in outcome.stderr
+    assert outcome.raised.type == "RuntimeError" and outcome.raised.text.endswith("exited unexpectedly")

@@ -25,14 +25,18 @@ PROOF = Proof(
             return index * scale
 
 
-    def main():
+    def choose_scale():
         global scale
         scale = 3
-        probe.say(rows=[int(row) for row in DataLoader(Rows(), num_workers=1)])
+
+
+    def rows():
+        return [int(row) for row in DataLoader(Rows(), num_workers=1)]
 
 
     if __name__ == "__main__":
-        main()
+        choose_scale()
+        probe.attempt(rows)
     """,
     after="""
     import probe
@@ -50,12 +54,12 @@ PROOF = Proof(
             return index * self.scale
 
 
-    def main():
-        probe.say(rows=[int(row) for row in DataLoader(Rows(scale=3), num_workers=1)])
+    def rows():
+        return [int(row) for row in DataLoader(Rows(scale=3), num_workers=1)]
 
 
     if __name__ == "__main__":
-        main()
+        probe.attempt(rows)
     """,
 )
 
@@ -84,13 +88,14 @@ if __name__ == "__main__":
 
 
 def test_symptom_goes_away(tmp_path: Path) -> None:
-    for start_method, (before, after) in PROOF.run_each(tmp_path).items():
-        assert before.values == {"rows": [0, 3, 6, 9] if start_method == "fork" else [0, 1, 2, 3]}
-        assert after.values == {"rows": [0, 3, 6, 9]}
+    for start_method, (before, after) in PROOF.attempt_each(tmp_path).items():
+        assert before == {"rows": [0, 3, 6, 9] if start_method == "fork" else [0, 1, 2, 3]}
+        assert after == {"rows": [0, 3, 6, 9]}
 
 
 def test_a_name_without_a_value_is_missing_in_the_worker(tmp_path: Path) -> None:
-    assert run(NAMELESS, tmp_path, start_method="fork").values == {"rows": [3]}
-    error = run(NAMELESS, tmp_path, start_method="forkserver").values["rows"]
+    seen = run(NAMELESS, tmp_path, start_method="fork,forkserver").values
+    assert seen["fork rows"] == [3]
+    error = seen["forkserver rows"]
     assert error.startswith("NameError: Caught NameError in DataLoader worker process 0.")
     assert "NameError: name 'offset' is not defined" in error

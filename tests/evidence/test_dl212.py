@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from evidence.harness import START_METHODS, Proof
+from evidence.harness import Proof
 
 PROOF = Proof(
     rule="DL212",
@@ -20,17 +20,19 @@ PROOF = Proof(
         torch.set_default_dtype(torch.float64)
 
 
-    if __name__ == "__main__":
+    def batches():
         loader = DataLoader([0.5, 1.5], num_workers=1, worker_init_fn=start)
-        probe.say(batches=[batch.tolist() for batch in loader])
+        return [batch.tolist() for batch in loader]
+
+
+    if __name__ == "__main__":
+        probe.attempt(batches)
     """,
 )
 
 
 def test_symptom_goes_away(tmp_path: Path) -> None:
-    results = PROOF.run_each(tmp_path, start_methods=["fork", "forkserver"])
-    assert results.keys() < set(START_METHODS)
-    for before, after in results.values():
-        assert before.raised.type == "TypeError"
-        assert "TypeError: start() takes 0 positional arguments but 1 was given" in before.raised.text
-        assert after.values == {"batches": [[0.5], [1.5]]}
+    for before, after in PROOF.attempt_each(tmp_path, start_methods=["fork", "forkserver"]).values():
+        assert before["batches"].startswith("TypeError: Caught TypeError in DataLoader worker process 0.")
+        assert "TypeError: start() takes 0 positional arguments but 1 was given" in before["batches"]
+        assert after == {"batches": [[0.5], [1.5]]}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from evidence.harness import Proof
+from evidence.harness import Proof, run
 
 MAIN = """
 
@@ -73,6 +73,34 @@ BY_HAND = Proof(
     after=ORDERED.replace(", shuffle=True", "") + MAIN,
 )
 
+# Every other combination that the rule's page names.
+OTHERS = """
+import probe
+from torch.utils.data import BatchSampler, DataLoader, IterableDataset, SequentialSampler
+
+
+class Stream(IterableDataset):
+    def __iter__(self):
+        yield 0
+
+
+if __name__ == "__main__":
+    rows = SequentialSampler(range(4))
+    batches = BatchSampler(rows, 2, False)
+    cases = {
+        "shuffled batches": (range(4), dict(batch_sampler=batches, shuffle=True)),
+        "sampled batches": (range(4), dict(batch_sampler=batches, sampler=rows)),
+        "dropped batches": (range(4), dict(batch_sampler=batches, drop_last=True)),
+        "sampled stream": (Stream(), dict(sampler=rows)),
+        "batched stream": (Stream(), dict(batch_sampler=batches)),
+    }
+    for name, (dataset, arguments) in cases.items():
+        try:
+            DataLoader(dataset, **arguments)
+        except ValueError as error:
+            probe.say(**{name: str(error)})
+"""
+
 
 def test_symptom_goes_away(tmp_path: Path) -> None:
     assert PROOF.run_before(tmp_path).values == {
@@ -91,3 +119,11 @@ def test_shuffling_what_has_an_order_raises(tmp_path: Path) -> None:
     assert raised["streamed"].startswith("DataLoader with IterableDataset: expected unspecified shuffle option")
     order = [[0], [1], [2], [3]]
     assert BY_HAND.run_after(tmp_path).values == {"sampled": order, "streamed": order}
+
+
+def test_every_other_combination_raises(tmp_path: Path) -> None:
+    raised = run(OTHERS, tmp_path).values
+    exclusive = "batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, and drop_last"
+    assert [raised.get(f"{kind} batches") for kind in ("shuffled", "sampled", "dropped")] == [exclusive] * 3
+    for argument, name in (("sampler", "sampled stream"), ("batch_sampler", "batched stream")):
+        assert raised[name].startswith(f"DataLoader with IterableDataset: expected unspecified {argument} option")

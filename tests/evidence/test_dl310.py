@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from evidence.harness import Proof
+from evidence.harness import Proof, run
 
 PROOF = Proof(
     rule="DL310",
@@ -47,6 +47,23 @@ PROOF = Proof(
     """,
 )
 
+GUARDED = """
+import probe
+from torch.utils.data import DataLoader
+
+
+def by_zero(workers=0):
+    return len(list(DataLoader(range(4), num_workers=workers, prefetch_factor=2 if workers > 0 else 0)))
+
+
+def by_none(workers=0):
+    return len(list(DataLoader(range(4), num_workers=workers, prefetch_factor=2 if workers > 0 else None)))
+
+
+if __name__ == "__main__":
+    probe.attempt(by_zero, by_none)
+"""
+
 MESSAGES = {
     "persistent": "ValueError: persistent_workers option needs num_workers > 0",
     "prefetching": "ValueError: prefetch_factor option could only be specified in multiprocessing",
@@ -65,3 +82,9 @@ def test_symptom_goes_away(tmp_path: Path) -> None:
 def test_with_workers_nothing_changes(tmp_path: Path) -> None:
     assert PROOF.run_before(tmp_path, "--workers", "1").values == ALL_WORK
     assert PROOF.run_after(tmp_path, "--workers", "1").values == ALL_WORK
+
+
+def test_a_guard_needs_none(tmp_path: Path) -> None:
+    guarded = run(GUARDED, tmp_path).values
+    assert guarded["by_zero"].startswith(MESSAGES["prefetching"])
+    assert guarded["by_none"] == 4

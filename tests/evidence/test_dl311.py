@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from evidence.harness import Proof
+from evidence.harness import Proof, run
 
 PROOF = Proof(
     rule="DL311",
@@ -65,6 +65,19 @@ SET_LATE = Proof(
     ),
 )
 
+REFUSED = """
+import probe
+from torch.utils.data import DataLoader
+
+if __name__ == "__main__":
+    loader = DataLoader(range(4))
+    for name in ("batch_size", "sampler", "batch_sampler", "drop_last", "dataset", "persistent_workers"):
+        try:
+            setattr(loader, name, None)
+        except ValueError as error:
+            probe.say(**{name: str(error)})
+"""
+
 
 def test_symptom_goes_away(tmp_path: Path) -> None:
     batches = [[0, 1, 2, 3], [4, 5, 6, 7]]
@@ -85,3 +98,10 @@ def test_what_is_set_late_is_ignored_or_refused(tmp_path: Path) -> None:
     early = SET_LATE.run_after(tmp_path).values
     assert early["shuffled"] != in_order and sorted(early["shuffled"]) == in_order
     assert early["smaller"] == in_order
+
+
+def test_all_that_is_refused(tmp_path: Path) -> None:
+    raised = run(REFUSED, tmp_path).values
+    assert len(raised) == 6
+    for name, text in raised.items():
+        assert text == f"{name} attribute should not be set after DataLoader is initialized"

@@ -34,6 +34,21 @@ import torch
 
 probe.say(threads=torch.get_num_threads())
 """
+# OpenBLAS starts its threads when numpy is imported.
+OWN_THREADS = """
+import os
+import sys
+
+import probe
+
+if sys.argv[1] == "before":
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"
+import numpy
+
+os.environ["OPENBLAS_NUM_THREADS"] = "1"
+numpy.ones((500, 500)) @ numpy.ones((500, 500))
+probe.say(threads=probe.threads())
+"""
 TWO = {"OMP_NUM_THREADS": "2"}
 
 
@@ -46,3 +61,10 @@ def test_symptom_goes_away(tmp_path: Path) -> None:
 
 def test_after_numpy_alone_it_is_early_enough_for_torch(tmp_path: Path) -> None:
     assert run(AFTER_NUMPY, tmp_path, environment=TWO).values == {"threads": 1}
+
+
+@pytest.mark.usefixtures("two_cpus")
+def test_for_numpy_itself_it_must_be_earlier(tmp_path: Path) -> None:
+    two = {"OPENBLAS_NUM_THREADS": "2"}
+    assert run(OWN_THREADS, tmp_path, "after", environment=two).values == {"threads": 2}
+    assert run(OWN_THREADS, tmp_path, "before", environment=two).values == {"threads": 1}

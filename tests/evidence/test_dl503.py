@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from evidence.harness import Proof
+from evidence.harness import Proof, run
 
 HEAD = """
+import multiprocessing
 import sys
 
 import probe
@@ -17,12 +18,30 @@ from torch.utils.data import DataLoader, Dataset
 
 
 class Sums(Dataset):
+    def __init__(self):
+        self.asked = multiprocessing.Event()
+
     def __len__(self):
         return 2
 
     def __getitem__(self, index):
+        self.asked.set()
         return torch.ones(1_000_000).sum()
 
+"""
+MAIN = """
+
+def batches():
+    sums = Sums()
+    loader = iter(make(sums))
+    sums.asked.wait()  # however long the worker takes to start, the timeout is none of it
+    return [int(batch) for batch in loader]
+
+
+if __name__ == "__main__":
+    if "parallel" in sys.argv:
+        torch.ones(1_000_000).sum()
+    probe.attempt(batches)
 """
 PROOF = Proof(
     rule="DL503",
@@ -34,28 +53,18 @@ def start_worker(worker):
     torch.set_num_threads(2)
 
 
-def batches():
-    loader = DataLoader(Sums(), num_workers=1, worker_init_fn=start_worker, timeout=8)
-    return [int(batch) for batch in loader]
+def make(sums):
+    return DataLoader(sums, num_workers=1, worker_init_fn=start_worker, timeout=8)
 
-
-if __name__ == "__main__":
-    if "parallel" in sys.argv:
-        torch.ones(1_000_000).sum()
-    probe.attempt(batches)
-""",
+"""
+    + MAIN,
     after=HEAD
     + """
-def batches():
-    loader = DataLoader(Sums(), num_workers=1, timeout=8)
-    return [int(batch) for batch in loader]
+def make(sums):
+    return DataLoader(sums, num_workers=1, timeout=8)
 
-
-if __name__ == "__main__":
-    if "parallel" in sys.argv:
-        torch.ones(1_000_000).sum()
-    probe.attempt(batches)
-""",
+"""
+    + MAIN,
 )
 TWO = {"OMP_NUM_THREADS": "2"}
 BATCHES = {"batches": [1_000_000, 1_000_000]}
@@ -68,7 +77,17 @@ def test_symptom_goes_away(tmp_path: Path) -> None:
     assert before.values == {"batches": "RuntimeError: DataLoader timed out after 8 seconds"}
     assert after.values == BATCHES
     assert [outcome.values for outcome in results["forkserver"]] == [BATCHES, BATCHES]
+    assert PROOF.run_before(tmp_path, "parallel", start_method="spawn", environment=TWO).values == BATCHES
 
 
 def test_where_nothing_ran_in_parallel_before_it_works(tmp_path: Path) -> None:
     assert PROOF.run_before(tmp_path, environment=TWO).values == BATCHES
+
+
+@pytest.mark.usefixtures("two_cpus")
+def test_so_it_is_when_a_sample_sets_the_number(tmp_path: Path) -> None:
+    _, after = PROOF.programs()
+    program = after.replace("self.asked.set()", "self.asked.set()\n        torch.set_num_threads(2)")
+    assert program != after
+    hung = run(program, tmp_path, "parallel", environment=TWO)
+    assert hung.values == {"batches": "RuntimeError: DataLoader timed out after 8 seconds"}

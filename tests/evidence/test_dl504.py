@@ -28,8 +28,12 @@ class Images(Dataset):
 """
 MAIN = """
 
+def threads():
+    return [int(batch) for batch in DataLoader(Images("cv2"), num_workers=2)]
+
+
 if __name__ == "__main__":
-    probe.say(threads=[int(batch) for batch in DataLoader(Images("cv2"), num_workers=2)])
+    probe.attempt(threads)
 """
 PROOF = Proof(
     rule="DL504",
@@ -42,6 +46,6 @@ PROOF = Proof(
 
 @pytest.mark.usefixtures("two_cpus")
 def test_symptom_goes_away(tmp_path: Path) -> None:
-    for before, after in PROOF.run_each(tmp_path, start_methods=["fork", "forkserver"]).values():
-        assert min(before.values["threads"]) > 1
-        assert after.values == {"threads": [1, 1]}
+    for before, after in PROOF.attempt_each(tmp_path, start_methods=["fork", "forkserver"]).values():
+        assert min(before["threads"]) > 1
+        assert after == {"threads": [1, 1]}

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
-from evidence.harness import Proof
+from evidence.harness import Proof, run
 
 BEFORE = """
+import os
 import sys
 
 import probe
@@ -38,10 +37,9 @@ def read_all(paths, workers):
 
 if __name__ == "__main__":
     paths = [f"{number}.txt" for number in range(8)]
-    for number, path in enumerate(paths):
+    for path in paths:
         with open(path, "w") as file:
-            file.write(str(number))
-    paths[int(sys.argv[1])] = "missing.txt"
+            file.write(path.removesuffix(".txt"))
 
     def without_workers():
         return read_all(paths, 0)
@@ -49,7 +47,10 @@ if __name__ == "__main__":
     def with_workers():
         return read_all(paths, 1)
 
-    probe.attempt(without_workers, with_workers)
+    for missing in sys.argv[1:]:
+        os.rename(f"{missing}.txt", "missing")
+        probe.attempt(without_workers, with_workers)
+        os.rename("missing", f"{missing}.txt")
 """
 
 PROOF = Proof(
@@ -68,22 +69,27 @@ PROOF = Proof(
 )
 
 FIRST = "TypeError: default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found "
+LATER = "TypeError: expected Tensor as element 1 in argument 0, but got NoneType"
+LATER_IN_WORKER = "AttributeError: 'NoneType' object has no attribute 'numel'"
 
 
-@pytest.mark.parametrize(
-    ("missing", "here", "in_worker"),
-    [
-        (0, FIRST, FIRST),
-        (
-            1,
-            "TypeError: expected Tensor as element 1 in argument 0, but got NoneType",
-            "AttributeError: 'NoneType' object has no attribute 'numel'",
-        ),
-    ],
-)
-def test_symptom_goes_away(missing: int, here: str, in_worker: str, tmp_path: Path) -> None:
-    before = PROOF.run_before(tmp_path, str(missing)).values
-    assert before["without_workers"].startswith(here)
-    assert in_worker in before["with_workers"]
-    present = [number for number in range(8) if number != missing]
-    assert PROOF.run_after(tmp_path, str(missing)).values == {"without_workers": present, "with_workers": present}
+def test_symptom_goes_away(tmp_path: Path) -> None:
+    before, after = PROOF.run_before(tmp_path, "0", "1"), PROOF.run_after(tmp_path, "0", "1")
+    assert before.error is None
+    errors = [text for line in before.said for text in line.values()]
+    assert errors[0].startswith(FIRST)
+    assert FIRST in errors[1]
+    assert errors[2].startswith(LATER)
+    assert LATER_IN_WORKER in errors[3]
+    assert after.error is None
+    read = [numbers for line in after.said for numbers in line.values()]
+    assert read == [[1, 2, 3, 4, 5, 6, 7]] * 2 + [[0, 2, 3, 4, 5, 6, 7]] * 2
+
+
+def test_where_samples_are_numbers(tmp_path: Path) -> None:
+    before, _ = PROOF.programs()
+    program = before.replace("torch.tensor(int(file.read()))", "int(file.read())")
+    assert program != before
+    errors = run(program, tmp_path, "1").values
+    assert errors["without_workers"] == "RuntimeError: Could not infer dtype of NoneType"
+    assert "RuntimeError: Could not infer dtype of NoneType" in errors["with_workers"]

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
-from evidence.harness import START_METHODS, Proof
+from evidence.harness import Proof
 
 BEFORE = """
 import probe
@@ -25,17 +23,18 @@ class Curriculum(Dataset):
         return int(self.difficulty)
 
 
-def train(dataset):
-    loader = DataLoader(dataset, num_workers=2, persistent_workers=True)
-    seen = []
+def seen():
+    dataset = Curriculum()
+    loader = DataLoader(dataset, num_workers=1, persistent_workers=True)
+    found = []
     for epoch in range(3):
         dataset.difficulty = epoch
-        seen.append(sorted({int(difficulty) for difficulty in loader}))
-    return seen
+        found.append(sorted({int(difficulty) for difficulty in loader}))
+    return found
 
 
 if __name__ == "__main__":
-    probe.say(seen=train(Curriculum()))
+    probe.attempt(seen)
 """
 
 PROOF = Proof(
@@ -57,10 +56,10 @@ NOT_KEPT = Proof(
 )
 
 
-@pytest.mark.parametrize("start_method", START_METHODS)
-def test_symptom_goes_away(start_method: str, tmp_path: Path) -> None:
-    assert PROOF.run_before(tmp_path, start_method=start_method).values == {"seen": [[0], [0], [0]]}
-    assert PROOF.run_after(tmp_path, start_method=start_method).values == {"seen": [[0], [1], [2]]}
+def test_symptom_goes_away(tmp_path: Path) -> None:
+    for before, after in PROOF.attempt_each(tmp_path).values():
+        assert before == {"seen": [[0], [0], [0]]}
+        assert after == {"seen": [[0], [1], [2]]}
 
 
 def test_workers_that_are_started_anew_see_the_change(tmp_path: Path) -> None:

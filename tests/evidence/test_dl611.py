@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from evidence.harness import Proof
+from evidence.harness import Proof, run
 
 BEFORE = """
 import resource
@@ -51,3 +51,12 @@ def test_symptom_goes_away(tmp_path: Path) -> None:
     after = PROOF.run_after(tmp_path, "300").values
     assert after["kept"] == 300
     assert after["opened"] <= 10
+
+
+def test_with_the_usual_limit_some_500_batches_of_two_tensors(tmp_path: Path) -> None:
+    before, _ = PROOF.programs()
+    kept = "batches.append((images, labels))\n        probe.say(kept=len(batches))"
+    program = before.replace("batches.append(labels)", kept).replace("(256, most)", "(1024, most)")
+    outcome = run(program, tmp_path, "600")
+    assert "Too many open files" in outcome.raised.text
+    assert 450 < outcome.said[-1]["kept"] < 512

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from dataloader_lint.fixer import fix_source
-from evidence.harness import run
+from evidence.harness import lay_out, run
 
 HEAD = """
 from functools import reduce
@@ -123,54 +123,42 @@ def recursive(data):
 MAKERS = [once, twice, factory, recursive]
 """
 
-PERSISTENT = """
-def literal(data):
+ARGUMENTS = """
+def persistent(data):
     return DataLoader(data, num_workers=0, persistent_workers=True)
 
 
-def by_default(data, workers=0):
+def persistent_by_default(data, workers=0):
     return DataLoader(data, num_workers=workers, persistent_workers=True)
 
 
-def by_keywords(data):
+def persistent_by_keywords(data):
     keywords = {"persistent_workers": True}
     return DataLoader(data, **keywords)
 
 
-def stored(data, workers=0):
+def persistent_stored(data, workers=0):
     keywords = {"num_workers": workers}
     keywords["persistent_workers"] = True
     return DataLoader(data, **keywords)
 
 
-MAKERS = [literal, by_default, by_keywords, stored]
-"""
-
-PREFETCHING = """
-def literal(data):
+def prefetching(data):
     return DataLoader(data, num_workers=0, prefetch_factor=2)
 
 
-def left_out(data):
+def prefetching_workers_left_out(data):
     return DataLoader(data, prefetch_factor=4)
 
 
-MAKERS = [literal, left_out]
-"""
-
-CONTEXT = """
-def literal(data):
+def spawning(data):
     return DataLoader(data, num_workers=0, multiprocessing_context="spawn")
 
 
-def waits(data):
+def waiting(data):
     return DataLoader(data, timeout=5)
 
 
-MAKERS = [literal, waits]
-"""
-
-SAMPLING = """
 def batches(data):
     sampler = torch.utils.data.BatchSampler(torch.utils.data.SequentialSampler(data), 2, False)
     return DataLoader(data, batch_size=2, batch_sampler=sampler)
@@ -180,18 +168,20 @@ def no_batches(data):
     return DataLoader(data, batch_size=None, drop_last=True)
 
 
-MAKERS = [batches, no_batches]
+MAKERS = [
+    persistent, persistent_by_default, persistent_by_keywords, persistent_stored, prefetching,
+    prefetching_workers_left_out, spawning, waiting, batches, no_batches,
+]
 """
 
 FUNCTIONS = {"DL201": LAMBDAS, "DL202": LOCAL}
-ARGUMENTS = {"DL301": PERSISTENT, "DL302": PREFETCHING, "DL303": CONTEXT, "DL304": SAMPLING}
 
 
-def repaired(code: str, source: str) -> str:
-    """The program as our own fixer leaves it."""
-    result = fix_source(source.encode(), "program.py", unsafe=True)
-    assert code in result.fixed
-    assert [one for one in result.remaining if one.code == code] == []
+def repaired(source: str, codes: set[str], folder: Path) -> str:
+    """The program as our own fixer leaves it, with nothing left of what these rules report."""
+    result = fix_source(source.encode(), str(lay_out(source, folder / "repair")), unsafe=True)
+    assert codes <= result.fixed.keys()
+    assert [one for one in result.remaining if one.code in codes] == []
     return result.source.decode()
 
 
@@ -202,14 +192,13 @@ def test_functions_that_could_not_be_sent_do_the_same_elsewhere(code: str, tmp_p
     assert set(broken.values()) <= {"PicklingError", "AttributeError"}
     expected = run(before, tmp_path, start_method="fork").values
     assert expected.keys() == broken.keys()
-    assert run(repaired(code, before), tmp_path, start_method="forkserver").values == expected
+    assert run(repaired(before, {code}, tmp_path), tmp_path, start_method="forkserver").values == expected
 
 
-@pytest.mark.parametrize("code", ARGUMENTS)
-def test_arguments_that_raised_raise_no_more(code: str, tmp_path: Path) -> None:
-    before = HEAD + ARGUMENTS[code] + MAIN
+def test_arguments_that_raised_raise_no_more(tmp_path: Path) -> None:
+    before = HEAD + ARGUMENTS + MAIN
     broken = run(before, tmp_path).values
     assert set(broken.values()) <= {"ValueError", "AssertionError"}
-    mended = run(repaired(code, before), tmp_path).values
+    mended = run(repaired(before, {"DL301", "DL302", "DL303", "DL304"}, tmp_path), tmp_path).values
     assert mended.keys() == broken.keys()
     assert all(batches.startswith("[") for batches in mended.values())
