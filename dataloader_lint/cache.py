@@ -13,6 +13,7 @@ import json
 import os
 import re
 import stat
+import sys
 import time
 from importlib.util import find_spec
 
@@ -232,16 +233,35 @@ def _make(folder: str) -> None:
     """The folder, told to backup programs and to git as what it is, without what nobody will ask for again."""
     os.makedirs(folder, exist_ok=True)
     for name in os.listdir(folder):
-        # What a process that was killed left behind is named after it; what is old is of other versions or settings.
-        limit = MAX_AGE if name.endswith(".json") else MAX_AGE_UNFINISHED
         path = os.path.join(folder, name)
         with contextlib.suppress(OSError):  # another run may be at it
-            if ".json" in name and os.stat(path).st_mtime < time.time() - limit:
+            age = time.time() - os.stat(path).st_mtime
+            # What is old is of other versions or settings.
+            if age > MAX_AGE if name.endswith(".json") else _is_left_over(name, age):
                 os.unlink(path)
     for name, content in (("CACHEDIR.TAG", _TAG), (".gitignore", b"*\n")):
         path = os.path.join(folder, name)
         if not os.path.exists(path):
             _replace(path, content)
+
+
+def _is_left_over(name: str, age: float) -> bool:
+    """Whether a process that was killed left a file behind, which has its number in the name. See `_replace`.
+
+    That of a process on another machine is taken for dead: it then keeps nothing this time, as where a disk is full.
+    """
+    process = name.rpartition(".")[2]
+    if not process.isdecimal():
+        return False
+    if age > MAX_AGE_UNFINISHED or sys.platform == "win32":
+        return age > MAX_AGE_UNFINISHED
+    try:
+        os.kill(int(process), 0)
+    except (ProcessLookupError, OverflowError):
+        return True
+    except PermissionError:
+        return False
+    return False
 
 
 def _replace(path: str, content: bytes) -> None:

@@ -9,7 +9,9 @@ from __future__ import annotations
 import codecs
 import io
 import tokenize
+from bisect import bisect_left, bisect_right, insort
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from dataloader_lint.diagnostics import Diagnostic, Safety
@@ -83,12 +85,13 @@ def fix_source(
         if after is None:
             continue
         fixed.update(one.code for one in kept)
-        edits = _merged([wanted[one] for one in kept])
-        dropped = {(code, place) for code, place in after.places() if (code, _before(edits, place)) in dropped}
+        moves = _Moves(_merged([wanted[one] for one in kept]))
+        dropped = {(code, place) for code, place in after.places() if (code, moves.before(place)) in dropped}
         is_settled = not dropped
         state = after
     bad = [one for one in state.found if (one.code, state.offset(one)) in dropped]
-    remaining = [state.with_fix(one) if one not in bad else one for one in state.found]
+    is_bad = set(bad)
+    remaining = [state.with_fix(one) if one not in is_bad else one for one in state.found]
     changed = _written(source, opened, state.text) if state.text != text else source
     problems = [] if isinstance(opened, PlainText) else opened.problems
     remaining = _located(state, [*problems, *state.broken, *remaining])
@@ -238,29 +241,48 @@ def _tried(state: _State, repairs: dict[Diagnostic, Repair]) -> _State | None:
     after = _State(text, state.filename, state.settings)
     if after.examined.tree is None or len(after.broken) > len(state.broken):
         return None
-    expected: Counter[_Mark] = Counter((one.code, _outside(edits, state.offset(one))) for one in state.found)
-    expected.subtract((one.code, _outside(edits, state.offset(one))) for one in repairs)
-    marks: Counter[_Mark] = Counter((code, _before(edits, place)) for code, place in after.places())
+    moves = _Moves(edits)
+    expected: Counter[_Mark] = Counter((one.code, moves.outside(state.offset(one))) for one in state.found)
+    expected.subtract((one.code, moves.outside(state.offset(one))) for one in repairs)
+    marks: Counter[_Mark] = Counter((code, moves.before(place)) for code, place in after.places())
     return None if marks - expected else after
 
 
 def _without_overlaps(wanted: dict[Diagnostic, Repair]) -> dict[Diagnostic, Repair]:
     """The repairs whose edits leave each other alone, first come, first served; the others wait for the next round."""
     chosen: dict[Diagnostic, Repair] = {}
-    taken: set[Edit] = set()
+    taken = _Taken()
     for one, repair in wanted.items():
-        new = set(repair.edits) - taken
-        if not any(_overlap(edit, other) for edit in new for other in taken):
+        new = set(repair.edits) - taken.edits
+        if not any(taken.overlaps(edit) for edit in new):
             chosen[one] = repair
-            taken |= new
+            taken.add(new)
     return chosen
 
 
-def _overlap(one: Edit, other: Edit) -> bool:
-    """Whether two edits change the same text. Insertions do not, at one place neither."""
-    if one.start == one.end or other.start == other.end:
-        return one.start < other.start < one.end or other.start < one.start < other.end
-    return one.start < other.end and other.start < one.end
+class _Taken:
+    """Edits that leave each other alone, so that those around a place are found without a look at all of them."""
+
+    def __init__(self) -> None:
+        self.edits: set[Edit] = set()
+        self._spans: list[tuple[int, int]] = []
+        self._points: list[int] = []
+
+    def add(self, edits: Iterable[Edit]) -> None:
+        for edit in edits:
+            self.edits.add(edit)
+            if edit.start < edit.end:
+                insort(self._spans, (edit.start, edit.end))
+            else:
+                insort(self._points, edit.start)
+
+    def overlaps(self, edit: Edit) -> bool:
+        """Whether an edit changes text that another one changes. Insertions do not, at one place neither."""
+        last = bisect_left(self._spans, (edit.end, 0)) - 1
+        if last >= 0 and self._spans[last][1] > edit.start:
+            return True
+        point = bisect_right(self._points, edit.start)
+        return point < len(self._points) and self._points[point] < edit.end
 
 
 def _merged(repairs: list[Repair]) -> list[Edit]:
@@ -269,19 +291,29 @@ def _merged(repairs: list[Repair]) -> list[Edit]:
     return sorted(edits, key=lambda edit: (edit.start, edit.end))
 
 
-def _outside(edits: list[Edit], place: int) -> int | None:
-    """An offset of the old text, or None where an edit replaces what stands there."""
-    return None if any(edit.start <= place < edit.end for edit in edits) else place
+class _Moves:
+    """What becomes of places when edits, in their order, are made."""
 
+    def __init__(self, edits: list[Edit]) -> None:
+        self._spans = [(edit.start, edit.end) for edit in edits if edit.start < edit.end]
+        self._starts: list[int] = []  # of what each edit brought, in the new text
+        self._ends: list[int] = []
+        self._grown: list[int] = []
+        grown = 0
+        for edit in edits:
+            self._starts.append(edit.start + grown)
+            self._ends.append(edit.start + grown + len(edit.content))
+            grown += len(edit.content) - (edit.end - edit.start)
+            self._grown.append(grown)
 
-def _before(edits: list[Edit], place: int) -> int | None:
-    """The offset in the old text of an offset in the new one; None inside of what an edit brought."""
-    grown = 0
-    for edit in edits:
-        start = edit.start + grown
-        if place < start:
-            break
-        if place < start + len(edit.content):
-            return None
-        grown += len(edit.content) - (edit.end - edit.start)
-    return place - grown
+    def outside(self, place: int) -> int | None:
+        """An offset of the old text, or None where an edit replaces what stands there."""
+        last = bisect_left(self._spans, (place + 1, 0)) - 1
+        return None if last >= 0 and place < self._spans[last][1] else place
+
+    def before(self, place: int) -> int | None:
+        """The offset in the old text of an offset in the new one; None inside of what an edit brought."""
+        last = bisect_right(self._starts, place) - 1
+        if last < 0:
+            return place
+        return None if place < self._ends[last] else place - self._grown[last]

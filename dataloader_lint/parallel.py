@@ -75,7 +75,9 @@ def _shared_out(run: Run, todo: list[tuple[str, int]], jobs: int) -> Iterator[Do
             process.kill()
         raise
     finally:
-        executor.shutdown(wait=False, cancel_futures=True)
+        # Without waiting, Python's own thread for the processes ends while the interpreter does, and now and then one
+        # of the two finds that the other has closed their pipe, and prints a traceback.
+        executor.shutdown(wait=True, cancel_futures=True)
     for chunk in left:
         yield from _lint(run, chunk)
 

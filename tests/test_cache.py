@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -182,17 +184,22 @@ def test_the_folder_says_what_it_is(counter: Counter) -> None:
 def test_what_nobody_needs_goes(counter: Counter) -> None:
     counter.run()
     (kept,) = counter.folder.glob("*.json")
+    dead = subprocess.Popen([sys.executable, "-S", "-c", ""])
+    dead.wait()
     for name, age in (
         ("old.json", MAX_AGE + 60),
         ("new.json", 60),
-        ("a.json.1", MAX_AGE_UNFINISHED + 60),
-        ("a.json.2", 0),
+        (f"old.json.{os.getpid()}", MAX_AGE_UNFINISHED + 60),
+        (f"a.json.{os.getpid()}", 0),
+        (f"a.json.{dead.pid}", 0),
+        (f"CACHEDIR.TAG.{dead.pid}", 0),
+        ("notes.txt", MAX_AGE + 60),
     ):
         _write(counter.folder / name, "", age)
     counter.run(Settings(ignore=("DL3",)))
     names = {path.name for path in counter.folder.iterdir()}
-    assert {kept.name, "new.json", "a.json.2"} <= names
-    assert not names & {"old.json", "a.json.1"}
+    made = {"CACHEDIR.TAG", ".gitignore", kept.name, *(path.name for path in counter.folder.glob("?" * 40 + ".json"))}
+    assert names - made == {"new.json", f"a.json.{os.getpid()}", "notes.txt"}
 
 
 def test_what_is_kept_is_plain_data(counter: Counter) -> None:

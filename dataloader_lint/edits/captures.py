@@ -77,7 +77,7 @@ def _is_local_to_script(editor: Editor, root: Scope, name: str) -> bool:
 def _check(editor: Editor, name: str, home: Scope, at: Node) -> None:
     tree = editor.tree
     bindings = bindings_of(home)[name]
-    if len(bindings) > 1 or any(_declares_nonlocal(scope, name) for scope in home.descend()):
+    if len(bindings) > 1 or name in _nonlocal_names(editor, home):
         raise RefusedError(f"`{name}` is bound more than once")
     binding = bindings[0]
     is_lambda = binding.kind is Kind.VALUE and isinstance(binding.value, cst.Lambda)
@@ -109,8 +109,14 @@ def _is_receiver(editor: Editor, binding: Binding) -> bool:
     return not is_static and parameters(node)[:1] == [binding.node]
 
 
-def _declares_nonlocal(scope: Scope, name: str) -> bool:
-    return any(item.name.value == name for statement in scope.own(cst.Nonlocal) for item in statement.names)
+def _nonlocal_names(editor: Editor, home: Scope) -> frozenset[str]:
+    """The names that a scope, or one in it, declares to be of a scope further out."""
+
+    def collected() -> frozenset[str]:
+        statements = (statement for scope in home.descend() for statement in scope.own(cst.Nonlocal))
+        return frozenset(item.name.value for statement in statements for item in statement.names)
+
+    return editor.once(("nonlocal", id(home)), collected)
 
 
 def _in_loop(editor: Editor, node: Node, home: Scope) -> bool:

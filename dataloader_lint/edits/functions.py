@@ -14,7 +14,8 @@ from dataloader_lint.edits.statements import start_with_comments
 from dataloader_lint.facts.tree import Node
 from dataloader_lint.source.decoding import split_lines
 
-_BLANK_LINES = re.compile(r"(?:[ \t\f]*(?:\r\n|\r|\n))*\Z")
+_BLANK = " \t\f\r\n"
+_BLANKS = re.compile(rf"[{_BLANK}]*")
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _WITH_ENDS = re.compile(r"(?<=\n)|(?<=\r)(?!\n)")
 
@@ -40,21 +41,22 @@ def top_statement(editor: Editor, node: Node) -> Node:
 
 def missing_before(editor: Editor, place: int) -> int:
     """How many newlines are missing for two blank lines above a place where a line begins."""
-    found = _BLANK_LINES.search(editor.text, 0, place)
-    assert found is not None
-    if found.start() == 0:
+    start = place
+    while start > 0 and editor.text[start - 1] in _BLANK:
+        start -= 1
+    if start == 0:
         return 0  # nothing stands above
     # The first newline found ends the line above.
-    return max(0, 3 - len(_LINE_END.findall(found.group())))
+    return max(0, 3 - len(_LINE_END.findall(editor.text, start, place)))
 
 
 def missing_after(editor: Editor, place: int) -> int:
     """How many newlines are missing for two blank lines below a line that ends at `place`; none at the file's end."""
-    rest = editor.text[place:]
-    blank = len(rest) - len(rest.lstrip(" \t\f\r\n"))
-    if blank == len(rest):
+    found = _BLANKS.match(editor.text, place)
+    assert found is not None
+    if found.end() == len(editor.text):
         return 0
-    return max(0, 3 - len(_LINE_END.findall(rest[:blank])))
+    return max(0, 3 - len(_LINE_END.findall(found.group())))
 
 
 def shifted(editor: Editor, code: str, indentation: str, wanted: str, is_docstring_moved: bool = False) -> str:

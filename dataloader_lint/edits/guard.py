@@ -6,6 +6,7 @@ be: what is moved runs in the same order as before, and workers find all that th
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
 
 import libcst as cst
@@ -43,6 +44,12 @@ class _Guarding:
         if number is None or isinstance(first, _DEFINITIONS):
             raise RefusedError("a definition has to stay where workers find it")
         self.before, self.tail = body[:number], body[number:]
+        self.places = {id(each): place for place, each in enumerate(self.tail)}
+        self.bound_at: dict[int, list[str]] = {}
+        for name, bindings in bindings_of(self.tree.root).items():
+            for binding in bindings:
+                if binding.scope is self.tree.root:
+                    self.bound_at.setdefault(id(binding.node), []).append(name)
         for each in self.tail:
             if isinstance(each, cst.If) and not _is_guard(each) and _asks_for_name(editor, each.test):
                 raise RefusedError("what it does depends on the name of the module")
@@ -88,12 +95,7 @@ class _Guarding:
 
     def bound_by(self, statement: Node) -> set[str]:
         """The names of the module that a statement binds, those in its blocks included."""
-        inside = {id(node) for node in self.tree.walk(statement)}
-        return {
-            name
-            for name, bindings in bindings_of(self.tree.root).items()
-            if any(binding.scope is self.tree.root and id(binding.node) in inside for binding in bindings)
-        }
+        return {name for node in self.tree.walk(statement) for name in self.bound_at.get(id(node), ())}
 
     def bound_by_moved(self) -> set[str]:
         return {name for statement in self.moved for name in self.bound_by(statement)}
@@ -211,7 +213,9 @@ class _Guarding:
         while start < end:
             line_end = editor.line_end(start)
             line = editor.text[start:line_end]
-            inside = any(first < start < last for first, last in strings)
+            # Only the last string that begins before the line can reach it.
+            nearest = bisect_left(strings, (start, 0)) - 1
+            inside = nearest >= 0 and start < strings[nearest][1]
             if line.strip() and not inside and not (only_outer and editor.indentation(start)):
                 blank = line[: len(line) - len(line.lstrip(" \t\f"))]
                 place = start + blank.rfind("\f") + 1
@@ -221,7 +225,7 @@ class _Guarding:
     def end_of(self, statement: Node) -> int:
         """Where the lines of the last statement before one that stays end: comments below it belong to that one."""
         editor = self.editor
-        number = next(index for index, each in enumerate(self.tail) if each is statement)
+        number = self.places[id(statement)]
         if number + 1 == len(self.tail):
             return len(editor.text)
         end = start_with_comments(editor, self.tail[number + 1])
@@ -233,7 +237,7 @@ class _Guarding:
         return end
 
     def strings(self) -> list[tuple[int, int]]:
-        """The strings of several lines among what moves."""
+        """The strings of several lines among what moves, in their order."""
         spans = []
         for statement in self.moved:
             for node in self.tree.walk(statement):
@@ -241,7 +245,16 @@ class _Guarding:
                     start, end = self.editor.start(node), self.editor.end(node)
                     if self.editor.line_end(start) < end:
                         spans.append((start, end))
-        return spans
+        return _outermost(spans)
+
+
+def _outermost(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The spans in their order, without those that lie in another one, as strings in f-strings do."""
+    found: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if not found or end > found[-1][1]:
+            found.append((start, end))
+    return found
 
 
 def _is_guard(node: Node) -> bool:

@@ -12,6 +12,7 @@ from dataloader_lint.edits.functions import add_function, shifted, top_statement
 from dataloader_lint.edits.hoist import bound_call, is_fixed, parameter_hints
 from dataloader_lint.edits.repair import Edit, RefusedError, splice
 from dataloader_lint.edits.statements import first_offset, start_with_comments
+from dataloader_lint.edits.uses import names_in
 from dataloader_lint.facts.names import bindings_of
 from dataloader_lint.facts.tree import Function, parameters
 
@@ -40,7 +41,7 @@ def _lift(editor: Editor, node: cst.FunctionDef) -> tuple[str, tuple[Edit, ...]]
         raise RefusedError("nothing would be left of the block")
     _check_head(editor, node)
     inside = {id(each) for each in tree.walk(node)}
-    reads = [each for scope in home.descend() for each in _reads(editor, node, name) if scope is home]
+    reads = [each for each in names_in(tree, home.node, name) if scope_of_name(editor, each) is home]
     uses = [each for each in reads if id(each) not in inside]
     if not uses:
         raise RefusedError("the function is not used by its name")
@@ -61,13 +62,6 @@ def _lift(editor: Editor, node: cst.FunctionDef) -> tuple[str, tuple[Edit, ...]]
     gone = Edit(start, _skip_blank_lines(editor, end), "")
     others = [] if is_kept and not captured else [replace(editor, each, written) for each in uses]
     return new_name, (added, *imports, gone, *others)
-
-
-def _reads(editor: Editor, node: cst.FunctionDef, name: str) -> list[cst.Name]:
-    """Where the function's name is read."""
-    home = editor.tree.scope_of(node)
-    names = editor.tree.find(home.node, cst.Name)
-    return [each for each in names if each.value == name and scope_of_name(editor, each) is home]
 
 
 def _check_head(editor: Editor, node: cst.FunctionDef) -> None:

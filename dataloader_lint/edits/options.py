@@ -11,6 +11,7 @@ from dataloader_lint.edits.arguments import remove_argument, remove_element
 from dataloader_lint.edits.editor import Editor, replace
 from dataloader_lint.edits.repair import Edit, RefusedError
 from dataloader_lint.edits.statements import remove_statement
+from dataloader_lint.edits.uses import names_in
 from dataloader_lint.facts.loaders import Loader, loaders_in
 from dataloader_lint.facts.names import Binding, Kind, dotted, resolve
 from dataloader_lint.facts.tree import Node
@@ -26,7 +27,10 @@ class Place:
 
 
 def remove_option(editor: Editor, loader: Loader, name: str, is_like: Callable[[Loader], bool]) -> Edit:
-    """Remove an argument of a loader. A keyword dict that several loaders are made from counts where `is_like` them."""
+    """Remove an argument of a loader. A keyword dict that several loaders are made from counts where `is_like` them.
+
+    Hand the same `is_like` on for all loaders, so that what it says of each is asked for once.
+    """
     place = _only_place(editor, loader, name, is_like)
     around = place.around
     if isinstance(place.node, cst.DictElement):
@@ -125,17 +129,35 @@ def _in_dict(
     if not isinstance(binding.value, cst.Dict) and not _is_dict_call(binding.value):
         raise RefusedError("the keyword dict is made elsewhere")
     yield from _in_display(binding.value, name)
-    for use in _uses(editor, binding):
+    # Each loader that is made from the dict asks this, and each time about all of them.
+    key = ("uses of a dict", id(binding), id(loader.ev), name, is_like)
+    places, refused = editor.once(key, lambda: _in_uses(editor, loader, binding, name, is_like))
+    for use, why in refused:
         if use is not node:
-            yield from _in_use(editor, loader, use, name, is_like)
+            raise RefusedError(why)
+    for use, place in places:
+        if use is not node:
+            yield place
 
 
-def _uses(editor: Editor, binding: Binding) -> Iterator[cst.Name]:
-    for name in editor.tree.find(binding.scope.node, cst.Name):
-        if name.value == binding.name and resolve(name, editor.tree) == [binding]:
-            above = editor.tree.parent(name)
-            if not isinstance(above, cst.AssignTarget | cst.AnnAssign):
-                yield name
+def _in_uses(
+    editor: Editor, loader: Loader, binding: Binding, name: str, is_like: Callable[[Loader], bool]
+) -> tuple[list[tuple[cst.Name, Place]], list[tuple[cst.Name, str]]]:
+    """What the uses of a keyword dict do to a key, and those that stand in the way of a repair."""
+    places: list[tuple[cst.Name, Place]] = []
+    refused: list[tuple[cst.Name, str]] = []
+    for use in names_in(editor.tree, binding.scope.node, binding.name):
+        if resolve(use, editor.tree) != [binding]:
+            continue
+        if isinstance(editor.tree.parent(use), cst.AssignTarget | cst.AnnAssign):
+            continue
+        try:
+            places.extend((use, place) for place in _in_use(editor, loader, use, name, is_like))
+        except RefusedError as error:
+            refused.append((use, str(error)))
+            if len(refused) > 1:  # at most one of them is the loader's own
+                break
+    return places, refused
 
 
 def _in_use(

@@ -43,7 +43,7 @@ def remove_statement(editor: Editor, node: Node) -> Edit:
         return Edit(start, end, "pass")
     line_end = editor.line_end(end)
     if editor.text[end:line_end].strip():
-        return Edit(start, len(editor.text[:line_end]) - len(editor.text[end:line_end].lstrip()), "")
+        return Edit(start, line_end - len(editor.text[end:line_end].lstrip()), "")
     return Edit(editor.line_start(start), editor.next_line(end), "")
 
 

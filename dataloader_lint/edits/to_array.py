@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -12,9 +12,10 @@ import libcst as cst
 from dataloader_lint.edits.editor import Editor
 from dataloader_lint.edits.imports import need_import
 from dataloader_lint.edits.repair import Edit, RefusedError
+from dataloader_lint.edits.uses import names_in
 from dataloader_lint.facts import classes, members
-from dataloader_lint.facts.classes import AttributeBinding
-from dataloader_lint.facts.module import last_name
+from dataloader_lint.facts.classes import AttributeBinding, Bases
+from dataloader_lint.facts.module import ModuleFacts, last_name
 from dataloader_lint.facts.names import bindings_of, resolve
 from dataloader_lint.facts.project import Project
 from dataloader_lint.facts.tree import LOOPS, Node, Scope, Tree, function_scope
@@ -63,12 +64,10 @@ def to_array(editor: Editor, dataset: Dataset, binding: AttributeBinding) -> tup
     if kind not in ("str", "int", "float"):
         raise RefusedError("not all elements are known to be strings, or numbers of one kind")
     _check_source(dataset, binding, written)
-    family = _family(dataset, binding)
-    _check_bindings(family, binding)
+    family = _family(editor, dataset, binding)
+    _check_bindings(editor, family, binding)
     for module in {id(each.scope.module): each.scope.module for each in family}.values():
-        for attribute, scope in _attributes(module.root, binding.name):
-            if attribute is not statement.targets[0].target:
-                _check_attribute(dataset, family, attribute, scope, kind)
+        _check_attributes(editor, dataset, family, module, binding, kind)
     if kind == "str" and _has_old_numpy(binding.method.module.path):
         raise RefusedError("the project pins a numpy without `StringDType`")
     numpy = need_import(editor, statement, "numpy", alias="np")
@@ -156,8 +155,8 @@ def _check_source(dataset: Dataset, binding: AttributeBinding, written: cst.Base
     tree = binding.method.module.tree
     if len(bindings_of(binding.method).get(written.value, [])) != 1:
         raise RefusedError("the list has no local name, or several values")
-    for name in tree.find(binding.method.node, cst.Name):
-        if name.value != written.value or name is written or _is_target(tree, name):
+    for name in names_in(tree, binding.method.node, written.value):
+        if name is written or _is_target(tree, name):
             continue
         if tree.order(name) < tree.order(written) and _is_sorted_in_place(tree, name):
             continue
@@ -181,55 +180,84 @@ def _is_sorted_in_place(tree: Tree, name: cst.Name) -> bool:
 # Who uses it.
 
 
-def _family(dataset: Dataset, binding: AttributeBinding) -> list[Class]:
+def _family(editor: Editor, dataset: Dataset, binding: AttributeBinding) -> list[Class]:
     """The class that binds it with its bases, and the classes of the file that inherit from it with theirs."""
     ev = dataset.ev
     owner = classes.class_of(binding.method)
     if owner is None:
         raise RefusedError("bound in a function inside a method")
+    module = owner.module
+    heirs = editor.once(("heirs", id(ev), id(module)), lambda: _heirs(ev, module))
     found: dict[int, Class] = {}
-    for scope in owner.module.root.descend():
-        if not isinstance(scope.node, cst.ClassDef) or scope.parent is None:
-            continue
-        bases = ev.bases(Class(scope, ev.frame_of(scope.parent)))
-        if not any(each.scope is owner for each in bases.classes):
-            continue
+    for bases in heirs[id(owner)]:
         if not bases.complete or not _PLAIN_BASES.issuperset(bases.libraries):
             raise RefusedError("a base class may use it in any way")
         found.update((id(each.scope), each) for each in bases.classes)
     return list(found.values())
 
 
-def _check_bindings(family: list[Class], binding: AttributeBinding) -> None:
+def _heirs(ev: Evaluator, module: ModuleFacts) -> dict[int, list[Bases]]:
+    """The bases of every class of a module, by the `id` of each class among them."""
+    found: dict[int, list[Bases]] = {}
+    for scope in module.root.descend():
+        if isinstance(scope.node, cst.ClassDef) and scope.parent is not None:
+            bases = ev.bases(Class(scope, ev.frame_of(scope.parent)))
+            for one in {id(each.scope) for each in bases.classes}:
+                found.setdefault(one, []).append(bases)
+    return found
+
+
+def _check_bindings(editor: Editor, family: list[Class], binding: AttributeBinding) -> None:
     name = binding.name
     for klass in family:
         if name in bindings_of(klass.scope) or name in classes.methods_of(klass.scope):
             raise RefusedError("declared in a class body")
         if any(each.node is not binding.node for each in classes.attribute_bindings(klass.scope).get(name, ())):
             raise RefusedError("bound more than once")
-        tree = klass.scope.module.tree
-        for call in tree.find(klass.node, cst.Call):
-            if last_name(call.func) in ("getattr", "setattr", "hasattr", "delattr", "vars", "asdict"):
-                raise RefusedError("attributes are reached by their names")
-        for attribute in tree.find(klass.node, cst.Attribute):
-            if attribute.attr.value == "__dict__":
-                raise RefusedError("attributes are reached by their names")
+        if editor.once(("reached by name", id(klass.scope)), partial(_is_reached_by_name, klass)):
+            raise RefusedError("attributes are reached by their names")
 
 
-def _attributes(root: Scope, name: str) -> Iterator[tuple[cst.Attribute, Scope]]:
-    for scope in root.descend():
+def _is_reached_by_name(klass: Class) -> bool:
+    """Whether a class reads or binds attributes by names that may be any."""
+    tree = klass.scope.module.tree
+    names = ("getattr", "setattr", "hasattr", "delattr", "vars", "asdict")
+    return any(last_name(call.func) in names for call in tree.find(klass.node, cst.Call)) or any(
+        attribute.attr.value == "__dict__" for attribute in tree.find(klass.node, cst.Attribute)
+    )
+
+
+# Attributes of one name: those of the objects of a class in its own methods by the `id` of the class, all others by 0.
+_Attributes = dict[int, list[tuple[cst.Attribute, Scope]]]
+
+
+def _attributes(module: ModuleFacts) -> dict[str, _Attributes]:
+    """All attributes of a module, by their name."""
+    found: dict[str, _Attributes] = {}
+    for scope in module.root.descend():
         for attribute in scope.own(cst.Attribute):
-            if attribute.attr.value == name:
-                yield attribute, scope
+            owner = _class_of_receiver(attribute, scope)
+            by_class = found.setdefault(attribute.attr.value, {})
+            by_class.setdefault(0 if owner is None else id(owner), []).append((attribute, scope))
+    return found
 
 
-def _check_attribute(dataset: Dataset, family: list[Class], attribute: cst.Attribute, scope: Scope, kind: str) -> None:
-    """Something of the attribute's name: another thing's, or used in a way that an array allows."""
-    owner = _class_of_receiver(attribute, scope)
-    if owner is not None:
-        if any(each.scope is owner for each in family):
-            _check_use(scope.module.tree, attribute, kind)
-        return
+def _check_attributes(
+    editor: Editor, dataset: Dataset, family: list[Class], module: ModuleFacts, binding: AttributeBinding, kind: str
+) -> None:
+    """All that has the attribute's name: another thing's, or used in a way that an array allows."""
+    found = editor.once(("attributes", id(module)), lambda: _attributes(module)).get(binding.name, {})
+    target = cst.ensure_type(binding.node, cst.Assign).targets[0].target
+    for klass in family:
+        for attribute, scope in found.get(id(klass.scope), ()):
+            if attribute is not target:
+                _check_use(scope.module.tree, attribute, kind)
+    for attribute, scope in found.get(0, ()):
+        _check_other(dataset, family, attribute, scope)
+
+
+def _check_other(dataset: Dataset, family: list[Class], attribute: cst.Attribute, scope: Scope) -> None:
+    """Refuses an attribute of something that may be an object of the family."""
     holders = dataset.ev.values(attribute.value, dataset.ev.frame_of(function_scope(scope)))
     for holder in holders:
         by = holder.by if isinstance(holder, Made) else None

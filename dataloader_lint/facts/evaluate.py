@@ -36,6 +36,7 @@ from dataloader_lint.source.decoding import TooMuchError
 # Bounds that keep the cost of one question in proportion: what they cut off is "unknown", so rules fall silent there.
 MAX_STEPS = 2_500
 MAX_NESTING = 90
+MAX_NESTING_OF_KEYS = 45  # each level of these takes more of Python's stack
 MAX_DEPTH = 4
 K = TypeVar("K")
 _NEVER = 1_000_000
@@ -58,7 +59,7 @@ class Evaluation:
         self._functions: dict[int, int] = {}  # those whose results are being worked out, with the depth
         self._frames: dict[int, Frame] = {}
         self._callers: dict[int, tuple[tuple[cst.Call, Frame, Values], ...]] = {}
-        self._running: dict[tuple[int, int], int] = {}  # questions being worked out, with their depth
+        self._running: dict[tuple[object, int], int] = {}  # questions being worked out, with their depth
         self._bases: dict[int, classes.Bases] = {}
 
     def frame_of(self, scope: Scope) -> Frame:
@@ -84,8 +85,18 @@ class Evaluation:
             return NOTHING_KNOWN
         return self._solve((id(node), id(frame)), frame.memo, id(node), partial(handler, self, node, frame))
 
+    def key(self, node: cst.CSTNode, key: object, frame: Frame, work_out: Callable[[], Values]) -> Values:
+        """What a key of a dict can be: copies of copies in loops and branches lead to the same questions many times."""
+        question = (id(node), key)
+        known = frame.memo.get(question)
+        if known is not None:
+            return known
+        if len(self._running) > MAX_NESTING_OF_KEYS:
+            return self._cut(0)
+        return self._solve((question, id(frame)), frame.memo, question, work_out)
+
     def _solve(
-        self, key: tuple[int, int], memo: dict[K, Values], memo_key: K, work_out: Callable[[], Values]
+        self, key: tuple[object, int], memo: dict[K, Values], memo_key: K, work_out: Callable[[], Values]
     ) -> Values:
         """Work out the answer to a question and remember it, unless a cycle cut it short."""
         depth = len(self._running)

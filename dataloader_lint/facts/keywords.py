@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import libcst as cst
 
@@ -51,6 +52,10 @@ class Changes:
 
 def lookup(ev: Evaluator, node: cst.CSTNode, key: object, frame: Frame) -> Values:
     """What `node[key]` can be where the dict expression `node` stands; ABSENT among the values if it may be missing."""
+    return ev.key(node, key, frame, partial(_lookup, ev, node, key, frame))
+
+
+def _lookup(ev: Evaluator, node: cst.CSTNode, key: object, frame: Frame) -> Values:
     if not isinstance(node, cst.Name):
         return merge(*(in_value(ev, value, key, frame.scope) for value in ev.values(node, frame)))
     found_changes = changes_at(ev, node, key, frame)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Protocol
 import libcst as cst
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from dataloader_lint.facts.classes import Bases
     from dataloader_lint.facts.extras import Extras
     from dataloader_lint.facts.names import Binding
@@ -74,7 +76,7 @@ class Frame:
     receiver: Value | None = None
     outer: Frame | None = None
     depth: int = 0
-    memo: dict[int, Values] = field(default_factory=dict)
+    memo: dict[object, Values] = field(default_factory=dict)
     extra: tuple[Passed, ...] | None = None
 
 
@@ -236,6 +238,10 @@ class Evaluator(Protocol):
 
     def values(self, node: cst.CSTNode, frame: Frame) -> Values:
         """What an expression can be in a frame."""
+        ...
+
+    def key(self, node: cst.CSTNode, key: object, frame: Frame, work_out: Callable[[], Values]) -> Values:
+        """What `work_out` gives as the value of a key of the dict that an expression stands for."""
         ...
 
     def binding(self, binding: Binding, frame: Frame, use: cst.CSTNode | None = None) -> Values:

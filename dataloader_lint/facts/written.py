@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import libcst as cst
@@ -12,6 +13,7 @@ from dataloader_lint.facts.names import Kind, bindings_of
 from dataloader_lint.facts.values import Const, Evaluator, Frame, Mapping, Value, constant
 
 _MAX_DEPTH = 6
+_MAX_PLACES = 100
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,11 +73,11 @@ def in_dict(ev: Evaluator, node: cst.BaseExpression, key: str, frame: Frame, dep
     if depth > _MAX_DEPTH:
         return None
     if not isinstance(node, cst.Name):
-        return _joined([_in_value(ev, value, key, frame, depth) for value in ev.values(node, frame)])
+        return _joined(_in_value(ev, value, key, frame, depth) for value in ev.values(node, frame))
     changes = keywords.changes_at(ev, node, key, frame)
     if changes is None or changes.unsure or changes.defaults:
         return None
-    return _joined([_in_change(ev, change, key, changes.frame, depth) for change in changes.reached])
+    return _joined(_in_change(ev, change, key, changes.frame, depth) for change in changes.reached)
 
 
 def _in_change(ev: Evaluator, change: keywords.Change, key: str, frame: Frame, depth: int) -> Places:
@@ -90,7 +92,7 @@ def _in_change(ev: Evaluator, change: keywords.Change, key: str, frame: Frame, d
     assert binding is not None
     if binding.kind is Kind.VALUE and not binding.path and binding.value is not None:
         return in_dict(ev, binding.value, key, frame, depth + 1)
-    return _joined([_in_value(ev, value, key, frame, depth) for value in ev.binding(binding, frame)])
+    return _joined(_in_value(ev, value, key, frame, depth) for value in ev.binding(binding, frame))
 
 
 def _in_value(ev: Evaluator, value: Value, key: str, outer: Frame, depth: int) -> Places:
@@ -160,10 +162,11 @@ def _over(layers: list[Places], frame: Frame) -> Places:
     return [*found, Written(None, frame)]
 
 
-def _joined(several: list[Places]) -> Places:
+def _joined(several: Iterator[Places]) -> Places:
+    """All of several; looked for one after the other, as each may lead on to many more."""
     found: list[Written] = []
     for each in several:
-        if each is None:
+        if each is None or len(found) > _MAX_PLACES:
             return None
         found.extend(each)
     return found or None

@@ -55,6 +55,10 @@ def is_kept_away(names: frozenset[str], at: Node, frame: Frame) -> bool:
 def is_checked(name: str, scope: Scope) -> bool:
     """Whether the module of a scope anywhere refuses a number with this name that is 0, or sets it anew."""
     tree = scope.module.tree
+    return tree.once((f"checked {name}", id(tree.root)), lambda: _is_checked(name, tree))
+
+
+def _is_checked(name: str, tree: Tree) -> bool:
     names = frozenset({name})
     for each in tree.root.descend():
         for check in each.own(cst.If):

@@ -7,13 +7,16 @@ is asked about every file, of which the gate lets few through in a real run; eac
 from __future__ import annotations
 
 import json
+import resource
 import sys
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from dataloader_lint import fixer, linter
 from dataloader_lint.fixer import fix_source
+from dataloader_lint.gate import LOADING
 from dataloader_lint.linter import examine
 from dataloader_lint.rules.registry import INTERNAL_ERROR, UNREADABLE_FILE, found_rules
 from dataloader_lint.settings import Settings
@@ -25,10 +28,14 @@ _NOWHERE = "/nonexistent"  # so that no other file is opened
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What one file came to. `unreadable` and `crashes` are messages, `broken_by_fix` is one where a fix did harm."""
+    """What one file came to. `unreadable` and `crashes` are messages, `broken_by_fix` is one where a fix did harm.
+
+    `megabytes` is the most memory that the process has held so far, all files before this one included.
+    """
 
     path: str
     seconds: float
+    megabytes: int
     findings: int
     unreadable: str
     crashes: list[str]
@@ -44,7 +51,7 @@ def probe(path: Path) -> Outcome:
     try:
         text = decode(source)
     except UnreadableError as error:
-        return Outcome(str(path), time.perf_counter() - start, 0, error.problem, [], 0, "")
+        return Outcome(str(path), time.perf_counter() - start, _megabytes(), 0, error.problem, [], 0, "")
     examined = examine(text, filename, EVERY_RULE)
     crashes = [one.problem for one in examined.diagnostics if one.code == INTERNAL_ERROR]
     unreadable = next((one.problem for one in examined.diagnostics if one.code == UNREADABLE_FILE), "")
@@ -55,7 +62,17 @@ def probe(path: Path) -> Outcome:
         crashes += [one.problem for one in result.remaining if one.code == INTERNAL_ERROR]
         harm = harm_of(source, result.source)
     seconds = round(time.perf_counter() - start, 3)
-    return Outcome(str(path), seconds, len(examined.diagnostics), unreadable, crashes, fixed, harm)
+    return Outcome(str(path), seconds, _megabytes(), len(examined.diagnostics), unreadable, crashes, fixed, harm)
+
+
+def ask_every_rule() -> None:
+    """For the rest of this process, take every file for one about loading, so that no rule is spared any."""
+    linter.subjects = lambda *_: frozenset({LOADING})
+    fixer.may_matter = lambda *_: True
+
+
+def _megabytes() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
 
 
 def harm_of(before: bytes, after: bytes) -> str:
@@ -84,5 +101,6 @@ def outcomes(folder: Path, step: int = 1, first: int = 0) -> Iterator[Outcome]:
 
 
 if __name__ == "__main__":
+    ask_every_rule()
     for one in outcomes(Path(sys.argv[1]), *map(int, sys.argv[2:])):
         print(json.dumps(asdict(one)), flush=True)

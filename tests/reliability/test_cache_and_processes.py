@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from reliability.budget import within
 from reliability.commands import COMMAND, REPORTED, lint
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="signals, and a look at /proc")
@@ -136,7 +137,7 @@ def stopped(project: Path, with_signal: signal.Signals, after: float) -> int:
 def kill_again_and_again(project: Path, times: int, seed: int) -> None:
     chance = random.Random(seed)
     plain = findings(project, "--no-cache")
-    for number in range(times):
+    for number in within("kills of runs with processes", range(times)):
         with_signal = signal.SIGKILL if number % 3 else signal.SIGINT
         stopped(project, with_signal, chance.uniform(0.2, 3.0))
         if number % 4 == 0:

@@ -6,6 +6,7 @@ import random
 from pathlib import Path
 
 import black
+import hypothesmith
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -15,6 +16,7 @@ from dataloader_lint.fixer import fix_source
 from dataloader_lint.linter import lint_source
 from dataloader_lint.rules.registry import INTERNAL_ERROR, UNREADABLE_FILE
 from fixture_harness import FIXTURES
+from reliability.budget import for_a_while
 from reliability.programs import Program, Style, programs, render, styles
 from reliability.rewriting import mutated, sites, with_comments
 from reliability.sweep import EVERY_RULE, harm_of
@@ -113,6 +115,7 @@ def test_what_failed_once(path: Path) -> None:
 
 
 @pytest.mark.long
+@for_a_while
 @many
 @given(programs(), styles(), st.integers(0, 10**6))
 def test_findings_are_stable_long(program: Program, style: Style, seed: int) -> None:
@@ -120,6 +123,7 @@ def test_findings_are_stable_long(program: Program, style: Style, seed: int) -> 
 
 
 @pytest.mark.long
+@for_a_while
 @many
 @given(programs(), styles(), st.booleans())
 def test_repairs_do_no_harm_long(program: Program, style: Style, unsafe: bool) -> None:
@@ -127,6 +131,7 @@ def test_repairs_do_no_harm_long(program: Program, style: Style, unsafe: bool) -
 
 
 @pytest.mark.long
+@for_a_while
 @many
 @given(st.sampled_from(FILES), st.integers(0, 10**9))
 def test_spoiled_files_long(path: Path, seed: int) -> None:
@@ -134,6 +139,7 @@ def test_spoiled_files_long(path: Path, seed: int) -> None:
 
 
 @pytest.mark.long
+@for_a_while
 @settings(parent=many, max_examples=1_000)
 @given(st.sampled_from(FILES), st.integers(0, 10**9))
 def test_layout_of_real_code_long(path: Path, seed: int) -> None:
@@ -141,12 +147,11 @@ def test_layout_of_real_code_long(path: Path, seed: int) -> None:
 
 
 @pytest.mark.long
+@for_a_while
 @settings(parent=many, max_examples=500)
-@given(st.data())
-def test_any_syntax(data: st.DataObject) -> None:
+@given(st.deferred(hypothesmith.from_node))
+def test_any_syntax(text: str) -> None:
     """Code of every shape that Python's grammar has, from hypothesmith, with the words in it that open the gate."""
-    hypothesmith = pytest.importorskip("hypothesmith")
-    text = data.draw(hypothesmith.from_node())
     source = f"from torch.utils.data import DataLoader, Dataset\n{text}"
     found = lint_source(source, NOWHERE, EVERY_RULE, fixes=True)
     assert not [one for one in found if one.code == INTERNAL_ERROR], found

@@ -90,16 +90,21 @@ def check(loader: Loader) -> Iterator[Finding]:
 
 def fix(loader: Loader, name: str, editor: Editor) -> Repair | None:
     from dataloader_lint.edits import Repair, follow_workers, remove_option
-    from dataloader_lint.facts.needs_workers import without_workers
-
-    def fails(other: Loader) -> bool:
-        return without_workers(other, name) is not None
 
     def follow(present: str, workers: str) -> str:
         return f"{present} if {workers} > 0 else {_OPTIONS[name][0]}"
 
-    edit = follow_workers(editor, loader, name, fails, follow)
+    edit = follow_workers(editor, loader, name, _FAILS[name], follow)
     if edit is not None:
         return Repair(Safety.SAFE, f"Let `{name}` follow the number of workers", (edit,))
-    edit = remove_option(editor, loader, name, fails)
+    edit = remove_option(editor, loader, name, _FAILS[name])
     return Repair(Safety.SAFE, f"Remove `{name}`", (edit,))
+
+
+def _fails(name: str, loader: Loader) -> bool:
+    from dataloader_lint.facts.needs_workers import without_workers
+
+    return without_workers(loader, name) is not None
+
+
+_FAILS = {name: partial(_fails, name) for name in _OPTIONS}

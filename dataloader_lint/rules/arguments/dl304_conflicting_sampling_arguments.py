@@ -117,9 +117,18 @@ def _advice(conflict: Conflict) -> str:
 
 def fix(loader: Loader, conflict: Conflict, editor: Editor) -> Repair | None:
     from dataloader_lint.edits import Repair, remove_option
-    from dataloader_lint.facts.sampling import conflicts_of
 
-    if (conflict.first, conflict.second) not in _SUPERFLUOUS or not conflict.is_sure or conflict.default:
+    has_it = _HAVE.get((conflict.first, conflict.second))
+    if has_it is None or not conflict.is_sure or conflict.default:
         return None
-    edit = remove_option(editor, loader, conflict.second, lambda other: conflict in conflicts_of(other))
+    edit = remove_option(editor, loader, conflict.second, has_it)
     return Repair(Safety.SAFE, f"Remove `{conflict.second}`", (edit,))
+
+
+def _has(first: str, second: str, loader: Loader) -> bool:
+    from dataloader_lint.facts.sampling import Conflict, conflicts_of
+
+    return Conflict(first, second, True, "") in conflicts_of(loader)
+
+
+_HAVE = {pair: partial(_has, *pair) for pair in _SUPERFLUOUS}

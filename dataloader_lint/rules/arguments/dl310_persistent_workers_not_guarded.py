@@ -99,7 +99,7 @@ def fix(loader: Loader, editor: Editor) -> Repair | None:
                 raise RefusedError("an expression with a guard of its own")
             return _FOLLOWING[name].format(value=present, workers=workers)
 
-        edit = follow_workers(editor, loader, name, lambda other: _zero(other) is not None, follow)
+        edit = follow_workers(editor, loader, name, _is_reported, follow)
         if edit is None:
             return None
         edits.append(edit)
@@ -114,6 +114,10 @@ _FOLLOWING = {
     "multiprocessing_context": "{value} if {workers} > 0 else None",
     "timeout": "{value} if {workers} > 0 else 0",
 }
+
+
+def _is_reported(loader: Loader) -> bool:
+    return _zero(loader) is not None
 
 
 def _zero(loader: Loader) -> tuple[Zero, list[str]] | None:
