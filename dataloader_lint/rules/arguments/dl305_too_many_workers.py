@@ -5,9 +5,9 @@ Reports a DataLoader whose `num_workers` is written out and above `max_workers` 
 all of `os.cpu_count()`.
 
 ## Why is this bad?
-Every worker is a process that imports what the Dataset needs and keeps batches ready. `os.cpu_count()` counts the CPUs
-of the machine, not those that the process may use, and each process of distributed training starts as many again.
-torch itself warns where there are more workers than usable CPUs.
+Every worker is a process that keeps batches ready. `os.cpu_count()` counts the CPUs of the machine, not those that the
+process may use, and each process of distributed training starts as many again. torch itself warns where there are more
+workers than usable CPUs.
 
 ## Known limits
 A number from an option, a parameter or a configuration is not judged, whatever its default.

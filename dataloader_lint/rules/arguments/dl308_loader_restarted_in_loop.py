@@ -6,9 +6,10 @@ Reports `next(iter(loader))` in a loop over steps, or in a function of the modul
 a loop with the same arguments.
 
 ## Why is this bad?
-Every `iter(loader)` starts all workers, which import what they need and prefetch several batches; one batch is taken
-and the rest is thrown away: several times slower. Without shuffling it is the same first batch each time.
-`persistent_workers=True` keeps the workers of one loader, which is lost with the loader.
+Every `iter(loader)` starts all workers, which prefetch several batches; one batch is taken and the rest is thrown away:
+several times slower. Workers that are persistent stay, and what they prefetched is thrown away as well. Without
+shuffling it is the same first batch each time. `persistent_workers=True` keeps the workers of one loader, which is lost
+with the loader.
 
 ## Known limits
 Silent where the loader is known to have no workers, where its arguments change with the loop, in loops over epochs, and

@@ -7,11 +7,11 @@ from a file while the Dataset is constructed (`numpy.load`, `fromfile`, `loadtxt
 `start-method = "spawn"` or `"forkserver"`, or a `target-python` from 3.14 on.
 
 ## Why is this bad?
-Spawned workers get the Dataset by pickling, and numpy pickles an array by value, a memory map too: it is read from the
-disk whole and sent through a pipe. Measured with torch 2.13, spawn and forkserver: each worker holds 95 MB more for an
-array of 95 MB and 95 MB more for a `memmap` of that size, and 0 for a tensor, which travels as shared memory.
+Spawned workers get the Dataset by pickling, and numpy pickles an array by value, a memory map too. Measured with torch
+2.13, spawn and forkserver: each worker holds 95 MB more for an array of 95 MB and 95 MB more for a `memmap` of that
+size, and 0 for a tensor, which travels as shared memory.
 
-Forked workers share the pages of both for as long as nobody writes to them.
+Forked workers share the array for as long as nobody writes to it.
 
 ## Known limits
 How large the file is, the code does not say. Nothing is said where all loaders in sight that read the Dataset fork

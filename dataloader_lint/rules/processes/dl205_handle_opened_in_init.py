@@ -9,9 +9,10 @@ workers. The report stands on the call that opens it.
 
 ## Why is this bad?
 Forked workers share the position of an open file. In 4,000 reads by 4 workers, 6 to 12 of 100 from an `open(..., "rb")`
-returned bytes of another sample, without an error; 64 of 100 from a zip archive (2 workers) raised `BadZipFile`, as did
-27 of 100 from an `.npz` archive; 2.6 of 100 from a tar archive were wrong without an error; an LMDB environment with
-its lock failed in 97 of 100 with `MDB_READERS_FULL`. `h5py` returned wrong data with HDF5 before 1.12, and none since.
+returned bytes of another sample, without an error. With 2 workers 64 of 100 from a zip archive raised `BadZipFile`, as
+did 27 of 100 from an `.npz` archive; 2.6 of 100 from a tar archive were wrong without an error; an LMDB environment
+with its lock failed in 97 of 100 with `MDB_READERS_FULL`. `h5py` returned wrong data with HDF5 before 1.12, and none
+since.
 
 Workers that are started by spawn (macOS, Windows) or forkserver (Linux from Python 3.14 on) get the Dataset pickled,
 and none of these handles can be pickled: the first iteration raises.

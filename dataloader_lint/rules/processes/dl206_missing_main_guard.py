@@ -8,10 +8,11 @@ calls lie between. Loaders that a library makes from a keyword such as `num_work
 per file.
 
 ## Why is this bad?
-On macOS and Windows, and on Linux since Python 3.14, a worker is a new process that imports the script again. Without
-a guard it comes to the same statement, and dies; the loader in the script then raises RuntimeError as well. Each
-worker runs the whole module level, so that the data set is loaded and CUDA is started once more per worker and epoch,
-also where only a part of the script stands under the guard.
+On macOS and Windows, and on Linux since Python 3.14, a worker is a new process that imports the script again (from
+3.14.1 on, its fork server does so, once). Without a guard that comes to the same statement, and dies; the loader in the
+script then raises RuntimeError or EOFError. Under spawn the whole module level runs once more per worker and epoch, 7
+times in all for 3 epochs with 2 workers, also where only a part of the script stands under the guard: whatever it loads
+is loaded as often.
 
 ## Known limits
 Loaders whose number of workers is computed at run time or read from a file are unknown, and the rule says nothing.
@@ -62,6 +63,7 @@ When the script only ever runs where workers are forked: on Linux, with a Python
 - `RuntimeError: An attempt has been made to start a new process before the current process has finished its
   bootstrapping phase.`
 - `RuntimeError: DataLoader worker (pid(s) ...) exited unexpectedly`
+- `EOFError: unexpected EOF` (Linux, from Python 3.14.1 on)
 
 ## References
 - [Platform-specific behaviors of torch.utils.data](https://docs.pytorch.org/docs/stable/data.html#platform-specific-behaviors)

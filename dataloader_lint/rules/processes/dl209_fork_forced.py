@@ -7,11 +7,10 @@ torchcodec.
 
 ## Why is this bad?
 A forked process has a copy of all locks, but only one of the threads: what another thread held at that moment stays
-locked for ever, and the loader hangs without a message. CUDA cannot be used again in a forked process.
+locked for ever, and a worker that waits for it hangs. CUDA cannot be used again in a forked process.
 
-Measured with torch 2.13: a worker that was forked after its parent had run a query of polars (2.1) hangs at its own
-first one, and an asynchronous file system of fsspec that was made before the fork raises RuntimeError (`This class is
-not fork-safe`). Both work in a worker of a fork server.
+Measured with torch 2.13: an asynchronous file system of fsspec that was made before the fork raises RuntimeError (`This
+class is not fork-safe`) in a forked worker, and works in one of a fork server. The manual of polars asks for spawn.
 
 ## Known limits
 Whether workers use the package is not looked at.
@@ -46,6 +45,7 @@ Where the package is never used before workers start.
 
 ## References
 - [Contexts and start methods](https://docs.python.org/3/library/multiprocessing.html#contexts-and-start-methods)
+- [Polars: multiprocessing](https://docs.pola.rs/user-guide/misc/multiprocessing/)
 """
 
 from __future__ import annotations

@@ -8,8 +8,9 @@ reported: public ones at module level that the project itself never makes.
 
 ## Why is this bad?
 Each worker has its own copy of the Dataset and goes through all of it. Measured with torch 2.13: 10 items come as 20
-with two workers, every item exactly twice, and there is no message. An epoch takes as many times longer, and metrics
-count samples that were seen several times.
+with two workers, every item exactly twice. There is no message, except for a warning where the Dataset has a length and
+somebody asked for that of the loader. An epoch has as many times more batches, and metrics count samples that were seen
+several times.
 
 ## Known limits
 Silent where a `worker_init_fn` may share the work out, for streams without end or made by chance, for stages of data

@@ -152,7 +152,7 @@ def _at_start(seeding: Seeding) -> Finding | None:
         return None  # the numbers go on in the next epoch
     elif seeding.reads_state:
         problem = (
-            f"`{seeding.function}` seeds from numpy's state, whose second word is the same in every worker and epoch "
+            f"`{seeding.function}` seeds from numpy's state, whose first word is the same in every worker and epoch "
             "since torch seeds numpy itself: each epoch repeats the random numbers of the first"
         )
     else:

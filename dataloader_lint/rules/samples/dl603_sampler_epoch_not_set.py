@@ -11,9 +11,9 @@ The sampler shuffles with its own seed plus the number of the epoch, so that all
 does not change it.
 
 ## Known limits
-Loops that own no loader in sight (Lightning, Accelerate, Ignite and other trainers, which call `set_epoch` themselves)
-are left alone, and so are samplers with `shuffle=False`, loops without gradients, and projects that call `set_epoch`
-on any object on the way, even on another one.
+Loops that own no loader in sight (those of Lightning, Accelerate, Ignite and other trainers) are left alone, and so are
+samplers with `shuffle=False`, loops without gradients, and projects that call `set_epoch` on any object on the way,
+even on another one.
 
 ## Example
 ```python

@@ -1,4 +1,4 @@
-"""Reading the same whole file again for every sample costs more than most samples do.
+"""Reading the same whole file again for every sample can cost milliseconds each time.
 
 ## What it does
 Reports calls in worker code that read a whole file (`pandas.read_csv` and its kin, `json.load`, `pickle.load`,

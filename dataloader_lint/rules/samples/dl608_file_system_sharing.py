@@ -6,8 +6,7 @@ Reports `torch.multiprocessing.set_sharing_strategy("file_system")`.
 ## Why is this bad?
 It is the usual answer to `Too many open files`, and it works; but each shared tensor is then a file in `/dev/shm`.
 Measured with torch 2.13: 28 files while a loader runs, none left after a normal end or after the processes are killed,
-24 left where the daemon that removes them is killed too, as happens when a whole container is. A small `/dev/shm`
-fills up.
+24 left where the daemon that removes them is killed too, as happens when a whole container is.
 
 ## Known limits
 Only calls whose argument is known are reported.

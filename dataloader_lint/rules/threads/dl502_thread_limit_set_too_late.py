@@ -7,7 +7,7 @@ torch for the first two, numpy or torch for the third, numexpr or pandas for the
 are reported as well, unless torch, or something that may bring it, is imported later: torch still obeys them then.
 
 ## Why is this bad?
-The libraries read these variables once, when they are loaded. Measured with torch 2.13: `OMP_NUM_THREADS=1` set after
+torch and numpy read these variables once, when they are loaded. Measured with torch 2.13: `OMP_NUM_THREADS=1` set after
 `import torch` changes nothing (2 threads stay 2), set before it works, also after numpy. numpy's own OpenBLAS wants it
 before numpy is imported. The statement looks like a limit and is none for this process. Processes that it starts later
 do inherit the variable.

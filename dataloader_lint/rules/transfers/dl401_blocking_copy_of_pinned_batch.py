@@ -50,7 +50,7 @@ the move, which the copy might then see.
 Where the copy is no part of what takes time, for example a single batch that is moved once before training.
 
 ## Error messages
-None: the program runs, only slower than it could.
+None: the program runs, and the host waits.
 
 ## References
 - [CUDA semantics: use pinned memory buffers](https://docs.pytorch.org/docs/stable/notes/cuda.html#use-pinned-memory-buffers)

@@ -40,7 +40,7 @@ Unsafe: adds `pin_memory=True`, which costs one more copy of every batch on the 
 When the copies take no time to speak of, or memory is short.
 
 ## Error messages
-None: the program runs, only slower than it could.
+None: the program runs.
 
 ## References
 - [Memory pinning](https://docs.pytorch.org/docs/stable/data.html#memory-pinning)

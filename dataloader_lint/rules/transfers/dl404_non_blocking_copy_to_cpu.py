@@ -1,4 +1,4 @@
-"""A tensor that is copied to the CPU with `non_blocking=True` is read before it has arrived.
+"""A tensor that is copied to the CPU with `non_blocking=True` may be read before it has arrived.
 
 ## What it does
 Reports `.to("cpu", non_blocking=True)` where the result is read on the spot or further down in the same block
@@ -6,9 +6,9 @@ Reports `.to("cpu", non_blocking=True)` where the result is read on the spot or 
 the device. The device and the flag must both be known.
 
 ## Why is this bad?
-The call can return before the copy is complete. Until the device has been waited for, the tensor on the
-CPU holds whatever its memory held before: wrong numbers, without an error, and only sometimes. From CPU to CPU the
-argument has no effect, so the rule wants to see that the tensor comes from somewhere else.
+The call can return before the copy is complete. Whoever reads the tensor on the CPU before the device has been waited
+for can see wrong numbers, without an error. From CPU to CPU the argument has no effect, so the rule wants to see that
+the tensor comes from somewhere else.
 
 ## Known limits
 Nothing is said where the tensor is a batch of a loader, which lies on the CPU anyway, where the result is handed on
@@ -43,7 +43,7 @@ Safe: drops `non_blocking=True`, so that the copy is complete when the call retu
 When something that the linter does not see waits for the device in between.
 
 ## Error messages
-None: the numbers are wrong.
+None: numbers can be wrong.
 
 ## References
 - [Tensor.to](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.to.html)
