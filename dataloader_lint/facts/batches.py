@@ -16,7 +16,7 @@ import libcst as cst
 from dataloader_lint.facts import classes, keywords
 from dataloader_lint.facts.branches import is_reached
 from dataloader_lint.facts.loaders import Loader, loader_of
-from dataloader_lint.facts.module import ModuleFacts
+from dataloader_lint.facts.module import ModuleFacts, last_name
 from dataloader_lint.facts.names import Binding, Kind, resolve
 from dataloader_lint.facts.parameters import arguments_of_callers
 from dataloader_lint.facts.tree import Scope, Tree, function_scope
@@ -106,6 +106,14 @@ class Transfer:
     @property
     def is_cuda_call(self) -> bool:
         return isinstance(self.call.func, cst.Attribute) and self.call.func.attr.value == "cuda"
+
+    @property
+    def may_name_device(self) -> bool:
+        """Whether it may be a move to a device, and not a conversion; a cheap look before the evaluation."""
+        given = _argument(self.call, "device") or next(iter(_positional(self.call)), None)
+        if given is None:
+            return self.is_cuda_call or any(arg.star for arg in self.call.args)
+        return _TYPE_NAME.search(last_name(given)) is None
 
     @property
     def is_reached(self) -> bool:
@@ -239,6 +247,7 @@ class Transfer:
         return self.ev.values(node, self.frame)
 
 
+_TYPE_NAME = re.compile(r"dtype|^(?:b?float|double|half|u?int|long|short|bool|complex)(?:\d+)?$", re.IGNORECASE)
 _DEVICE_NAME = re.compile(r"device|gpu|cuda|rank|\bdev\b")
 
 

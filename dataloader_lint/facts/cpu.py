@@ -120,7 +120,7 @@ def early_reads(transfers: Iterable[Transfer]) -> Iterator[tuple[Transfer, Early
 
 def _early_read(transfer: Transfer) -> EarlyRead | None:
     """Where the result of a `.to("cpu", non_blocking=True)` is read without waiting for it."""
-    if not is_to_cpu(transfer) or not is_constant(transfer.non_blocking, True) or not _comes_from_device(transfer):
+    if not is_constant(transfer.non_blocking, True) or not is_to_cpu(transfer) or not _comes_from_device(transfer):
         return None
     tree = transfer.frame.scope.module.tree
     direct = _reader(transfer.ev, transfer.frame, tree, transfer.call)

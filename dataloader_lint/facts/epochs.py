@@ -11,6 +11,7 @@ from dataloader_lint.facts.branches import is_reached
 from dataloader_lint.facts.library import ITERATING
 from dataloader_lint.facts.loaders import Loader, loader_of
 from dataloader_lint.facts.module import ModuleFacts, last_name
+from dataloader_lint.facts.names import Kind, resolve
 from dataloader_lint.facts.project import Project
 from dataloader_lint.facts.tree import Node, Scope, Tree, function_scope
 from dataloader_lint.facts.values import (
@@ -27,8 +28,11 @@ from dataloader_lint.facts.values import (
     Iterator as Iterated,
 )
 
+Loop = cst.For | cst.While
+
 MAX_DEPTH = 3
 MAX_STEPS = 1_000
+_BY_NAME = (Kind.FUNCTION, Kind.CLASS, Kind.IMPORT)
 _TRAINING = frozenset({"backward", "manual_backward", "optimizer_step", "scale"})
 
 
@@ -64,7 +68,7 @@ class Pass:
 class EpochLoop:
     """A loop in whose body a loader made before it is gone through."""
 
-    loop: cst.For | cst.While
+    loop: Loop
     frame: Frame
     passes: tuple[Pass, ...]
 
@@ -77,39 +81,57 @@ def is_spoken_of(project: Project, module: ModuleFacts, word: str) -> bool:
     return any(keyword is not None and keyword.value == word for keyword in keywords)
 
 
-def epoch_loops(ev: Evaluator, module: ModuleFacts) -> Iterator[EpochLoop]:
-    """The loops of a module that surely or maybe run more than once and go through loaders each time."""
-    tree = module.tree
+def loops_of(module: ModuleFacts) -> Iterator[Loop]:
+    """The loops of the functions of a module and of its top, each function's in document order."""
     for scope in module.root.descend():
-        if not isinstance(scope.node, cst.FunctionDef | cst.Module):
+        if isinstance(scope.node, cst.FunctionDef | cst.Module):
+            loops: list[Loop] = [*scope.own(cst.For), *scope.own(cst.While)]
+            yield from sorted(loops, key=module.tree.order)
+
+
+def training_loops(project: Project, module: ModuleFacts) -> Iterator[Loop]:
+    """Those loops in which something may be trained: a cheap look at names before a search that is not cheap."""
+    for loop in loops_of(module):
+        head = loop.target if isinstance(loop, cst.For) else loop.test
+        if "epoch" in module.tree.words(head).lower():
+            yield loop
             continue
-        loops: list[cst.For | cst.While] = [*scope.own(cst.For), *scope.own(cst.While)]
-        frame = ev.frame_of(scope)
-        for loop in sorted(loops, key=tree.order):
-            if isinstance(loop, cst.For) and _runs_once(ev, loop, frame):
-                continue
-            passes = tuple(_Search(ev, loop, frame).run())
-            if passes:
-                yield EpochLoop(loop, frame, passes)
+        called = {last_name(call.func) for call in module.tree.find(loop.body, cst.Call)}
+        if not called.isdisjoint(_TRAINING) or project.lead_to_calls(module, called, _TRAINING, MAX_DEPTH + 1):
+            yield loop
+
+
+def epoch_loop(ev: Evaluator, project: Project, module: ModuleFacts, loop: Loop) -> EpochLoop | None:
+    """A loop, if it surely or maybe runs more than once and goes through loaders each time."""
+    frame = ev.frame_of(module.tree.scope_of(loop))
+    passes = tuple(_Search(ev, project, loop, frame).run())
+    if not passes or (isinstance(loop, cst.For) and _runs_once(ev, loop, frame)):
+        return None
+    return EpochLoop(loop, frame, passes)
 
 
 def _runs_once(ev: Evaluator, loop: cst.For, frame: Frame) -> bool:
     """`for _ in range(1)`."""
     call = loop.iter
-    if isinstance(call, cst.Call) and last_name(call.func) == "range" and call.args:
-        ends = [ev.values(arg.value, frame) for arg in call.args[:2]]
-        numbers = [end[0].value for end in ends if len(end) == 1 and isinstance(end[0], Const) and not end[0].default]
-        if len(numbers) == len(ends) and all(isinstance(number, int) for number in numbers):
-            start, end = (0, numbers[0]) if len(numbers) == 1 else numbers
-            return int(str(end)) - int(str(start)) <= 1
-    return False
+    if not isinstance(call, cst.Call) or last_name(call.func) != "range":
+        return False
+    if not call.args or any(arg.star or arg.keyword is not None for arg in call.args):
+        return False  # Python's own takes no keywords
+    ends = [ev.values(arg.value, frame) for arg in call.args[:2]]
+    found = [end[0].value for end in ends if len(end) == 1 and isinstance(end[0], Const) and not end[0].default]
+    numbers = [number for number in found if isinstance(number, int)]
+    if len(numbers) < len(ends):
+        return False
+    start, end = (0, numbers[0]) if len(numbers) == 1 else numbers
+    return end - start <= 1
 
 
 class _Search:
     """Looks for the loaders that one loop goes through, in its body and in the functions that it calls."""
 
-    def __init__(self, ev: Evaluator, loop: cst.For | cst.While, frame: Frame) -> None:
+    def __init__(self, ev: Evaluator, project: Project, loop: Loop, frame: Frame) -> None:
         self.ev = ev
+        self.project = project
         self.loop = loop
         self.frame = frame
         self.last_step = ev.steps + MAX_STEPS
@@ -144,7 +166,7 @@ class _Search:
             for made, loader in self._loaders(self.ev.values(call.args[0].value, frame)):
                 yield Pass(loader, made, call, path)
             return
-        if len(path) > MAX_DEPTH:
+        if len(path) > MAX_DEPTH or not self._may_be_defined(call.func, name, frame):
             return
         for callee in self.ev.values(call.func, frame):
             function = callee.function if isinstance(callee, Method) else callee
@@ -157,6 +179,16 @@ class _Search:
             if id(inner) not in self.seen and is_reached(self.ev, call, frame, with_options=True):
                 self.seen.add(id(inner))
                 yield from self._nodes(_run_by(function.scope), (*path, inner))
+
+    def _may_be_defined(self, callee: cst.BaseExpression, name: str, frame: Frame) -> bool:
+        """Whether a call may run a function of the project; a cheap look before the evaluation, as most do not."""
+        module = frame.scope.module
+        if not isinstance(callee, cst.Name):
+            return self.project.defines(module, name)
+        return any(
+            self.project.defines(module, binding.member or name) if binding.kind in _BY_NAME else True
+            for binding in resolve(callee, module.tree)
+        )
 
     def _loaders(self, values: Values) -> Iterator[tuple[Made, Loader]]:
         """The loaders behind values that are iterated, where they were made before the loop."""

@@ -35,6 +35,7 @@ from dataloader_lint.source.decoding import TooMuchError
 
 # Bounds that keep the cost of one question in proportion: what they cut off is "unknown", so rules fall silent there.
 MAX_STEPS = 2_500
+TOO_MANY_STEPS = 1_500
 MAX_NESTING = 90
 MAX_NESTING_OF_KEYS = 45  # each level of these takes more of Python's stack
 MAX_DEPTH = 4
@@ -106,6 +107,7 @@ class Evaluation:
             return self._cut(self._running[key])
         if self.steps > self._last_step or depth > MAX_NESTING:
             return self._cut(0)
+        started = self.steps
         self.steps += 1
         if not self.steps & 255:
             self.check_time()
@@ -115,8 +117,9 @@ class Evaluation:
             result = work_out()
         finally:
             del self._running[key]
-        # What a cycle cut short is good for its own head, and for nobody on the way there.
-        if self._low >= depth:
+        # What a cycle cut short is good for its own head, and for nobody on the way there; but what has used up most of
+        # what a question may cost would do so for whoever asks.
+        if self._low >= depth or self.steps - started > TOO_MANY_STEPS:
             memo[memo_key] = result
             self._low = before
         else:

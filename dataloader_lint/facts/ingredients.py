@@ -48,7 +48,7 @@ _FRESH = (
     *("time.", "uuid.", "secrets.", "datetime.", "os.urandom", "os.getpid", "random.", "numpy.random."),
     *("torch.rand", "torch.seed", "torch.random.", "torch.empty", "torch.normal", "torch.bernoulli"),
 )
-_STATE = frozenset({"numpy.random.get_state"})  # in a worker its second word is the same in all epochs
+_STATE = frozenset({"numpy.random.get_state"})  # in a worker the first word of its array is the same in all epochs
 _COMBINING = frozenset(
     {
         "builtins.abs",

@@ -31,6 +31,7 @@ class ModuleFacts:
         "attribute_cache",
         "classes",
         "dotted_name",
+        "functions",
         "is_package",
         "loaders",
         "method_cache",
@@ -49,10 +50,13 @@ class ModuleFacts:
         self._calls: dict[str, list[cst.Call]] | None = None
         self._stores: dict[tuple[str, str], list[Store]] | None = None
         self.classes: list[Scope] = []
+        self.functions: set[str] = set()  # the names of all, wherever they are defined
         for scope in self.tree.root.descend():
             scope.module = self
             if isinstance(scope.node, cst.ClassDef):
                 self.classes.append(scope)
+            elif isinstance(scope.node, cst.FunctionDef):
+                self.functions.add(scope.node.name.value)
 
     @property
     def root(self) -> Scope:

@@ -11,6 +11,7 @@ from collections.abc import Set as AbstractSet
 
 from dataloader_lint.facts.library import TOP_LEVEL
 from dataloader_lint.facts.module import ModuleFacts
+from dataloader_lint.facts.names import Binding
 from dataloader_lint.facts.sources import Source, Sources, read
 from dataloader_lint.facts.tree import Scope
 from dataloader_lint.source.decoding import UnreadableError, decode
@@ -193,6 +194,29 @@ class Project:
         """Whether a file of the project around `module` holds a text, be it in a comment."""
         self._sought.setdefault(module.path, set()).add(text)
         return self._around(module.path).hold(text)
+
+    def may_give_loaders(self, binding: Binding) -> bool:
+        """Whether what an import binds may be defined in a file that makes loaders; a look before it is opened."""
+        module = binding.scope.module
+        name = binding.member or binding.imported.rpartition(".")[2]
+        if self._around(module.path).make_loaders_beside(name):
+            return True
+        path = self.locate(binding.imported, module, binding.level)
+        if path is not None and path.endswith("__init__.py"):  # what it hands on may come from anywhere
+            self._sought.setdefault(module.path, set()).add(name.encode())
+        return False
+
+    def defines(self, module: ModuleFacts, name: str) -> bool:
+        """Whether a function of that name is defined anywhere in the project around `module`, or in it."""
+        return self._around(module.path).define(name) or name in module.functions
+
+    def lead_to_calls(self, module: ModuleFacts, names: set[str], wanted: frozenset[str], levels: int) -> bool:
+        """Whether functions of these names may call one of the wanted ones, through so many others at most."""
+        if any(word in module.tree.text for word in wanted):
+            return True  # what stands there may not be saved yet
+        self._sought.setdefault(module.path, set()).update(name.encode() for name in wanted)
+        leading = self._around(module.path).leading_to(frozenset(word.encode() for word in wanted), levels)
+        return not leading.isdisjoint(name.encode() for name in names)
 
     def is_collating(self, module: ModuleFacts, name: str) -> bool:
         """Whether a name stands right behind `collate_fn` anywhere in the project: `collate_fn=name`."""

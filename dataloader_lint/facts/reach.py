@@ -96,7 +96,7 @@ class Reach:
                 value.scope.module
                 for bindings in bindings_of(module.root).values()
                 for binding in bindings
-                if binding.kind is Kind.IMPORT
+                if binding.kind is Kind.IMPORT and self.ev.project.may_give_loaders(binding)
                 for value in self.ev.imported(binding)
                 if isinstance(value, Function | Class | Module) and value.scope.module is not module
             ]

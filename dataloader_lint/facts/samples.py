@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from dataloader_lint.facts.changes import UnseenChange, unseen_changes
 from dataloader_lint.facts.collating import SlowCollate, slow_collates
-from dataloader_lint.facts.epochs import EpochLoop, epoch_loops, is_spoken_of
+from dataloader_lint.facts.epochs import EpochLoop, Loop, epoch_loop, is_spoken_of, loops_of, training_loops
 from dataloader_lint.facts.generators import SharedGenerator, shared_generators
 from dataloader_lint.facts.housekeeping import Tidying, shared_by_files, tidyings
 from dataloader_lint.facts.imports import Imports
@@ -34,7 +34,8 @@ class Samples:
         self.ev = reach.ev
         self.imports = imports
         self.module = module
-        self._epoch_loops: list[EpochLoop] | None = None
+        self.project = self.workers.ev.project
+        self._searched: dict[int, EpochLoop | None] = {}
 
     @property
     def shared_generators(self) -> Iterable[SharedGenerator]:
@@ -59,12 +60,12 @@ class Samples:
     @property
     def stuck_samplers(self) -> Iterable[StuckSampler]:
         """The epoch loops whose distributed samplers repeat one order."""
-        return stuck_samplers(self.workers, self.imports, self._loops_that_matter("DistributedSampler"))
+        return stuck_samplers(self.workers, self.imports, self._training_loops("DistributedSampler"))
 
     @property
     def unseen_changes(self) -> Iterable[UnseenChange]:
         """The changes to Datasets between epochs that persistent workers never see."""
-        return unseen_changes(self.workers, self._loops_that_matter("persistent_workers"))
+        return unseen_changes(self.workers, self._training_loops("persistent_workers"))
 
     @property
     def unshared_streams(self) -> Iterable[UnsharedStream]:
@@ -104,10 +105,21 @@ class Samples:
     @property
     def epoch_loops(self) -> list[EpochLoop]:
         """The loops that go through a loader again and again."""
-        if self._epoch_loops is None:
-            self._epoch_loops = list(epoch_loops(self.ev, self.module))
-        return self._epoch_loops
+        return self._loops_with_passes(loops_of(self.module))
 
-    def _loops_that_matter(self, word: str) -> list[EpochLoop]:
-        """The epoch loops, where a word is used anywhere around; a cheap look before a search that is not cheap."""
-        return self.epoch_loops if is_spoken_of(self.workers.ev.project, self.module, word) else []
+    def _training_loops(self, word: str) -> list[EpochLoop]:
+        """The epoch loops that may train, where a word stands anywhere around."""
+        if not is_spoken_of(self.project, self.module, word):
+            return []
+        return self._loops_with_passes(training_loops(self.project, self.module))
+
+    def _loops_with_passes(self, loops: Iterable[Loop]) -> list[EpochLoop]:
+        """Those of some loops that go through a loader; each is searched once."""
+        found = []
+        for loop in loops:
+            if id(loop) not in self._searched:
+                self._searched[id(loop)] = epoch_loop(self.ev, self.project, self.module, loop)
+            searched = self._searched[id(loop)]
+            if searched is not None:
+                found.append(searched)
+        return found

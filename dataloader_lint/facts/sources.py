@@ -25,18 +25,24 @@ _CALLS = {
     "function": (re.compile(rb"(?<!def )\b([\w\x80-\xff]+)\s*\("),),
     "method": (re.compile(rb"\.([\w\x80-\xff]+)\s*\("),),
 }
+_DEFINED = re.compile(rb"\bdef[ \t]+([\w\x80-\xff]+)")
+_AT_THE_TOP = re.compile(rb"^(?:(?:async[ \t]+)?def[ \t]+|class[ \t]+)?([\w\x80-\xff]+)", re.MULTILINE)
+_CALLED = re.compile(rb"([\w\x80-\xff]+)[ \t]*\(")
+# Functions that run without being called by their own names, so that a call of one says nothing.
+_NOT_BY_NAME = frozenset({b"__call__", b"__enter__", b"__exit__", b"__getitem__", b"__init__", b"__iter__", b"forward"})
 _COLLATING = re.compile(rb"collate_fn[\"']?\s*[=:]([^\n]{1,120})")
 
 
 class Source:
     """A file of the project as text. What is told from the text is worked out when it is first asked for."""
 
-    __slots__ = ("_called", "_makes_loaders", "_outline", "_using", "_words", "path", "text")
+    __slots__ = ("_called", "_calls", "_makes_loaders", "_outline", "_using", "_words", "path", "text")
 
     def __init__(self, path: str, text: bytes) -> None:
         self.path = path
         self.text = text
         self._called: dict[str, frozenset[bytes]] = {}
+        self._calls: list[tuple[bytes, frozenset[bytes]]] | None = None
         self._outline: Outline | None = None
         self._makes_loaders: bool | None = None
         self._words: frozenset[bytes] | None = None
@@ -57,6 +63,18 @@ class Source:
         if self._words is None:
             self._words = frozenset(_WORD.findall(self.text))
         return self._words
+
+    @property
+    def calls_by_function(self) -> list[tuple[bytes, frozenset[bytes]]]:
+        """Each function's name, and the names of what is called between its head and that of the next one."""
+        if self._calls is None:
+            heads = list(_DEFINED.finditer(self.text))
+            ends = [*(head.start() for head in heads[1:]), len(self.text)]
+            self._calls = [
+                (head[1], frozenset(_CALLED.findall(self.text, head.end(), end)))
+                for head, end in zip(heads, ends, strict=False)  # without heads there is still an end
+            ]
+        return self._calls
 
     def called(self, kind: str) -> frozenset[bytes]:
         """The names by which it calls something: a "function", a "method", or a "class", by its heirs too."""
@@ -90,15 +108,21 @@ class Sources:
 
     def __init__(self, root: str, words: tuple[bytes, ...]) -> None:
         self._all: list[Source] = []
+        self._defined: set[bytes] = set()
         self._naming: dict[bytes, set[int]] = {}  # the files that import a module, by a part of its name
         self._importing: dict[str, frozenset[int]] = {}
         self._importers: dict[tuple[str, frozenset[bytes]], list[Source]] = {}
         self._with_word: dict[bytes, frozenset[int]] = {}
         self._with_text: dict[bytes, bool] = {}
+        self._leading: dict[tuple[frozenset[bytes], int], frozenset[bytes]] = {}
         self._collating: set[bytes] | None = None
+        self._beside_loaders: set[bytes] | None = None
         for path in files_of(root):
             text = read(path)
-            if text is not None and may_lead_on(text, words):
+            if text is None:
+                continue
+            self._defined.update(_DEFINED.findall(text))
+            if may_lead_on(text, words):
                 source = Source(path, text)
                 for part in source.imported:
                     self._naming.setdefault(part, set()).add(len(self._all))
@@ -143,6 +167,34 @@ class Sources:
         if text not in self._with_text:
             self._with_text[text] = any(text in source.text for source in self._all)
         return self._with_text[text]
+
+    def make_loaders_beside(self, name: str) -> bool:
+        """Whether a file that may make loaders defines this name at its top, or is itself called so."""
+        if self._beside_loaders is None:
+            makers = [source for source in self._all if source.makes_loaders]
+            paths = {part for source in makers for part in source.path.encode().split(os.sep.encode())}
+            stems = {part.removesuffix(b".py") for part in paths}
+            self._beside_loaders = stems.union(*(_AT_THE_TOP.findall(source.text) for source in makers))
+        return name.encode() in self._beside_loaders
+
+    def leading_to(self, wanted: frozenset[bytes], levels: int) -> frozenset[bytes]:
+        """The names of functions that call one of the wanted ones, through so many others at most."""
+        key = (wanted, levels)
+        if key not in self._leading:
+            found: set[bytes] = set()
+            new = set(wanted)
+            for _ in range(levels):
+                numbers: set[int] = set().union(*map(self._holding, new))
+                calls = [each for number in numbers for each in self._all[number].calls_by_function]
+                new = {name for name, called in calls if name not in found and not called.isdisjoint(new)}
+                new -= _NOT_BY_NAME
+                found |= new
+            self._leading[key] = frozenset(found)
+        return self._leading[key]
+
+    def define(self, name: str) -> bool:
+        """Whether a file of the project defines a function of that name; all files count, whatever they hold."""
+        return name.encode() in self._defined
 
     def is_collating(self, name: str) -> bool:
         """Whether a name stands right behind `collate_fn` anywhere: `collate_fn=name`."""

@@ -8,7 +8,7 @@ from evidence.harness import Proof
 
 PROOF = Proof(
     rule="DL209",
-    symptom="RuntimeError: This class is not fork-safe (fsspec; polars hangs instead)",
+    symptom="RuntimeError: This class is not fork-safe (fsspec)",
     cure="gives all batches",
     before="""
     import fsspec
