@@ -20,12 +20,19 @@ IMPORTS = "importing"
 PARSE = "parsing"
 # What takes all that happens below it, by a part of a file's path, and then what the innermost of all others does; the
 # first that fits.
-WHOLE = (("importlib._bootstrap", IMPORTS), ("libcst/_parser/", PARSE), ("dataloader_lint/source/parsing", PARSE))
+WHOLE = (
+    ("importlib._bootstrap", IMPORTS),
+    ("libcst/_parser/", PARSE),
+    ("dataloader_lint/source/parsing", PARSE),
+    ("dataloader_lint/source/bare", PARSE),
+)
 KINDS = (
     ("libcst/", "writing code with LibCST, for positions"),
     ("dataloader_lint/facts/tree", "facts: walking trees"),
     ("dataloader_lint/facts/names", "facts: binding names"),
     ("dataloader_lint/facts/project", "facts: finding modules"),
+    ("dataloader_lint/facts/sources", "facts: finding modules"),
+    ("dataloader_lint/facts/outline", "facts: finding modules"),
     ("dataloader_lint/facts/", "facts: the rest"),
     ("dataloader_lint/rules/", "rules"),
     ("dataloader_lint/source/", "finding and decoding files"),
