@@ -165,3 +165,19 @@ def test_listing_the_rules_does_not_import_libcst() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
+
+
+def test_the_cv2_call_that_starts_threads_is_named(tmp_path: Path) -> None:
+    source = (
+        "import cv2\n"
+        "from torch.utils.data import DataLoader, Dataset\n\n\n"
+        "class Photos(Dataset):\n"
+        "    def __getitem__(self, index):\n"
+        "        image = cv2.imread(self.paths[index])\n"
+        "        return {}\n\n\n"
+        "loader = DataLoader(Photos(), num_workers=2)\n"
+    )
+    only = lint_source(source.format("image"), str(tmp_path / "a.py"))
+    assert ["cv2.imread" in one.problem for one in only if one.code == "DL501"] == [True]
+    both = lint_source(source.format("cv2.cvtColor(image, 4)"), str(tmp_path / "a.py"))
+    assert ["cv2.cvtColor" in one.problem for one in both if one.code == "DL501"] == [True]

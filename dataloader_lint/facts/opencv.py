@@ -33,6 +33,8 @@ _NO_WORK = frozenset(
         "waitKey",
     }
 )
+# Measured under 4.11 and 5.0 to keep to the calling thread, so that the name of another call says more.
+_ONE_THREAD = frozenset({"getPerspectiveTransform", "imread"})
 _NO_WORK_PARTS = ("cv2.ocl.", "cv2.utils.")
 
 
@@ -72,12 +74,14 @@ class OpenCV:
             return
         names = self.workers.names_that_use(module, callers)
         for function in self.workers.functions_inside(module, names):
-            for call, name in function.library_calls:
-                if not _works(name) or not is_reached(self.ev, call, function.frame):
-                    continue
-                if not self._has_limit(function):
-                    yield WorkerCall(function, name, _import_of(call, module, imports))
-                break
+            found = [
+                (call, name)
+                for call, name in function.library_calls
+                if _works(name) and is_reached(self.ev, call, function.frame)
+            ]
+            if found and not self._has_limit(function):
+                call, name = next((each for each in found if each[1][4:] not in _ONE_THREAD), found[0])
+                yield WorkerCall(function, name, _import_of(call, module, imports))
 
     def is_surely_in_workers(self, module: ModuleFacts) -> bool:
         """Whether the loaders in sight of a module's cv2 calls are known to have workers: one surely, none without."""
