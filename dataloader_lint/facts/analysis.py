@@ -173,7 +173,7 @@ class Analysis:
     def datasets(self) -> list[Dataset]:
         """Every class of the file that is a Dataset."""
         if self._datasets is None:
-            self._datasets = list(datasets_in(self.ev, self.session.project, self.module, self.loaders))
+            self._datasets = list(datasets_in(self.session.reach, self.module, self.loaders))
         return self._datasets
 
     @property
@@ -183,11 +183,13 @@ class Analysis:
 
     @property
     def copied_arrays(self) -> list[KeptArray]:
-        """The arrays of numbers that Datasets read from files and keep, unless all their loaders fork."""
+        """The arrays of numbers that Datasets read from files and keep, unless loaders only fork or have no workers."""
         reach = self.session.reach
         found: list[KeptArray] = []
         for dataset in self.datasets:
             arrays = [array for array in dataset.arrays() if array.source]
+            if arrays and dataset.is_read_without_workers:
+                continue
             loaders = reach.loaders_of(dataset.klass) if arrays else []
             if not loaders or not all(loader.pickles_nothing for loader in loaders):
                 found.extend(arrays)

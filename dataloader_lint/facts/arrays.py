@@ -127,7 +127,7 @@ def _kept(dataset: Dataset, binding: AttributeBinding, use: Use) -> Iterator[Kep
             if objects:
                 yield KeptArray(binding.name, binding, call, frame, use, objects, "", elements)
             elif name in _LOADED and not _is_archive(ev, call, frame):
-                source = "memmap" if _keyword(call, "mmap_mode") is not None else _LOADED[name]
+                source = "memmap" if _may_be_mapped(ev, call, frame) else _LOADED[name]
                 yield KeptArray(binding.name, binding, call, frame, use, "", source)
             elif name.startswith("pandas."):
                 parser = parsed_column(binding)
@@ -201,10 +201,12 @@ def _objects(ev: Evaluator, name: str, call: cst.Call, frame: Frame) -> tuple[st
                 return "Path", elements
         return "", ()
     if name == "numpy.load":
-        allowed = _keyword(call, "allow_pickle")
+        allowed = _keyword(call, "allow_pickle", 2)
         found = ev.values(allowed, frame) if allowed is not None else ()
         is_allowed = bool(found) and all(isinstance(each, Const) and each.value is True for each in found)
-        return ("pickled" if is_allowed and not _is_archive(ev, call, frame) else ""), ()
+        # numpy refuses to map Python objects: what is mapped holds numbers, whatever else is allowed.
+        is_pickled = is_allowed and not _may_be_mapped(ev, call, frame) and not _is_archive(ev, call, frame)
+        return ("pickled" if is_pickled else ""), ()
     if name == "method.astype":
         return ("object" if call.args and _names_object(ev, call.args[0].value, frame) else ""), ()
     if name in ("method.apply", "method.map"):
@@ -247,8 +249,23 @@ def _are_tiny(elements: Values) -> bool:
     )
 
 
-def _keyword(call: cst.Call, name: str) -> cst.BaseExpression | None:
-    return next((arg.value for arg in call.args if arg.keyword is not None and arg.keyword.value == name), None)
+def _may_be_mapped(ev: Evaluator, call: cst.Call, frame: Frame) -> bool:
+    """Whether `numpy.load` maps the file into memory, or an option can make it do so: then the file is fit for it."""
+    mode = _keyword(call, "mmap_mode", 1)
+    if mode is None:
+        return False
+    return not all(
+        isinstance(each, Const) and each.value is None and not each.default for each in ev.values(mode, frame)
+    )
+
+
+def _keyword(call: cst.Call, name: str, position: int | None = None) -> cst.BaseExpression | None:
+    """The argument of a name, or else the one that is written at a position."""
+    named = next((arg.value for arg in call.args if arg.keyword is not None and arg.keyword.value == name), None)
+    if named is not None or position is None or len(call.args) <= position:
+        return named
+    before = call.args[: position + 1]
+    return before[-1].value if all(arg.keyword is None and not arg.star for arg in before) else None
 
 
 def _asks_for_objects(ev: Evaluator, call: cst.Call, frame: Frame) -> bool:

@@ -17,9 +17,9 @@ from dataloader_lint.facts import classes, keywords
 from dataloader_lint.facts.branches import is_reached
 from dataloader_lint.facts.loaders import Loader, loader_of
 from dataloader_lint.facts.module import ModuleFacts, last_name
-from dataloader_lint.facts.names import Binding, Kind, resolve
+from dataloader_lint.facts.names import Binding, Kind, bindings_of, resolve
 from dataloader_lint.facts.parameters import arguments_of_callers
-from dataloader_lint.facts.tree import Scope, Tree, function_scope
+from dataloader_lint.facts.tree import Node, Scope, Tree, function_scope
 from dataloader_lint.facts.values import (
     ABSENT,
     NOTHING_KNOWN,
@@ -35,6 +35,7 @@ from dataloader_lint.facts.values import (
     Mapping,
     Method,
     Partial,
+    Sequence,
     Typed,
     Value,
     Values,
@@ -423,13 +424,65 @@ def _can_be_pinned(ev: Evaluator, loader: Loader, path: list[Element | Attr]) ->
     if not path or isinstance(path[-1], Attr):
         # A batch that a function of the user's made and that has methods or attributes may be any object.
         return True if all(isinstance(value, Typed) and value.kind == "tensor" for value in found) else None
-    return True
+    return None if any(_is_foreign(value) for value in found) else True
 
 
 def _item(ev: Evaluator, value: Value, index: object) -> Values:
     if isinstance(value, Mapping) and index is not None:
         return tuple(each for each in keywords.in_value(ev, value, index) if each is not ABSENT) or NOTHING_KNOWN
-    return ev.item(value, ABSENT if index is None else index)
+    found = ev.item(value, ABSENT if index is None else index)
+    return merge(found, *_put_into(ev, value)) if isinstance(value, Sequence) else found
+
+
+def _put_into(ev: Evaluator, value: Sequence) -> Iterator[Values]:
+    """What is added to a list by the function that makes it and gives it a name."""
+    tree = value.frame.scope.module.tree
+    if value.kind != "list" or value.node not in tree:
+        return
+    assign = tree.parent(value.node)
+    if isinstance(assign, cst.Assign):
+        names = {each.target.value for each in assign.targets if isinstance(each.target, cst.Name)}
+    elif isinstance(assign, cst.Element):  # xs, ys = [], []
+        names = {
+            binding.name
+            for several in bindings_of(value.frame.scope).values()
+            for binding in several
+            if binding.value is not None and _is_at(binding.value, binding.path, value.node)
+        }
+    else:
+        return
+    for call in value.frame.scope.within(cst.Call):
+        position = _ADDED.get(last_name(call.func))
+        if position is not None and isinstance(call.func, cst.Attribute) and isinstance(call.func.value, cst.Name):
+            given = _positional(call)[position : position + 1]
+            if call.func.value.value in names and given:
+                yield ev.values(given[0], value.frame)
+
+
+_ADDED = {"append": 0, "insert": 1}
+
+
+def _is_at(whole: cst.BaseExpression, path: tuple[int, ...], node: Node) -> bool:
+    for position in path:
+        if not isinstance(whole, cst.Tuple | cst.List) or not 0 <= position < len(whole.elements):
+            return False
+        whole = whole.elements[position].value
+    return whole is node
+
+
+# Libraries whose functions give tensors, arrays, or objects with a `pin_memory` method.
+_PINNABLE = frozenset({"builtins", "numpy", "torch", "torch_geometric", "torchaudio", "torchvision"})
+
+
+def _is_foreign(value: Value) -> bool:
+    """Whether a value comes from a call of a library that may give objects which pinning leaves as they are.
+
+    What has keys is a mapping as a rule, and pinning goes through those.
+    """
+    if isinstance(value, Element) and isinstance(value.of, Made) and isinstance(value.index, str):
+        return False
+    root = _path(value)[1]
+    return isinstance(root, Made) and bool(root.library) and root.library.partition(".")[0] not in _PINNABLE
 
 
 def _collated(ev: Evaluator, value: Value) -> Values:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import libcst as cst
 
@@ -12,15 +14,20 @@ from dataloader_lint.facts.arrays import KeptArray, arrays_of
 from dataloader_lint.facts.bound_containers import BoundContainer, bound_containers
 from dataloader_lint.facts.classes import AttributeBinding, Bases
 from dataloader_lint.facts.forms import Form
+from dataloader_lint.facts.guards import is_guarded
 from dataloader_lint.facts.library import DATASET_BASES, DATASET_PACKAGES, ITERABLE_BASES
 from dataloader_lint.facts.loaders import Loader, loaders_in
 from dataloader_lint.facts.module import ModuleFacts
 from dataloader_lint.facts.names import dotted
 from dataloader_lint.facts.project import Project
 from dataloader_lint.facts.reads import Reads, reads_of
+from dataloader_lint.facts.scripts import is_test
 from dataloader_lint.facts.storage import SampleStorage, sample_storage
 from dataloader_lint.facts.tree import Scope
-from dataloader_lint.facts.values import Class, Evaluator, Function, Made, Value
+from dataloader_lint.facts.values import Class, Const, Evaluator, Function, Made, Value, is_positive
+
+if TYPE_CHECKING:
+    from dataloader_lint.facts.reach import Reach
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,6 +39,7 @@ class Dataset:
     ev: Evaluator
     construction: tuple[Scope, ...]  # the functions that making an object runs, in the order in which they are met
     reads: Reads
+    reach: Reach
 
     @property
     def name(self) -> str:
@@ -41,6 +49,35 @@ class Dataset:
     def self_value(self) -> Made:
         """An object of the class about whose construction nothing is known."""
         return Made(self.klass, None, None)
+
+    @property
+    def is_read_without_workers(self) -> bool:
+        """Whether all loaders in sight that may read it surely start no workers, so that nobody copies what it keeps.
+
+        The loaders of a module that others import say nothing where only running the module itself makes them, nor do
+        those of tests: both show what the class can do, and training goes other ways. Nor is it enough that classes of
+        other modules derive from it: they are some of its users. Dear: ask only where it matters.
+        """
+        home = self.klass.scope.module
+        loaders: list[Loader] = []
+        is_read = False  # by a loader that is given an object of the class, or of an heir beside it
+        for module in self.reach.around(home, [self.name]):
+            for given in self.reach.given(module) if module is home or not is_test(module) or is_test(home) else ():
+                heirs = [
+                    each
+                    for each in given.held.classes
+                    if any(base.scope is self.klass.scope for base in self.ev.bases(each).classes)
+                ]
+                # Nobody knows what a loader is given that was not made in sight.
+                if heirs or not (given.held.classes or isinstance(given.value, Made)):
+                    loaders.append(given.loader)
+                is_read = is_read or any(each.scope.module is home for each in heirs)
+        if not is_read or not all(_starts_no_workers(loader) for loader in loaders):
+            return False
+        if all(loader.frame.scope.module is home and is_guarded(loader.call, home.tree) for loader in loaders):
+            is_in_package = os.path.isfile(os.path.join(os.path.dirname(home.path), "__init__.py"))
+            return not is_in_package and not self.reach.ev.project.importers(home, [self.name])
+        return True
 
     def sample_lists(self) -> list[SampleStorage]:
         """The Python lists that it binds in its own file and that are sample storage."""
@@ -76,6 +113,40 @@ class Dataset:
         return found
 
 
+def _starts_no_workers(loader: Loader) -> bool:
+    """Whether it has no workers whatever options are set to: a declared default of 0 may be set to more."""
+    found = loader.values("num_workers")
+    return (
+        bool(found)
+        and all(isinstance(value, Const) and not value.default and is_positive(value) is False for value in found)
+        and not _is_shared(loader)
+        and not (loader.is_passed("num_workers") is False and _is_handed_out(loader))
+    )
+
+
+def _is_shared(loader: Loader) -> bool:
+    """Whether a function makes it for another module: for others it may start workers, and not all are in sight."""
+    args = loader.frame.args or {}
+    home = loader.frame.scope.module
+    return any(given.frame is not None and given.frame.scope.module is not home for given in args.values())
+
+
+def _is_handed_out(loader: Loader) -> bool:
+    """Whether a function returns it that nobody in sight calls, as the hooks of a trainer do."""
+    scope = loader.frame.scope
+    if not scope.is_function or loader.frame.args is not None:
+        return False
+    tree = scope.module.tree
+    above = tree.parent(loader.call)
+    names = {dotted(each.target) for each in above.targets} if isinstance(above, cst.Assign) else set()
+    return any(
+        each is loader.call or (isinstance(each, cst.Name) and each.value in names)
+        for returned in scope.own(cst.Return)
+        if returned.value is not None
+        for each in tree.walk(returned.value)
+    )
+
+
 def _is_inside(scope: Scope, outer: Scope) -> bool:
     current: Scope | None = scope
     while current is not None:
@@ -101,19 +172,20 @@ def dataset_kind(ev: Evaluator, klass: Class) -> str:
     return "map" if any(is_dataset_base(name) for name in libraries) else ""
 
 
-def datasets_in(ev: Evaluator, project: Project, module: ModuleFacts, loaders: list[Loader]) -> Iterator[Dataset]:
+def datasets_in(reach: Reach, module: ModuleFacts, loaders: list[Loader]) -> Iterator[Dataset]:
     """The Datasets that a module defines: by their bases, or because an object of theirs reaches a DataLoader."""
+    ev = reach.ev
     for scope in module.root.descend():
         if not isinstance(scope.node, cst.ClassDef) or scope.parent is None:
             continue
         klass = Class(scope, ev.frame_of(scope.parent))
         kind = dataset_kind(ev, klass)
         if not kind:
-            if not looks_like_one(ev, klass) or not reaches_loader(ev, project, klass, loaders):
+            if not looks_like_one(ev, klass) or not reaches_loader(ev, ev.project, klass, loaders):
                 continue
             kind = "map"
         bases = ev.bases(klass)
-        yield Dataset(klass, bases, ev, construction_of(ev, klass, bases), reads_of(ev, klass, bases))
+        yield Dataset(klass, bases, ev, construction_of(ev, klass, bases), reads_of(ev, klass, bases), reach)
 
 
 def looks_like_one(ev: Evaluator, klass: Class) -> bool:

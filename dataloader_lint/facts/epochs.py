@@ -38,12 +38,59 @@ _TRAINING = frozenset({"backward", "manual_backward", "optimizer_step", "scale"}
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pass:
-    """One place that goes over a loader; `path` holds the frames from that of the epoch loop to the one that does."""
+    """One place that goes over a loader; `path` holds the frames from that of the epoch loop to the one that does.
+
+    `calls` holds the calls that lead from each of these frames to the next one.
+    """
 
     loader: Loader
     made: Made
     node: Node
     path: tuple[Frame, ...]
+    calls: tuple[cst.Call, ...] = ()
+
+    def loops_inside(self, outer: Loop) -> Iterator[tuple[Loop, Frame]]:
+        """The loops around it that stand inside another one, which is around it too, from the inside out."""
+        for node, frame in zip(reversed((*self.calls, self.node)), reversed(self.path), strict=False):
+            child: Node = node
+            for above in frame.scope.module.tree.ancestors(node):
+                if above is outer or above is frame.scope.node:
+                    break
+                if isinstance(above, cst.For | cst.While) and child is above.body:
+                    yield above, frame
+                child = above
+
+    def changes_with(self, loop: Loop) -> bool:
+        """Whether a loop around it goes over another loader in each round, as in `for phase in phases`."""
+        node = self.node.iter if isinstance(self.node, cst.For | cst.CompFor) else self.node
+        rest: list[tuple[Node, Frame]] = [(node, self.path[-1])] if isinstance(loop, cst.For) else []
+        seen: set[int] = set()
+        while rest:
+            cause, where = rest.pop()
+            if id(cause) in seen or len(seen) > MAX_STEPS:
+                continue
+            seen.add(id(cause))
+            if isinstance(cause, cst.Call):  # enumerate(loader), tqdm(loader, desc=...)
+                rest.extend((arg.value, where) for arg in cause.args[:1])
+                if isinstance(cause.func, cst.Attribute):
+                    rest.append((cause.func.value, where))
+            elif isinstance(cause, cst.Attribute):
+                rest.append((cause.value, where))
+            elif isinstance(cause, cst.Subscript):
+                rest.append((cause.value, where))
+                indices = [each.slice for each in cause.slice]
+                rest.extend((each.value, where) for each in indices if isinstance(each, cst.Index))
+            elif isinstance(cause, cst.Name) and cause in where.scope.module.tree:
+                for binding in resolve(cause, where.scope.module.tree):
+                    passed = where.args.get(binding.name) if where.args is not None else None
+                    if binding.node is loop:
+                        return True
+                    if binding.kind is Kind.PARAMETER and passed is not None:
+                        if passed.node is not None and passed.frame is not None:
+                            rest.append((passed.node, passed.frame))
+                    elif binding.value is not None and binding.scope is where.scope:
+                        rest.append((binding.value, where))
+        return False
 
     def trains(self, ev: Evaluator) -> bool:
         """Whether what is done with the batches computes gradients, there or in a function that is called there."""
@@ -145,9 +192,9 @@ class _Search:
             if isinstance(node, cst.For | cst.CompFor | cst.Call)
             and function_scope(tree.scope_of(node)) is self.frame.scope
         ]
-        yield from self._nodes(inside, (self.frame,))
+        yield from self._nodes(inside, (self.frame,), ())
 
-    def _nodes(self, nodes: list[Node], path: tuple[Frame, ...]) -> Iterator[Pass]:
+    def _nodes(self, nodes: list[Node], path: tuple[Frame, ...], calls: tuple[cst.Call, ...]) -> Iterator[Pass]:
         frame = path[-1]
         for node in nodes:
             if self.ev.steps > self.last_step:
@@ -155,16 +202,16 @@ class _Search:
             if isinstance(node, cst.For | cst.CompFor):
                 for made, loader in self._loaders(self.ev.values(node.iter, frame)):
                     if is_reached(self.ev, node, frame, with_options=True):
-                        yield Pass(loader, made, node, path)
+                        yield Pass(loader, made, node, path, calls)
             elif isinstance(node, cst.Call):
-                yield from self._call(node, path)
+                yield from self._call(node, path, calls)
 
-    def _call(self, call: cst.Call, path: tuple[Frame, ...]) -> Iterator[Pass]:
+    def _call(self, call: cst.Call, path: tuple[Frame, ...], calls: tuple[cst.Call, ...]) -> Iterator[Pass]:
         frame = path[-1]
         name = last_name(call.func)
         if name == "iter" and len(call.args) == 1:
             for made, loader in self._loaders(self.ev.values(call.args[0].value, frame)):
-                yield Pass(loader, made, call, path)
+                yield Pass(loader, made, call, path, calls)
             return
         if len(path) > MAX_DEPTH or not self._may_be_defined(call.func, name, frame):
             return
@@ -178,7 +225,7 @@ class _Search:
             inner = self.ev.enter(function, call, frame, receiver)
             if id(inner) not in self.seen and is_reached(self.ev, call, frame, with_options=True):
                 self.seen.add(id(inner))
-                yield from self._nodes(_run_by(function.scope), (*path, inner))
+                yield from self._nodes(_run_by(function.scope), (*path, inner), (*calls, call))
 
     def _may_be_defined(self, callee: cst.BaseExpression, name: str, frame: Frame) -> bool:
         """Whether a call may run a function of the project; a cheap look before the evaluation, as most do not."""

@@ -9,7 +9,7 @@ import libcst as cst
 
 from dataloader_lint.facts import classes, members
 from dataloader_lint.facts.classes import AttributeBinding
-from dataloader_lint.facts.forms import Form, form_of, is_few
+from dataloader_lint.facts.forms import Form, form_of, is_few, kind_of_filled
 from dataloader_lint.facts.library import DATASET_BASES, ITERABLE_BASES
 from dataloader_lint.facts.names import bindings_of, resolve
 from dataloader_lint.facts.tree import Node, Scope, function_scope
@@ -42,6 +42,43 @@ def adds_files(dataset: Dataset, name: str, binding: AttributeBinding) -> bool:
     for scope, local in _local_names(dataset.ev, binding):
         found.extend((added, scope) for added in _additions(dataset.ev, scope, "", local))
     return bool(found) and all(_is_file_content(dataset.ev, added, scope, frozenset()) for added, scope in found)
+
+
+def fills_fields(dataset: Dataset, name: str, binding: AttributeBinding) -> bool:
+    """Whether lists grow inside a dict: `self.columns["label"].append(label)`, or one is stored in it."""
+    places = [(scope, classes.receiver_name(scope), name) for scope in _construction(dataset)]
+    places += [(scope, "", local) for scope, local in _local_names(dataset.ev, binding)]
+    for scope, own, held in places:
+        for call in scope.own(cst.Call):
+            if isinstance(call.func, cst.Attribute) and call.func.attr.value in _ADDERS:
+                owner = call.func.value
+                if isinstance(owner, cst.Call) and isinstance(
+                    owner.func, cst.Attribute
+                ):  # .setdefault(k, []).append(v)
+                    owner = owner.func.value
+                elif not isinstance(owner, cst.Subscript):
+                    continue
+                if _is_it(owner, own, held):
+                    return True
+        for augmented in scope.own(cst.AugAssign):
+            if isinstance(augmented.target, cst.Subscript) and _is_it(augmented.target, own, held):
+                return True
+        for assign in scope.own(cst.Assign):
+            for target in assign.targets:
+                if isinstance(target.target, cst.Subscript) and _is_it(target.target, own, held):
+                    if _may_be_list(dataset.ev, scope, assign.value):
+                        return True
+    return False
+
+
+def _construction(dataset: Dataset) -> Iterator[Scope]:
+    for scope in dataset.construction:
+        yield from scope.descend()
+
+
+def _may_be_list(ev: Evaluator, scope: Scope, node: cst.BaseExpression) -> bool:
+    found = ev.values(node, ev.frame_of(function_scope(scope)))
+    return any(kind_of_filled(value) is Form.LIST or form_of(ev, value) is Form.LIST for value in found)
 
 
 def _is_file_content(ev: Evaluator, node: cst.BaseExpression | None, scope: Scope, seen: frozenset[int]) -> bool:
@@ -108,20 +145,25 @@ def _written(value: cst.BaseExpression | None, path: tuple[int, ...]) -> cst.Bas
     return value
 
 
+def _is_it(node: cst.CSTNode, own: str, name: str) -> bool:
+    """Whether an expression is `own.name` (the local `name` where `own` is empty), or something in it."""
+    while isinstance(node, cst.Subscript):
+        node = node.value
+    if own:
+        return (
+            isinstance(node, cst.Attribute)
+            and node.attr.value == name
+            and isinstance(node.value, cst.Name)
+            and node.value.value == own
+        )
+    return isinstance(node, cst.Name) and node.value == name
+
+
 def _additions(ev: Evaluator, scope: Scope, own: str, name: str) -> Iterator[cst.BaseExpression]:
     """What is added to `own.name` (or to the local `name` where `own` is empty) for each of many things."""
 
     def is_it(node: cst.CSTNode) -> bool:
-        while isinstance(node, cst.Subscript):
-            node = node.value
-        if own:
-            return (
-                isinstance(node, cst.Attribute)
-                and node.attr.value == name
-                and isinstance(node.value, cst.Name)
-                and node.value.value == own
-            )
-        return isinstance(node, cst.Name) and node.value == name
+        return _is_it(node, own, name)
 
     for call in scope.own(cst.Call):
         if not isinstance(call.func, cst.Attribute) or call.func.attr.value not in _ADDERS or not call.args:

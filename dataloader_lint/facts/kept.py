@@ -12,7 +12,7 @@ from dataloader_lint.facts.containers import follow
 from dataloader_lint.facts.library_objects import DOES_NOT_KEEP, KEEPERS
 from dataloader_lint.facts.making import Step, bare, steps_of
 from dataloader_lint.facts.stores import put_into, stores
-from dataloader_lint.facts.tree import Node, parameters
+from dataloader_lint.facts.tree import Node, Tree, parameters
 from dataloader_lint.facts.values import (
     Class,
     Element,
@@ -119,7 +119,7 @@ class _Walk:
         elif isinstance(value, Partial):
             for call, frame in ((value.call, value.frame), *value.before):
                 for arg in call.args:
-                    self.expression(arg.value, frame, replace(path, container=None))
+                    self._argument(arg, frame, replace(path, container=None))
         elif isinstance(value, Sequence):
             self._sequence(value, written, path)
         elif isinstance(value, Mapping):
@@ -142,7 +142,7 @@ class _Walk:
         if isinstance(node, cst.List | cst.Tuple | cst.Set):
             for element in node.elements:
                 if isinstance(element, cst.StarredElement):
-                    self.expression(element.value, frame, path)
+                    self._spread(element.value, frame, path)
                 else:
                     self.expression(element.value, frame, inside)
         elif isinstance(node, cst.ListComp | cst.SetComp):
@@ -155,14 +155,33 @@ class _Walk:
         self._added_later(node, frame, inside)
 
     def _copied(self, node: cst.BaseExpression, frame: Frame, path: Path) -> None:
-        """`list(x)`, `tuple(f(x) for x in y)`: holds what the other holds."""
+        """`list(x)`, `tuple(f(x) for x in y)`, `dict(pairs)`: holds what the other holds."""
         for value in self.ev.values(node, frame):
-            if isinstance(value, Sequence) and isinstance(value.node, cst.GeneratorExp):
-                self.expression(value.node.elt, value.frame, replace(path, container=node))
-            elif isinstance(value, Sequence | Mapping) and not (
-                isinstance(value, Sequence) and value.kind == "generator"
-            ):
-                self.value(value, (node, frame), path)
+            if isinstance(value, Sequence | Mapping | Iterated):
+                self._elements(value, node, frame, path)
+
+    def _spread(self, node: cst.BaseExpression, frame: Frame, path: Path) -> None:
+        """`[*x]`, `kept.extend(x)`, `kept += x`: what x gives is kept from then on, and no generator that gives it."""
+        for value in self.ev.values(node, frame):
+            self._elements(value, node, frame, path)
+
+    def _elements(self, value: Value, node: cst.BaseExpression, frame: Frame, path: Path) -> None:
+        while isinstance(value, Iterated):
+            value = value.of
+        if not isinstance(value, Sequence) or value.kind != "generator":
+            self.value(value, (node, frame), path)
+        elif isinstance(value.node, cst.GeneratorExp):
+            self.expression(value.node.elt, value.frame, replace(path, container=node))
+        elif isinstance(value.node, cst.FunctionDef):
+            for statement in value.frame.scope.own(cst.Yield):
+                if isinstance(statement.value, cst.BaseExpression):
+                    self.expression(statement.value, value.frame, replace(path, container=node))
+
+    def _argument(self, arg: cst.Arg, frame: Frame, path: Path) -> None:
+        if arg.star:
+            self._spread(arg.value, frame, path)
+        else:
+            self.expression(arg.value, frame, path)
 
     def _mapping(self, value: Mapping, path: Path) -> None:
         node, frame = value.node, value.frame
@@ -177,7 +196,10 @@ class _Walk:
             self.expression(node.right, frame, path)
         elif isinstance(node, cst.Call):
             for arg in node.args:
-                self.expression(arg.value, frame, path if arg.keyword is None else inside)
+                if arg.keyword is None:
+                    self._copied(arg.value, frame, path)
+                else:
+                    self.expression(arg.value, frame, inside)
         elif isinstance(node, cst.Param):  # **keywords that are kept
             assert isinstance(frame.scope.node, cst.FunctionDef | cst.Lambda)
             named = {param.name.value for param in parameters(frame.scope.node)}
@@ -202,7 +224,10 @@ class _Walk:
         if isinstance(target, cst.Name):
             scope = tree.scope_of(statement)
             for added in put_into(scope, target):
-                self.expression(added, frame, path)
+                if _is_spread(added, tree):
+                    self._spread(added, frame, path)
+                else:
+                    self.expression(added, frame, path)
 
     def _of_library(self, value: Made, written: tuple[cst.BaseExpression, Frame] | None, path: Path) -> None:
         """An object of a library: a leaf for whoever knows it, and a holder of what it was made from."""
@@ -216,7 +241,7 @@ class _Walk:
                 keyword = arg.keyword.value if arg.keyword is not None else ""
                 if (last, keyword) not in DOES_NOT_KEEP:
                     inside = replace(path, through=(*path.through, name), keyword=keyword, container=None)
-                    self.expression(arg.value, frame, inside)
+                    self._argument(arg, frame, inside)
 
     def _object(self, value: Made, klass: Class, path: Path) -> None:
         self.found.classes.append(klass)
@@ -237,6 +262,8 @@ class _Walk:
                 if position:
                     for each in follow(self.ev, self.ev.values(added, step.frame), position):
                         self.value(each, (added, step.frame), inside)
+                elif _is_spread(added, step.scope.module.tree):
+                    self._spread(added, step.frame, inside)
                 else:
                     self.expression(added, step.frame, inside)
             self._given_to_library(step, made, steps, path)
@@ -253,7 +280,17 @@ class _Walk:
                 if (base.rpartition(".")[2], keyword) not in DOES_NOT_KEEP:
                     holding = Holding(made, steps, step, keyword, call)
                     inside = replace(path, holdings=(*path.holdings, holding), through=(base,), keyword=keyword)
-                    self.expression(arg.value, step.frame, inside)
+                    self._argument(arg, step.frame, inside)
+
+
+def _is_spread(added: cst.BaseExpression, tree: Tree) -> bool:
+    """Whether an expression that is added to a container is taken apart there: `kept.extend(x)`, `kept += x`."""
+    parent = tree.parent(added)
+    if isinstance(parent, cst.Arg):
+        call = tree.parent(parent)
+        func = call.func if isinstance(call, cst.Call) else None
+        return isinstance(func, cst.Attribute) and func.attr.value in ("extend", "update") and parent.keyword is None
+    return isinstance(parent, cst.AugAssign)
 
 
 def keeps_arguments(name: str) -> bool:

@@ -31,7 +31,8 @@ class Level(IntEnum):
 class Use:
     """How one attribute is read by worker code."""
 
-    indexed: Level = Level.NONE
+    indexed: Level = Level.NONE  # it, or what stands in it under the same key for all samples
+    itself: Level = Level.NONE  # the same of it alone
     queried: Level = Level.NONE  # a method of the attribute is called with something of this level
     is_length: bool = False
     is_named: bool = False  # a constant string is a key of it
@@ -255,6 +256,7 @@ class _Body:
         if index is Level.NONE:
             return
         owner: cst.BaseExpression = node.value
+        is_inside = isinstance(owner, cst.Subscript)
         while isinstance(owner, cst.Subscript):  # self.info["path"][index]
             if self.level(owner) is not Level.NONE:
                 return  # indexes a part of the sample
@@ -262,6 +264,8 @@ class _Body:
         for name in self.attributes(owner):
             use = self.use(name)
             use.indexed = max(use.indexed, index)
+            if not is_inside:
+                use.itself = max(use.itself, index)
         if isinstance(owner, cst.Attribute):  # self.coco.imgs[key]
             for name in self.attributes(owner.value):
                 use = self.use(name)
@@ -283,6 +287,7 @@ class _Body:
                     use.queried = max(use.queried, inside)
                     if function.attr.value == "get":
                         use.indexed = max(use.indexed, inside)
+                        use.itself = max(use.itself, inside)
         for target, own in self._targets(call):
             yield _Entry(target.scope, own, tuple(self._passed(call, target, own)))
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from dataloader_lint.facts.epochs import EpochLoop, Pass
+from dataloader_lint.facts.epochs import EpochLoop, Pass, epoch_loop
 from dataloader_lint.facts.imports import Imports
 from dataloader_lint.facts.loaders import Loader
 from dataloader_lint.facts.module import ModuleFacts, last_name
@@ -75,11 +75,23 @@ def stuck_samplers(workers: Workers, imports: Imports, loops: list[EpochLoop]) -
         module = epochs.frame.scope.module
         for found in epochs.passes:
             sampler = next(_shuffling(ev, found.loader), None)
-            if sampler is None or not found.trains(ev):
+            if sampler is None or not found.trains(ev) or not _repeats(ev, imports, epochs, found):
                 continue
             if not _is_told(imports, module, found, sampler):
                 yield StuckSampler(epochs, found, sampler)
                 break
+
+
+def _repeats(ev: Evaluator, imports: Imports, epochs: EpochLoop, found: Pass) -> bool:
+    """Whether this is the loop that repeats the data: the innermost one that goes over the same loader each time."""
+    if found.changes_with(epochs.loop):
+        return False
+    for loop, frame in found.loops_inside(epochs.loop):
+        inner = epoch_loop(ev, imports.project, frame.scope.module, loop)
+        for each in inner.passes if inner is not None else ():
+            if each.node is found.node and each.made.call is found.made.call and not found.changes_with(loop):
+                return False
+    return True
 
 
 def _shuffling(ev: Evaluator, loader: Loader) -> Iterator[Made]:

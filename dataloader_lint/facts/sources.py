@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
 
 from dataloader_lint.facts.outline import Outline, outline, that_use
@@ -36,7 +37,7 @@ _COLLATING = re.compile(rb"collate_fn[\"']?\s*[=:]([^\n]{1,120})")
 class Source:
     """A file of the project as text. What is told from the text is worked out when it is first asked for."""
 
-    __slots__ = ("_called", "_calls", "_makes_loaders", "_outline", "_using", "_words", "path", "text")
+    __slots__ = ("_called", "_calls", "_makes_loaders", "_outline", "_using", "path", "text")
 
     def __init__(self, path: str, text: bytes) -> None:
         self.path = path
@@ -45,7 +46,6 @@ class Source:
         self._calls: list[tuple[bytes, frozenset[bytes]]] | None = None
         self._outline: Outline | None = None
         self._makes_loaders: bool | None = None
-        self._words: frozenset[bytes] | None = None
         self._using: dict[AbstractSet[bytes], frozenset[bytes]] = {}
 
     @property
@@ -56,13 +56,6 @@ class Source:
         }
         parts.update(name for line in _MEMBERS.findall(self.text) for name in _WORD.findall(line))
         return parts
-
-    @property
-    def words(self) -> frozenset[bytes]:
-        """Its words, none of them twice: looking one up costs less than searching the text again and again."""
-        if self._words is None:
-            self._words = frozenset(_WORD.findall(self.text))
-        return self._words
 
     @property
     def calls_by_function(self) -> list[tuple[bytes, frozenset[bytes]]]:
@@ -112,7 +105,7 @@ class Sources:
         self._naming: dict[bytes, set[int]] = {}  # the files that import a module, by a part of its name
         self._importing: dict[str, frozenset[int]] = {}
         self._importers: dict[tuple[str, frozenset[bytes]], list[Source]] = {}
-        self._with_word: dict[bytes, frozenset[int]] = {}
+        self._with_word: dict[bytes, list[int]] = {}
         self._with_text: dict[bytes, bool] = {}
         self._leading: dict[tuple[frozenset[bytes], int], frozenset[bytes]] = {}
         self._collating: set[bytes] | None = None
@@ -123,7 +116,7 @@ class Sources:
                 continue
             self._defined.update(_DEFINED.findall(text))
             if may_lead_on(text, words):
-                source = Source(path, text)
+                source = Source(path, text.removeprefix(codecs.BOM_UTF8))
                 for part in source.imported:
                     self._naming.setdefault(part, set()).add(len(self._all))
                 self._all.append(source)
@@ -154,13 +147,13 @@ class Sources:
         """The files that hold a word."""
         return (self._all[number] for number in sorted(self._holding(word.encode())))
 
-    def _holding(self, word: bytes) -> frozenset[int]:
-        """Which files hold a word."""
-        found = self._with_word.get(word)
-        if found is None:
-            found = frozenset(number for number, source in enumerate(self._all) if word in source.words)
-            self._with_word[word] = found
-        return found
+    def _holding(self, word: bytes) -> Iterable[int]:
+        """Which files hold a word: an index, as searching the texts again and again would cost more."""
+        if not self._with_word:
+            for number, source in enumerate(self._all):
+                for each in set(_WORD.findall(source.text)):
+                    self._with_word.setdefault(each, []).append(number)
+        return self._with_word.get(word, ())
 
     def hold(self, text: bytes) -> bool:
         """Whether any file holds a text, be it in a comment."""

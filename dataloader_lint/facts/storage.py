@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from dataloader_lint.facts import members
+from dataloader_lint.facts.branches import on_the_way
 from dataloader_lint.facts.classes import AttributeBinding
 from dataloader_lint.facts.forms import PARSERS, Form, form_of, kind_of_filled
-from dataloader_lint.facts.growth import adds_files, grown_as_local, grows_in
+from dataloader_lint.facts.growth import adds_files, fills_fields, grown_as_local, grows_in
+from dataloader_lint.facts.library import DICT_MAKERS
 from dataloader_lint.facts.module import last_name
 from dataloader_lint.facts.names import Kind, bindings_of, dotted
 from dataloader_lint.facts.reads import Level, Use
@@ -126,8 +128,25 @@ def sample_storage(dataset: Dataset, form: Form) -> Iterator[SampleStorage]:
             least = Level.INDEX if _numbers_names(container, dataset) else Level.KEY
             asked = use.indexed >= least or use.queried >= (Level.SAMPLE if _is_index(container) else least)
             stored = use.is_length or (asked and container.grows)
+            stored = stored and not _is_record(container, dataset)
         if stored:
             yield SampleStorage(container, use, dataset)
+
+
+def _is_record(container: Container, dataset: Dataset) -> bool:
+    """Whether a dict has one key for each field of the samples, none for a sample, and holds no lists in sight.
+
+    Workers then ask what stands in it for the index, `self.columns["label"][index]`, never the dict itself.
+    """
+    use = dataset.reads.of(container.name)
+    value = container.value
+    if use.indexed is Level.NONE or use.itself is not Level.NONE or use.queried is not Level.NONE:
+        return False
+    if isinstance(value, Made) and value.library not in DICT_MAKERS:
+        return False  # a file of which nobody knows what is in it
+    if fills_fields(dataset, container.name, container.binding):
+        return False
+    return not any(kind_of_filled(each) or form_of(dataset.ev, each) is Form.LIST for each in container.elements)
 
 
 def _numbers_names(container: Container, dataset: Dataset) -> bool:
@@ -177,8 +196,9 @@ def _containers(dataset: Dataset, name: str, bindings: list[AttributeBinding]) -
     shown: dict[Form, Container] = {}
     replacing: list[AttributeBinding] = []
     first: dict[Form, AttributeBinding] = {}  # where it is first seen to be a container at all, if still an empty one
+    lost = _lost(bindings)
     for binding in bindings:
-        if binding.kind is Kind.AUGMENTED:
+        if binding.kind is Kind.AUGMENTED or binding in lost:
             continue
         values = members.bound(ev, binding, dataset.self_value)
         if _is_wrapped(binding, values):
@@ -197,6 +217,7 @@ def _containers(dataset: Dataset, name: str, bindings: list[AttributeBinding]) -
             elif form in (Form.ARRAY, Form.SLOTS):
                 replacing.append(binding)
                 shown = {each: found for each, found in shown.items() if not _replaces(binding, found.binding)}
+                first = {each: found for each, found in first.items() if not _replaces(binding, found)}
     found = [  # the bindings of a class come before those of its bases
         each
         for each in shown.values()
@@ -205,7 +226,69 @@ def _containers(dataset: Dataset, name: str, bindings: list[AttributeBinding]) -
     if len(found) > 1 and found[0].binding is found[1].binding:
         found = found[:1]  # one binding, of which nobody can say more
     # Emptied: construction has made something better of what was in it.
-    return [] if _is_called(dataset, name, ("clear",)) else found
+    if _is_called(dataset, name, ("clear",)):
+        return []
+    return [_as_it_stays(dataset, each, bindings) for each in found]
+
+
+def _lost(bindings: list[AttributeBinding]) -> list[AttributeBinding]:
+    """The bindings of an attribute of which nothing is left: one that makes no use of the attribute follows surely."""
+    return [
+        earlier
+        for earlier in bindings
+        if any(_surely_replaces(later, earlier) and not _uses_itself(later) for later in bindings)
+    ]
+
+
+def _as_it_stays(dataset: Dataset, container: Container, bindings: list[AttributeBinding]) -> Container:
+    """A container with the elements that it has after what construction surely makes of it: `self.x = make(self.x)`."""
+    last = next((each for each in reversed(bindings) if _surely_replaces(each, container.binding)), None)
+    if last is None or _keeps_elements(last):
+        return container
+    ev = dataset.ev
+    left = [
+        _inside(ev, value)
+        for value in members.bound(ev, last, dataset.self_value)
+        if form_of(ev, value) is container.form
+    ]
+    return replace(container, elements=merge(*left) or (UNKNOWN,))
+
+
+def _keeps_elements(binding: AttributeBinding) -> bool:
+    """Whether the elements are those that were there before: `self.x = sorted(self.x)`, `self.x = self.x[:9]`."""
+    node = binding.value
+    while True:
+        if isinstance(node, cst.Call) and node.args and dotted(node.func) in _REORDERING:
+            node = node.args[0].value
+        elif isinstance(node, cst.Subscript) and isinstance(node.slice[0].slice, cst.Slice):
+            node = node.value
+        else:
+            return isinstance(node, cst.Attribute) and node.attr.value == binding.name
+
+
+_REORDERING = frozenset({"list", "reversed", "set", "sorted", "tuple"})
+
+
+def _uses_itself(binding: AttributeBinding) -> bool:
+    """Whether what is bound may be made from what the attribute holds already."""
+    tree = binding.method.module.tree
+    return binding.value is None or any(
+        each.attr.value == binding.name for each in tree.find(binding.value, cst.Attribute)
+    )
+
+
+def _surely_replaces(later: AttributeBinding, earlier: AttributeBinding) -> bool:
+    """Whether every object on which the earlier binding is made gets the later one as well, in the same function."""
+    if later is earlier or later.method is not earlier.method or later.kind is not Kind.VALUE:
+        return False
+    tree = later.method.module.tree
+    around = {id(each) for each in tree.ancestors(earlier.node)}
+    return (
+        tree.order(earlier.node) < tree.order(later.node)
+        and all(id(each) in around for each in tree.ancestors(later.node) if isinstance(each, _NOT_ALWAYS))
+        and {(id(each.test), each.wanted) for each in on_the_way(later.node, later.method) if not each.raises}
+        <= {(id(each.test), each.wanted) for each in on_the_way(earlier.node, earlier.method)}
+    )
 
 
 def _is_wrapped(binding: AttributeBinding, values: Values) -> bool:
@@ -231,12 +314,44 @@ def _is_called(dataset: Dataset, name: str, methods: tuple[str, ...]) -> bool:
 
 def _elements(ev: Evaluator, value: Value, growth: list[cst.BaseExpression], dataset: Dataset) -> Values:
     """What the container holds, as far as it is known; what is appended counts too."""
-    found: list[Values] = [ev.element(value)] if not (isinstance(value, Sequence) and value.items == ()) else []
+    found: list[Values] = [_inside(ev, value)] if not (isinstance(value, Sequence) and value.items == ()) else []
     for added in growth:
         scope = _scope_of(added, dataset)
         if scope is not None:
             found.append(ev.values(added, members.method_frame(ev, scope, dataset.self_value)))
     return merge(*found) or (UNKNOWN,)
+
+
+def _inside(ev: Evaluator, value: Value, depth: int = 0) -> Values:
+    """What running over a value gives, where the keys of a dict are what its maker writes: mostly strings is no word.
+
+    `list(self.rows.keys())`, `sorted(self.rows)`, `[key for key in self.rows]` are seen through.
+    """
+    if isinstance(value, Mapping):
+        if isinstance(value.node, cst.DictComp):
+            return ev.values(value.node.key, value.frame)
+        return tuple(each for each in ev.element(value) if isinstance(each, Const)) or (UNKNOWN,)
+    source: cst.BaseExpression | None = None
+    if isinstance(value, Made) and value.library == "method.keys":
+        source = value.call.func.value if value.call and isinstance(value.call.func, cst.Attribute) else None
+    elif isinstance(value, Sequence) and value.items is None:
+        node = value.node
+        if isinstance(node, cst.Call) and node.args:
+            source = node.args[0].value
+        elif isinstance(node, cst.Subscript):
+            source = node.value
+        elif isinstance(node, cst.List) and len(node.elements) == 1:
+            source = node.elements[0].value  # `[*self.rows]`
+        elif isinstance(node, cst.ListComp | cst.GeneratorExp) and isinstance(node.elt, cst.Name):
+            plain = node.for_in.inner_for_in is None and isinstance(node.for_in.target, cst.Name)
+            source = node.for_in.iter if plain and dotted(node.for_in.target) == node.elt.value else None
+    frame = value.frame if isinstance(value, Made | Sequence) else None
+    if source is None or frame is None or depth > _MAX_DEPTH:
+        return ev.element(value)
+    return merge(*(_inside(ev, each, depth + 1) for each in ev.values(source, frame)))
+
+
+_MAX_DEPTH = 6
 
 
 def _scope_of(node: cst.CSTNode, dataset: Dataset) -> Scope | None:
@@ -248,6 +363,17 @@ def _scope_of(node: cst.CSTNode, dataset: Dataset) -> Scope | None:
     return None
 
 
+_NOT_ALWAYS = (
+    cst.If,
+    cst.Else,
+    cst.For,
+    cst.While,
+    cst.Try,
+    cst.TryStar,
+    cst.ExceptHandler,
+    cst.ExceptStarHandler,
+    cst.MatchCase,
+)
 _CONDITIONAL = (cst.If, cst.Try, cst.Else, cst.ExceptHandler)
 
 

@@ -8,11 +8,25 @@ from dataclasses import dataclass
 import libcst as cst
 
 from dataloader_lint.facts.branches import is_reached
-from dataloader_lint.facts.module import ModuleFacts
+from dataloader_lint.facts.flow import reaching
+from dataloader_lint.facts.guards import is_guarded
+from dataloader_lint.facts.module import ModuleFacts, last_name
 from dataloader_lint.facts.names import Binding, Kind, bindings_of, dotted
 from dataloader_lint.facts.reach import Reach
-from dataloader_lint.facts.tree import Node, Scope
-from dataloader_lint.facts.values import Class, Const, Evaluator, Library, Made, Values
+from dataloader_lint.facts.start_methods import start_methods
+from dataloader_lint.facts.tree import Node, Scope, function_scope
+from dataloader_lint.facts.values import (
+    Class,
+    Const,
+    Evaluator,
+    Frame,
+    Function,
+    Library,
+    Made,
+    Method,
+    Values,
+    constant,
+)
 from dataloader_lint.facts.workers import WorkerFunction
 
 _LIMIT = "set_num_threads"
@@ -35,6 +49,13 @@ _STARTERS = (
     "torch.distributed.launcher.",
     "torch.distributed.elastic.",
 )
+# Processes that are not forked load the libraries anew, and these read the environment that they find then.
+_FRESH = ("spawn", "forkserver")
+_SPAWNERS = frozenset({"torch.multiprocessing.spawn", "torch.multiprocessing.start_processes"})
+_PROCESSES = ("Pool", "Process", "ProcessPoolExecutor")
+_PROCESS_PACKAGES = ("concurrent.futures", "multiprocessing", "torch.multiprocessing")
+_CONTEXTS = frozenset({"multiprocessing.get_context", "torch.multiprocessing.get_context"})
+_MAX_DEPTH = 4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -119,6 +140,8 @@ def late_limits(ev: Evaluator, module: ModuleFacts) -> Iterator[LateLimit]:
             continue  # limits this process by itself: the variable is for others
         for variable in variables:
             binding = _reader(module, imports, node, variable)
+            if binding is not None and _starts_fresh_processes(ev, node, module):
+                break  # for these it is in time
             if binding is not None:
                 line = module.tree.statement_of(node)
                 movable = _is_movable(ev, module, node, line, binding)
@@ -189,6 +212,100 @@ def _starts_programs(ev: Evaluator, module: ModuleFacts) -> bool:
         if dotted(call.func)
         for each in ev.values(call.func, ev.frame_of(module.tree.scope_of(call)))
     )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Place:
+    node: Node
+
+
+def _starts_fresh_processes(ev: Evaluator, setting: Node, module: ModuleFacts) -> bool:
+    """Whether processes that load the libraries anew are started after a setting: there, or in what runs later."""
+    is_default = _spawns_by_default(ev, module)
+    places: list[tuple[Node, Scope]] = [(setting, function_scope(module.tree.scope_of(setting)))]
+    seen: set[int] = set()
+    for place, scope in places:
+        for call in scope.within(cst.Call):
+            if call is not place and reaching(call, [_Place(place)], scope.module.tree):
+                if _starts_fresh(ev, call, ev.frame_of(scope), is_default, 0):
+                    return True
+        if isinstance(scope.node, cst.Module):
+            # Of a script all that runs is in sight; a module's functions are there for others to call.
+            is_script = is_guarded(place, scope.module.tree)
+            if not is_script and any(_starts_later(ev, inner, is_default) for inner in scope.descend()):
+                return True
+        elif id(scope) not in seen and len(seen) < _MAX_DEPTH:
+            seen.add(id(scope))
+            places.extend((site, frame.scope) for site, frame, _ in ev.callers(scope))
+    return False
+
+
+def _starts_later(ev: Evaluator, scope: Scope, is_default: bool) -> bool:
+    """Whether a function starts such processes, and is called from elsewhere, or from where nobody sees."""
+    if not isinstance(scope.node, cst.FunctionDef):
+        return False
+    frame = ev.frame_of(scope)
+    if not any(_starts_fresh(ev, call, frame, is_default, _MAX_DEPTH) for call in scope.within(cst.Call)):
+        return False
+    scopes, seen = [scope], {id(scope)}
+    for each in scopes:
+        callers = {id(frame.scope): frame.scope for _, frame, _ in ev.callers(each)}
+        if not callers or any(caller.module is not scope.module for caller in callers.values()):
+            return True
+        scopes.extend(caller for key, caller in callers.items() if caller.is_function and key not in seen)
+        seen.update(callers)
+    return False
+
+
+def _starts_fresh(ev: Evaluator, call: cst.Call, frame: Frame, is_default: bool, depth: int) -> bool:
+    """Whether a call starts processes that are not forked, by itself or in functions of the project that it runs."""
+    name = last_name(call.func)
+    if name in _PROCESSES and isinstance(call.func, cst.Attribute):
+        methods = _methods(ev, ev.values(call.func.value, frame), is_default)
+        if methods:
+            return methods <= set(_FRESH)
+    for callee in ev.values(call.func, frame):
+        if isinstance(callee, Library):
+            if callee.name in _SPAWNERS:
+                return constant(_given(ev, call, frame, "start_method")) != Const("fork")
+            package = callee.name.rpartition(".")[0]
+            if callee.name.endswith(_PROCESSES) and package in _PROCESS_PACKAGES:
+                context = _given(ev, call, frame, "mp_context") or _given(ev, call, frame, "context")
+                is_default = is_default or _spawns_by_default(ev, frame.scope.module)
+                methods = _methods(ev, context, is_default)
+                return methods <= set(_FRESH) if methods else is_default
+        elif isinstance(callee, Function | Method) and depth < _MAX_DEPTH:
+            function = callee.function if isinstance(callee, Method) else callee
+            inner = ev.enter(function, call, frame, callee.receiver if isinstance(callee, Method) else None)
+            if any(_starts_fresh(ev, each, inner, is_default, depth + 1) for each in function.scope.within(cst.Call)):
+                return True
+    return False
+
+
+def _methods(ev: Evaluator, contexts: Values, is_default: bool) -> set[str]:
+    """The start methods of contexts that `get_context` gives, as far as they are known."""
+    found: set[str] = set()
+    for each in contexts:
+        if isinstance(each, Made) and each.library in _CONTEXTS and each.call is not None and each.frame is not None:
+            method = constant(_given(ev, each.call, each.frame, "method") or _first(ev, each.call, each.frame))
+            if method is not None and isinstance(method.value, str):
+                found.add(method.value)
+            elif not each.call.args:
+                found.add("spawn" if is_default else "fork")
+    return found
+
+
+def _first(ev: Evaluator, call: cst.Call, frame: Frame) -> Values:
+    return ev.values(call.args[0].value, frame) if call.args and call.args[0].keyword is None else ()
+
+
+def _given(ev: Evaluator, call: cst.Call, frame: Frame, name: str) -> Values:
+    given = next((arg.value for arg in call.args if arg.keyword is not None and arg.keyword.value == name), None)
+    return ev.values(given, frame) if given is not None else ()
+
+
+def _spawns_by_default(ev: Evaluator, module: ModuleFacts) -> bool:
+    return any(each.method in _FRESH for each in start_methods(ev, module))
 
 
 def _reader(module: ModuleFacts, imports: list[Binding], node: Node, variable: str) -> Binding | None:

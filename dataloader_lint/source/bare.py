@@ -182,17 +182,14 @@ class _Converter:
     def __init__(self, text: str) -> None:
         self._lines = _LINE.split(text.encode())
         self._in_string = 0
-        self._methods: dict[type[ast.AST], Callable[[Any], Any]] = {
-            kind: getattr(self, name) for kind, name in _METHODS.items()
-        }
 
     def module(self, node: ast.Module) -> cst.Module:
         made: cst.Module = _make(cst.Module, body=self._lines_of(node.body))
         return made
 
     def _node(self, node: ast.AST) -> Any:
-        method = self._methods.get(type(node))
-        return method(node) if method is not None else self._unlike(node)
+        method = _METHODS.get(type(node))
+        return method(self, node) if method is not None else self._unlike(node)
 
     def _maybe(self, node: ast.AST | None) -> Any:
         return None if node is None else self._node(node)
@@ -623,56 +620,56 @@ class _Converter:
 
 
 # What is not named here is rare, as `match`, or newer than this: LibCST takes such a file over.
-_METHODS: dict[type[ast.AST], str] = {
-    ast.AnnAssign: "annotated",
-    ast.Assert: "assert_",
-    ast.Assign: "assign",
-    ast.AsyncFor: "for_",
-    ast.AsyncFunctionDef: "function",
-    ast.AsyncWith: "with_",
-    ast.Attribute: "attribute",
-    ast.AugAssign: "augmented",
-    ast.Await: "await_",
-    ast.BinOp: "binary",
-    ast.BoolOp: "boolean",
-    ast.Break: "break_",
-    ast.Call: "call",
-    ast.ClassDef: "class_",
-    ast.Compare: "compare",
-    ast.Constant: "constant",
-    ast.Continue: "continue_",
-    ast.Delete: "delete",
-    ast.Dict: "dict",
-    ast.DictComp: "dict_comprehension",
-    ast.Expr: "expression",
-    ast.For: "for_",
-    ast.FunctionDef: "function",
-    ast.GeneratorExp: "generator",
-    ast.Global: "global_",
-    ast.If: "if_",
-    ast.IfExp: "if_expression",
-    ast.Import: "import_",
-    ast.ImportFrom: "import_from",
-    ast.JoinedStr: "joined",
-    ast.Lambda: "lambda_",
-    ast.List: "list",
-    ast.ListComp: "list_comprehension",
-    ast.Name: "name",
-    ast.NamedExpr: "walrus",
-    ast.Nonlocal: "nonlocal_",
-    ast.Pass: "pass_",
-    ast.Raise: "raise_",
-    ast.Return: "return_",
-    ast.Set: "set",
-    ast.SetComp: "set_comprehension",
-    ast.Subscript: "subscript",
-    ast.Try: "try_",
-    ast.Tuple: "tuple",
-    ast.UnaryOp: "unary",
-    ast.While: "while_",
-    ast.With: "with_",
-    ast.Yield: "yield_",
-    ast.YieldFrom: "yield_from",
+_METHODS: dict[type[ast.AST], Callable[[_Converter, Any], Any]] = {
+    ast.AnnAssign: _Converter.annotated,
+    ast.Assert: _Converter.assert_,
+    ast.Assign: _Converter.assign,
+    ast.AsyncFor: _Converter.for_,
+    ast.AsyncFunctionDef: _Converter.function,
+    ast.AsyncWith: _Converter.with_,
+    ast.Attribute: _Converter.attribute,
+    ast.AugAssign: _Converter.augmented,
+    ast.Await: _Converter.await_,
+    ast.BinOp: _Converter.binary,
+    ast.BoolOp: _Converter.boolean,
+    ast.Break: _Converter.break_,
+    ast.Call: _Converter.call,
+    ast.ClassDef: _Converter.class_,
+    ast.Compare: _Converter.compare,
+    ast.Constant: _Converter.constant,
+    ast.Continue: _Converter.continue_,
+    ast.Delete: _Converter.delete,
+    ast.Dict: _Converter.dict,
+    ast.DictComp: _Converter.dict_comprehension,
+    ast.Expr: _Converter.expression,
+    ast.For: _Converter.for_,
+    ast.FunctionDef: _Converter.function,
+    ast.GeneratorExp: _Converter.generator,
+    ast.Global: _Converter.global_,
+    ast.If: _Converter.if_,
+    ast.IfExp: _Converter.if_expression,
+    ast.Import: _Converter.import_,
+    ast.ImportFrom: _Converter.import_from,
+    ast.JoinedStr: _Converter.joined,
+    ast.Lambda: _Converter.lambda_,
+    ast.List: _Converter.list,
+    ast.ListComp: _Converter.list_comprehension,
+    ast.Name: _Converter.name,
+    ast.NamedExpr: _Converter.walrus,
+    ast.Nonlocal: _Converter.nonlocal_,
+    ast.Pass: _Converter.pass_,
+    ast.Raise: _Converter.raise_,
+    ast.Return: _Converter.return_,
+    ast.Set: _Converter.set,
+    ast.SetComp: _Converter.set_comprehension,
+    ast.Subscript: _Converter.subscript,
+    ast.Try: _Converter.try_,
+    ast.Tuple: _Converter.tuple,
+    ast.UnaryOp: _Converter.unary,
+    ast.While: _Converter.while_,
+    ast.With: _Converter.with_,
+    ast.Yield: _Converter.yield_,
+    ast.YieldFrom: _Converter.yield_from,
 }
 
 

@@ -104,7 +104,10 @@ _ADVICE = {
 
 
 def check(dataset: Dataset) -> Iterator[Finding]:
-    for stored in dataset.sample_lists():
+    lists = dataset.sample_lists()
+    if not lists or dataset.is_read_without_workers:
+        return
+    for stored in lists:
         kind = stored.element_kind
         of = f" of {kind}" if kind in ("str", "int", "float", "tensor") else ""
         grow = " (numbers below 257 do not grow)" if kind == "int" else ""

@@ -88,7 +88,10 @@ RULE = Rule("DL102", "dict-attribute", Entity.DATASET)
 
 
 def check(dataset: Dataset) -> Iterator[Finding]:
-    for stored in dataset.sample_dicts():
+    dicts = dataset.sample_dicts()
+    if not dicts or dataset.is_read_without_workers:
+        return
+    for stored in dicts:
         yield Finding(
             stored.node,
             f"`{stored.owner}.{stored.name}` is a {stored.kind} that grows with the data and that workers "

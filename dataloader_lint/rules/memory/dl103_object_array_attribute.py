@@ -93,9 +93,10 @@ _WHAT = {
 
 
 def check(dataset: Dataset) -> Iterator[Finding]:
-    for array in dataset.arrays():
-        if not array.objects:
-            continue
+    arrays = [array for array in dataset.arrays() if array.objects]
+    if not arrays or dataset.is_read_without_workers:
+        return
+    for array in arrays:
         what = _WHAT[array.objects].format(maker=array.maker)
         problem = (
             f"`{array.owner}.{array.name}`, which workers read for every sample, is {what}: "

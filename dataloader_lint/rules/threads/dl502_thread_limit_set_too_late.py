@@ -14,7 +14,8 @@ do inherit the variable.
 
 ## Known limits
 Only imports in the same module count; that another module of the project has loaded torch already is not seen.
-Nothing is said in modules that start other programs, for which the variable may be meant.
+Nothing is said in modules that start other programs, for which the variable may be meant, nor where processes that load
+torch anew are started after it (`torch.multiprocessing.spawn`, or contexts that spawn). Forked processes do not.
 
 ## Example
 ```python
