@@ -18,13 +18,14 @@ from dataloader_lint.facts.guards import is_guarded
 from dataloader_lint.facts.library import DATASET_BASES, DATASET_PACKAGES, ITERABLE_BASES
 from dataloader_lint.facts.loaders import Loader, loaders_in
 from dataloader_lint.facts.module import ModuleFacts
-from dataloader_lint.facts.names import dotted
+from dataloader_lint.facts.names import Kind, dotted, resolve
 from dataloader_lint.facts.project import Project
 from dataloader_lint.facts.reads import Reads, reads_of
 from dataloader_lint.facts.scripts import is_test
 from dataloader_lint.facts.storage import SampleStorage, sample_storage
 from dataloader_lint.facts.tree import Scope
-from dataloader_lint.facts.values import Class, Const, Evaluator, Function, Made, Value, is_positive
+from dataloader_lint.facts.values import Class, Const, Evaluator, Frame, Function, Made, Value, is_positive
+from dataloader_lint.facts.written import places_of
 
 if TYPE_CHECKING:
     from dataloader_lint.facts.reach import Reach
@@ -119,9 +120,25 @@ def _starts_no_workers(loader: Loader) -> bool:
     return (
         bool(found)
         and all(isinstance(value, Const) and not value.default and is_positive(value) is False for value in found)
+        and _is_written_out(loader)
         and not _is_shared(loader)
         and not (loader.is_passed("num_workers") is False and _is_handed_out(loader))
     )
+
+
+def _is_written_out(loader: Loader) -> bool:
+    """Whether the number stands in the code around the loader, or is left out: a parameter may be given another one."""
+    places = places_of(loader, "num_workers")
+    return places is not None and all(
+        place.node is None or isinstance(place.node, cst.Integer) or _is_number(place.node, place.frame)
+        for place in places
+    )
+
+
+def _is_number(node: cst.BaseExpression, frame: Frame) -> bool:
+    """Whether a name stands for nothing but numbers that are written out."""
+    found = resolve(node, frame.scope.module.tree) if isinstance(node, cst.Name) else []
+    return bool(found) and all(each.kind is Kind.VALUE and isinstance(each.value, cst.Integer) for each in found)
 
 
 def _is_shared(loader: Loader) -> bool:

@@ -258,7 +258,12 @@ def _starts_later(ev: Evaluator, scope: Scope, is_default: bool) -> bool:
 
 
 def _starts_fresh(ev: Evaluator, call: cst.Call, frame: Frame, is_default: bool, depth: int) -> bool:
-    """Whether a call starts processes that are not forked, by itself or in functions of the project that it runs."""
+    """Whether a call starts processes that are not forked, by itself or in functions of the project that it runs.
+
+    One that only an option brings about, as `if args.gpus > 1`, leaves the usual run as it is.
+    """
+    if not is_reached(ev, call, frame):
+        return False
     name = last_name(call.func)
     if name in _PROCESSES and isinstance(call.func, cst.Attribute):
         methods = _methods(ev, ev.values(call.func.value, frame), is_default)
