@@ -6,7 +6,8 @@ worker code reads it as the storage of the samples: indexed with what comes from
 `__len__`.
 Lists show by literals that are grown in a loop, comprehensions, `list`, `sorted`, `glob`, `os.listdir`, `readlines`,
 `split`, `tolist`, `json.load`, an annotation, or by what every construction of the class in sight passes.
-The report stands on the first binding that shows the list.
+The report stands on the first binding that shows the list and lasts. Nothing is said where all loaders in sight that
+read the Dataset are written without workers: nobody copies it there.
 
 ## Why is this bad?
 Reading an element changes its reference count, so under fork each worker gets its own copy of every memory page that

@@ -5,6 +5,7 @@ Reports an attribute that a Dataset binds to a dict, a set, a `defaultdict`, `Co
 that is known to hold such dicts (the `COCO` index of pycocotools), when it grows with the data and worker code reads it
 for every sample: its keys come from a loop over samples or files, and it is asked for the index, for what stands at the
 index in another container, or its `len()` is the length of the Dataset. A dict of growing lists counts too.
+Nothing is said where all loaders in sight that read the Dataset are written without workers: nobody copies it there.
 
 ## Why is this bad?
 Reading an entry changes the reference counts of key and value, so under fork each worker gets its own copy of every
