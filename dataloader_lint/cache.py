@@ -177,7 +177,8 @@ class Store:
                 words.update(_words(path))
         for place, plain, feeding, sought in body["known"]:
             fed_by = [names[each] for each in feeding]
-            if changed.isdisjoint(fed_by) and words.isdisjoint(sought) and words.isdisjoint(_module_names(fed_by)):
+            is_same = changed.isdisjoint(fed_by) and words.isdisjoint(sought)
+            if is_same and (not words or words.isdisjoint(_module_names(fed_by))):
                 self._known[names[place]] = Known([_diagnostic(one) for one in plain], fed_by, sought)
 
 

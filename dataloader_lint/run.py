@@ -51,16 +51,24 @@ class Run:
     def known(self, path: str) -> list[Diagnostic] | bytes:
         """The findings of a file as far as they can be told without parsing it; its content where they cannot."""
         try:
-            source = read(path)
-        except OSError as error:
-            return self.cannot_read(path, reason(error))
-        try:
             settings = self._by_file.of_file(path)
         except ConfigurationError as error:
             return _cannot_check(path, error, self.settings)
+        # Once a file of the run has opened the cache, none that has not changed is even read. A file that cannot matter
+        # does not open it, as that would take longer than all else that is done with such a file.
+        is_open = self._cache is not None
+        remembered = self._store(settings, path).get(path) if is_open else None
+        if remembered is not None:
+            return remembered
+        try:
+            source = read(path)
+        except OSError as error:
+            return self.cannot_read(path, reason(error))
         if not may_matter(source, settings.extra_words):
+            if is_open:
+                self.keep(path, [], (), ())
             return []
-        remembered = self._store(settings, path).get(path) if self._cache_folder else None
+        remembered = self._store(settings, path).get(path) if self._cache_folder and not is_open else None
         return source if remembered is None else remembered
 
     def keep(self, path: str, found: list[Diagnostic], fed_by: Iterable[str], sought: Iterable[bytes]) -> None:

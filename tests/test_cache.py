@@ -236,3 +236,31 @@ def test_modules_that_are_let_go_are_opened_again(project: Path, monkeypatch: py
     monkeypatch.setattr(Session, "_start", lambda self, project: starts.append(1) or start(self, project))
     assert lint_found(found, settings, "shown") == at_ease
     assert len(starts) > 3
+
+
+def test_what_has_not_changed_is_not_even_read(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files that cannot matter either, once one that does has opened the cache."""
+    _write(project / "zeros.py", "ZERO = 0\n")
+    settings = Settings()
+    opened: list[str] = []
+
+    def reading(path: str) -> bytes:
+        opened.append(Path(path).name)
+        return Path(path).read_bytes()
+
+    monkeypatch.setattr("dataloader_lint.run.read", reading)
+
+    def run() -> list[str]:
+        opened.clear()
+        return [one.code for one in lint_found(discover(["."], settings), settings, cache=str(tmp_path / "cache"))]
+
+    assert run() == ["DL301"]
+    assert "zeros.py" in opened and "other.py" in opened
+    run()
+    assert run() == ["DL301"]
+    assert "zeros.py" not in opened and "train.py" not in opened
+    _write(project / "zeros.py", "ZERO = 1 - 1\n", age=30)
+    assert run() == ["DL301"]
+    assert "zeros.py" in opened and "train.py" not in opened
+    _write(project / "zeros.py", TRAIN.replace("from options import WORKERS\n", "WORKERS = 0\n"), age=20)
+    assert run() == ["DL301", "DL301"]
