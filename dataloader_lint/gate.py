@@ -38,7 +38,15 @@ _SUBJECTS = (
     (STORES, (b"h5py", b"lmdb", b"sqlite3", b"tarfile", b"zipfile")),
     (THREADS, (b"_NUM_THREADS", b"set_num_threads")),
 )
-_LEADING = (b"functools", b"default_rng", b"RandomState", b".to(", b"multiprocessing")
+_LEADING = (
+    b"functools",
+    b"default_rng",
+    b"RandomState",
+    b".to(",
+    b"multiprocessing",
+    b"backward(",
+    b"optimizer_step(",
+)
 # Moves to what is spelled as a data type, or as the device of another tensor, go to no device that is known.
 _TRANSFER = (
     rb"\.cuda\(|\.to\(\s*(?!(?:dtype\s*=\s*)?(?:torch\.(?:b?float|int|long|half|double|bool|uint|complex)"

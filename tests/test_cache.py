@@ -264,3 +264,19 @@ def test_what_has_not_changed_is_not_even_read(project: Path, tmp_path: Path, mo
     assert "zeros.py" in opened and "train.py" not in opened
     _write(project / "zeros.py", TRAIN.replace("from options import WORKERS\n", "WORKERS = 0\n"), age=20)
     assert run() == ["DL301", "DL301"]
+
+
+@pytest.mark.parametrize("head", ["for epoch in range(3)", "for turn in range(3)"])
+def test_a_function_that_comes_to_be_defined_counts(project: Path, counter: Counter, head: str) -> None:
+    """What is looked up by its name before it is followed leaves a trace as well."""
+    _write(
+        project / "train.py",
+        "from torch.utils.data import DataLoader, DistributedSampler\n\nfrom middle import run\n\n"
+        f"loader = DataLoader(range(8), sampler=DistributedSampler(range(8)))\n{head}:\n    run(loader)\n",
+    )
+    _write(project / "middle.py", "from engine import *\n\nDataLoader = None\n\n\ndef run(loader):\n    fit(loader)\n")
+    _write(project / "engine.py", "def test():\n    pass\n")
+    assert counter.run()[0] == []
+    fit = "def fit(loader):\n    for batch in loader:\n        batch.backward()\n"
+    _write(project / "engine.py", fit, age=30)
+    assert counter.run()[0] == ["DL603"]

@@ -230,11 +230,11 @@ class _Search:
     def _may_be_defined(self, callee: cst.BaseExpression, name: str, frame: Frame) -> bool:
         """Whether a call may run a function of the project; a cheap look before the evaluation, as most do not."""
         module = frame.scope.module
-        if not isinstance(callee, cst.Name):
+        bindings = resolve(callee, module.tree) if isinstance(callee, cst.Name) else []
+        if not bindings:  # a method, a function of a module, a name of `from x import *`
             return self.project.defines(module, name)
         return any(
-            self.project.defines(module, binding.member or name) if binding.kind in _BY_NAME else True
-            for binding in resolve(callee, module.tree)
+            binding.kind not in _BY_NAME or self.project.defines(module, binding.member or name) for binding in bindings
         )
 
     def _loaders(self, values: Values) -> Iterator[tuple[Made, Loader]]:
