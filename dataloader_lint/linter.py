@@ -246,12 +246,17 @@ def _run_rules(facts: Analysis, rules: Iterable[FoundRule], crash: Crash) -> lis
                 crash(f"facts about every {kind.value}", error)
         assert one.check is not None
         try:
+            told: set[int] = set()  # for a base class and again for its heirs, in other words, is still one finding
             for entity in entities[kind]:
                 facts.ev.check_time()
+                new: set[int] = set()
                 for finding in one.check(entity):
                     if finding.node not in facts.tree:
                         raise LookupError("the rule reported a node of another file")
-                    found.append((one.rule.code, finding))
+                    new.add(id(finding.node))
+                    if id(finding.node) not in told:
+                        found.append((one.rule.code, finding))
+                told |= new
         except (UnreadableError, UnlikeError):
             raise
         except Exception as error:

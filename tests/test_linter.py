@@ -182,3 +182,22 @@ def test_the_cv2_call_that_starts_threads_is_named(tmp_path: Path) -> None:
     assert ["cv2.imread" in one.problem for one in only if one.code == "DL501"] == [True]
     both = lint_source(source.format("cv2.cvtColor(image, 4)"), str(tmp_path / "a.py"))
     assert ["cv2.cvtColor" in one.problem for one in both if one.code == "DL501"] == [True]
+
+
+def test_what_a_class_and_its_heir_lead_to_is_one_finding(tmp_path: Path) -> None:
+    source = (
+        "from torch.utils.data import Dataset\n\n\n"
+        "class Pets(Dataset):\n"
+        "    def __init__(self, split):\n"
+        "        self.names = [line.strip() for line in open(split)]\n\n"
+        "    def __len__(self):\n"
+        "        return len(self.names)\n\n"
+        "    def __getitem__(self, index):\n"
+        "        return self.names[index]\n\n\n"
+        "class SimplePets(Pets):\n"
+        "    def __getitem__(self, *args):\n"
+        "        return super().__getitem__(*args)\n"
+    )
+    found = [one for one in lint_source(source, str(tmp_path / "a.py")) if one.code == "DL101"]
+    assert [one.start.line for one in found] == [6]
+    assert "index for every sample" in found[0].problem
