@@ -4,6 +4,7 @@ from __future__ import annotations
 
 # What a file can be about. A file about loading concerns every rule; one that only touches a subject beside it concerns
 # the rules that name that subject, as `Rule.subjects`.
+DEVICES = "devices"
 LOADING = "loading"
 MEMOISING = "memoising"
 OPENCV = "opencv"
@@ -12,6 +13,9 @@ STORES = "stores"
 THREADS = "threads"
 TRANSFERS = "transfers"
 TRANSFORMS = "transforms"
+# What a file has something to say about by itself. The others matter where workers run what stands there, or where
+# what loaders are given keeps it.
+ON_ITS_OWN = frozenset({LOADING, THREADS, TRANSFERS})
 
 # Searching for each word in turn is several times faster than one regular expression with alternatives.
 _LOADING = (
@@ -52,6 +56,10 @@ _TRANSFER = (
     rb"\.cuda\(|\.to\(\s*(?!(?:dtype\s*=\s*)?(?:torch\.(?:b?float|int|long|half|double|bool|uint|complex)"
     rb"|[\w.]*\bdtype\b|(?!self\.|args\.|cfg\.|config\.)\w+\.device\s*[,)]))"
 )
+# What is moved may be a batch: there are loaders or epochs, or a function that is given batches. Networks, which move
+# their own tensors, have none of these.
+_MOVING = (b"oader", b"epoch", b"non_blocking")
+_BATCHES = rb"\bdef\b[^\n]*\bbatch"
 
 
 def subjects(source: bytes, words: tuple[bytes, ...] = ()) -> frozenset[str]:
@@ -72,7 +80,9 @@ def subjects(source: bytes, words: tuple[bytes, ...] = ()) -> frozenset[str]:
         import re
 
         if re.search(_TRANSFER, source):
-            found.add(TRANSFERS)
+            found.add(DEVICES)
+            if any(word in source for word in _MOVING) or re.search(_BATCHES, source):
+                found.add(TRANSFERS)
     return frozenset(found)
 
 

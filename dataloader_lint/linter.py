@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import gc
 
-from dataloader_lint.gate import LOADING, may_matter, subjects
+from dataloader_lint.gate import LOADING, ON_ITS_OWN, may_matter, subjects
 from dataloader_lint.reports import crashed, unreadable, unsuppressed
 from dataloader_lint.settings import Settings
 
@@ -165,6 +165,8 @@ def examine(text: str, filename: str, settings: Settings, session: Session | Non
     try:
         if len(text) > MAX_LENGTH:
             raise TooMuchError(f"this file is longer than {MAX_LENGTH:,} characters", "split it up, or exclude it")
+        if about.isdisjoint(ON_ITS_OWN) and not session.leads_to(filename, text):
+            return Examined([])
         examined = _examined(session, text, filename, settings, rules)
         if any(one.code == INTERNAL_ERROR for one in examined.diagnostics):
             session.forget()

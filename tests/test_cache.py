@@ -280,3 +280,21 @@ def test_a_function_that_comes_to_be_defined_counts(project: Path, counter: Coun
     fit = "def fit(loader):\n    for batch in loader:\n        batch.backward()\n"
     _write(project / "engine.py", fit, age=30)
     assert counter.run()[0] == ["DL603"]
+
+
+def test_a_base_that_becomes_a_dataset_is_seen(counter: Counter, project: Path) -> None:
+    _write(project / "root.py", "class Root:\n    pass\n")
+    _write(
+        project / "other.py",
+        "from torch.utils.data import DataLoader\nfrom parts import Middle\n\n\nclass Faces(Middle):\n"
+        "    def __init__(self, folder):\n        self.paths = sorted(folder.glob('*.png'))\n\n"
+        "    def __getitem__(self, index):\n        return open(self.paths[index]).read()\n\n\n"
+        "def make(folder):\n    return DataLoader(Faces(folder), num_workers=4)\n",
+    )
+    _write(project / "parts.py", "from root import Root\n\n\nclass Middle(Root):\n    pass\n")
+    before, _ = counter.run()
+    assert "DL101" not in before
+    _write(project / "root.py", "from torch.utils.data import Dataset\n\n\nclass Root(Dataset):\n    pass\n", age=30)
+    codes, linted = counter.run()
+    assert "other.py" in linted
+    assert "DL101" in codes

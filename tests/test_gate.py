@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dataloader_lint.gate import LOADING, MEMOISING, OPENCV, RANDOM, THREADS, TRANSFERS, may_matter, subjects
+from dataloader_lint.gate import DEVICES, LOADING, MEMOISING, OPENCV, RANDOM, THREADS, TRANSFERS, may_matter, subjects
 
 
 @pytest.mark.parametrize(
@@ -40,8 +40,11 @@ def test_is_turned_away(source: bytes) -> None:
         (b"import cv2", {OPENCV}),
         (b"random.Random()", {RANDOM}),
         (b"os.environ['OMP_NUM_THREADS'] = '1'", {THREADS}),
-        (b"import torch\nx = x.to(device)", {TRANSFERS}),
-        (b"import torch\nx = x.to(self.device)", {TRANSFERS}),
+        (b"import torch\nx = x.to(device)", {DEVICES}),
+        (b"import torch\nx = x.to(self.device)", {DEVICES}),
+        (b"import torch\nfor x in dataloader: x.to(device)", {DEVICES, TRANSFERS}),
+        (b"import torch\ndef run_epoch(data): data.cuda()", {DEVICES, TRANSFERS}),
+        (b"import torch\ndef to_device(batch, device): return batch.to(device)", {DEVICES, TRANSFERS}),
         (b"import torch\nx = x.to(torch.float32)", set()),
         (b"import torch\nx = x.to(dtype=torch.float32)", set()),
         (b"import torch\nx = x.to(y.dtype)", set()),

@@ -12,6 +12,8 @@ import pytest
 import dataloader_lint
 from dataloader_lint import Settings, lint_source
 from dataloader_lint.diagnostics import Diagnostic, Position
+from dataloader_lint.facts.module import ModuleFacts
+from dataloader_lint.facts.project import Project
 from dataloader_lint.rules.base import Entity, Finding, Rule
 from dataloader_lint.rules.registry import FoundRule, found_rules
 from fake_rules import fake_rules
@@ -201,3 +203,58 @@ def test_what_a_class_and_its_heir_lead_to_is_one_finding(tmp_path: Path) -> Non
     found = [one for one in lint_source(source, str(tmp_path / "a.py")) if one.code == "DL101"]
     assert [one.start.line for one in found] == [6]
     assert "index for every sample" in found[0].problem
+
+
+def _found(folder: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> tuple[list[str], list[str]]:
+    """The codes found in one file of a folder, and the files that were parsed for that."""
+    parsed: list[str] = []
+    facts = Project._facts
+
+    def noting(self: Project, path: str, text: str) -> ModuleFacts:
+        parsed.append(Path(path).name)
+        return facts(self, path, text)
+
+    monkeypatch.setattr(Project, "_facts", noting)
+    path = folder / name
+    return [one.code for one in lint_source(path.read_bytes(), str(path))], parsed
+
+
+_USED = """\
+import cv2
+def read(path):
+    return cv2.resize(cv2.imread(path), (64, 64))
+"""
+_READING = """\
+from torch.utils.data import DataLoader, Dataset
+from images import read
+class Faces(Dataset):
+    def __getitem__(self, index):
+        return read(f"{index}.png")
+    def __len__(self):
+        return 1000
+def load():
+    return DataLoader(Faces(), num_workers=4)
+"""
+
+
+def test_a_file_without_a_word_of_loading_matters_where_workers_run_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "images.py").write_text(_USED)
+    (tmp_path / "data.py").write_text(_READING)
+    assert _found(tmp_path, "images.py", monkeypatch)[0] == ["DL501"]
+
+
+def test_and_is_not_even_parsed_where_no_loader_leads_to_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "images.py").write_text(_USED)
+    (tmp_path / "data.py").write_text(_READING.replace('read(f"{index}.png")', "index"))
+    assert _found(tmp_path, "images.py", monkeypatch) == ([], ["data.py"])
+
+
+def test_or_where_it_derives_from_a_dataset_of_another_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "base.py").write_text("from torch.utils.data import Dataset as Data\nclass Base(Data): ...\n")
+    (tmp_path / "images.py").write_text(
+        "import cv2\nfrom base import Base\nclass Faces(Base):\n"
+        "    def __getitem__(self, index):\n        return cv2.resize(cv2.imread(f'{index}.png'), (64, 64))\n"
+    )
+    assert _found(tmp_path, "images.py", monkeypatch)[0] == ["DL501"]

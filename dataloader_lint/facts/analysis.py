@@ -26,6 +26,7 @@ from dataloader_lint.facts.loaders import Loader, loaders_in
 from dataloader_lint.facts.local_datasets import LocalDataset, local_datasets
 from dataloader_lint.facts.module import ModuleFacts
 from dataloader_lint.facts.opencv import OpenCV
+from dataloader_lint.facts.outline import defined
 from dataloader_lint.facts.pinning import UselessPin, unpinned_moves, useless_pins
 from dataloader_lint.facts.project import Project
 from dataloader_lint.facts.reach import Reach
@@ -92,14 +93,29 @@ class Session:
         self.reach = Reach(self.workers)
         self.imports = Imports(self.project)
 
+    def leads_to(self, path: str, text: str) -> bool:
+        """Whether loaders lead to a file with the given text, which is not opened for this.
+
+        They do where the file may define a Dataset, where workers run what stands in it, or what they are given keeps
+        it. Raises TooMuchError as the facts of `analyse` do.
+        """
+        self._begin()
+        full, content = os.path.abspath(path), text.encode("utf-8", "surrogatepass")
+        return self.project.may_define_datasets(full, content) or self.reach.leads_to(
+            full, [name.decode("utf-8", "replace") for name in defined(content)]
+        )
+
+    def _begin(self) -> None:
+        self._make_room()
+        self.evaluation.steps = self.with_cuda.steps = 0
+        self.evaluation.deadline = self.with_cuda.deadline = time.thread_time() + MAX_SECONDS
+
     def analyse(self, path: str, text: str, settings: Settings | None = None) -> Analysis:
         """The facts about a file with the given text. Raises UnreadableError where it is not Python.
 
         The facts raise TooMuchError when working them out takes longer than `MAX_SECONDS`.
         """
-        self._make_room()
-        self.evaluation.steps = self.with_cuda.steps = 0
-        self.evaluation.deadline = self.with_cuda.deadline = time.thread_time() + MAX_SECONDS
+        self._begin()
         return Analysis(self, self.project.module_for(path, text), settings or Settings())
 
 

@@ -13,7 +13,7 @@ from dataloader_lint.facts.branches import is_reached, tests_around
 from dataloader_lint.facts.dependence import Dependence
 from dataloader_lint.facts.module import ModuleFacts, last_name
 from dataloader_lint.facts.names import Kind, dotted
-from dataloader_lint.facts.outliving import Kept, Outliving, Shape
+from dataloader_lint.facts.outliving import Kept, Outliving, Shape, may_outlive
 from dataloader_lint.facts.reach import Reach
 from dataloader_lint.facts.reads import Level
 from dataloader_lint.facts.tree import Node, Scope
@@ -84,8 +84,17 @@ def _candidates(module: ModuleFacts) -> Iterator[Scope]:
         node = scope.node
         if not isinstance(node, cst.FunctionDef) or node.name.value == "__init__":
             continue
-        if any(True for _ in additions(scope)) or any(name.endswith("cache") for name in _memo_names(node)):
+        if any(name.endswith("cache") for name in _memo_names(node)) or any(
+            _may_add(module, each) for each in additions(scope)
+        ):
             yield scope
+
+
+def _may_add(module: ModuleFacts, addition: Addition) -> bool:
+    """Whether something may be added for each sample, and to what outlives it, by the looks of it."""
+    if isinstance(addition.key, cst.SimpleString | cst.Integer) and not isinstance(addition.target, cst.Subscript):
+        return False
+    return may_outlive(addition.target, module.tree)
 
 
 def _memo_names(node: cst.FunctionDef) -> list[str]:

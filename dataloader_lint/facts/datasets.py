@@ -195,6 +195,8 @@ def datasets_in(reach: Reach, module: ModuleFacts, loaders: list[Loader]) -> Ite
     for scope in module.root.descend():
         if not isinstance(scope.node, cst.ClassDef) or scope.parent is None:
             continue
+        if not ev.project.may_be_dataset(module, scope.node.name.value):
+            continue
         klass = Class(scope, ev.frame_of(scope.parent))
         kind = dataset_kind(ev, klass)
         if not kind:

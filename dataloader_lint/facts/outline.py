@@ -8,10 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
+from itertools import islice
 from typing import TypeVar
 
 _STATEMENT = re.compile(rb"^(?=[^\s#)\]}])", re.MULTILINE)
 _DEFINED = re.compile(rb"^[ \t]*(?:async[ \t]+def|def|class)[ \t]+(\w+)|^(\w+)[ \t]*(?::[^=\n]*)?=[^=]", re.MULTILINE)
+_HEAD = re.compile(rb"(?:async[ \t]+)?(?:def|class)\b")
 _IMPORT = re.compile(rb"(?:from|import)\b")
 _WORD = re.compile(rb"[^\W\d]\w*")
 
@@ -36,6 +38,17 @@ def outline(source: bytes) -> Outline:
             found[name] = found[name] | words if name in found else words
         ahead = b""
     return found
+
+
+def defined(source: bytes) -> frozenset[bytes]:
+    """The names that a module defines at its top, without those that it imports."""
+    found: set[bytes] = set()
+    for statement in _STATEMENT.split(source):
+        if _IMPORT.match(statement):
+            continue
+        names = (match[1] or match[2] for match in _DEFINED.finditer(statement))
+        found.update(islice(names, 1) if _HEAD.match(statement) else names)
+    return frozenset(found)
 
 
 def that_use(mentions: Mapping[W, AbstractSet[W]], wanted: Iterable[W]) -> set[W]:

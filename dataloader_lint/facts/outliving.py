@@ -12,8 +12,8 @@ from dataloader_lint.facts.branches import tests_around
 from dataloader_lint.facts.datasets import construction_of
 from dataloader_lint.facts.library import DICT_MAKERS
 from dataloader_lint.facts.module import last_name
-from dataloader_lint.facts.names import Kind, bindings_of, dotted, resolve, target_paths
-from dataloader_lint.facts.tree import Node, Scope
+from dataloader_lint.facts.names import Binding, Kind, bindings_of, dotted, resolve, target_paths
+from dataloader_lint.facts.tree import Node, Scope, Tree
 from dataloader_lint.facts.values import Class, Const, Evaluator, Frame, Made, Mapping, Sequence, Value, Values
 from dataloader_lint.facts.workers import WorkerFunction, Workers
 
@@ -41,6 +41,22 @@ class Kept:
     klass: Scope | None = None  # of the object whose attribute it is
     is_root: bool = True  # what grows is the container itself, not something in it
     makes_elements: bool = False  # a key that is not there is no error
+
+
+def may_outlive(node: cst.BaseExpression, tree: Tree, depth: int = 0) -> bool:
+    """Whether `Outliving.find` might find the container: a cheap look, which needs no worker code."""
+    while isinstance(node, cst.Subscript):
+        node = node.value
+    if not isinstance(node, cst.Name):
+        return isinstance(node, cst.Attribute)
+    bindings = resolve(node, tree) if depth <= MAX_DEPTH else []
+    return bool(bindings) and all(_may_live_on(each, tree, depth) for each in bindings)
+
+
+def _may_live_on(binding: Binding, tree: Tree, depth: int) -> bool:
+    if binding.kind is Kind.VALUE and not isinstance(binding.scope.node, cst.Module):
+        return binding.value is not None and not binding.path and may_outlive(binding.value, tree, depth + 1)
+    return binding.kind in (Kind.IMPORT, Kind.PARAMETER) or isinstance(binding.scope.node, cst.Module)
 
 
 class Outliving:

@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
 
+from dataloader_lint.facts.dataset_names import classes_in
 from dataloader_lint.facts.library import TOP_LEVEL
 from dataloader_lint.facts.module import ModuleFacts
 from dataloader_lint.facts.names import Binding
@@ -17,6 +18,9 @@ from dataloader_lint.facts.tree import Scope
 from dataloader_lint.source.decoding import UnreadableError, decode
 from dataloader_lint.source.parsing import parse, tree_of
 from dataloader_lint.source.projects import Roots
+
+# So many modules show how something is called; what a whole library calls is not followed everywhere.
+MAX_CALLING = 10
 
 
 class Project:
@@ -39,6 +43,8 @@ class Project:
         self._meant: dict[tuple[str, str, int], str | None] = {}
         self._roots = Roots()
         self._sources: dict[str, Sources] = {}
+        self._may_be: dict[tuple[str, str], bool] = {}
+        self._linted: dict[str, list[bytes]] = {}  # by root, the texts that may differ from what stands on the disk
         # By the file that asked: the files that had an answer, and the words that were looked for in all files.
         self._feeding: dict[str, set[str]] = {}
         self._sought: dict[str, set[bytes]] = {}
@@ -49,6 +55,7 @@ class Project:
         emptied._found, emptied._meant = self._found, self._meant
         emptied._roots, emptied._sources, emptied._packages = self._roots, self._sources, self._packages
         emptied._feeding, emptied._sought = self._feeding, self._sought
+        emptied._may_be, emptied._linted = self._may_be, self._linted
         return emptied
 
     @property
@@ -65,8 +72,18 @@ class Project:
         known = self._modules.get(full)
         if known is not None and known.tree.text == text:
             return known  # what has been worked out about other modules holds on to its scopes
+        self._take_in(full, text)
         facts = self._modules[full] = self._facts(full, text)
         return facts
+
+    def _take_in(self, path: str, text: str) -> None:
+        """Have the classes of a text count that may not be on the disk."""
+        root = self.root_of(os.path.dirname(path))
+        content = text.encode("utf-8", "surrogatepass")
+        if root in self._sources:
+            self._sources[root].dataset_names.add(content)
+        else:
+            self._linted.setdefault(root, []).append(content)
 
     def open(self, path: str) -> ModuleFacts | None:
         """The facts of another file of the project; None where it cannot be read or parsed."""
@@ -146,21 +163,22 @@ class Project:
         return [facts for each in sources if (facts := self.open(each.path)) is not None]
 
     def callers(self, module: ModuleFacts, names: list[str], kind: str) -> list[ModuleFacts]:
-        """The modules of the project that import `module` and call something by one of the names.
+        """The modules of the project that import `module` and call something by one of the names, in order of paths.
 
+        Not more than `MAX_CALLING` of them.
         `kind` says what the names are: of a "function", a "method", or a "class" (heirs call its constructor).
         """
         words = frozenset(name.encode() for name in names)
         sources = [each for each in self._importers(module.path, words) if not words.isdisjoint(each.called(kind))]
-        return [facts for each in sources if (facts := self.open(each.path)) is not None]
+        return [facts for each in sources[:MAX_CALLING] if (facts := self.open(each.path)) is not None]
 
-    def users(self, module: ModuleFacts, names: Iterable[str], levels: int, limit: int) -> Iterator[ModuleFacts]:
-        """The modules that may make loaders and can get at names of a module, directly or through others' names.
+    def users(self, home: str, names: Iterable[str], levels: int, limit: int) -> Iterator[ModuleFacts]:
+        """The modules that may make loaders and can get at names of the file `home`, directly or through others' names.
 
         Nearest first; `levels` bounds how far, `limit` how many.
         """
-        seen = {module.path}
-        level = [(module.path, frozenset(name.encode() for name in names))]
+        seen = {home}
+        level = [(home, frozenset(name.encode() for name in names))]
         for _ in range(levels):
             above: list[tuple[str, frozenset[bytes]]] = []
             for path, wanted in level:
@@ -204,6 +222,30 @@ class Project:
         path = self.locate(binding.imported, module, binding.level)
         if path is not None and path.endswith("__init__.py"):  # what it hands on may come from anywhere
             self._sought.setdefault(module.path, set()).add(name.encode())
+        return False
+
+    def may_be_dataset(self, module: ModuleFacts, name: str) -> bool:
+        """Whether a class may be a Dataset that is called so in a module; a look before its bases are followed."""
+        key = (module.path, name)
+        if key not in self._may_be:
+            names = self._around(module.path).dataset_names
+            self._may_be[key] = name.encode() in names
+            if not self._may_be[key]:
+                self._sought.setdefault(module.path, set()).update(names.behind(name.encode()))
+        return self._may_be[key]
+
+    def may_define_class(self, module: ModuleFacts, name: str) -> bool:
+        """Whether a class of that name may be defined anywhere in the project around `module`, or in it."""
+        return self._around(module.path).dataset_names.knows(name.encode())
+
+    def may_define_datasets(self, path: str, text: bytes) -> bool:
+        """Whether a file with the given text may define a class that derives from a Dataset."""
+        names = self._around(path).dataset_names
+        names.add(text)
+        own = classes_in(text)
+        if any(map(names.is_heir, own)):
+            return True
+        self._sought.setdefault(path, set()).update(*map(names.behind, own))
         return False
 
     def defines(self, module: ModuleFacts, name: str) -> bool:
@@ -250,6 +292,8 @@ class Project:
         root = self.root_of(os.path.dirname(path))
         if root not in self._sources:
             self._sources[root] = Sources(root, self._words)
+            for text in self._linted.pop(root, ()):
+                self._sources[root].dataset_names.add(text)
         return self._sources[root]
 
 

@@ -12,8 +12,8 @@ from dataloader_lint.facts.making import bare
 from dataloader_lint.facts.module import ModuleFacts
 from dataloader_lint.facts.names import Kind, bindings_of
 from dataloader_lint.facts.tree import Scope
-from dataloader_lint.facts.values import Class, Frame, Function, Method, Module, Value
-from dataloader_lint.facts.workers import Workers
+from dataloader_lint.facts.values import Class, Frame, Function, Made, Mapping, Method, Module, Partial, Sequence, Value
+from dataloader_lint.facts.workers import MAX_LEVELS, MAX_USERS, Workers
 
 MAX_MODULES = 40
 
@@ -38,6 +38,7 @@ class Reach:
         self._imports: dict[int, list[ModuleFacts]] = {}
         self._loaders: dict[int, list[Loader]] = {}
         self._bare: dict[int, Inventory] = {}
+        self._behind: dict[int, set[str]] = {}
 
     def given(self, module: ModuleFacts) -> list[Given]:
         """What the loaders of a module are given."""
@@ -120,6 +121,27 @@ class Reach:
                 elif isinstance(callee, Method) and callee.function.scope is scope:
                     yield self.ev.enter(callee.function, call, frame, callee.receiver)
 
+    def leads_to(self, path: str, names: Iterable[str]) -> bool:
+        """Whether workers run anything that stands in a file, or what loaders are given keeps any of it.
+
+        `names` are those under which the rest of the project can get at it; the file itself is not opened for this.
+        """
+        return any(
+            path in self._files_behind(user) for user in self.ev.project.users(path, names, MAX_LEVELS, MAX_USERS)
+        )
+
+    def _files_behind(self, module: ModuleFacts) -> set[str]:
+        """The files of what workers run for the Datasets and loaders of a module, and of what these keep."""
+        key = id(module)
+        if key not in self._behind:
+            found = self._behind[key] = {function.module.path for function in self.workers.functions(module)}
+            held = [self.held_by(klass) for klass in self.workers.datasets(module)]
+            for each in (*held, *(given.held for given in self.given(module))):
+                found.update(klass.scope.module.path for klass in each.classes)
+                for kept in each.kept:
+                    found.update((kept.frame.scope.module.path, *_homes(kept.value)))
+        return self._behind[key]
+
     def kept_around(self, module: ModuleFacts, names: Iterable[str]) -> Iterator[tuple[Kept, Class | Loader]]:
         """What Datasets and what loaders are given keep, for all modules that can get at names of this one.
 
@@ -132,3 +154,15 @@ class Reach:
             for given in self.given(each):
                 for kept in given.held.kept:
                     yield kept, given.loader
+
+
+def _homes(value: Value) -> Iterator[str]:
+    """The files in which something was defined or made."""
+    if isinstance(value, Method):
+        value = value.function
+    elif isinstance(value, Partial):
+        yield from _homes(value.callee)
+    if isinstance(value, Function | Class):
+        yield value.scope.module.path
+    elif isinstance(value, Made | Sequence | Mapping) and value.frame is not None:
+        yield value.frame.scope.module.path

@@ -9,6 +9,7 @@ import stat
 from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
 
+from dataloader_lint.facts.dataset_names import DatasetNames
 from dataloader_lint.facts.outline import Outline, outline, that_use
 from dataloader_lint.gate import LOADING, may_lead_on, subjects
 from dataloader_lint.source.projects import files_of
@@ -101,6 +102,7 @@ class Sources:
 
     def __init__(self, root: str, words: tuple[bytes, ...]) -> None:
         self._all: list[Source] = []
+        self.dataset_names = DatasetNames(words)
         self._defined: set[bytes] = set()
         self._naming: dict[bytes, set[int]] = {}  # the files that import a module, by a part of its name
         self._importing: dict[str, frozenset[int]] = {}
@@ -115,6 +117,7 @@ class Sources:
             if text is None:
                 continue
             self._defined.update(_DEFINED.findall(text))
+            self.dataset_names.add(text)
             if may_lead_on(text, words):
                 source = Source(path, text.removeprefix(codecs.BOM_UTF8))
                 for part in source.imported:

@@ -10,6 +10,7 @@ import libcst as cst
 from dataloader_lint.facts import classes, members
 from dataloader_lint.facts.datasets import dataset_kind, looks_like_one, reaches_loader
 from dataloader_lint.facts.evaluate import Evaluation
+from dataloader_lint.facts.handing import given_by_strangers, may_be_function
 from dataloader_lint.facts.library import CALLED_BY_BASES
 from dataloader_lint.facts.loaders import Loader, loaders_in
 from dataloader_lint.facts.module import ModuleFacts, last_name
@@ -94,6 +95,8 @@ class Workers:
         return self._datasets[key]
 
     def _is_dataset(self, klass: Class) -> bool:
+        if not self.ev.project.may_be_dataset(klass.scope.module, klass.node.name.value):
+            return False
         if dataset_kind(self.ev, klass):
             return True
         loaders = self.loaders(klass.scope.module)
@@ -134,7 +137,7 @@ class Workers:
 
     def users(self, module: ModuleFacts, names: set[str]) -> Iterator[ModuleFacts]:
         """The modules of the project that may make loaders and can get at names of a module, nearest first."""
-        return self.ev.project.users(module, names, MAX_LEVELS, MAX_USERS)
+        return self.ev.project.users(module.path, names, MAX_LEVELS, MAX_USERS)
 
     def names_holding(self, module: ModuleFacts, nodes: Iterable[cst.CSTNode]) -> set[str]:
         """The names at the top of a module whose definitions hold one of the nodes, and those that use these names."""
@@ -200,7 +203,8 @@ class _Closure:
                     self._holds(value, None)
                 self._argument = ""
         for call in module.all_calls():
-            if last_name(call.func)[:1].isupper():
+            name = last_name(call.func)
+            if name[:1].isupper() and self.ev.project.may_be_dataset(module, name):
                 frame = self.ev.frame_of(function_scope(module.tree.scope_of(call)))
                 for callee in self.ev.values(call.func, frame):
                     if isinstance(callee, Class) and callee.scope.module is not module:
@@ -322,8 +326,9 @@ class _Closure:
         """What one function runs."""
         scope, frame = function.scope, function.frame
         for call in scope.within(cst.Call):
-            for callee in self.ev.values(call.func, frame):
-                self._call(callee, call, function)
+            if not given_by_strangers(self.ev, call.func, frame):
+                for callee in self.ev.values(call.func, frame):
+                    self._call(callee, call, function)
         self._reads_properties(function)
         for subscript in scope.within(cst.Subscript):
             self._uses(subscript.value, "__getitem__", function)
@@ -356,7 +361,7 @@ class _Closure:
             if isinstance(callee, Library):
                 function.library_calls.append((call, callee.name))
             for arg in call.args:  # map(self.read, names)
-                if isinstance(arg.value, cst.Name | cst.Attribute | cst.Lambda):
+                if may_be_function(self.ev, arg.value, call, frame):
                     for given in self.ev.values(arg.value, frame):
                         if isinstance(given, Function | Method | Partial):
                             self._holds(given, function)
@@ -382,7 +387,7 @@ class _Closure:
 
     def _uses(self, node: cst.CSTNode, name: str, function: WorkerFunction) -> None:
         """`self.inner[index]`, `for line in self.reader`: methods that run without being called by name."""
-        if isinstance(node, cst.Name | cst.Attribute):
+        if isinstance(node, cst.Name | cst.Attribute) and not given_by_strangers(self.ev, node, function.frame):
             for value in self.ev.values(node, function.frame):
                 if isinstance(value, Made) and isinstance(value.by, Class):
                     self._method(value, value.by, name, function)

@@ -66,13 +66,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from dataloader_lint.gate import TRANSFERS
+from dataloader_lint.gate import DEVICES
 from dataloader_lint.rules.base import Entity, Finding, Rule
 
 if TYPE_CHECKING:
     from dataloader_lint.facts.analysis import Analysis
 
-RULE = Rule("DL207", "cuda-in-worker", Entity.MODULE, subjects=(TRANSFERS,))
+RULE = Rule("DL207", "cuda-in-worker", Entity.MODULE, subjects=(DEVICES,))
 
 
 def check(file: Analysis) -> Iterator[Finding]:

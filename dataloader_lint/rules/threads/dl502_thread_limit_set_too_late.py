@@ -56,7 +56,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from dataloader_lint.diagnostics import Safety
-from dataloader_lint.gate import OPENCV, THREADS
+from dataloader_lint.gate import THREADS
 from dataloader_lint.rules.base import Entity, Finding, FixLevel, Rule
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     from dataloader_lint.facts.analysis import Analysis
     from dataloader_lint.facts.threads import LateLimit
 
-RULE = Rule("DL502", "thread-limit-set-too-late", Entity.MODULE, fix=FixLevel.UNSAFE, subjects=(THREADS, OPENCV))
+RULE = Rule("DL502", "thread-limit-set-too-late", Entity.MODULE, fix=FixLevel.UNSAFE, subjects=(THREADS,))
 
 
 def check(facts: Analysis) -> Iterator[Finding]:
