@@ -39,6 +39,7 @@ class Project:
         self._meant: dict[tuple[str, str, int], str | None] = {}
         self._roots = Roots()
         self._sources: dict[str, Sources] = {}
+        self._importing: dict[tuple[str, frozenset[bytes]], list[Source]] = {}
         # By the file that asked: the files that had an answer, and the words that were looked for in all files.
         self._feeding: dict[str, set[str]] = {}
         self._sought: dict[str, set[bytes]] = {}
@@ -48,7 +49,7 @@ class Project:
         emptied = Project(self._src, self._words, self._whole)
         emptied._found, emptied._meant = self._found, self._meant
         emptied._roots, emptied._sources, emptied._packages = self._roots, self._sources, self._packages
-        emptied._feeding, emptied._sought = self._feeding, self._sought
+        emptied._importing, emptied._feeding, emptied._sought = self._importing, self._feeding, self._sought
         return emptied
 
     @property
@@ -160,23 +161,28 @@ class Project:
         Nearest first; `levels` bounds how far, `limit` how many.
         """
         seen = {module.path}
-        level = [(module.path, frozenset(name.encode() for name in names))]
+        level: Iterable[tuple[str, frozenset[bytes]]] = [(module.path, frozenset(name.encode() for name in names))]
         for _ in range(levels):
-            above: list[tuple[str, frozenset[bytes]]] = []
+            above: list[tuple[Source, frozenset[bytes]]] = []
             for path, wanted in level:
                 for user in self._importers(path, wanted):
-                    if user.path in seen or len(seen) > limit:
+                    if user.path in seen:
                         continue
+                    if len(seen) > limit:
+                        return
                     seen.add(user.path)
                     if user.makes_loaders and (facts := self.open(user.path)) is not None:
                         yield facts
-                    above.append((user.path, user.that_use(wanted)))
-            level = above
+                    above.append((user, wanted))
+            level = ((user.path, user.that_use(wanted)) for user, wanted in above)  # not of those on the last level
 
     def _importers(self, path: str, words: frozenset[bytes]) -> list[Source]:
         """The files that import the module of a file and hold one of the words."""
-        found = [] if path.endswith(".ipynb") else self._around(path).importing(path, words)
-        if found:
+        key = (path, words)
+        found = self._importing.get(key)
+        if found is None:
+            found = [] if path.endswith(".ipynb") else self._around(path).importing(path, words)
+            self._importing[key] = found
             self._feeding.setdefault(path, set()).update(source.path for source in found)
         return found
 
