@@ -8,46 +8,69 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
-from itertools import islice
-from typing import TypeVar
+from itertools import islice, pairwise
+from typing import NamedTuple, TypeVar
 
-_STATEMENT = re.compile(rb"^(?=[^\s#)\]}])", re.MULTILINE)
-_DEFINED = re.compile(rb"^[ \t]*(?:async[ \t]+def|def|class)[ \t]+(\w+)|^(\w+)[ \t]*(?::[^=\n]*)?=[^=]", re.MULTILINE)
-_HEAD = re.compile(rb"(?:async[ \t]+)?(?:def|class)\b")
-_IMPORT = re.compile(rb"(?:from|import)\b")
-_WORD = re.compile(rb"[^\W\d]\w*")
+# Patterns that begin with a line end are much faster than those with `^`; texts get one in front of them for it.
+_STATEMENT = re.compile(rb"\n(?=[^\s#)\]}])")
+_DEFINED = re.compile(rb"\n[ \t]*(?:async[ \t]+def|def|class)[ \t]+(\w+)|\n(\w+)[ \t]*(?::[^=\n]*)?=[^=]")
+_HEAD = re.compile(rb"\n(?:async[ \t]+)?(?:def|class)\b")
+_IMPORT = re.compile(rb"\n(?:from|import)\b")
+_WORDS = bytes(byte if byte >= 0x80 or chr(byte).isalnum() or byte == ord("_") else ord(" ") for byte in range(256))
 
 W = TypeVar("W", str, bytes)
 Outline = dict[bytes, frozenset[bytes]]
 
 
-def outline(source: bytes) -> Outline:
-    """The names that a module binds at its top, each with all words in the statements that bind it."""
+class Statement(NamedTuple):
+    """A statement at the top of a file: the words in it, and where it stands behind the line end that begins a text."""
+
+    words: frozenset[bytes]
+    start: int
+    end: int
+
+
+def words_of(text: bytes) -> list[bytes]:
+    """The words of a text, numbers among them, in their order. Several times faster than a regular expression."""
+    return text.translate(_WORDS).split()
+
+
+def statements(source: bytes) -> list[Statement]:
+    """The statements at the top of a module, and what stands ahead of the first one."""
+    text = b"\n" + source
+    plain = text.translate(_WORDS)
+    places = [0, *(found.start() for found in _STATEMENT.finditer(text)), len(text)]
+    return [Statement(frozenset(plain[start:end].split()), start, end) for start, end in pairwise(places)]
+
+
+def outline(source: bytes, parts: list[Statement]) -> Outline:
+    """The names that a module with these statements binds at its top, each with all words in those that bind it."""
+    text = b"\n" + source
     found: dict[bytes, frozenset[bytes]] = {}
-    ahead = b""
-    for statement in _STATEMENT.split(source):
-        if statement.startswith(b"@"):
-            ahead += statement
+    ahead: frozenset[bytes] = frozenset()
+    for words, start, end in parts:
+        words |= ahead
+        if text.startswith(b"\n@", start):
+            ahead = words
             continue
-        words = frozenset(_WORD.findall(ahead + statement))
-        if _IMPORT.match(statement):
+        if _IMPORT.match(text, start, end):
             names: Iterable[bytes] = words
         else:
-            names = {match[0] or match[1] for match in _DEFINED.findall(statement)}
+            names = {match[0] or match[1] for match in _DEFINED.findall(text, start, end)}
         for name in names:
             found[name] = found[name] | words if name in found else words
-        ahead = b""
+        ahead = frozenset()
     return found
 
 
 def defined(source: bytes) -> frozenset[bytes]:
     """The names that a module defines at its top, without those that it imports."""
+    text = b"\n" + source
     found: set[bytes] = set()
-    for statement in _STATEMENT.split(source):
-        if _IMPORT.match(statement):
-            continue
-        names = (match[1] or match[2] for match in _DEFINED.finditer(statement))
-        found.update(islice(names, 1) if _HEAD.match(statement) else names)
+    for _, start, end in statements(source):
+        if not _IMPORT.match(text, start, end):
+            names = (match[1] or match[2] for match in _DEFINED.finditer(text, start, end))
+            found.update(islice(names, 1) if _HEAD.match(text, start, end) else names)
     return frozenset(found)
 
 

@@ -15,6 +15,7 @@ from dataloader_lint.facts.module import ModuleFacts
 from dataloader_lint.facts.names import Binding
 from dataloader_lint.facts.sources import Source, Sources, read
 from dataloader_lint.facts.tree import Scope
+from dataloader_lint.gate import Gate
 from dataloader_lint.source.decoding import UnreadableError, decode
 from dataloader_lint.source.parsing import parse, tree_of
 from dataloader_lint.source.projects import Roots
@@ -26,18 +27,19 @@ MAX_CALLING = 10
 class Project:
     """Opens and keeps modules. One for a whole run; everything in it can be worked out again from the files.
 
-    `src` are folders in which imported modules are looked for besides those around the importing file; `words` are what
-    files may hold to be worth parsing besides what the gate knows; `whole` are files for which no bare tree will do.
+    `src` are folders in which imported modules are looked for besides those around the importing file; `gate` knows
+    what files are about; `whole` are files for which no bare tree will do.
     """
 
     def __init__(
-        self, src: tuple[str, ...] = (), words: tuple[bytes, ...] = (), whole: AbstractSet[str] = frozenset()
+        self, src: tuple[str, ...] = (), gate: Gate | None = None, whole: AbstractSet[str] = frozenset()
     ) -> None:
         self._src = src
-        self._words = words
+        self._gate = gate or Gate()
         self._modules: dict[str, ModuleFacts | None] = {}
         self._kept = 0
         self._packages: dict[str, str] = {}
+        self._folders: dict[str, frozenset[str]] = {}
         self._whole = whole
         self._found: dict[tuple[str, str], str | None] = {}
         self._meant: dict[tuple[str, str, int], str | None] = {}
@@ -45,16 +47,18 @@ class Project:
         self._sources: dict[str, Sources] = {}
         self._may_be: dict[tuple[str, str], bool] = {}
         self._linted: dict[str, list[bytes]] = {}  # by root, the texts that may differ from what stands on the disk
+        self._mentioning: dict[tuple[ModuleFacts, frozenset[str]], bool] = {}
+        self._importing: dict[tuple[str, frozenset[bytes]], list[Source]] = {}
         # By the file that asked: the files that had an answer, and the words that were looked for in all files.
         self._feeding: dict[str, set[str]] = {}
         self._sought: dict[str, set[bytes]] = {}
 
     def without_modules(self) -> Project:
         """The same project with no module open; what the folders and files are has not changed."""
-        emptied = Project(self._src, self._words, self._whole)
-        emptied._found, emptied._meant = self._found, self._meant
+        emptied = Project(self._src, self._gate, self._whole)
+        emptied._folders, emptied._found, emptied._meant = self._folders, self._found, self._meant
         emptied._roots, emptied._sources, emptied._packages = self._roots, self._sources, self._packages
-        emptied._feeding, emptied._sought = self._feeding, self._sought
+        emptied._importing, emptied._feeding, emptied._sought = self._importing, self._feeding, self._sought
         emptied._may_be, emptied._linted = self._may_be, self._linted
         return emptied
 
@@ -99,19 +103,18 @@ class Project:
 
     def find(self, dotted: str, module: ModuleFacts, level: int = 0) -> Scope | None:
         """The module scope that `import dotted` (or `from ...dotted import`) means in `module`; None for libraries."""
-        key = (module.path, dotted, level)
-        if key not in self._meant:
-            self._meant[key] = self.locate(dotted, module, level)
-        path = self._meant[key]
+        path = self.locate(dotted, module, level)
         facts = self.open(path) if path is not None else None
         return facts.root if facts is not None else None
 
     def locate(self, dotted: str, module: ModuleFacts, level: int = 0) -> str | None:
         """The file of a module of the project."""
-        path = self._locate(dotted, module, level)
-        if path is not None:
-            self._feeding.setdefault(module.path, set()).add(path)
-        return path
+        key = (module.path, dotted, level)
+        if key not in self._meant:
+            path = self._meant[key] = self._locate(dotted, module, level)
+            if path is not None:
+                self._feeding.setdefault(module.path, set()).add(path)
+        return self._meant[key]
 
     def _locate(self, dotted: str, module: ModuleFacts, level: int) -> str | None:
         folder = os.path.dirname(module.path)
@@ -121,14 +124,15 @@ class Project:
                 if folder == root:
                     return None  # dots may lead anywhere, but not to a module of this project
                 folder = os.path.dirname(folder)
-            return _module_file(folder, dotted)
+            return self._module_file(folder, dotted)
         top = dotted.partition(".")[0]
         if top in TOP_LEVEL and module.dotted_name.partition(".")[0] != top:
             return None
         key = (folder, dotted)
         if key not in self._found:
             self._found[key] = next(
-                (path for root in self._search_path(folder) if (path := _module_file(root, dotted)) is not None), None
+                (path for root in self._search_path(folder) if (path := self._module_file(root, dotted)) is not None),
+                None,
             )
         return self._found[key]
 
@@ -136,7 +140,7 @@ class Project:
         """A submodule of a package."""
         if not scope.module.is_package:
             return None
-        path = _module_file(os.path.dirname(scope.module.path), name)
+        path = self._module_file(os.path.dirname(scope.module.path), name)
         if path is None:
             return None
         self._feeding.setdefault(scope.module.path, set()).add(path)
@@ -156,6 +160,26 @@ class Project:
             found.append(folder)
         found.append(os.path.join(root, "src"))
         return found
+
+    def _module_file(self, folder: str, dotted: str) -> str | None:
+        """The file of module `dotted` below a folder: a module, a package, or none, as for namespace packages."""
+        top = dotted.partition(".")[0]
+        if top and self._listed(folder).isdisjoint((top, f"{top}.py")):
+            return None  # so most questions end, and they are many
+        base = os.path.join(folder, *dotted.split(".")) if dotted else folder
+        package = os.path.join(base, "__init__.py")
+        if os.path.isfile(package):
+            return package
+        return base + ".py" if dotted and os.path.isfile(base + ".py") else None
+
+    def _listed(self, folder: str) -> frozenset[str]:
+        """What lies in a folder; nothing where it cannot be looked at."""
+        if folder not in self._folders:
+            try:
+                self._folders[folder] = frozenset(os.listdir(folder))
+            except OSError:
+                self._folders[folder] = frozenset()
+        return self._folders[folder]
 
     def importers(self, module: ModuleFacts, names: list[str]) -> list[ModuleFacts]:
         """The modules of the project that import `module` and hold one of `names`, in order of their paths."""
@@ -178,23 +202,28 @@ class Project:
         Nearest first; `levels` bounds how far, `limit` how many.
         """
         seen = {home}
-        level = [(home, frozenset(name.encode() for name in names))]
+        level: Iterable[tuple[str, frozenset[bytes]]] = [(home, frozenset(name.encode() for name in names))]
         for _ in range(levels):
-            above: list[tuple[str, frozenset[bytes]]] = []
+            above: list[tuple[Source, frozenset[bytes]]] = []
             for path, wanted in level:
                 for user in self._importers(path, wanted):
-                    if user.path in seen or len(seen) > limit:
+                    if user.path in seen:
                         continue
+                    if len(seen) > limit:
+                        return
                     seen.add(user.path)
                     if user.makes_loaders and (facts := self.open(user.path)) is not None:
                         yield facts
-                    above.append((user.path, user.that_use(wanted)))
-            level = above
+                    above.append((user, wanted))
+            level = ((user.path, user.that_use(wanted)) for user, wanted in above)  # not of those on the last level
 
     def _importers(self, path: str, words: frozenset[bytes]) -> list[Source]:
         """The files that import the module of a file and hold one of the words."""
-        found = [] if path.endswith(".ipynb") else self._around(path).importing(path, words)
-        if found:
+        key = (path, words)
+        found = self._importing.get(key)
+        if found is None:
+            found = [] if path.endswith(".ipynb") else self._around(path).importing(path, words)
+            self._importing[key] = found
             self._feeding.setdefault(path, set()).update(source.path for source in found)
         return found
 
@@ -254,11 +283,17 @@ class Project:
 
     def lead_to_calls(self, module: ModuleFacts, names: set[str], wanted: frozenset[str], levels: int) -> bool:
         """Whether functions of these names may call one of the wanted ones, through so many others at most."""
-        if any(word in module.tree.text for word in wanted):
+        if self._mentions(module, wanted):
             return True  # what stands there may not be saved yet
         self._sought.setdefault(module.path, set()).update(name.encode() for name in wanted)
         leading = self._around(module.path).leading_to(frozenset(word.encode() for word in wanted), levels)
         return not leading.isdisjoint(name.encode() for name in names)
+
+    def _mentions(self, module: ModuleFacts, words: frozenset[str]) -> bool:
+        key = (module, words)
+        if key not in self._mentioning:
+            self._mentioning[key] = any(word in module.tree.text for word in words)
+        return self._mentioning[key]
 
     def is_collating(self, module: ModuleFacts, name: str) -> bool:
         """Whether a name stands right behind `collate_fn` anywhere in the project: `collate_fn=name`."""
@@ -291,16 +326,7 @@ class Project:
         """The texts of the project of a file; looked at once."""
         root = self.root_of(os.path.dirname(path))
         if root not in self._sources:
-            self._sources[root] = Sources(root, self._words)
+            self._sources[root] = Sources(root, self._gate)
             for text in self._linted.pop(root, ()):
                 self._sources[root].dataset_names.add(text)
         return self._sources[root]
-
-
-def _module_file(folder: str, dotted: str) -> str | None:
-    """The file of module `dotted` below a folder: a module, a package, or nothing (namespace packages have no file)."""
-    base = os.path.join(folder, *dotted.split(".")) if dotted else folder
-    package = os.path.join(base, "__init__.py")
-    if os.path.isfile(package):
-        return package
-    return base + ".py" if dotted and os.path.isfile(base + ".py") else None

@@ -6,108 +6,122 @@ import codecs
 import os
 import re
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 
 from dataloader_lint.facts.dataset_names import DatasetNames
-from dataloader_lint.facts.outline import Outline, outline, that_use
-from dataloader_lint.gate import LOADING, may_lead_on, subjects
+from dataloader_lint.facts.outline import Outline, Statement, outline, statements, that_use, words_of
+from dataloader_lint.gate import LOADING, Gate, may_lead_on
 from dataloader_lint.source.projects import files_of
 
 MAX_BYTES = 1_500_000
-_IMPORTED = re.compile(rb"^[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import|import[ \t]+([\w., \t]+))", re.MULTILINE)
-_MEMBERS = re.compile(rb"^[ \t]*from[ \t]+[.\w]+[ \t]+import[ \t]+([\w, \t]+)", re.MULTILINE)
-_WORD = re.compile(rb"[\w\x80-\xff]+")
-# How something is called, by what it is; heirs call the constructor of a class.
-_CALLS = {
-    "class": (
-        re.compile(rb"(?<!class )\b([\w\x80-\xff]+)\s*\("),
-        re.compile(rb"^[ \t]*class\s[^:(]*\(([^:]*)", re.MULTILINE),
-    ),
-    "function": (re.compile(rb"(?<!def )\b([\w\x80-\xff]+)\s*\("),),
-    "method": (re.compile(rb"\.([\w\x80-\xff]+)\s*\("),),
-}
-_DEFINED = re.compile(rb"\bdef[ \t]+([\w\x80-\xff]+)")
-_AT_THE_TOP = re.compile(rb"^(?:(?:async[ \t]+)?def[ \t]+|class[ \t]+)?([\w\x80-\xff]+)", re.MULTILINE)
-_CALLED = re.compile(rb"([\w\x80-\xff]+)[ \t]*\(")
-# Functions that run without being called by their own names, so that a call of one says nothing.
-_NOT_BY_NAME = frozenset({b"__call__", b"__enter__", b"__exit__", b"__getitem__", b"__init__", b"__iter__", b"forward"})
+# Patterns begin with what they look for, and not with `^` or `\b`, which makes them much faster; for that, texts
+# get a line end in front of them.
+_IMPORTED = re.compile(rb"\n[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import(?:[ \t]+([\w, \t]+))?|import[ \t]+([\w., \t]+))")
+_DEFINED = re.compile(rb"def(?<=\bdef)[ \t]+([\w\x80-\xff]+)")
+_METHODS_CALLED = re.compile(rb"\.([\w\x80-\xff]+)\s*\(")
+_BASES = re.compile(rb"\n[ \t]*class\s[^:(]*\(([^:]*)")
+_AT_THE_TOP = re.compile(rb"\n(?:(?:async[ \t]+)?def[ \t]+|class[ \t]+)?([\w\x80-\xff]+)")
 _COLLATING = re.compile(rb"collate_fn[\"']?\s*[=:]([^\n]{1,120})")
+# Leaves words and opening brackets as they are; what else is no space becomes the end of a line.
+_CALLS = bytes(
+    byte if byte >= 0x80 or chr(byte).isalnum() or chr(byte) in "_(" else ord(" " if chr(byte).isspace() else "\n")
+    for byte in range(256)
+)
+# Functions that run without being called by their own names, so that a call of one says nothing; b"" is no function.
+_NOT_BY_NAME = frozenset(
+    {b"", b"__call__", b"__enter__", b"__exit__", b"__getitem__", b"__init__", b"__iter__", b"forward"}
+)
 
 
 class Source:
     """A file of the project as text. What is told from the text is worked out when it is first asked for."""
 
-    __slots__ = ("_called", "_calls", "_makes_loaders", "_outline", "_using", "path", "text")
+    __slots__ = ("_called", "_calls", "_outline", "_statements", "_using", "_words", "makes_loaders", "path", "text")
 
-    def __init__(self, path: str, text: bytes) -> None:
+    def __init__(self, path: str, text: bytes, about: AbstractSet[str]) -> None:
         self.path = path
         self.text = text
+        # Whether it may define a Dataset or make a loader, were it through a function of another file.
+        self.makes_loaders = LOADING in about or b"oader" in text
         self._called: dict[str, frozenset[bytes]] = {}
         self._calls: list[tuple[bytes, frozenset[bytes]]] | None = None
         self._outline: Outline | None = None
-        self._makes_loaders: bool | None = None
+        self._statements: list[Statement] = []
         self._using: dict[AbstractSet[bytes], frozenset[bytes]] = {}
+        self._words: frozenset[bytes] | None = None
 
     @property
     def imported(self) -> set[bytes]:
         """The parts of the names of the modules that it imports, and what it imports from packages."""
-        parts = {
-            part for match in _IMPORTED.finditer(self.text) for part in _WORD.findall(match.group(1) or match.group(2))
-        }
-        parts.update(name for line in _MEMBERS.findall(self.text) for name in _WORD.findall(line))
-        return parts
+        return set(words_of(b" ".join(part for found in _IMPORTED.findall(b"\n" + self.text) for part in found)))
+
+    @property
+    def words(self) -> frozenset[bytes]:
+        """All words in it, those in strings and comments among them."""
+        if self._words is None:
+            self._words = frozenset().union(*(each.words for each in self._parts()))
+        return self._words
 
     @property
     def calls_by_function(self) -> list[tuple[bytes, frozenset[bytes]]]:
-        """Each function's name, and the names of what is called between its head and that of the next one."""
+        """Each function's name, and the names of what is called between its head and that of the next one.
+
+        Ahead of them what is called above the first one, under no name.
+        """
         if self._calls is None:
-            heads = list(_DEFINED.finditer(self.text))
-            ends = [*(head.start() for head in heads[1:]), len(self.text)]
-            self._calls = [
-                (head[1], frozenset(_CALLED.findall(self.text, head.end(), end)))
-                for head, end in zip(heads, ends, strict=False)  # without heads there is still an end
-            ]
+            plain = self.text.translate(_CALLS)
+            self._calls = []
+            name, start = b"", 0
+            for head in _DEFINED.finditer(self.text):
+                self._calls.append((name, _called_in(plain[start : head.start()])))
+                name, start = head[1], head.end()
+            self._calls.append((name, _called_in(plain[start:])))
         return self._calls
 
     def called(self, kind: str) -> frozenset[bytes]:
         """The names by which it calls something: a "function", a "method", or a "class", by its heirs too."""
         if kind not in self._called:
-            found = [each for pattern in _CALLS[kind] for each in pattern.findall(self.text)]
-            self._called[kind] = frozenset(word for each in found for word in _WORD.findall(each))
+            if kind == "method":
+                found = frozenset(_METHODS_CALLED.findall(self.text))
+            else:
+                found = frozenset().union(*(called for _, called in self.calls_by_function))
+            if kind == "class":  # heirs call its constructor
+                found |= frozenset(words_of(b" ".join(_BASES.findall(b"\n" + self.text))))
+            self._called[kind] = found
         return self._called[kind]
-
-    @property
-    def makes_loaders(self) -> bool:
-        """Whether it may define a Dataset or make a loader, were it through a function of another file."""
-        if self._makes_loaders is None:
-            self._makes_loaders = b"oader" in self.text or LOADING in subjects(self.text)
-        return self._makes_loaders
 
     def that_use(self, wanted: AbstractSet[bytes]) -> frozenset[bytes]:
         """The names at its top that mention one of the wanted names, directly or through each other."""
         found = self._using.get(wanted)
         if found is None:
             if self._outline is None:
-                self._outline = outline(self.text)
+                self._outline = outline(self.text, self._parts())
             found = self._using[wanted] = frozenset(that_use(self._outline, wanted))
         return found
 
+    def _parts(self) -> list[Statement]:
+        if not self._statements:
+            self._statements = statements(self.text)
+        return self._statements
+
+
+def _called_in(plain: bytes) -> frozenset[bytes]:
+    """The words that stand before brackets, in a text that was translated by `_CALLS`."""
+    before = [piece.rstrip(b" ") for piece in plain.split(b"(")]
+    before.pop()  # behind the last bracket
+    return frozenset(piece.rsplit(None, 1)[-1] for piece in before if piece[-1:] not in (b"", b"\n"))
+
 
 class Sources:
-    """The files of one project that may hold what facts about other files depend on, in the order of their paths.
+    """The files of one project that may hold what facts about other files depend on, in the order of their paths."""
 
-    `words` are what files may hold to be worth a look besides what the gate knows.
-    """
-
-    def __init__(self, root: str, words: tuple[bytes, ...]) -> None:
+    def __init__(self, root: str, gate: Gate) -> None:
         self._all: list[Source] = []
-        self.dataset_names = DatasetNames(words)
+        self.dataset_names = DatasetNames(gate.words)
         self._defined: set[bytes] = set()
         self._naming: dict[bytes, set[int]] = {}  # the files that import a module, by a part of its name
-        self._importing: dict[str, frozenset[int]] = {}
-        self._importers: dict[tuple[str, frozenset[bytes]], list[Source]] = {}
-        self._with_word: dict[bytes, list[int]] = {}
+        self._importing: dict[str, list[Source]] = {}
         self._with_text: dict[bytes, bool] = {}
         self._leading: dict[tuple[frozenset[bytes], int], frozenset[bytes]] = {}
         self._collating: set[bytes] | None = None
@@ -118,22 +132,18 @@ class Sources:
                 continue
             self._defined.update(_DEFINED.findall(text))
             self.dataset_names.add(text)
-            if may_lead_on(text, words):
-                source = Source(path, text.removeprefix(codecs.BOM_UTF8))
+            about = gate.subjects(path, text)
+            if about or may_lead_on(text):
+                source = Source(path, text.removeprefix(codecs.BOM_UTF8), about)
                 for part in source.imported:
                     self._naming.setdefault(part, set()).add(len(self._all))
                 self._all.append(source)
 
     def importing(self, path: str, words: frozenset[bytes]) -> list[Source]:
         """The files that may import the module of a file, and hold one of the words."""
-        key = (path, words)
-        found = self._importers.get(key)
-        if found is None:
-            numbers = self._importing_file(path).intersection(set().union(*map(self._holding, words)))
-            found = self._importers[key] = [self._all[number] for number in sorted(numbers)]
-        return found
+        return [source for source in self._importing_file(path) if not words.isdisjoint(source.words)]
 
-    def _importing_file(self, path: str) -> frozenset[int]:
+    def _importing_file(self, path: str) -> list[Source]:
         found = self._importing.get(path)
         if found is None:
             folder, file = os.path.split(path)
@@ -142,21 +152,14 @@ class Sources:
             if file != "__init__.py":
                 own.add(os.path.splitext(file)[0])
             numbers: set[int] = set().union(*(self._naming.get(part.encode(), ()) for part in own))
-            found = frozenset(number for number in numbers if self._all[number].path != path)
+            found = [self._all[number] for number in sorted(numbers) if self._all[number].path != path]
             self._importing[path] = found
         return found
 
     def with_word(self, word: str) -> Iterator[Source]:
         """The files that hold a word."""
-        return (self._all[number] for number in sorted(self._holding(word.encode())))
-
-    def _holding(self, word: bytes) -> Iterable[int]:
-        """Which files hold a word: an index, as searching the texts again and again would cost more."""
-        if not self._with_word:
-            for number, source in enumerate(self._all):
-                for each in set(_WORD.findall(source.text)):
-                    self._with_word.setdefault(each, []).append(number)
-        return self._with_word.get(word, ())
+        text = word.encode()
+        return (source for source in self._all if text in source.text and text in source.words)
 
     def hold(self, text: bytes) -> bool:
         """Whether any file holds a text, be it in a comment."""
@@ -170,18 +173,17 @@ class Sources:
             makers = [source for source in self._all if source.makes_loaders]
             paths = {part for source in makers for part in source.path.encode().split(os.sep.encode())}
             stems = {part.removesuffix(b".py") for part in paths}
-            self._beside_loaders = stems.union(*(_AT_THE_TOP.findall(source.text) for source in makers))
+            self._beside_loaders = stems.union(*(_AT_THE_TOP.findall(b"\n" + source.text) for source in makers))
         return name.encode() in self._beside_loaders
 
     def leading_to(self, wanted: frozenset[bytes], levels: int) -> frozenset[bytes]:
         """The names of functions that call one of the wanted ones, through so many others at most."""
         key = (wanted, levels)
         if key not in self._leading:
+            calls = [each for source in self._all for each in source.calls_by_function]
             found: set[bytes] = set()
             new = set(wanted)
             for _ in range(levels):
-                numbers: set[int] = set().union(*map(self._holding, new))
-                calls = [each for number in numbers for each in self._all[number].calls_by_function]
                 new = {name for name, called in calls if name not in found and not called.isdisjoint(new)}
                 new -= _NOT_BY_NAME
                 found |= new
@@ -196,7 +198,7 @@ class Sources:
         """Whether a name stands right behind `collate_fn` anywhere: `collate_fn=name`."""
         if self._collating is None:
             behind = [each for source in self._all for each in _COLLATING.findall(source.text)]
-            self._collating = {word for each in behind for word in _WORD.findall(each)}
+            self._collating = set(words_of(b" ".join(behind)))
         return name.encode() in self._collating
 
 
