@@ -12,6 +12,7 @@ from dataloader_lint.facts.library import ITERATING
 from dataloader_lint.facts.loaders import Loader, loader_of
 from dataloader_lint.facts.module import ModuleFacts, last_name
 from dataloader_lint.facts.names import Kind, resolve
+from dataloader_lint.facts.outline import that_use
 from dataloader_lint.facts.project import Project
 from dataloader_lint.facts.tree import Node, Scope, Tree, function_scope
 from dataloader_lint.facts.values import (
@@ -143,9 +144,20 @@ def training_loops(project: Project, module: ModuleFacts) -> Iterator[Loop]:
         if "epoch" in module.tree.words(head).lower():
             yield loop
             continue
-        called = {last_name(call.func) for call in module.tree.find(loop.body, cst.Call)}
-        if not called.isdisjoint(_TRAINING) or project.lead_to_calls(module, called, _TRAINING, MAX_DEPTH + 1):
+        training = module.tree.once(("training", id(module.root)), lambda: _TRAINING | _that_train(project, module))
+        if any(last_name(call.func) in training for call in module.tree.find(loop.body, cst.Call)):
             yield loop
+
+
+def _that_train(project: Project, module: ModuleFacts) -> set[str]:
+    """The names of functions that train or lead to one that does; those of the module may not be saved yet."""
+    calls: dict[str, set[str]] = {}
+    for scope in module.root.descend():
+        if isinstance(scope.node, cst.FunctionDef):
+            called = calls.setdefault(scope.node.name.value, set())
+            called.update(last_name(call.func) for call in scope.within(cst.Call))
+    elsewhere = project.leading_to(module, _TRAINING, MAX_DEPTH + 1)
+    return elsewhere | that_use(calls, _TRAINING | elsewhere)
 
 
 def epoch_loop(ev: Evaluator, project: Project, module: ModuleFacts, loop: Loop) -> EpochLoop | None:

@@ -210,13 +210,11 @@ class Project:
         """Whether a function of that name is defined anywhere in the project around `module`, or in it."""
         return self._around(module.path).define(name) or name in module.functions
 
-    def lead_to_calls(self, module: ModuleFacts, names: set[str], wanted: frozenset[str], levels: int) -> bool:
-        """Whether functions of these names may call one of the wanted ones, through so many others at most."""
-        if any(word in module.tree.text for word in wanted):
-            return True  # what stands there may not be saved yet
-        self._sought.setdefault(module.path, set()).update(name.encode() for name in wanted)
-        leading = self._around(module.path).leading_to(frozenset(word.encode() for word in wanted), levels)
-        return not leading.isdisjoint(name.encode() for name in names)
+    def leading_to(self, module: ModuleFacts, wanted: frozenset[str], levels: int) -> set[str]:
+        """The names of functions of the project that call one of the wanted ones, through so many others at most."""
+        words = frozenset(name.encode() for name in wanted)
+        self._sought.setdefault(module.path, set()).update(words)
+        return {name.decode(errors="replace") for name in self._around(module.path).leading_to(words, levels)}
 
     def is_collating(self, module: ModuleFacts, name: str) -> bool:
         """Whether a name stands right behind `collate_fn` anywhere in the project: `collate_fn=name`."""

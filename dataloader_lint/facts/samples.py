@@ -16,7 +16,7 @@ from dataloader_lint.facts.missing_samples import MissingSample, missing_samples
 from dataloader_lint.facts.module import ModuleFacts
 from dataloader_lint.facts.reach import Reach
 from dataloader_lint.facts.rereads import Reread, rereads
-from dataloader_lint.facts.samplers import StuckSampler, stuck_samplers
+from dataloader_lint.facts.samplers import SETTER, StuckSampler, stuck_samplers
 from dataloader_lint.facts.seeding import Seeding, seedings_at_start, seedings_for_samples
 from dataloader_lint.facts.sharding import UnsharedStream, unshared_streams
 from dataloader_lint.facts.worker_info import UncheckedInfo, unchecked_infos
@@ -60,6 +60,8 @@ class Samples:
     @property
     def stuck_samplers(self) -> Iterable[StuckSampler]:
         """The epoch loops whose distributed samplers repeat one order."""
+        if self.module.calls_named(SETTER):  # on whatever object; then all of its loops are left alone
+            return ()
         return stuck_samplers(self.workers, self.imports, self._training_loops("DistributedSampler"))
 
     @property
