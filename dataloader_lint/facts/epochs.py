@@ -34,7 +34,7 @@ Loop = cst.For | cst.While
 MAX_DEPTH = 3
 MAX_STEPS = 1_000
 _BY_NAME = (Kind.FUNCTION, Kind.CLASS, Kind.IMPORT)
-_TRAINING = frozenset({"backward", "manual_backward", "optimizer_step", "scale"})
+_TRAINING = frozenset({"backward", "manual_backward", "optimizer_step"})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -122,11 +122,8 @@ class EpochLoop:
 
 
 def is_spoken_of(project: Project, module: ModuleFacts, word: str) -> bool:
-    """Whether a name, or a keyword of a call, stands anywhere in the project, or in a file that is not saved yet."""
-    if project.holds(module, word.encode()) or module.calls_named(word):
-        return True
-    keywords = (arg.keyword for call in module.all_calls() for arg in call.args)
-    return any(keyword is not None and keyword.value == word for keyword in keywords)
+    """Whether a word stands anywhere in the project, be it in a comment, or in a file that is not saved yet."""
+    return word in module.tree.text or project.holds(module, word.encode())
 
 
 def loops_of(module: ModuleFacts) -> Iterator[Loop]:
@@ -139,14 +136,25 @@ def loops_of(module: ModuleFacts) -> Iterator[Loop]:
 
 def training_loops(project: Project, module: ModuleFacts) -> Iterator[Loop]:
     """Those loops in which something may be trained: a cheap look at names before a search that is not cheap."""
+    tree = module.tree
+    leading: set[int] = tree.once(("training", id(module.root)), lambda: _around_training(project, module))
     for loop in loops_of(module):
         head = loop.target if isinstance(loop, cst.For) else loop.test
-        if "epoch" in module.tree.words(head).lower():
+        if id(loop) in leading or "epoch" in tree.words(head).lower():
             yield loop
-            continue
-        training = module.tree.once(("training", id(module.root)), lambda: _TRAINING | _that_train(project, module))
-        if any(last_name(call.func) in training for call in module.tree.find(loop.body, cst.Call)):
-            yield loop
+
+
+def _around_training(project: Project, module: ModuleFacts) -> set[int]:
+    """The loops around calls that train, or that lead to some by their names, by `id`."""
+    found: set[int] = set()
+    for name in module.called & (_TRAINING | _that_train(project, module)):
+        for call in module.calls_named(name):
+            child: Node = call
+            for above in module.tree.ancestors(call):
+                if isinstance(above, cst.For | cst.While) and child is above.body:
+                    found.add(id(above))
+                child = above
+    return found
 
 
 def _that_train(project: Project, module: ModuleFacts) -> set[str]:
