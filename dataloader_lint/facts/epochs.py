@@ -12,6 +12,7 @@ from dataloader_lint.facts.library import ITERATING
 from dataloader_lint.facts.loaders import Loader, loader_of
 from dataloader_lint.facts.module import ModuleFacts, last_name
 from dataloader_lint.facts.names import Kind, resolve
+from dataloader_lint.facts.outline import that_use
 from dataloader_lint.facts.project import Project
 from dataloader_lint.facts.tree import Node, Scope, Tree, function_scope
 from dataloader_lint.facts.values import (
@@ -33,7 +34,7 @@ Loop = cst.For | cst.While
 MAX_DEPTH = 3
 MAX_STEPS = 1_000
 _BY_NAME = (Kind.FUNCTION, Kind.CLASS, Kind.IMPORT)
-_TRAINING = frozenset({"backward", "manual_backward", "optimizer_step", "scale"})
+_TRAINING = frozenset({"backward", "manual_backward", "optimizer_step"})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -121,11 +122,8 @@ class EpochLoop:
 
 
 def is_spoken_of(project: Project, module: ModuleFacts, word: str) -> bool:
-    """Whether a name, or a keyword of a call, stands anywhere in the project, or in a file that is not saved yet."""
-    if project.holds(module, word.encode()) or module.calls_named(word):
-        return True
-    keywords = (arg.keyword for call in module.all_calls() for arg in call.args)
-    return any(keyword is not None and keyword.value == word for keyword in keywords)
+    """Whether a word stands anywhere in the project, be it in a comment, or in a file that is not saved yet."""
+    return word in module.tree.text or project.holds(module, word.encode())
 
 
 def loops_of(module: ModuleFacts) -> Iterator[Loop]:
@@ -138,20 +136,51 @@ def loops_of(module: ModuleFacts) -> Iterator[Loop]:
 
 def training_loops(project: Project, module: ModuleFacts) -> Iterator[Loop]:
     """Those loops in which something may be trained: a cheap look at names before a search that is not cheap."""
+    tree = module.tree
+    leading: set[int] = tree.once(("training", id(module.root)), lambda: _around_training(project, module))
     for loop in loops_of(module):
         head = loop.target if isinstance(loop, cst.For) else loop.test
-        if "epoch" in module.tree.words(head).lower():
-            yield loop
-            continue
-        called = {last_name(call.func) for call in module.tree.find(loop.body, cst.Call)}
-        if not called.isdisjoint(_TRAINING) or project.lead_to_calls(module, called, _TRAINING, MAX_DEPTH + 1):
+        if id(loop) in leading or "epoch" in tree.words(head).lower():
             yield loop
 
 
-def epoch_loop(ev: Evaluator, project: Project, module: ModuleFacts, loop: Loop) -> EpochLoop | None:
-    """A loop, if it surely or maybe runs more than once and goes through loaders each time."""
+def _around_training(project: Project, module: ModuleFacts) -> set[int]:
+    """The loops around calls that train, or that lead to some by their names, by `id`."""
+    found: set[int] = set()
+    for name in module.called & _that_train(project, module):
+        for call in module.calls_named(name):
+            child: Node = call
+            for above in module.tree.ancestors(call):
+                if isinstance(above, cst.For | cst.While) and child is above.body:
+                    found.add(id(above))
+                child = above
+    return found
+
+
+def _that_train(project: Project, module: ModuleFacts) -> set[str]:
+    """The names of functions that train or lead to one that does; those of the module may not be saved yet."""
+    return module.tree.once(("names that train", id(module.root)), lambda: _find_that_train(project, module))
+
+
+def _find_that_train(project: Project, module: ModuleFacts) -> set[str]:
+    calls: dict[str, set[str]] = {}
+    for scope in module.root.descend():
+        if isinstance(scope.node, cst.FunctionDef):
+            called = calls.setdefault(scope.node.name.value, set())
+            called.update(last_name(call.func) for call in scope.within(cst.Call))
+    training = _TRAINING | project.leading_to(module, _TRAINING, MAX_DEPTH + 1)
+    return that_use(calls, training) | training
+
+
+def epoch_loop(
+    ev: Evaluator, project: Project, module: ModuleFacts, loop: Loop, only_training: bool = False
+) -> EpochLoop | None:
+    """A loop, if it surely or maybe runs more than once and goes through loaders each time.
+
+    With `only_training`, functions are left out that train nothing, as far as names say.
+    """
     frame = ev.frame_of(module.tree.scope_of(loop))
-    passes = tuple(_Search(ev, project, loop, frame).run())
+    passes = tuple(_Search(ev, project, loop, frame, only_training).run())
     if not passes or (isinstance(loop, cst.For) and _runs_once(ev, loop, frame)):
         return None
     return EpochLoop(loop, frame, passes)
@@ -176,11 +205,12 @@ def _runs_once(ev: Evaluator, loop: cst.For, frame: Frame) -> bool:
 class _Search:
     """Looks for the loaders that one loop goes through, in its body and in the functions that it calls."""
 
-    def __init__(self, ev: Evaluator, project: Project, loop: Loop, frame: Frame) -> None:
+    def __init__(self, ev: Evaluator, project: Project, loop: Loop, frame: Frame, only_training: bool) -> None:
         self.ev = ev
         self.project = project
         self.loop = loop
         self.frame = frame
+        self.only_training = only_training
         self.last_step = ev.steps + MAX_STEPS
         self.seen: set[int] = set()
 
@@ -213,7 +243,7 @@ class _Search:
             for made, loader in self._loaders(self.ev.values(call.args[0].value, frame)):
                 yield Pass(loader, made, call, path, calls)
             return
-        if len(path) > MAX_DEPTH or not self._may_be_defined(call.func, name, frame):
+        if len(path) > MAX_DEPTH or not self._may_matter(call.func, name, frame):
             return
         for callee in self.ev.values(call.func, frame):
             function = callee.function if isinstance(callee, Method) else callee
@@ -227,15 +257,21 @@ class _Search:
                 self.seen.add(id(inner))
                 yield from self._nodes(_run_by(function.scope), (*path, inner), (*calls, call))
 
-    def _may_be_defined(self, callee: cst.BaseExpression, name: str, frame: Frame) -> bool:
-        """Whether a call may run a function of the project; a cheap look before the evaluation, as most do not."""
+    def _may_matter(self, callee: cst.BaseExpression, name: str, frame: Frame) -> bool:
+        """Whether a call may run a function that is looked for; a cheap look before the evaluation, as most do not."""
         module = frame.scope.module
         bindings = resolve(callee, module.tree) if isinstance(callee, cst.Name) else []
         if not bindings:  # a method, a function of a module, a name of `from x import *`
-            return self.project.defines(module, name)
+            return self._is_known(module, name)
         return any(
-            binding.kind not in _BY_NAME or self.project.defines(module, binding.member or name) for binding in bindings
+            binding.kind not in _BY_NAME or self._is_known(module, binding.member or name) for binding in bindings
         )
+
+    def _is_known(self, module: ModuleFacts, name: str) -> bool:
+        """Whether a function of that name is defined in the project and may be one to look into."""
+        if not self.project.defines(module, name):
+            return False
+        return not self.only_training or name in _that_train(self.project, module)
 
     def _loaders(self, values: Values) -> Iterator[tuple[Made, Loader]]:
         """The loaders behind values that are iterated, where they were made before the loop."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -64,6 +65,19 @@ class ModuleFacts:
 
     def calls_named(self, name: str) -> list[cst.Call]:
         """The calls whose callee's last part is `name`, in document order."""
+        return self._calls_by_name().get(name, [])
+
+    @property
+    def called(self) -> AbstractSet[str]:
+        """The last parts of the names by which something is called."""
+        return self._calls_by_name().keys()
+
+    def all_calls(self) -> list[cst.Call]:
+        """Every call of the module, in document order."""
+        found = self._calls_by_name().values()
+        return sorted((call for several in found for call in several), key=self.tree.order)
+
+    def _calls_by_name(self) -> dict[str, list[cst.Call]]:
         if self._calls is None:
             self._calls = {}
             for scope in self.root.descend():
@@ -71,13 +85,7 @@ class ModuleFacts:
                     self._calls.setdefault(last_name(call.func), []).append(call)
             for found in self._calls.values():
                 found.sort(key=self.tree.order)
-        return self._calls.get(name, [])
-
-    def all_calls(self) -> list[cst.Call]:
-        """Every call of the module, in document order."""
-        self.calls_named("")
-        assert self._calls is not None
-        return sorted((call for found in self._calls.values() for call in found), key=self.tree.order)
+        return self._calls
 
     def stores_to(self, name: str, attribute: str) -> list[Store]:
         """The assignments to `name.attribute`."""

@@ -47,7 +47,6 @@ class Project:
         self._sources: dict[str, Sources] = {}
         self._may_be: dict[tuple[str, str], bool] = {}
         self._linted: dict[str, list[bytes]] = {}  # by root, the texts that may differ from what stands on the disk
-        self._mentioning: dict[tuple[ModuleFacts, frozenset[str]], bool] = {}
         self._importing: dict[tuple[str, frozenset[bytes]], list[Source]] = {}
         # By the file that asked: the files that had an answer, and the words that were looked for in all files.
         self._feeding: dict[str, set[str]] = {}
@@ -281,19 +280,11 @@ class Project:
         """Whether a function of that name is defined anywhere in the project around `module`, or in it."""
         return self._around(module.path).define(name) or name in module.functions
 
-    def lead_to_calls(self, module: ModuleFacts, names: set[str], wanted: frozenset[str], levels: int) -> bool:
-        """Whether functions of these names may call one of the wanted ones, through so many others at most."""
-        if self._mentions(module, wanted):
-            return True  # what stands there may not be saved yet
-        self._sought.setdefault(module.path, set()).update(name.encode() for name in wanted)
-        leading = self._around(module.path).leading_to(frozenset(word.encode() for word in wanted), levels)
-        return not leading.isdisjoint(name.encode() for name in names)
-
-    def _mentions(self, module: ModuleFacts, words: frozenset[str]) -> bool:
-        key = (module, words)
-        if key not in self._mentioning:
-            self._mentioning[key] = any(word in module.tree.text for word in words)
-        return self._mentioning[key]
+    def leading_to(self, module: ModuleFacts, wanted: frozenset[str], levels: int) -> set[str]:
+        """The names of functions of the project that call one of the wanted ones, through so many others at most."""
+        words = frozenset(name.encode() for name in wanted)
+        self._sought.setdefault(module.path, set()).update(words)
+        return {name.decode(errors="replace") for name in self._around(module.path).leading_to(words, levels)}
 
     def is_collating(self, module: ModuleFacts, name: str) -> bool:
         """Whether a name stands right behind `collate_fn` anywhere in the project: `collate_fn=name`."""

@@ -87,7 +87,7 @@ def _repeats(ev: Evaluator, imports: Imports, epochs: EpochLoop, found: Pass) ->
     if found.changes_with(epochs.loop):
         return False
     for loop, frame in found.loops_inside(epochs.loop):
-        inner = epoch_loop(ev, imports.project, frame.scope.module, loop)
+        inner = epoch_loop(ev, imports.project, frame.scope.module, loop, only_training=True)
         for each in inner.passes if inner is not None else ():
             if each.node is found.node and each.made.call is found.made.call and not found.changes_with(loop):
                 return False

@@ -16,13 +16,15 @@ from dataloader_lint.facts.missing_samples import MissingSample, missing_samples
 from dataloader_lint.facts.module import ModuleFacts
 from dataloader_lint.facts.reach import Reach
 from dataloader_lint.facts.rereads import Reread, rereads
-from dataloader_lint.facts.samplers import StuckSampler, stuck_samplers
+from dataloader_lint.facts.samplers import SETTER, StuckSampler, stuck_samplers
 from dataloader_lint.facts.seeding import Seeding, seedings_at_start, seedings_for_samples
 from dataloader_lint.facts.sharding import UnsharedStream, unshared_streams
 from dataloader_lint.facts.worker_info import UncheckedInfo, unchecked_infos
 
 if TYPE_CHECKING:
     import libcst as cst
+
+PERSISTENT = "persistent_workers"
 
 
 class Samples:
@@ -35,7 +37,7 @@ class Samples:
         self.imports = imports
         self.module = module
         self.project = self.workers.ev.project
-        self._searched: dict[int, EpochLoop | None] = {}
+        self._searched: dict[tuple[int, bool], EpochLoop | None] = {}
 
     @property
     def shared_generators(self) -> Iterable[SharedGenerator]:
@@ -60,12 +62,16 @@ class Samples:
     @property
     def stuck_samplers(self) -> Iterable[StuckSampler]:
         """The epoch loops whose distributed samplers repeat one order."""
-        return stuck_samplers(self.workers, self.imports, self._training_loops("DistributedSampler"))
+        if self.module.calls_named(SETTER):  # on whatever object; then all of its loops are left alone
+            return ()
+        # What changes under persistent workers is looked for in whatever goes through a loader; that finds these, too.
+        only_training = not is_spoken_of(self.project, self.module, PERSISTENT)
+        return stuck_samplers(self.workers, self.imports, self._training_loops("DistributedSampler", only_training))
 
     @property
     def unseen_changes(self) -> Iterable[UnseenChange]:
         """The changes to Datasets between epochs that persistent workers never see."""
-        return unseen_changes(self.workers, self._training_loops("persistent_workers"))
+        return unseen_changes(self.workers, self._training_loops(PERSISTENT, False))
 
     @property
     def unshared_streams(self) -> Iterable[UnsharedStream]:
@@ -105,21 +111,22 @@ class Samples:
     @property
     def epoch_loops(self) -> list[EpochLoop]:
         """The loops that go through a loader again and again."""
-        return self._loops_with_passes(loops_of(self.module))
+        return self._loops_with_passes(loops_of(self.module), False)
 
-    def _training_loops(self, word: str) -> list[EpochLoop]:
+    def _training_loops(self, word: str, only_training: bool) -> list[EpochLoop]:
         """The epoch loops that may train, where a word stands anywhere around."""
         if not is_spoken_of(self.project, self.module, word):
             return []
-        return self._loops_with_passes(training_loops(self.project, self.module))
+        return self._loops_with_passes(training_loops(self.project, self.module), only_training)
 
-    def _loops_with_passes(self, loops: Iterable[Loop]) -> list[EpochLoop]:
-        """Those of some loops that go through a loader; each is searched once."""
+    def _loops_with_passes(self, loops: Iterable[Loop], only_training: bool) -> list[EpochLoop]:
+        """Those of some loops that go through a loader, be it only where they train; each is searched once."""
         found = []
         for loop in loops:
-            if id(loop) not in self._searched:
-                self._searched[id(loop)] = epoch_loop(self.ev, self.project, self.module, loop)
-            searched = self._searched[id(loop)]
+            key = (id(loop), only_training)
+            if key not in self._searched:
+                self._searched[key] = epoch_loop(self.ev, self.project, self.module, loop, only_training)
+            searched = self._searched[key]
             if searched is not None:
                 found.append(searched)
         return found
