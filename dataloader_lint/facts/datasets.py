@@ -62,7 +62,9 @@ class Dataset:
         home = self.klass.scope.module
         loaders: list[Loader] = []
         is_read = False  # by a loader that is given an object of the class, or of an heir beside it
-        for module in self.reach.around(home, [self.name]):
+        # Functions of its module that make one carry it to files that do not know its name.
+        names = list(self.reach.workers.names_that_use(home, {self.name}) | {self.name})
+        for module in self.reach.around(home, names):
             for given in self.reach.given(module) if module is home or not is_test(module) or is_test(home) else ():
                 heirs = [
                     each
@@ -77,7 +79,7 @@ class Dataset:
             return False
         if all(loader.frame.scope.module is home and is_guarded(loader.call, home.tree) for loader in loaders):
             is_in_package = os.path.isfile(os.path.join(os.path.dirname(home.path), "__init__.py"))
-            return not is_in_package and not self.reach.ev.project.importers(home, [self.name])
+            return not is_in_package and not self.reach.ev.project.importers(home, names)
         return True
 
     def sample_lists(self) -> list[SampleStorage]:
@@ -142,7 +144,9 @@ def _is_number(node: cst.BaseExpression, frame: Frame) -> bool:
 
 
 def _is_shared(loader: Loader) -> bool:
-    """Whether a function makes it for another module: for others it may start workers, and not all are in sight."""
+    """Whether another module has a say in its options: others may ask for workers, and not all are in sight."""
+    if not loader.before and not any(arg.star for arg in loader.call.args):
+        return False
     args = loader.frame.args or {}
     home = loader.frame.scope.module
     return any(given.frame is not None and given.frame.scope.module is not home for given in args.values())
