@@ -31,8 +31,8 @@ def grows_in(dataset: Dataset, name: str) -> list[cst.BaseExpression]:
     return found
 
 
-def adds_files(dataset: Dataset, name: str, binding: AttributeBinding) -> bool:
-    """Whether all that is added to an attribute is what a whole file holds, as an array: few things, and large ones."""
+def added_to(dataset: Dataset, name: str, binding: AttributeBinding) -> list[tuple[cst.BaseExpression, Scope]]:
+    """What is added to an attribute for each of many things, also under the local name that it had before."""
     found = [
         (added, inner)
         for scope in dataset.construction
@@ -41,6 +41,12 @@ def adds_files(dataset: Dataset, name: str, binding: AttributeBinding) -> bool:
     ]
     for scope, local in _local_names(dataset.ev, binding):
         found.extend((added, scope) for added in _additions(dataset.ev, scope, "", local))
+    return found
+
+
+def adds_files(dataset: Dataset, name: str, binding: AttributeBinding) -> bool:
+    """Whether all that is added to an attribute is what a whole file holds, as an array: few things, and large ones."""
+    found = added_to(dataset, name, binding)
     return bool(found) and all(_is_file_content(dataset.ev, added, scope, frozenset()) for added, scope in found)
 
 

@@ -17,6 +17,7 @@ from dataloader_lint.facts.library import DICT_MAKERS
 from dataloader_lint.facts.module import last_name
 from dataloader_lint.facts.names import Kind, bindings_of, dotted
 from dataloader_lint.facts.reads import Level, Use
+from dataloader_lint.facts.shared_elements import shares_elements
 from dataloader_lint.facts.tree import Node, Scope
 from dataloader_lint.facts.values import (
     UNKNOWN,
@@ -124,6 +125,7 @@ def sample_storage(dataset: Dataset, form: Form) -> Iterator[SampleStorage]:
             continue
         if form is Form.LIST:
             stored = use.indexed is Level.INDEX or use.is_length or (use.indexed is Level.KEY and container.grows)
+            stored = stored and not shares_elements(dataset, container)
         else:
             least = Level.INDEX if _numbers_names(container, dataset) else Level.KEY
             asked = use.indexed >= least or use.queried >= (Level.SAMPLE if _is_index(container) else least)
