@@ -10,8 +10,10 @@ import libcst as cst
 
 from dataloader_lint.facts.branches import is_reached
 from dataloader_lint.facts.imports import Imports
+from dataloader_lint.facts.loaders import Loader
 from dataloader_lint.facts.module import ModuleFacts
 from dataloader_lint.facts.names import Binding, Kind, bindings_of, dotted, resolve
+from dataloader_lint.facts.scripts import is_test
 from dataloader_lint.facts.values import Evaluator
 from dataloader_lint.facts.workers import WorkerFunction, Workers
 
@@ -85,10 +87,25 @@ class OpenCV:
 
     def is_surely_in_workers(self, module: ModuleFacts) -> bool:
         """Whether the loaders in sight of a module's cv2 calls are known to have workers: one surely, none without."""
+        answers = {loader.has_workers for loader in self._loaders_around(module)}
+        return True in answers and False not in answers
+
+    def is_in_one_worker(self, module: ModuleFacts) -> bool:
+        """Whether all loaders in sight of a module's cv2 calls have a single worker, or none, as it is written there.
+
+        Then no two workers are in each other's way. What tests do without them says nothing about others.
+        """
+        numbers = [
+            known.value if (known := each.known("num_workers")) is not None and not known.default else None
+            for each in self._loaders_around(module)
+            if each.is_passed("num_workers") is not False and (is_test(module) or not is_test(each.frame.scope.module))
+        ]
+        return bool(numbers) and all(isinstance(number, int) and number <= 1 for number in numbers)
+
+    def _loaders_around(self, module: ModuleFacts) -> list[Loader]:
         names = self.workers.names_that_use(module, _callers(module, {each.name for each in _imports(module)}))
         modules = [module, *self.workers.users(module, names)]
-        answers = {loader.has_workers for each in modules for loader in self.workers.loaders(each)}
-        return True in answers and False not in answers
+        return [loader for each in modules for loader in self.workers.loaders(each)]
 
     def imports_without_limit(self, module: ModuleFacts) -> list[cst.CSTNode]:
         """The imports of cv2 in a module with a Dataset or a loader that nothing around it limits, called or not."""
