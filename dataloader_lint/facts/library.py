@@ -283,6 +283,8 @@ RUNNING_METHODS = frozenset(
         "validate",
     }
 )
+# Frameworks of their own, whose loaders are not torch's whatever they are called.
+FOREIGN = frozenset({"jittor", "mindspore", "mxnet", "paddle", "tensorflow"})
 # Keywords by which a library's loop, or the options and data modules that it is given, make loaders with workers.
 WORKER_KEYWORDS = frozenset(
     {
