@@ -182,6 +182,9 @@ def test_the_cv2_call_that_starts_threads_is_named(tmp_path: Path) -> None:
     assert ["cv2.imread" in one.problem for one in only if one.code == "DL501"] == [True]
     both = lint_source(source.format("cv2.cvtColor(image, 4)"), str(tmp_path / "a.py"))
     assert ["cv2.cvtColor" in one.problem for one in both if one.code == "DL501"] == [True]
+    helper = "\n\ndef shrink(image):\n    return cv2.resize(image, (9, 9))\n"
+    deeper = lint_source(source.format("shrink(image)") + helper, str(tmp_path / "a.py"))
+    assert ["`shrink` calls `cv2.resize`" in one.problem for one in deeper if one.code == "DL501"] == [True]
 
 
 def test_what_a_class_and_its_heir_lead_to_is_one_finding(tmp_path: Path) -> None:

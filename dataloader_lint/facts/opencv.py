@@ -35,8 +35,67 @@ _NO_WORK = frozenset(
         "waitKey",
     }
 )
-# Measured under 4.11 and 5.0 to keep to the calling thread, so that the name of another call says more.
-_ONE_THREAD = frozenset({"getPerspectiveTransform", "imread"})
+# Measured under 4.11 and 5.0, with four threads allowed, to keep to the calling one. These reckon with some points:
+_POINTS = frozenset(
+    {
+        "Rodrigues",
+        "approxPolyDP",
+        "arcLength",
+        "boundingRect",
+        "boxPoints",
+        "contourArea",
+        "convexHull",
+        "fitEllipse",
+        "getAffineTransform",
+        "getOptimalNewCameraMatrix",
+        "getPerspectiveTransform",
+        "getRotationMatrix2D",
+        "getStructuringElement",
+        "invertAffineTransform",
+        "isContourConvex",
+        "minAreaRect",
+        "minEnclosingCircle",
+        "perspectiveTransform",
+        "pointPolygonTest",
+        "projectPoints",
+        "solvePnP",
+    }
+)
+# And these go through whole images, so that the name of another call says more where there is one.
+_ONE_THREAD = frozenset(
+    {
+        "absdiff",
+        "add",
+        "addWeighted",
+        "bitwise_and",
+        "blur",
+        "circle",
+        "convertScaleAbs",
+        "copyMakeBorder",
+        "distanceTransform",
+        "drawContours",
+        "ellipse",
+        "fillPoly",
+        "flip",
+        "imdecode",
+        "imencode",
+        "imread",
+        "imwrite",
+        "inRange",
+        "line",
+        "medianBlur",
+        "merge",
+        "multiply",
+        "normalize",
+        "polylines",
+        "putText",
+        "rectangle",
+        "rotate",
+        "split",
+        "subtract",
+        "transpose",
+    }
+)
 _NO_WORK_PARTS = ("cv2.ocl.", "cv2.utils.")
 
 
@@ -51,6 +110,11 @@ class WorkerCall:
     @property
     def import_node(self) -> cst.CSTNode:
         return self.binding.node
+
+    @property
+    def starts_threads(self) -> bool:
+        """Whether it is not known to keep to the calling thread."""
+        return _starts_threads(self.name)
 
     @property
     def is_lazy(self) -> bool:
@@ -82,7 +146,7 @@ class OpenCV:
                 if _works(name) and is_reached(self.ev, call, function.frame)
             ]
             if found and not self._has_limit(function):
-                call, name = next((each for each in found if each[1][4:] not in _ONE_THREAD), found[0])
+                call, name = next((each for each in found if _starts_threads(each[1])), found[0])
                 yield WorkerCall(function, name, _import_of(call, module, imports))
 
     def is_surely_in_workers(self, module: ModuleFacts) -> bool:
@@ -139,7 +203,12 @@ class OpenCV:
 
 
 def _works(name: str) -> bool:
-    return name.startswith("cv2.") and name[4:] not in _NO_WORK and not name.startswith(_NO_WORK_PARTS)
+    is_work = name.startswith("cv2.") and not name.startswith(_NO_WORK_PARTS)
+    return is_work and name[4:] not in _NO_WORK and name[4:] not in _POINTS
+
+
+def _starts_threads(name: str) -> bool:
+    return name[4:] not in _ONE_THREAD
 
 
 def _is_for_types(node: cst.CSTNode, module: ModuleFacts) -> bool:

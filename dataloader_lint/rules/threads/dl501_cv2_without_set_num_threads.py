@@ -99,9 +99,11 @@ RULE = Rule("DL501", "cv2-without-set-num-threads", Entity.MODULE, fix=FixLevel.
 
 
 def check(facts: Analysis) -> Iterator[Finding]:
-    call = next(facts.opencv.calls_without_limit(facts.module), None)
-    if call is None or facts.opencv.is_in_one_worker(facts.module):
+    calls = facts.opencv.calls_without_limit(facts.module)
+    first = next(calls, None)
+    if first is None or facts.opencv.is_in_one_worker(facts.module):
         return
+    call = first if first.starts_threads else next((each for each in calls if each.starts_threads), first)
     function = call.function
     way = "" if function.caller is None else f", reached from `{function.path[0].label}`"
     problem = (
