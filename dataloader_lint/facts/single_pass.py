@@ -52,7 +52,7 @@ class _Search:
 
     def passes(self, binding: Binding, depth: int) -> Iterator[Node]:
         """The places at which what a name stands for is gone through, or is given to a function that does so."""
-        for use in _uses(self.tree, binding):
+        for use in uses_of(self.tree, binding):
             if _is_harmless(self.tree, use):
                 continue
             loop = self._loop_over(use)
@@ -112,7 +112,7 @@ class _Search:
             return False
         outer = home.parent
         found = bindings_of(outer).get(home.node.name.value, []) if outer is not None else []
-        uses = list(_uses(self.tree, found[0])) if len(found) == 1 else []
+        uses = list(uses_of(self.tree, found[0])) if len(found) == 1 else []
         call = self.tree.parent(uses[0]) if len(uses) == 1 else None
         if not isinstance(call, cst.Call) or call.func is not uses[0]:
             return False
@@ -120,7 +120,7 @@ class _Search:
         return self.runs_once(call, until, depth + 1, names)
 
 
-def _uses(tree: Tree, binding: Binding) -> Iterator[cst.Name]:
+def uses_of(tree: Tree, binding: Binding) -> Iterator[cst.Name]:
     """Where a name is read that may stand for what a binding gives it."""
     for name in tree.find(binding.scope.node, cst.Name):
         above = tree.parent(name)

@@ -7,7 +7,8 @@ worker code reads it as the storage of the samples: indexed with what comes from
 Lists show by literals that are grown in a loop, comprehensions, `list`, `sorted`, `glob`, `os.listdir`, `readlines`,
 `split`, `tolist`, `json.load`, an annotation, or by what every construction of the class in sight passes.
 The report stands on the first binding that shows the list and lasts. Nothing is said where all loaders in sight that
-read the Dataset are written without workers: nobody copies it there.
+read the Dataset are written without workers: nobody copies it there. Nor is anything where a script that makes no
+loaders only goes through the Dataset itself, or where a trainer is told to have no workers beside all that make one.
 
 ## Why is this bad?
 Reading an element changes its reference count, so under fork each worker gets its own copy of every memory page that
