@@ -111,14 +111,18 @@ def check(dataset: Dataset) -> Iterator[Finding]:
         return
     for stored in lists:
         kind = stored.element_kind
-        of = f" of {kind}" if kind in ("str", "int", "float", "tensor") else ""
+        of = f" of {kind}" if kind in ("str", "int", "float") else ""
         grow = " (numbers below 257 do not grow)" if kind == "int" else ""
         if not kind and stored.holds_files:
             of, grow = " of arrays", " (a forked one only of the objects around the arrays, a spawned one of all)"
-        problem = (
-            f"`{stored.owner}.{stored.name}` is a Python list{of} that workers {stored.reading}, "
-            f"so every worker ends up with a copy of its own{grow}"
-        )
+        cost = f"so every worker ends up with a copy of its own{grow}"
+        if kind == "tensor":
+            of = " of tensors"
+            cost = (
+                "so a forked worker ends up with a copy of the objects around them, and a spawned one needs a file "
+                "descriptor for each (forkserver starts none with more than about 240: `too many fds`)"
+            )
+        problem = f"`{stored.owner}.{stored.name}` is a Python list{of} that workers {stored.reading}, {cost}"
         yield Finding(
             stored.node,
             problem,
