@@ -184,6 +184,28 @@ def test_the_cv2_call_that_starts_threads_is_named(tmp_path: Path) -> None:
     assert ["cv2.imread" in one.problem for one in only if one.code == "DL501"] == [True]
     both = lint_source(source.format("cv2.cvtColor(image, 4)"), str(tmp_path / "a.py"))
     assert ["cv2.cvtColor" in one.problem for one in both if one.code == "DL501"] == [True]
+    helper = "\n\ndef shrink(image):\n    return cv2.resize(image, (9, 9))\n"
+    deeper = lint_source(source.format("shrink(image)") + helper, str(tmp_path / "a.py"))
+    assert ["`shrink` calls `cv2.resize`" in one.problem for one in deeper if one.code == "DL501"] == [True]
+
+
+def test_a_list_of_tensors_costs_descriptors(tmp_path: Path) -> None:
+    source = (
+        "import torch\n"
+        "from torch.utils.data import Dataset\n\n\n"
+        "class Poses(Dataset):\n"
+        "    def __init__(self, poses):\n"
+        "        self.poses = [{} for pose in poses]\n"
+        "    def __len__(self):\n"
+        "        return len(self.poses)\n"
+        "    def __getitem__(self, index):\n"
+        "        return self.poses[index]\n"
+    )
+    for made in ("torch.from_numpy(pose)", "torch.tensor(pose).float().unsqueeze(0)"):
+        found = lint_source(source.format(made), str(tmp_path / "a.py"))
+        assert ["list of tensors" in one.problem and "too many fds" in one.problem for one in found] == [True]
+    found = lint_source(source.format("pose.read()"), str(tmp_path / "a.py"))
+    assert ["too many fds" in one.problem for one in found] == [False]
 
 
 def test_what_a_class_and_its_heir_lead_to_is_one_finding(tmp_path: Path) -> None:

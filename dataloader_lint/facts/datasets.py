@@ -24,6 +24,7 @@ from dataloader_lint.facts.reads import Reads, reads_of
 from dataloader_lint.facts.scripts import is_test
 from dataloader_lint.facts.storage import SampleStorage, sample_storage
 from dataloader_lint.facts.tree import Scope
+from dataloader_lint.facts.unread import is_only_looked_at, is_told_to_have_no_workers
 from dataloader_lint.facts.values import Class, Const, Evaluator, Frame, Function, Made, Value, is_positive
 from dataloader_lint.facts.written import places_of
 
@@ -62,7 +63,9 @@ class Dataset:
         home = self.klass.scope.module
         loaders: list[Loader] = []
         is_read = False  # by a loader that is given an object of the class, or of an heir beside it
-        for module in self.reach.around(home, [self.name]):
+        # Functions of its module that make one carry it to files that do not know its name.
+        names = list(self.reach.workers.names_that_use(home, {self.name}) | {self.name})
+        for module in self.reach.around(home, names):
             for given in self.reach.given(module) if module is home or not is_test(module) or is_test(home) else ():
                 heirs = [
                     each
@@ -70,15 +73,19 @@ class Dataset:
                     if any(base.scope is self.klass.scope for base in self.ev.bases(each).classes)
                 ]
                 # Nobody knows what a loader is given that was not made in sight.
-                if heirs or not (given.held.classes or isinstance(given.value, Made)):
+                if heirs or not (given.held.classes or isinstance(given.value, Made | Const)):
                     loaders.append(given.loader)
                 is_read = is_read or any(each.scope.module is home for each in heirs)
-        if not is_read or not all(_starts_no_workers(loader) for loader in loaders):
+        if not all(_starts_no_workers(loader) for loader in loaders):
             return False
+        if not is_read and is_told_to_have_no_workers(self.ev, self.klass):
+            return True
         if all(loader.frame.scope.module is home and is_guarded(loader.call, home.tree) for loader in loaders):
+            if not is_read and not is_only_looked_at(self.reach, self.klass):
+                return False
             is_in_package = os.path.isfile(os.path.join(os.path.dirname(home.path), "__init__.py"))
-            return not is_in_package and not self.reach.ev.project.importers(home, [self.name])
-        return True
+            return not is_in_package and not self.reach.ev.project.importers(home, names)
+        return is_read
 
     def sample_lists(self) -> list[SampleStorage]:
         """The Python lists that it binds in its own file and that are sample storage."""
@@ -142,7 +149,9 @@ def _is_number(node: cst.BaseExpression, frame: Frame) -> bool:
 
 
 def _is_shared(loader: Loader) -> bool:
-    """Whether a function makes it for another module: for others it may start workers, and not all are in sight."""
+    """Whether another module has a say in its options: others may ask for workers, and not all are in sight."""
+    if not loader.before and not any(arg.star for arg in loader.call.args):
+        return False
     args = loader.frame.args or {}
     home = loader.frame.scope.module
     return any(given.frame is not None and given.frame.scope.module is not home for given in args.values())

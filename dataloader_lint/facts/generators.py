@@ -15,6 +15,7 @@ from dataloader_lint.facts.names import dotted, resolve
 from dataloader_lint.facts.reach import Reach
 from dataloader_lint.facts.scripts import is_test
 from dataloader_lint.facts.tree import Scope, function_scope
+from dataloader_lint.facts.unread import is_told_to_have_no_workers
 from dataloader_lint.facts.values import Class, Library, Made, Value
 from dataloader_lint.facts.workers import WorkerFunction, Workers
 
@@ -81,7 +82,10 @@ def shared_generators(reach: Reach, module: ModuleFacts) -> Iterator[SharedGener
                     loaders = reach.loaders_of(klass)
                     if not is_test(klass.scope.module):  # what tests do with it says nothing about training
                         loaders = [loader for loader in loaders if not is_test(loader.frame.scope.module)]
-                    quiet[key] = bool(loaders) and all(loader.has_workers is False for loader in loaders)
+                    if loaders:
+                        quiet[key] = all(loader.has_workers is False for loader in loaders)
+                    else:
+                        quiet[key] = is_told_to_have_no_workers(reach.ev, klass)
                 if quiet[key]:
                     continue
             if origin.frame is not None and not is_reached(workers.ev, call, origin.frame, with_options=True):

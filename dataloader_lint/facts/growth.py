@@ -13,7 +13,7 @@ from dataloader_lint.facts.forms import Form, form_of, is_few, kind_of_filled
 from dataloader_lint.facts.library import DATASET_BASES, ITERABLE_BASES
 from dataloader_lint.facts.names import bindings_of, resolve
 from dataloader_lint.facts.tree import Node, Scope, function_scope
-from dataloader_lint.facts.values import Class, Evaluator, Library, Made, Mapping, Sequence
+from dataloader_lint.facts.values import Class, Const, Evaluator, Library, Made, Mapping, Sequence
 
 if TYPE_CHECKING:
     from dataloader_lint.facts.datasets import Dataset
@@ -31,8 +31,8 @@ def grows_in(dataset: Dataset, name: str) -> list[cst.BaseExpression]:
     return found
 
 
-def adds_files(dataset: Dataset, name: str, binding: AttributeBinding) -> bool:
-    """Whether all that is added to an attribute is what a whole file holds, as an array: few things, and large ones."""
+def added_to(dataset: Dataset, name: str, binding: AttributeBinding) -> list[tuple[cst.BaseExpression, Scope]]:
+    """What is added to an attribute for each of many things, also under the local name that it had before."""
     found = [
         (added, inner)
         for scope in dataset.construction
@@ -41,6 +41,12 @@ def adds_files(dataset: Dataset, name: str, binding: AttributeBinding) -> bool:
     ]
     for scope, local in _local_names(dataset.ev, binding):
         found.extend((added, scope) for added in _additions(dataset.ev, scope, "", local))
+    return found
+
+
+def adds_files(dataset: Dataset, name: str, binding: AttributeBinding) -> bool:
+    """Whether all that is added to an attribute is what a whole file holds, as an array: few things, and large ones."""
+    found = added_to(dataset, name, binding)
     return bool(found) and all(_is_file_content(dataset.ev, added, scope, frozenset()) for added, scope in found)
 
 
@@ -198,10 +204,10 @@ def _is_many(ev: Evaluator, scope: Scope, node: Node, several: bool, added: cst.
 
 
 def _is_dataset(ev: Evaluator, scope: Scope, node: cst.BaseExpression) -> bool:
-    """Whether an expression surely gives another Dataset, which hands out many things itself."""
+    """Whether an expression surely gives another Dataset, which hands out many things itself, or now and then None."""
     if not isinstance(node, cst.Call | cst.Name):
         return False
-    found = ev.values(node, ev.frame_of(function_scope(scope)))
+    found = [each for each in ev.values(node, ev.frame_of(function_scope(scope))) if each != Const(None)]
     return bool(found) and all(
         isinstance(value, Made)
         and isinstance(value.by, Class)

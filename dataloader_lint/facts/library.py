@@ -283,6 +283,10 @@ RUNNING_METHODS = frozenset(
         "validate",
     }
 )
+# How options of trainers call the number of workers of the loaders that these make.
+TRAINER_WORKERS = frozenset({"dataloader_num_workers"})
+# Frameworks of their own, whose loaders are not torch's whatever they are called.
+FOREIGN = frozenset({"jittor", "mindspore", "mxnet", "paddle", "tensorflow"})
 # Keywords by which a library's loop, or the options and data modules that it is given, make loaders with workers.
 WORKER_KEYWORDS = frozenset(
     {

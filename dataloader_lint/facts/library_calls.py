@@ -172,6 +172,26 @@ _STRING_METHODS = frozenset(
 _LISTS = frozenset({"readlines", "splitlines", "tolist", "to_list"})
 # Methods of a tensor that hand out the same memory.
 _VIEWS = frozenset({"detach", "flatten", "requires_grad_", "reshape", "squeeze", "unsqueeze", "view"})
+# Methods of a tensor that give a tensor, besides those.
+_OF_TENSORS = frozenset(
+    {
+        "bool",
+        "byte",
+        "clamp",
+        "clone",
+        "contiguous",
+        "expand",
+        "int",
+        "long",
+        "permute",
+        "pin_memory",
+        "repeat",
+        "share_memory_",
+        "short",
+        "t",
+        "transpose",
+    }
+)
 
 
 def of_method(ev: Evaluator, of: Value, name: str, call: cst.Call, frame: Frame) -> Values:
@@ -198,6 +218,8 @@ def of_method(ev: Evaluator, of: Value, name: str, call: cst.Call, frame: Frame)
     if name == "pop" and isinstance(of, Element | Attr):
         return ev.item(of, ABSENT)
     if name in _VIEWS and isinstance(of, Element | Attr):
+        return (of,)
+    if isinstance(of, Typed) and of.kind == "tensor" and name in _OF_TENSORS | _VIEWS | SELF_RETURNING:
         return (of,)
     if name in ("next", "__next__") and isinstance(of, Iterator):
         return ev.element(of)

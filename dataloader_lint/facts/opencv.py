@@ -10,8 +10,10 @@ import libcst as cst
 
 from dataloader_lint.facts.branches import is_reached
 from dataloader_lint.facts.imports import Imports
+from dataloader_lint.facts.loaders import Loader
 from dataloader_lint.facts.module import ModuleFacts
 from dataloader_lint.facts.names import Binding, Kind, bindings_of, dotted, resolve
+from dataloader_lint.facts.scripts import is_test
 from dataloader_lint.facts.values import Evaluator
 from dataloader_lint.facts.workers import WorkerFunction, Workers
 
@@ -33,8 +35,67 @@ _NO_WORK = frozenset(
         "waitKey",
     }
 )
-# Measured under 4.11 and 5.0 to keep to the calling thread, so that the name of another call says more.
-_ONE_THREAD = frozenset({"getPerspectiveTransform", "imread"})
+# Measured under 4.11 and 5.0, with four threads allowed, to keep to the calling one. These reckon with some points:
+_POINTS = frozenset(
+    {
+        "Rodrigues",
+        "approxPolyDP",
+        "arcLength",
+        "boundingRect",
+        "boxPoints",
+        "contourArea",
+        "convexHull",
+        "fitEllipse",
+        "getAffineTransform",
+        "getOptimalNewCameraMatrix",
+        "getPerspectiveTransform",
+        "getRotationMatrix2D",
+        "getStructuringElement",
+        "invertAffineTransform",
+        "isContourConvex",
+        "minAreaRect",
+        "minEnclosingCircle",
+        "perspectiveTransform",
+        "pointPolygonTest",
+        "projectPoints",
+        "solvePnP",
+    }
+)
+# And these go through whole images, so that the name of another call says more where there is one.
+_ONE_THREAD = frozenset(
+    {
+        "absdiff",
+        "add",
+        "addWeighted",
+        "bitwise_and",
+        "blur",
+        "circle",
+        "convertScaleAbs",
+        "copyMakeBorder",
+        "distanceTransform",
+        "drawContours",
+        "ellipse",
+        "fillPoly",
+        "flip",
+        "imdecode",
+        "imencode",
+        "imread",
+        "imwrite",
+        "inRange",
+        "line",
+        "medianBlur",
+        "merge",
+        "multiply",
+        "normalize",
+        "polylines",
+        "putText",
+        "rectangle",
+        "rotate",
+        "split",
+        "subtract",
+        "transpose",
+    }
+)
 _NO_WORK_PARTS = ("cv2.ocl.", "cv2.utils.")
 
 
@@ -49,6 +110,11 @@ class WorkerCall:
     @property
     def import_node(self) -> cst.CSTNode:
         return self.binding.node
+
+    @property
+    def starts_threads(self) -> bool:
+        """Whether it is not known to keep to the calling thread."""
+        return _starts_threads(self.name)
 
     @property
     def is_lazy(self) -> bool:
@@ -80,15 +146,30 @@ class OpenCV:
                 if _works(name) and is_reached(self.ev, call, function.frame)
             ]
             if found and not self._has_limit(function):
-                call, name = next((each for each in found if each[1][4:] not in _ONE_THREAD), found[0])
+                call, name = next((each for each in found if _starts_threads(each[1])), found[0])
                 yield WorkerCall(function, name, _import_of(call, module, imports))
 
     def is_surely_in_workers(self, module: ModuleFacts) -> bool:
         """Whether the loaders in sight of a module's cv2 calls are known to have workers: one surely, none without."""
+        answers = {loader.has_workers for loader in self._loaders_around(module)}
+        return True in answers and False not in answers
+
+    def is_in_one_worker(self, module: ModuleFacts) -> bool:
+        """Whether all loaders in sight of a module's cv2 calls have a single worker, or none, as it is written there.
+
+        Then no two workers are in each other's way. What tests do without them says nothing about others.
+        """
+        numbers = [
+            known.value if (known := each.known("num_workers")) is not None and not known.default else None
+            for each in self._loaders_around(module)
+            if each.is_passed("num_workers") is not False and (is_test(module) or not is_test(each.frame.scope.module))
+        ]
+        return bool(numbers) and all(isinstance(number, int) and number <= 1 for number in numbers)
+
+    def _loaders_around(self, module: ModuleFacts) -> list[Loader]:
         names = self.workers.names_that_use(module, _callers(module, {each.name for each in _imports(module)}))
         modules = [module, *self.workers.users(module, names)]
-        answers = {loader.has_workers for each in modules for loader in self.workers.loaders(each)}
-        return True in answers and False not in answers
+        return [loader for each in modules for loader in self.workers.loaders(each)]
 
     def imports_without_limit(self, module: ModuleFacts) -> list[cst.CSTNode]:
         """The imports of cv2 in a module with a Dataset or a loader that nothing around it limits, called or not."""
@@ -122,7 +203,12 @@ class OpenCV:
 
 
 def _works(name: str) -> bool:
-    return name.startswith("cv2.") and name[4:] not in _NO_WORK and not name.startswith(_NO_WORK_PARTS)
+    is_work = name.startswith("cv2.") and not name.startswith(_NO_WORK_PARTS)
+    return is_work and name[4:] not in _NO_WORK and name[4:] not in _POINTS
+
+
+def _starts_threads(name: str) -> bool:
+    return name[4:] not in _ONE_THREAD
 
 
 def _is_for_types(node: cst.CSTNode, module: ModuleFacts) -> bool:

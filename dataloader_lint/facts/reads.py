@@ -360,13 +360,19 @@ def _length_of(body: _Body, node: cst.BaseExpression, scope: Scope, depth: int) 
     for call in tree.find(node, cst.Call):
         if isinstance(call.func, cst.Name) and call.func.value == "len" and call.args:
             measured = call.args[0].value
-            while isinstance(measured, cst.Subscript):
+            while isinstance(measured, cst.Subscript) and not _is_numbered(measured):
                 measured = measured.value
             for name in body.attributes(measured):
                 body.use(name).is_length = True
     for attribute in tree.find(node, cst.Attribute):
         if isinstance(attribute.value, cst.Name) and attribute.value.value == body.own and depth < 2:
             _length_in_attribute(body, attribute.attr.value, depth)
+
+
+def _is_numbered(node: cst.Subscript) -> bool:
+    """`self.columns[0]`: how long that is says nothing of the list around it; one under a name is a field."""
+    index = node.slice[0].slice
+    return isinstance(index, cst.Index) and isinstance(index.value, cst.Integer)
 
 
 def _length_in_attribute(body: _Body, name: str, depth: int) -> None:

@@ -16,6 +16,7 @@ from dataloader_lint.facts.module import ModuleFacts, last_name
 from dataloader_lint.facts.names import dotted
 from dataloader_lint.facts.reach import Reach
 from dataloader_lint.facts.rereads import calls_to_next
+from dataloader_lint.facts.single_pass import is_gone_through_once
 from dataloader_lint.facts.tree import Scope, parameters
 from dataloader_lint.facts.values import (
     UNKNOWN,
@@ -58,6 +59,7 @@ class Seeding:
     loader: Loader | None  # the one whose worker_init_fn does it; None where it is done for a sample
     reads_state: bool = False  # whether the function reads numpy's own state, for the seed as it seems
     is_first: bool = False  # whether it is set for a worker's first sample only
+    has_next_epoch: bool = True  # whether the loader may be gone through again
 
     @property
     def is_known(self) -> bool:
@@ -152,7 +154,11 @@ class _Start:
                         if seed is not None:
                             parts = ingredients.of(seed, frame)
                             reads_state = any(last_name(each.func) == "get_state" for each in scope.within(cst.Call))
-                            yield Seeding(call, _label(path[0]), scope, parts, self.loader, reads_state)
+                            has_next = Part.WORKER not in parts or not is_gone_through_once(
+                                self.ev, self.ev.project, self.loader
+                            )
+                            name = _label(path[0])
+                            yield Seeding(call, name, scope, parts, self.loader, reads_state, has_next_epoch=has_next)
                 elif isinstance(callee, Function) and len(path) < MAX_DEPTH and callee.scope not in path:
                     inner = self.ev.enter(callee, call, frame, None)
                     yield from self._calls(callee.scope, inner, roots, path)

@@ -16,6 +16,7 @@ from dataloader_lint.facts.harmless import HARMLESS
 from dataloader_lint.facts.library import (
     COMMAND_LINES,
     DATASET_BASES,
+    FOREIGN,
     ITERABLE_BASES,
     ITERATING,
     ITERATING_LAZILY,
@@ -319,6 +320,8 @@ class _Search:
     def library_loader(self, value: Made, node: cst.BaseExpression) -> _Hit | None:
         """What a library calls a loader and makes with workers, though nothing else is known of it."""
         if value.call is None or value.frame is None or "loader" not in value.library.rpartition(".")[2].lower():
+            return None
+        if value.library.partition(".")[0] in FOREIGN:
             return None
         for arg in value.call.args:
             if arg.keyword is not None and arg.keyword.value == "num_workers":

@@ -15,12 +15,12 @@ from dataloader_lint.facts.forms import PARSERS, Form, form_of, kind_of_filled
 from dataloader_lint.facts.growth import adds_files, fills_fields, grown_as_local, grows_in
 from dataloader_lint.facts.library import DICT_MAKERS
 from dataloader_lint.facts.module import last_name
-from dataloader_lint.facts.names import Kind, bindings_of, dotted
+from dataloader_lint.facts.names import Kind, dotted
 from dataloader_lint.facts.reads import Level, Use
+from dataloader_lint.facts.shared_elements import shares_elements
 from dataloader_lint.facts.tree import Node, Scope
 from dataloader_lint.facts.values import (
     UNKNOWN,
-    Class,
     Const,
     Evaluator,
     Made,
@@ -31,6 +31,7 @@ from dataloader_lint.facts.values import (
     Values,
     merge,
 )
+from dataloader_lint.facts.wrapped import is_wrapped
 
 if TYPE_CHECKING:
     from dataloader_lint.facts.datasets import Dataset
@@ -90,7 +91,7 @@ class SampleStorage:
     def kind(self) -> str:
         """What the container is called: `dict`, `set`, `COCO`."""
         value = self.container.value
-        if isinstance(value, Made) and value.library and value.library not in PARSERS:
+        if isinstance(value, Made) and value.library and not _is_parsed(value):
             return f"`{value.library.rpartition('.')[2]}`"
         return value.kind if isinstance(value, Sequence) else "dict"
 
@@ -117,13 +118,16 @@ def sample_storage(dataset: Dataset, form: Form) -> Iterator[SampleStorage]:
     for container in containers_of(dataset):
         use = dataset.reads.of(container.name)
         found = container.form
-        if found is Form.LIST and isinstance(container.value, Made) and container.value.library in PARSERS:
+        if found is Form.LIST and _is_parsed(container.value):
             if use.is_named or _is_called(dataset, container.name, ("items", "keys", "values")):
                 found = Form.DICT
         if found is not form or _holds_little(container):
             continue
         if form is Form.LIST:
-            stored = use.indexed is Level.INDEX or use.is_length or (use.indexed is Level.KEY and container.grows)
+            # What a file holds may be a dict as well, which is asked for keys.
+            grows = container.grows and not _is_parsed(container.value)
+            stored = use.indexed is Level.INDEX or use.is_length or (use.indexed is Level.KEY and grows)
+            stored = stored and not shares_elements(dataset, container)
         else:
             least = Level.INDEX if _numbers_names(container, dataset) else Level.KEY
             asked = use.indexed >= least or use.queried >= (Level.SAMPLE if _is_index(container) else least)
@@ -131,6 +135,11 @@ def sample_storage(dataset: Dataset, form: Form) -> Iterator[SampleStorage]:
             stored = stored and not _is_record(container, dataset)
         if stored:
             yield SampleStorage(container, use, dataset)
+
+
+def _is_parsed(value: Value) -> bool:
+    """Whether it is what a file of JSON holds, a list or a dict."""
+    return isinstance(value, Made) and value.library in PARSERS
 
 
 def _is_record(container: Container, dataset: Dataset) -> bool:
@@ -201,7 +210,7 @@ def _containers(dataset: Dataset, name: str, bindings: list[AttributeBinding]) -
         if binding.kind is Kind.AUGMENTED or binding in lost:
             continue
         values = members.bound(ev, binding, dataset.self_value)
-        if _is_wrapped(binding, values):
+        if is_wrapped(dataset, binding, values):
             continue
         for value in values:
             form = form_of(ev, value)
@@ -289,15 +298,6 @@ def _surely_replaces(later: AttributeBinding, earlier: AttributeBinding) -> bool
         and {(id(each.test), each.wanted) for each in on_the_way(later.node, later.method) if not each.raises}
         <= {(id(each.test), each.wanted) for each in on_the_way(earlier.node, earlier.method)}
     )
-
-
-def _is_wrapped(binding: AttributeBinding, values: Values) -> bool:
-    """Whether what a parameter brings is another object of the project, be it a list now and then."""
-    if not isinstance(binding.value, cst.Name):
-        return False
-    found = bindings_of(binding.method).get(binding.value.value, ())
-    is_parameter = any(each.kind is Kind.PARAMETER for each in found)
-    return is_parameter and any(isinstance(value, Made) and isinstance(value.by, Class) for value in values)
 
 
 def _is_called(dataset: Dataset, name: str, methods: tuple[str, ...]) -> bool:

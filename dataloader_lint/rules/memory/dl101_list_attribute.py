@@ -7,7 +7,8 @@ worker code reads it as the storage of the samples: indexed with what comes from
 Lists show by literals that are grown in a loop, comprehensions, `list`, `sorted`, `glob`, `os.listdir`, `readlines`,
 `split`, `tolist`, `json.load`, an annotation, or by what every construction of the class in sight passes.
 The report stands on the first binding that shows the list and lasts. Nothing is said where all loaders in sight that
-read the Dataset are written without workers: nobody copies it there.
+read the Dataset are written without workers: nobody copies it there. Nor is anything where a script that makes no
+loaders only goes through the Dataset itself, or where a trainer is told to have no workers beside all that make one.
 
 ## Why is this bad?
 Reading an element changes its reference count, so under fork each worker gets its own copy of every memory page that
@@ -110,14 +111,18 @@ def check(dataset: Dataset) -> Iterator[Finding]:
         return
     for stored in lists:
         kind = stored.element_kind
-        of = f" of {kind}" if kind in ("str", "int", "float", "tensor") else ""
+        of = f" of {kind}" if kind in ("str", "int", "float") else ""
         grow = " (numbers below 257 do not grow)" if kind == "int" else ""
         if not kind and stored.holds_files:
             of, grow = " of arrays", " (a forked one only of the objects around the arrays, a spawned one of all)"
-        problem = (
-            f"`{stored.owner}.{stored.name}` is a Python list{of} that workers {stored.reading}, "
-            f"so every worker ends up with a copy of its own{grow}"
-        )
+        cost = f"so every worker ends up with a copy of its own{grow}"
+        if kind == "tensor":
+            of = " of tensors"
+            cost = (
+                "so a forked worker ends up with a copy of the objects around them, and a spawned one needs a file "
+                "descriptor for each (forkserver starts none with more than about 240: `too many fds`)"
+            )
+        problem = f"`{stored.owner}.{stored.name}` is a Python list{of} that workers {stored.reading}, {cost}"
         yield Finding(
             stored.node,
             problem,

@@ -22,7 +22,8 @@ spawned workers behave alike. A `torch.Generator` cannot be sent to spawned work
 
 ## Known limits
 A generator is not followed into the callables of libraries. Seeds from calls that are not known are left alone, and
-so is everything that is made or seeded anew somewhere in worker code.
+so is everything that is made or seeded anew somewhere in worker code. So is a seed made of the worker's id where the
+loader keeps its workers, or where the script surely goes through it once.
 
 ## Example
 ```python
@@ -148,8 +149,8 @@ def _at_first_sample(seeding: Seeding) -> tuple[str, str]:
 def _at_start(seeding: Seeding) -> Finding | None:
     if not seeding.has_worker_id:
         problem = f"`{seeding.function}` gives every worker the same seed, so that they repeat each other's numbers"
-    elif seeding.keeps_workers:
-        return None  # the numbers go on in the next epoch
+    elif seeding.keeps_workers or not seeding.has_next_epoch:
+        return None  # the numbers go on in the next epoch, or there is none
     elif seeding.reads_state:
         problem = (
             f"`{seeding.function}` seeds from numpy's state, whose first word is the same in every worker and epoch "

@@ -7,7 +7,8 @@ calls, also where that Dataset stands in another file of the project. Constants 
 There is one finding for a module, and it names the function.
 
 Nothing is reported where something on the way calls `cv2.setNumThreads`: one of the modules, a module that they import,
-the `__init__.py` of a package around them, or a script that imports them.
+the `__init__.py` of a package around them, or a script that imports them. Nor is it where all loaders in sight have one
+worker at most, as it is written there.
 
 ## Why is this bad?
 torch limits itself to one thread in a worker. OpenCV does not know of that: `cv2.getNumThreads()` is the number of CPUs
@@ -98,9 +99,11 @@ RULE = Rule("DL501", "cv2-without-set-num-threads", Entity.MODULE, fix=FixLevel.
 
 
 def check(facts: Analysis) -> Iterator[Finding]:
-    call = next(facts.opencv.calls_without_limit(facts.module), None)
-    if call is None:
+    calls = facts.opencv.calls_without_limit(facts.module)
+    first = next(calls, None)
+    if first is None or facts.opencv.is_in_one_worker(facts.module):
         return
+    call = first if first.starts_threads else next((each for each in calls if each.starts_threads), first)
     function = call.function
     way = "" if function.caller is None else f", reached from `{function.path[0].label}`"
     problem = (

@@ -1,0 +1,45 @@
+"""Attributes that hold an object of another kind than a list or dict, whatever a parameter brings now and then."""
+
+from __future__ import annotations
+
+from collections import Counter, OrderedDict, defaultdict, deque
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from dataloader_lint.facts import classes
+from dataloader_lint.facts.classes import AttributeBinding
+from dataloader_lint.facts.names import Kind, bindings_of, dotted
+from dataloader_lint.facts.values import Class, Made, Values
+
+if TYPE_CHECKING:
+    from dataloader_lint.facts.datasets import Dataset
+
+_ATTRIBUTES = frozenset().union(*map(dir, (list, tuple, set, dict, Counter, OrderedDict, defaultdict, deque)))
+
+
+def is_wrapped(dataset: Dataset, binding: AttributeBinding, values: Values) -> bool:
+    """Whether an attribute keeps what a parameter brings, and that is an object of the project or of another kind.
+
+    So it is where one call passes such an object, and where the class asks it for what no list or dict has.
+    """
+    if not isinstance(binding.value, cst.Name):
+        return False
+    found = bindings_of(binding.method).get(binding.value.value, ())
+    if not any(each.kind is Kind.PARAMETER for each in found):
+        return False
+    if any(isinstance(value, Made) and isinstance(value.by, Class) for value in values):
+        return True
+    return _has_other_attributes(dataset, binding.name)
+
+
+def _has_other_attributes(dataset: Dataset, name: str) -> bool:
+    """`self.pages.width`."""
+    return any(
+        isinstance(node.value, cst.Attribute)
+        and node.value.attr.value == name
+        and node.attr.value not in _ATTRIBUTES
+        and dotted(node.value.value) == classes.receiver_name(scope)
+        for scope in (*dataset.construction, *dataset.reads.functions)
+        for node in scope.within(cst.Attribute)
+    )
