@@ -6,7 +6,7 @@ It says rather too much than too little; what it leads to is then looked at in t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from itertools import islice, pairwise
 from typing import NamedTuple, TypeVar
@@ -54,13 +54,26 @@ def outline(source: bytes, parts: list[Statement]) -> Outline:
             ahead = words
             continue
         if _IMPORT.match(text, start, end):
-            names: Iterable[bytes] = words
+            for name, mentioned in _imported(words_of(text[start:end])):
+                found[name] = found.get(name, frozenset()) | mentioned
         else:
-            names = {match[0] or match[1] for match in _DEFINED.findall(text, start, end)}
-        for name in names:
-            found[name] = found[name] | words if name in found else words
+            for name in {match[0] or match[1] for match in _DEFINED.findall(text, start, end)}:
+                found[name] = found[name] | words if name in found else words
         ahead = frozenset()
     return found
+
+
+def _imported(words: list[bytes]) -> Iterator[tuple[bytes, frozenset[bytes]]]:
+    """The names that an import binds, each with what it stands for; its words are given in their order."""
+    if words[0] == b"import":  # nobody knows any more which words belong together
+        yield from ((name, frozenset(words[1:])) for name in words[1:] if name != b"as")
+        return
+    names = words[words.index(b"import") + 1 :] if b"import" in words else []
+    for place, name in enumerate(names):
+        if name == b"as":
+            continue
+        is_renamed = place > 1 and names[place - 1] == b"as"
+        yield name, frozenset({name, names[place - 2]} if is_renamed else {name})
 
 
 def defined(source: bytes) -> frozenset[bytes]:
