@@ -81,6 +81,30 @@ def may_matter(source: bytes, words: tuple[bytes, ...] = ()) -> bool:
     return bool(subjects(source, words))
 
 
-def may_lead_on(source: bytes, words: tuple[bytes, ...] = ()) -> bool:
-    """Whether a file may hold what facts about other files depend on, such as calls of what is defined there."""
-    return may_matter(source, words) or any(word in source for word in _LEADING)
+def may_lead_on(source: bytes) -> bool:
+    """Whether a file that cannot matter may hold what facts about other files depend on, such as calls of theirs."""
+    return any(word in source for word in _LEADING)
+
+
+class Gate:
+    """What the files of a run are about; each is looked at once, by whoever comes to it first.
+
+    `words` are those of the settings, as for `subjects`.
+    """
+
+    __slots__ = ("_about", "words")
+
+    def __init__(self, words: tuple[bytes, ...] = ()) -> None:
+        self.words = words
+        self._about: dict[str, frozenset[str]] = {}
+
+    def subjects(self, path: str, source: bytes) -> frozenset[str]:
+        """What a file is about that holds this; its path is absolute."""
+        found = self._about.get(path)
+        if found is None:
+            found = self._about[path] = subjects(source, self.words)
+        return found
+
+    def turned_away(self, path: str) -> bool:
+        """Whether a file was looked at and cannot matter."""
+        return path in self._about and not self._about[path]

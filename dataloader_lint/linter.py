@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import gc
 
-from dataloader_lint.gate import LOADING, may_matter, subjects
+from dataloader_lint.gate import LOADING, subjects
 from dataloader_lint.reports import crashed, unreadable, unsuppressed
 from dataloader_lint.settings import Settings
 
@@ -60,7 +60,8 @@ def lint_source(
     """
     settings = settings or Settings()
     content = source if isinstance(source, bytes) else source.encode("utf-8", "surrogatepass")
-    if not may_matter(content, settings.extra_words):
+    about = subjects(content, settings.extra_words)
+    if not about:
         return []
     from dataloader_lint.source.decoding import UnreadableError, decode
     from dataloader_lint.source.noqa import skips_file
@@ -73,7 +74,7 @@ def lint_source(
         return unreadable(filename, error.problem, error.advice, settings, (error.line, error.column))
     if skips_file(text):
         return []
-    examined = examine(text, filename, settings, session)
+    examined = examine(text, filename, settings, session, about)
     found = unsuppressed(examined.diagnostics, text)
     return _with_fixes(examined, found, text, filename, settings) if fixes else found
 
@@ -145,11 +146,20 @@ def _with_fixes(
 MAX_LENGTH = 1_500_000
 
 
-def examine(text: str, filename: str, settings: Settings, session: Session | None = None) -> Examined:
-    """Lint decoded text that passed the gate, without a look at its suppressions, and keep what repairs need."""
+def examine(
+    text: str,
+    filename: str,
+    settings: Settings,
+    session: Session | None = None,
+    about: frozenset[str] = frozenset(),
+) -> Examined:
+    """Lint decoded text that passed the gate, without a look at its suppressions, and keep what repairs need.
+
+    `about` is what the gate says of it, as far as that is known.
+    """
     from dataloader_lint.rules.selection import selected_rules
 
-    about = subjects(text.encode("utf-8", "surrogatepass"), settings.extra_words)
+    about = about or subjects(text.encode("utf-8", "surrogatepass"), settings.extra_words)
     selected = selected_rules(settings)
     rules = [one for one in selected if LOADING in about or not about.isdisjoint(one.rule.subjects)]
     if selected and not rules:

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from dataloader_lint.diagnostics import Diagnostic
+    from dataloader_lint.gate import Gate
     from dataloader_lint.run import Run
     from dataloader_lint.settings import Settings
 
@@ -61,7 +62,7 @@ def _shared_out(run: Run, todo: list[tuple[str, int]], jobs: int) -> Iterator[Do
 
     Session(run.settings), found_rules()  # what they import is the part of the work that forked processes share
     chunks = _chunks(todo, jobs * CHUNKS_FOR_EACH)
-    executor = ProcessPoolExecutor(min(jobs, len(chunks)), None, _start, (run.settings, run.fixes))
+    executor = ProcessPoolExecutor(min(jobs, len(chunks)), None, _start, (run.settings, run.fixes, run.gates))
     left: list[list[str]] = []
     try:
         futures = {executor.submit(_lint_here, chunk): chunk for chunk in chunks}
@@ -94,7 +95,7 @@ def _chunks(todo: list[tuple[str, int]], number: int) -> list[list[str]]:
     return [members for _, members in sorted(chunks, key=lambda chunk: -chunk[0])]
 
 
-def _start(settings: Settings, fixes: str) -> None:
+def _start(settings: Settings, fixes: str, gates: dict[tuple[bytes, ...], Gate]) -> None:
     """Make a process ready to lint. Ctrl-C is for the process that started it to deal with."""
     import gc
     import signal
@@ -105,7 +106,7 @@ def _start(settings: Settings, fixes: str) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     gc.disable()
-    _here.append(Run(settings, fixes))
+    _here.append(Run(settings, fixes, "", gates))
 
 
 def _end_with_parent() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from dataloader_lint.gate import may_matter
+from dataloader_lint.gate import Gate
 from dataloader_lint.settings import Settings
 from dataloader_lint.source.discovery import reason
 from dataloader_lint.source.projects import Roots
@@ -23,15 +23,19 @@ if TYPE_CHECKING:
 class Run:
     """What the files of one run share: the settings, and sessions with the modules opened so far.
 
-    A worker process has one of its own, made from the settings alone. `fixes` says what diagnostics tell about their
-    repairs: nothing (""), how they would look ("shown"), or those that were tried and hold ("tried").
+    A worker process has one of its own, made from the settings and from the `gates` of the one that started it, which
+    know what files are about by the words that settings add. `fixes` says what diagnostics tell about their repairs:
+    nothing (""), how they would look ("shown"), or those that were tried and hold ("tried").
     """
 
-    __slots__ = ("_by_file", "_cache", "_cache_folder", "_roots", "_sessions", "fixes", "settings")
+    __slots__ = ("_by_file", "_cache", "_cache_folder", "_roots", "_sessions", "fixes", "gates", "settings")
 
-    def __init__(self, settings: Settings, fixes: str = "", cache: str = "") -> None:
+    def __init__(
+        self, settings: Settings, fixes: str = "", cache: str = "", gates: dict[tuple[bytes, ...], Gate] | None = None
+    ) -> None:
         self.settings = settings
         self.fixes = fixes
+        self.gates = {} if gates is None else gates
         self._by_file = SettingsByFile(settings)
         self._sessions: dict[tuple[tuple[str, ...], ...], Session] = {}
         self._cache_folder = cache
@@ -60,11 +64,15 @@ class Run:
         remembered = self._store(settings, path).get(path) if is_open else None
         if remembered is not None:
             return remembered
-        try:
-            source = read(path)
-        except OSError as error:
-            return self.cannot_read(path, reason(error))
-        if not may_matter(source, settings.extra_words):
+        gate = self._gate_for(settings)
+        full = os.path.abspath(path)
+        source = b""
+        if not gate.turned_away(full):
+            try:
+                source = read(path)
+            except OSError as error:
+                return self.cannot_read(path, reason(error))
+        if not gate.subjects(full, source):
             if is_open:
                 self.keep(path, [], (), ())
             return []
@@ -148,8 +156,14 @@ class Run:
         if session is None:
             from dataloader_lint.facts.analysis import Session
 
-            session = self._sessions[settings.project_key] = Session(settings)
+            session = self._sessions[settings.project_key] = Session(settings, self._gate_for(settings))
         return session
+
+    def _gate_for(self, settings: Settings) -> Gate:
+        words = settings.extra_words
+        if words not in self.gates:
+            self.gates[words] = Gate(words)
+        return self.gates[words]
 
 
 def read(path: str) -> bytes:

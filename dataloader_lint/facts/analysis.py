@@ -40,6 +40,7 @@ from dataloader_lint.facts.threads import LateLimit, ThreadCall, late_limits, li
 from dataloader_lint.facts.tree import Tree
 from dataloader_lint.facts.unpicklable import KeptFunction, kept_functions
 from dataloader_lint.facts.workers import Workers
+from dataloader_lint.gate import Gate
 from dataloader_lint.settings import Settings
 
 # Seconds of CPU time that one file may take. Real files take one or two, the largest of torch some ten.
@@ -54,10 +55,12 @@ class Session:
     """What the files of one run share: the project's modules and what has been worked out about them.
 
     Of the settings only those count that `Settings.project_key` holds; files that differ there need other sessions.
+    `gate` is that of a run that has one.
     """
 
-    def __init__(self, settings: Settings | None = None) -> None:
+    def __init__(self, settings: Settings | None = None, gate: Gate | None = None) -> None:
         self._settings = settings or Settings()
+        self._gate = gate or Gate(self._settings.extra_words)
         self._whole: set[str] = set()
         self._room = MAX_KEPT
         self._files = 0  # since the last time that room was made
@@ -65,7 +68,7 @@ class Session:
 
     def forget(self) -> None:
         """Start anew; for after an error that may have left something half worked out."""
-        self._start(Project(self._settings.src, self._settings.extra_words, self._whole))
+        self._start(Project(self._settings.src, self._gate, self._whole))
 
     def distrust(self, path: str) -> None:
         """Start anew, and have LibCST parse this file from now on: the tree made from Python's was unlike its own."""

@@ -14,6 +14,7 @@ from dataloader_lint.facts.module import ModuleFacts
 from dataloader_lint.facts.names import Binding
 from dataloader_lint.facts.sources import Source, Sources, read
 from dataloader_lint.facts.tree import Scope
+from dataloader_lint.gate import Gate
 from dataloader_lint.source.decoding import UnreadableError, decode
 from dataloader_lint.source.parsing import parse, tree_of
 from dataloader_lint.source.projects import Roots
@@ -22,15 +23,15 @@ from dataloader_lint.source.projects import Roots
 class Project:
     """Opens and keeps modules. One for a whole run; everything in it can be worked out again from the files.
 
-    `src` are folders in which imported modules are looked for besides those around the importing file; `words` are what
-    files may hold to be worth parsing besides what the gate knows; `whole` are files for which no bare tree will do.
+    `src` are folders in which imported modules are looked for besides those around the importing file; `gate` knows
+    what files are about; `whole` are files for which no bare tree will do.
     """
 
     def __init__(
-        self, src: tuple[str, ...] = (), words: tuple[bytes, ...] = (), whole: AbstractSet[str] = frozenset()
+        self, src: tuple[str, ...] = (), gate: Gate | None = None, whole: AbstractSet[str] = frozenset()
     ) -> None:
         self._src = src
-        self._words = words
+        self._gate = gate or Gate()
         self._modules: dict[str, ModuleFacts | None] = {}
         self._kept = 0
         self._packages: dict[str, str] = {}
@@ -48,7 +49,7 @@ class Project:
 
     def without_modules(self) -> Project:
         """The same project with no module open; what the folders and files are has not changed."""
-        emptied = Project(self._src, self._words, self._whole)
+        emptied = Project(self._src, self._gate, self._whole)
         emptied._folders, emptied._found, emptied._meant = self._folders, self._found, self._meant
         emptied._roots, emptied._sources, emptied._packages = self._roots, self._sources, self._packages
         emptied._importing, emptied._feeding, emptied._sought = self._importing, self._feeding, self._sought
@@ -283,5 +284,5 @@ class Project:
         """The texts of the project of a file; looked at once."""
         root = self.root_of(os.path.dirname(path))
         if root not in self._sources:
-            self._sources[root] = Sources(root, self._words)
+            self._sources[root] = Sources(root, self._gate)
         return self._sources[root]

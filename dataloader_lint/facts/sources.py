@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 
 from dataloader_lint.facts.outline import Outline, Statement, outline, statements, that_use, words_of
-from dataloader_lint.gate import LOADING, may_lead_on, subjects
+from dataloader_lint.gate import LOADING, Gate, may_lead_on
 from dataloader_lint.source.projects import files_of
 
 MAX_BYTES = 1_500_000
@@ -36,14 +36,15 @@ _NOT_BY_NAME = frozenset(
 class Source:
     """A file of the project as text. What is told from the text is worked out when it is first asked for."""
 
-    __slots__ = ("_called", "_calls", "_makes_loaders", "_outline", "_statements", "_using", "_words", "path", "text")
+    __slots__ = ("_called", "_calls", "_outline", "_statements", "_using", "_words", "makes_loaders", "path", "text")
 
-    def __init__(self, path: str, text: bytes) -> None:
+    def __init__(self, path: str, text: bytes, about: AbstractSet[str]) -> None:
         self.path = path
         self.text = text
+        # Whether it may define a Dataset or make a loader, were it through a function of another file.
+        self.makes_loaders = LOADING in about or b"oader" in text
         self._called: dict[str, frozenset[bytes]] = {}
         self._calls: list[tuple[bytes, frozenset[bytes]]] | None = None
-        self._makes_loaders: bool | None = None
         self._outline: Outline | None = None
         self._statements: list[Statement] = []
         self._using: dict[AbstractSet[bytes], frozenset[bytes]] = {}
@@ -89,13 +90,6 @@ class Source:
             self._called[kind] = found
         return self._called[kind]
 
-    @property
-    def makes_loaders(self) -> bool:
-        """Whether it may define a Dataset or make a loader, were it through a function of another file."""
-        if self._makes_loaders is None:
-            self._makes_loaders = b"oader" in self.text or LOADING in subjects(self.text)
-        return self._makes_loaders
-
     def that_use(self, wanted: AbstractSet[bytes]) -> frozenset[bytes]:
         """The names at its top that mention one of the wanted names, directly or through each other."""
         found = self._using.get(wanted)
@@ -119,12 +113,9 @@ def _called_in(plain: bytes) -> frozenset[bytes]:
 
 
 class Sources:
-    """The files of one project that may hold what facts about other files depend on, in the order of their paths.
+    """The files of one project that may hold what facts about other files depend on, in the order of their paths."""
 
-    `words` are what files may hold to be worth a look besides what the gate knows.
-    """
-
-    def __init__(self, root: str, words: tuple[bytes, ...]) -> None:
+    def __init__(self, root: str, gate: Gate) -> None:
         self._all: list[Source] = []
         self._defined: set[bytes] = set()
         self._naming: dict[bytes, set[int]] = {}  # the files that import a module, by a part of its name
@@ -138,8 +129,9 @@ class Sources:
             if text is None:
                 continue
             self._defined.update(_DEFINED.findall(text))
-            if may_lead_on(text, words):
-                source = Source(path, text.removeprefix(codecs.BOM_UTF8))
+            about = gate.subjects(path, text)
+            if about or may_lead_on(text):
+                source = Source(path, text.removeprefix(codecs.BOM_UTF8), about)
                 for part in source.imported:
                     self._naming.setdefault(part, set()).add(len(self._all))
                 self._all.append(source)
