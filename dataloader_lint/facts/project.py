@@ -127,13 +127,8 @@ class Project:
         top = dotted.partition(".")[0]
         if top in TOP_LEVEL and module.dotted_name.partition(".")[0] != top:
             return None
-        key = (folder, dotted)
-        if key not in self._found:
-            self._found[key] = next(
-                (path for root in self._search_path(folder) if (path := self._module_file(root, dotted)) is not None),
-                None,
-            )
-        return self._found[key]
+        found = (self._module_file(root, dotted) for root in self._search_path(folder))
+        return next((path for path in found if path is not None), None)
 
     def submodule(self, scope: Scope, name: str) -> Scope | None:
         """A submodule of a package."""
@@ -162,14 +157,13 @@ class Project:
 
     def _module_file(self, folder: str, dotted: str) -> str | None:
         """The file of module `dotted` below a folder: a module, a package, or none, as for namespace packages."""
-        top = dotted.partition(".")[0]
-        if top and self._listed(folder).isdisjoint((top, f"{top}.py")):
-            return None  # so most questions end, and they are many
-        base = os.path.join(folder, *dotted.split(".")) if dotted else folder
-        package = os.path.join(base, "__init__.py")
-        if os.path.isfile(package):
-            return package
-        return base + ".py" if dotted and os.path.isfile(base + ".py") else None
+        key = (folder, dotted)
+        if key not in self._found:
+            top = dotted.partition(".")[0]
+            # Most names are those of libraries, for which one look at what lies in the folder is enough.
+            is_there = not top or not self._listed(folder).isdisjoint((top, f"{top}.py"))
+            self._found[key] = _module_file(folder, dotted) if is_there else None
+        return self._found[key]
 
     def _listed(self, folder: str) -> frozenset[str]:
         """What lies in a folder; nothing where it cannot be looked at."""
@@ -321,3 +315,11 @@ class Project:
             for text in self._linted.pop(root, ()):
                 self._sources[root].dataset_names.add(text)
         return self._sources[root]
+
+
+def _module_file(folder: str, dotted: str) -> str | None:
+    base = os.path.join(folder, *dotted.split(".")) if dotted else folder
+    package = os.path.join(base, "__init__.py")
+    if os.path.isfile(package):
+        return package
+    return base + ".py" if dotted and os.path.isfile(base + ".py") else None

@@ -20,7 +20,7 @@ _SKIPPED_FILE = re.compile(r"(?:\A|[\r\n])[^\S\r\n]*# flake8[:=][^\S\r\n]*noqa",
 
 def skips_file(text: str) -> bool:
     """Whether a `# flake8: noqa` line asks for the whole file to be left alone."""
-    return _SKIPPED_FILE.search(text) is not None
+    return "flake8" in text.lower() and _SKIPPED_FILE.search(text) is not None
 
 
 def silenced(text: str) -> Callable[[str, Iterable[int]], bool]:

@@ -1,0 +1,117 @@
+"""What is told of the files of a project from their texts alone, before any of them is parsed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dataloader_lint.facts.outline import outline, statements, that_use
+from dataloader_lint.facts.sources import Source, Sources
+from dataloader_lint.gate import Gate
+
+TEXT = b"""\
+import os, torch.utils.data as data
+from .parts import make, \\
+    other
+from shop.parts import (
+    hidden,
+)
+from . import near
+
+make (1)
+LIMIT: int = 3  # a comment names things, too
+
+
+@wrap
+class Faces(Base, metaclass=Meta(big)):
+    def first(self):
+        return self.read(self.undef (2))
+
+    async def second(self):
+        return outer(inner [0](3), default=LIMIT)
+
+
+def last[T](faces: Faces): return (faces) . run()
+"""
+
+
+def _source(text: bytes) -> Source:
+    return Source("made_up.py", text, frozenset())
+
+
+def test_imports() -> None:
+    found = {b"os", b"torch", b"utils", b"data", b"as", b"parts", b"make", b"shop", b"near"}
+    assert _source(TEXT).imported == found
+    assert _source(b"  import os\r\nimport sys").imported == {b"os", b"sys"}
+    assert _source(b"reimport os\nx = 1 # import os").imported == set()
+
+
+def test_words() -> None:
+    words = _source("größe = { 'a-b': x1 }".encode()).words
+    assert words == {"größe".encode(), b"a", b"b", b"x1"}
+    assert {b"comment", b"hidden", b"undef", b"T"} <= _source(TEXT).words
+
+
+def test_calls_by_function() -> None:
+    assert _source(TEXT).calls_by_function == [
+        (b"", {b"import", b"make", b"Faces", b"Meta"}),
+        (b"first", {b"read", b"undef"}),
+        (b"second", {b"outer"}),
+        (b"last", {b"return", b"run"}),
+    ]
+    assert _source(b"x").calls_by_function == [(b"", frozenset())]
+
+
+def test_what_is_called() -> None:
+    source = _source(TEXT)
+    assert source.called("method") == {b"read", b"undef"}
+    assert source.called("function") >= {b"make", b"read", b"undef", b"outer", b"run"}
+    assert source.called("function").isdisjoint({b"first", b"second", b"last", b"inner", b"Base"})
+    assert source.called("class") == source.called("function") | {b"Base", b"metaclass", b"Meta", b"big"}
+
+
+def test_what_names_mention() -> None:
+    found = outline(TEXT, statements(TEXT))
+    assert found[b"Faces"] >= {b"wrap", b"Base", b"LIMIT", b"outer"}
+    assert found[b"Faces"] == found[b"first"]
+    assert b"Faces" not in found[b"LIMIT"]
+    assert that_use(found, {b"Faces"}) >= {b"Faces", b"last"}
+    assert that_use(found, {b"comment"}) >= {b"LIMIT", b"Faces", b"last"}
+    assert that_use(found, {b"hidden"}) >= {b"hidden"}
+    assert that_use(found, {b"big"}) == {b"Faces", b"first", b"second", b"last"}
+    assert that_use(found, {b"nothing"}) == set()
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    for name, text in {
+        "parts.py": "def make(loader): return loader\n",
+        "other.py": "import parts\nfunctools = parts.make\n",
+        "train.py": "\ufefffrom parts import make\nfor batch in make(DataLoader([1])):\n    batch.backward()\n",
+        "quiet.py": "from parts import make\n",
+    }.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+def test_who_imports_a_file(project: Path) -> None:
+    sources = Sources(str(project), Gate())
+
+    def importing(*words: bytes) -> list[str]:
+        return [Path(each.path).name for each in sources.importing(str(project / "parts.py"), frozenset(words))]
+
+    assert importing(b"make") == ["other.py", "train.py"]
+    assert importing(b"batch", b"nothing") == ["train.py"]
+    assert importing(b"mak") == []
+    assert [each.makes_loaders for each in sources.with_word("make")] == [False, True]
+
+
+def test_files_are_looked_at_by_the_gate_once(project: Path) -> None:
+    gate = Gate()
+    train, quiet = str(project / "train.py"), str(project / "quiet.py")
+    assert not gate.turned_away(quiet)
+    Sources(str(project), gate)
+    assert gate.turned_away(quiet) and not gate.turned_away(train)
+    assert gate.subjects(quiet, b"DataLoader") == frozenset()
+    assert Gate((b"make",)).subjects(quiet, b"make(1)") == {"loading"}
