@@ -6,7 +6,7 @@ would find combinations that no run of the program makes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import libcst as cst
@@ -69,10 +69,11 @@ def contexts(loader: Loader) -> list[Loader]:
     return found or [loader]
 
 
-def together(loader: Loader, one: str, other: str) -> Iterator[tuple[Values, Values]]:
+def together(
+    loader: Loader, firsts: Iterable[Alternative], seconds: Iterable[Alternative]
+) -> Iterator[tuple[Values, Values]]:
     """The values that two arguments of a loader surely have at the same time, in some run that makes the loader."""
     here, is_clear = _around(loader.call, loader.frame)
-    firsts, seconds = _alternatives(loader, one), _alternatives(loader, other)
     for first in firsts:
         for second in seconds:
             if _go_together(first, second, here, is_clear):
@@ -139,7 +140,8 @@ def _condition(test: cst.BaseExpression, answer: bool, frame: Frame) -> tuple[ob
     return tree.spelling(test), answer
 
 
-def _alternatives(loader: Loader, name: str) -> list[Alternative]:
+def alternatives(loader: Loader, name: str) -> list[Alternative]:
+    """What an argument of a loader can be; nothing where nobody can say."""
     places = places_of(loader, name)
     if places is None:
         return []

@@ -16,6 +16,7 @@ from dataloader_lint.facts.cpu import EarlyRead, early_reads
 from dataloader_lint.facts.cuda import CudaCall, cuda_in_workers
 from dataloader_lint.facts.datasets import Dataset, datasets_in
 from dataloader_lint.facts.entity import Entity
+from dataloader_lint.facts.epochs import is_spoken_of
 from dataloader_lint.facts.evaluate import Evaluation
 from dataloader_lint.facts.extras import Extras
 from dataloader_lint.facts.forks import ForcedFork, forced_forks
@@ -243,7 +244,8 @@ class Analysis:
     def transfers(self) -> list[Transfer]:
         """Every move of something to a device."""
         if self._transfers is None:
-            self._transfers = list(transfers_in(self.session.with_cuda, self.module))
+            may_be_pinned = is_spoken_of(self.session.project, self.module, "pin_memory")
+            self._transfers = list(transfers_in(self.session.with_cuda, self.module, may_be_pinned))
         return self._transfers
 
     @property

@@ -87,6 +87,7 @@ class Transfer:
     call: cst.Call
     frame: Frame
     ev: Evaluator
+    may_be_pinned: bool  # whether anybody around speaks of pinned memory, which loaders use only when they are told to
 
     @property
     def moved(self) -> cst.BaseExpression:
@@ -272,12 +273,13 @@ def _is_called_device(ev: Evaluator, node: cst.BaseExpression, frame: Frame, dep
     return False
 
 
-def transfers_in(ev: Evaluator, module: ModuleFacts) -> Iterator[Transfer]:
+def transfers_in(ev: Evaluator, module: ModuleFacts, may_be_pinned: bool) -> Iterator[Transfer]:
     """Every move in a module, in document order."""
     found = [*module.calls_named("to"), *module.calls_named("cuda")]
     for call in sorted(found, key=module.tree.order):
         if isinstance(call.func, cst.Attribute):
-            yield Transfer(call, ev.frame_of(function_scope(module.tree.scope_of(call))), ev)
+            frame = ev.frame_of(function_scope(module.tree.scope_of(call)))
+            yield Transfer(call, frame, ev, may_be_pinned)
 
 
 def _changed_in_place(scope: Scope) -> Iterator[cst.BaseExpression]:

@@ -138,7 +138,10 @@ def _comes_from_device(transfer: Transfer) -> bool:
     if isinstance(given, cst.SimpleString | cst.Call):
         return True
     module = transfer.frame.scope.module
-    return any(each.device in (Device.CUDA, Device.UNKNOWN) for each in transfers_in(transfer.ev, module))
+    return any(
+        each.device in (Device.CUDA, Device.UNKNOWN)
+        for each in transfers_in(transfer.ev, module, transfer.may_be_pinned)
+    )
 
 
 def _is_made_on_cpu(transfer: Transfer) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from dataloader_lint.facts.alternatives import contexts, together
+from dataloader_lint.facts.alternatives import Alternative, alternatives, contexts, together
 from dataloader_lint.facts.library import ITERABLE_BASES
 from dataloader_lint.facts.loaders import Loader
 from dataloader_lint.facts.values import (
@@ -44,23 +44,32 @@ def conflicts_of(loader: Loader) -> Iterator[Conflict]:
     """Every pair of arguments of a loader that makes the constructor raise."""
     if loader.kind.moves_batches or not loader.is_written_here:  # timm's has a signature of its own
         return
-    made = [each for each in contexts(loader) if each.is_reached]
+    made = [_Arguments(each) for each in contexts(loader) if each.is_reached]
     for first, is_first, second, is_second in _CONFLICTS:
         for each in made:
-            pair = next(
-                (
-                    (one, other)
-                    for one, other in together(each, first, second)
-                    if _all(each, is_first, one) and _all(each, is_second, other)
-                ),
-                None,
-            )
+            firsts = each.that_are(first, is_first)
+            seconds = each.that_are(second, is_second) if firsts else []
+            pair = next(together(each.loader, firsts, seconds), None) if seconds else None
             if pair is not None:
                 is_sure = all(
                     _all(loader, test, loader.values(name)) for name, test in ((first, is_first), (second, is_second))
                 )
                 yield Conflict(first, second, is_sure, next(_defaults(pair), ""))
                 break
+
+
+class _Arguments:
+    """The arguments of a loader as one call makes it, each looked at once."""
+
+    def __init__(self, loader: Loader) -> None:
+        self.loader = loader
+        self._known: dict[str, list[Alternative]] = {}
+
+    def that_are(self, name: str, test: Test) -> list[Alternative]:
+        """What an argument can be that surely passes a test."""
+        if name not in self._known:
+            self._known[name] = alternatives(self.loader, name)
+        return [each for each in self._known[name] if _all(self.loader, test, each.values)]
 
 
 def _all(loader: Loader, test: Test, values: Values) -> bool:

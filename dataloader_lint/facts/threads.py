@@ -131,22 +131,28 @@ class LateLimit:
 def late_limits(ev: Evaluator, module: ModuleFacts) -> Iterator[LateLimit]:
     """What a module sets too late for itself, in document order."""
     places = sorted(_settings(ev, module), key=lambda place: module.tree.order(place[0]))
-    if not places or _starts_programs(ev, module):
+    if not places:
         return
     imports = [each for found in bindings_of(module.root).values() for each in found if each.kind is Kind.IMPORT]
     direct = {id(module.tree.scope_of(call)) for call in module.calls_named(_LIMIT)}
-    for node, variables in places:
-        if id(module.tree.scope_of(node)) in direct:
-            continue  # limits this process by itself: the variable is for others
-        for variable in variables:
-            binding = _reader(module, imports, node, variable)
-            if binding is not None and _starts_fresh_processes(ev, node, module):
-                break  # for these it is in time
-            if binding is not None:
-                line = module.tree.statement_of(node)
-                movable = _is_movable(ev, module, node, line, binding)
-                yield LateLimit(line, variable, _package(binding), binding.node, movable)
-                break
+    late = [
+        (node, variable, binding)
+        for node, variables in places
+        if id(module.tree.scope_of(node)) not in direct  # limits this process by itself: the variable is for others
+        for variable in variables
+        if (binding := _reader(module, imports, node, variable)) is not None
+    ]
+    if not late or _starts_programs(ev, module):
+        return
+    done: set[int] = set()
+    for node, variable, binding in late:
+        if id(node) in done:
+            continue
+        done.add(id(node))
+        if not _starts_fresh_processes(ev, node, module):  # for these it would be in time
+            line = module.tree.statement_of(node)
+            movable = _is_movable(ev, module, node, line, binding)
+            yield LateLimit(line, variable, _package(binding), binding.node, movable)
 
 
 def _is_movable(ev: Evaluator, module: ModuleFacts, node: Node, line: Node, reader: Binding) -> bool:

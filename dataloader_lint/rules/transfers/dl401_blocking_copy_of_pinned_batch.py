@@ -75,7 +75,9 @@ RULE = Rule("DL401", "blocking-copy-of-pinned-batch", Entity.TRANSFER, fix=FixLe
 
 
 def check(transfer: Transfer) -> Iterator[Finding]:
-    if not transfer.may_name_device or transfer.is_in_forward or not transfer.is_surely_blocking:
+    if not transfer.may_name_device or transfer.is_in_forward or not transfer.may_be_pinned:
+        return
+    if not transfer.is_surely_blocking:
         return
     origins = transfer.origins
     pinned = next((origin for origin in origins if origin.is_pinned), None)
