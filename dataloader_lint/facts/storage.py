@@ -19,6 +19,7 @@ from dataloader_lint.facts.names import Kind, dotted
 from dataloader_lint.facts.reads import Level, Use
 from dataloader_lint.facts.shared_elements import shares_elements
 from dataloader_lint.facts.tree import Node, Scope
+from dataloader_lint.facts.unreached import is_reached_in_workers
 from dataloader_lint.facts.values import (
     UNKNOWN,
     Const,
@@ -133,7 +134,7 @@ def sample_storage(dataset: Dataset, form: Form) -> Iterator[SampleStorage]:
             asked = use.indexed >= least or use.queried >= (Level.SAMPLE if _is_index(container) else least)
             stored = use.is_length or (asked and container.grows)
             stored = stored and not _is_record(container, dataset)
-        if stored:
+        if stored and (use.is_length or is_reached_in_workers(dataset, use)):
             yield SampleStorage(container, use, dataset)
 
 
