@@ -39,9 +39,11 @@ def is_read_without_workers(reach: Reach, klass: Class) -> bool:
     """
     home = klass.scope.module
     names = _names(reach, klass)
-    readers = list(_readers(reach, klass, names))
-    if not all(_starts_no_workers(each.loader) for each in readers):
-        return False
+    readers: list[_Reader] = []
+    for reader in _readers(reach, klass, names):  # the nearest first, as those further off take time to find
+        if not _starts_no_workers(reader.loader):
+            return False
+        readers.append(reader)
     is_read = any(heir.scope.module is home for each in readers for heir in each.heirs)
     if not is_read and is_told_to_have_no_workers(reach.ev, klass):
         return True
