@@ -138,6 +138,17 @@ def sample_storage(dataset: Dataset, form: Form) -> Iterator[SampleStorage]:
             yield SampleStorage(container, use, dataset)
 
 
+def _is_of_array(dataset: Dataset, binding: AttributeBinding) -> bool:
+    """Whether a part of an array is bound, `np.array(self.names)[order]`, which is no list, nor is an element of it."""
+    node = binding.value
+    if not isinstance(node, cst.Subscript) or binding.path:
+        return False
+    while isinstance(node, cst.Subscript):
+        node = node.value
+    found = dataset.ev.values(node, members.method_frame(dataset.ev, binding.method, dataset.self_value))
+    return bool(found) and all(isinstance(value, Typed) and value.kind in ("array", "tensor") for value in found)
+
+
 def _is_parsed(value: Value) -> bool:
     """Whether it is what a file of JSON holds, a list or a dict."""
     return isinstance(value, Made) and value.library in PARSERS
@@ -214,7 +225,7 @@ def _containers(dataset: Dataset, name: str, bindings: list[AttributeBinding]) -
         if is_wrapped(dataset, binding, values):
             continue
         for value in values:
-            form = form_of(ev, value)
+            form = Form.ARRAY if _is_of_array(dataset, binding) else form_of(ev, value)
             kind = kind_of_filled(value)
             if kind is not None:
                 first.setdefault(kind, binding)
