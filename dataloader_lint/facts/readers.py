@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from dataloader_lint.facts.guards import is_guarded
+from dataloader_lint.facts.imports import may_import
 from dataloader_lint.facts.loaders import Loader
+from dataloader_lint.facts.module import ModuleFacts
 from dataloader_lint.facts.names import Kind, dotted, resolve
 from dataloader_lint.facts.scripts import is_test
 from dataloader_lint.facts.unread import is_only_looked_at, is_told_to_have_no_workers
@@ -50,9 +52,18 @@ def is_read_without_workers(reach: Reach, klass: Class) -> bool:
     if all(each.loader.frame.scope.module is home and is_guarded(each.loader.call, home.tree) for each in readers):
         if not is_read and not is_only_looked_at(reach, klass):
             return False
-        is_in_package = os.path.isfile(os.path.join(os.path.dirname(home.path), "__init__.py"))
-        return not is_in_package and not reach.ev.project.importers(home, names)
+        return not _may_be_imported(reach, home, names)
     return is_read
+
+
+def _may_be_imported(reach: Reach, module: ModuleFacts, names: list[str]) -> bool:
+    """Whether others may get at names of a module: a package hands them on, or a file imports it."""
+    folder, file = os.path.split(module.path)
+    if os.path.isfile(os.path.join(folder, "__init__.py")):
+        return True
+    project = reach.ev.project
+    name = os.path.splitext(file)[0]
+    return any(may_import(project, each, module, name) for each in project.importers(module, names))
 
 
 def objects_in_workers(reach: Reach, klass: Class) -> list[Made]:
