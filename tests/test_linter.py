@@ -189,6 +189,38 @@ def test_the_cv2_call_that_starts_threads_is_named(tmp_path: Path) -> None:
     assert ["`shrink` calls `cv2.resize`" in one.problem for one in deeper if one.code == "DL501"] == [True]
 
 
+@pytest.mark.parametrize(
+    ("options", "opening", "reading", "is_locked"),
+    [
+        ("", "", "self.env.begin().get(index)", True),
+        ("", "self.txn = self.env.begin(buffers=True)", "self.txn.get(index)", False),
+        ("", "self.txn = self.env.begin()", "self.env.begin().get(index)", True),
+        ("", "self.txn = self.env.begin(write=True)", "self.env.begin().get(index)", True),
+        (", lock=False", "", "self.env.begin().get(index)", False),
+        (", **{'lock': False, 'readonly': True}", "", "self.env.begin().get(index)", False),
+        (", **{'lock': True}", "", "self.env.begin().get(index)", True),
+        (", **{'readonly': True}", "", "self.env.begin().get(index)", True),
+    ],
+)
+def test_what_forked_workers_do_to_an_lmdb(
+    options: str, opening: str, reading: str, is_locked: bool, tmp_path: Path
+) -> None:
+    source = (
+        "import lmdb\n"
+        "from torch.utils.data import DataLoader, Dataset\n\n\n"
+        "class Pages(Dataset):\n"
+        "    def __init__(self, path):\n"
+        f"        self.env = lmdb.open(path{options})\n"
+        f"        {opening}\n"
+        "    def __getitem__(self, index):\n"
+        f"        return {reading}\n\n\n"
+        "loader = DataLoader(Pages('pages'), num_workers=2)\n"
+    )
+    found = [each.problem for each in lint_source(source, str(tmp_path / "a.py")) if each.code == "DL205"]
+    assert ["MDB_READERS_FULL" in each for each in found] == [is_locked]
+    assert "cannot be pickled" in found[0]
+
+
 def test_a_list_of_tensors_costs_descriptors(tmp_path: Path) -> None:
     source = (
         "import torch\n"

@@ -6,6 +6,7 @@ import libcst as cst
 
 from dataloader_lint.facts import classes, hints, library_calls
 from dataloader_lint.facts.branches import is_reached
+from dataloader_lint.facts.star_args import starred
 from dataloader_lint.facts.values import (
     NONE,
     NOTHING_KNOWN,
@@ -70,6 +71,12 @@ def enter(function: Function, call: cst.Call, frame: Frame, receiver: Value | No
     for arg in call.args:
         if arg.star == "**":
             args["**"] = Passed(arg.value, frame)
+        elif arg.star == "*" and (several := starred(arg.value, frame)) is not None:
+            taken = params[position : position + len(several)]
+            args.update((param.name.value, each) for param, each in zip(taken, several, strict=False))
+            if extra is not None:
+                extra.extend(several[len(taken) :])
+            position += len(taken)
         elif arg.star == "*":
             # How many arguments this stands for is not known: all parameters from here on can be anything.
             for param in params[position:]:

@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from dataloader_lint.facts import classes
+from dataloader_lint.facts import classes, readers
 from dataloader_lint.facts.arrays import KeptArray, arrays_of
 from dataloader_lint.facts.bound_containers import BoundContainer, bound_containers
 from dataloader_lint.facts.classes import AttributeBinding, Bases
 from dataloader_lint.facts.forms import Form
-from dataloader_lint.facts.guards import is_guarded
 from dataloader_lint.facts.library import DATASET_BASES, DATASET_PACKAGES, ITERABLE_BASES
 from dataloader_lint.facts.loaders import Loader, loaders_in
 from dataloader_lint.facts.module import ModuleFacts
-from dataloader_lint.facts.names import Kind, dotted, resolve
+from dataloader_lint.facts.names import dotted
 from dataloader_lint.facts.project import Project
 from dataloader_lint.facts.reads import Reads, reads_of
-from dataloader_lint.facts.scripts import is_test
 from dataloader_lint.facts.storage import SampleStorage, sample_storage
 from dataloader_lint.facts.tree import Scope
-from dataloader_lint.facts.unread import is_only_looked_at, is_told_to_have_no_workers
-from dataloader_lint.facts.values import Class, Const, Evaluator, Frame, Function, Made, Value, is_positive
-from dataloader_lint.facts.written import places_of
+from dataloader_lint.facts.values import Class, Evaluator, Function, Made, Value
 
 if TYPE_CHECKING:
     from dataloader_lint.facts.reach import Reach
@@ -56,36 +51,14 @@ class Dataset:
     def is_read_without_workers(self) -> bool:
         """Whether all loaders in sight that may read it surely start no workers, so that nobody copies what it keeps.
 
-        The loaders of a module that others import say nothing where only running the module itself makes them, nor do
-        those of tests: both show what the class can do, and training goes other ways. Nor is it enough that classes of
-        other modules derive from it: they are some of its users. Dear: ask only where it matters.
+        Dear: ask only where it matters.
         """
-        home = self.klass.scope.module
-        loaders: list[Loader] = []
-        is_read = False  # by a loader that is given an object of the class, or of an heir beside it
-        # Functions of its module that make one carry it to files that do not know its name.
-        names = list(self.reach.workers.names_that_use(home, {self.name}) | {self.name})
-        for module in self.reach.around(home, names):
-            for given in self.reach.given(module) if module is home or not is_test(module) or is_test(home) else ():
-                heirs = [
-                    each
-                    for each in given.held.classes
-                    if any(base.scope is self.klass.scope for base in self.ev.bases(each).classes)
-                ]
-                # Nobody knows what a loader is given that was not made in sight.
-                if heirs or not (given.held.classes or isinstance(given.value, Made | Const)):
-                    loaders.append(given.loader)
-                is_read = is_read or any(each.scope.module is home for each in heirs)
-        if not all(_starts_no_workers(loader) for loader in loaders):
-            return False
-        if not is_read and is_told_to_have_no_workers(self.ev, self.klass):
-            return True
-        if all(loader.frame.scope.module is home and is_guarded(loader.call, home.tree) for loader in loaders):
-            if not is_read and not is_only_looked_at(self.reach, self.klass):
-                return False
-            is_in_package = os.path.isfile(os.path.join(os.path.dirname(home.path), "__init__.py"))
-            return not is_in_package and not self.reach.ev.project.importers(home, names)
-        return is_read
+        return readers.is_read_without_workers(self.reach, self.klass)
+
+    @property
+    def objects_in_workers(self) -> list[Made]:
+        """Its objects as the loaders in sight that may have workers get them, or one of which nothing is known."""
+        return readers.objects_in_workers(self.reach, self.klass) or [self.self_value]
 
     def sample_lists(self) -> list[SampleStorage]:
         """The Python lists that it binds in its own file and that are sample storage."""
@@ -119,58 +92,6 @@ class Dataset:
                     if binding.method is scope or _is_inside(binding.method, scope):
                         found.setdefault(binding.name, []).append(binding)
         return found
-
-
-def _starts_no_workers(loader: Loader) -> bool:
-    """Whether it has no workers whatever options are set to: a declared default of 0 may be set to more."""
-    found = loader.values("num_workers")
-    return (
-        bool(found)
-        and all(isinstance(value, Const) and not value.default and is_positive(value) is False for value in found)
-        and _is_written_out(loader)
-        and not _is_shared(loader)
-        and not (loader.is_passed("num_workers") is False and _is_handed_out(loader))
-    )
-
-
-def _is_written_out(loader: Loader) -> bool:
-    """Whether the number stands in the code around the loader, or is left out: a parameter may be given another one."""
-    places = places_of(loader, "num_workers")
-    return places is not None and all(
-        place.node is None or isinstance(place.node, cst.Integer) or _is_number(place.node, place.frame)
-        for place in places
-    )
-
-
-def _is_number(node: cst.BaseExpression, frame: Frame) -> bool:
-    """Whether a name stands for nothing but numbers that are written out."""
-    found = resolve(node, frame.scope.module.tree) if isinstance(node, cst.Name) else []
-    return bool(found) and all(each.kind is Kind.VALUE and isinstance(each.value, cst.Integer) for each in found)
-
-
-def _is_shared(loader: Loader) -> bool:
-    """Whether another module has a say in its options: others may ask for workers, and not all are in sight."""
-    if not loader.before and not any(arg.star for arg in loader.call.args):
-        return False
-    args = loader.frame.args or {}
-    home = loader.frame.scope.module
-    return any(given.frame is not None and given.frame.scope.module is not home for given in args.values())
-
-
-def _is_handed_out(loader: Loader) -> bool:
-    """Whether a function returns it that nobody in sight calls, as the hooks of a trainer do."""
-    scope = loader.frame.scope
-    if not scope.is_function or loader.frame.args is not None:
-        return False
-    tree = scope.module.tree
-    above = tree.parent(loader.call)
-    names = {dotted(each.target) for each in above.targets} if isinstance(above, cst.Assign) else set()
-    return any(
-        each is loader.call or (isinstance(each, cst.Name) and each.value in names)
-        for returned in scope.own(cst.Return)
-        if returned.value is not None
-        for each in tree.walk(returned.value)
-    )
 
 
 def _is_inside(scope: Scope, outer: Scope) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from dataloader_lint.facts import classes
+from dataloader_lint.facts import classes, keywords
 from dataloader_lint.facts.branches import tests_around
 from dataloader_lint.facts.datasets import WRAPPERS
 from dataloader_lint.facts.kept import Holding, Kept
@@ -18,7 +18,7 @@ from dataloader_lint.facts.module import ModuleFacts
 from dataloader_lint.facts.reach import Reach
 from dataloader_lint.facts.tree import Node, Scope, parameters
 from dataloader_lint.facts.unpicklable import may_pickle
-from dataloader_lint.facts.values import Class, Const, Evaluator, Frame, Made, Sequence, constant
+from dataloader_lint.facts.values import ABSENT, Class, Const, Evaluator, Frame, Made, Sequence, constant
 
 # Objects that are the handle they were given in another form.
 _SAME_HANDLE = frozenset({"csv.DictReader", "csv.reader", "io.BufferedReader", "io.TextIOWrapper"})
@@ -142,16 +142,36 @@ def _is_safe_forked(ev: Evaluator, kept: Kept, kind: str) -> bool:
         return True
     if kind in ("lmdb.open", "lmdb.Environment"):
         lock = _argument(ev, value.call, value.frame, "lock", 99)
-        return lock is not None and (lock.value is False)
+        return (lock is not None and lock.value is False) or _reads_by_one_transaction(value.call, value.frame)
     if kind in ("builtins.open", "io.open", "pathlib.Path.open"):
         mode = _argument(ev, value.call, value.frame, "mode", 0 if kind.startswith("pathlib") else 1)
         return mode is not None and isinstance(mode.value, str) and any(letter in mode.value for letter in "wax")
     return False
 
 
+def _reads_by_one_transaction(call: cst.Call, frame: Frame) -> bool:
+    """Whether constructors alone start transactions to read: those of workers take no place in a lock table."""
+    module = frame.scope.module
+    starts = [
+        begin
+        for begin in module.calls_named("begin")
+        if not any(arg.keyword is not None and arg.keyword.value == "write" for arg in begin.args)
+    ]
+    return call in module.tree and bool(starts) and all(_is_in_constructor(begin, module) for begin in starts)
+
+
+def _is_in_constructor(node: Node, module: ModuleFacts) -> bool:
+    scope = module.tree.scope_of(node).function
+    return scope is not None and isinstance(scope.node, cst.FunctionDef) and scope.node.name.value == "__init__"
+
+
 def _argument(ev: Evaluator, call: cst.Call, frame: Frame, name: str, position: int) -> Const | None:
     for number, arg in enumerate(call.args):
-        if (arg.keyword is not None and arg.keyword.value == name) or (arg.keyword is None and number == position):
+        if arg.star == "**":
+            given = keywords.lookup(ev, arg.value, name, frame)
+            if given != (ABSENT,):
+                return constant(given)
+        elif (arg.keyword is not None and arg.keyword.value == name) or (arg.keyword is None and number == position):
             return constant(ev.values(arg.value, frame))
     return None
 

@@ -12,6 +12,7 @@ from dataloader_lint.facts.branches import is_reached
 from dataloader_lint.facts.library import DATALOADER_DEFAULTS, LOADER_METHODS, LOADERS, LoaderClass
 from dataloader_lint.facts.module import ModuleFacts, last_name
 from dataloader_lint.facts.names import Binding, Kind, dotted, resolve
+from dataloader_lint.facts.star_args import starred
 from dataloader_lint.facts.tree import Scope, Tree, function_scope
 from dataloader_lint.facts.values import (
     ABSENT,
@@ -24,7 +25,6 @@ from dataloader_lint.facts.values import (
     Made,
     Method,
     Partial,
-    Passed,
     Value,
     Values,
     constant,
@@ -148,15 +148,6 @@ def _written(call: cst.Call, name: str, positions: tuple[str, ...]) -> cst.Arg |
                 return arg
             position += 1
     return None
-
-
-def starred(node: cst.BaseExpression, frame: Frame) -> tuple[Passed, ...] | None:
-    """What `*args` stands for where it is the function's own parameter and the call is known; None otherwise."""
-    if not isinstance(node, cst.Name) or frame.args is None:
-        return None
-    bindings = resolve(node, frame.scope.module.tree)
-    is_own = len(bindings) == 1 and isinstance(bindings[0].node, cst.Param) and bindings[0].scope is frame.scope
-    return frame.extra if is_own else None
 
 
 def _passed(ev: Evaluator, call: cst.Call, frame: Frame, name: str, positions: tuple[str, ...]) -> Values:

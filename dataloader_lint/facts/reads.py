@@ -36,6 +36,7 @@ class Use:
     queried: Level = Level.NONE  # a method of the attribute is called with something of this level
     is_length: bool = False
     is_named: bool = False  # a constant string is a key of it
+    places: list[tuple[cst.BaseExpression, Scope]] = field(default_factory=list)  # where, and in which functions
 
 
 @dataclass(slots=True)
@@ -263,12 +264,14 @@ class _Body:
             owner = owner.value
         for name in self.attributes(owner):
             use = self.use(name)
+            use.places.append((node, self.scope))
             use.indexed = max(use.indexed, index)
             if not is_inside:
                 use.itself = max(use.itself, index)
         if isinstance(owner, cst.Attribute):  # self.coco.imgs[key]
             for name in self.attributes(owner.value):
                 use = self.use(name)
+                use.places.append((node, self.scope))
                 use.queried = max(use.queried, index)
 
     def _property(self, node: cst.Attribute) -> Iterator[_Entry]:
@@ -284,6 +287,7 @@ class _Body:
             if inside is not Level.NONE:
                 for name in self.attributes(function.value):
                     use = self.use(name)
+                    use.places.append((call, self.scope))
                     use.queried = max(use.queried, inside)
                     if function.attr.value == "get":
                         use.indexed = max(use.indexed, inside)

@@ -9,6 +9,7 @@ import libcst as cst
 
 from dataloader_lint.facts import classes
 from dataloader_lint.facts.branches import is_reached, tests_around
+from dataloader_lint.facts.drawing import may_draw
 from dataloader_lint.facts.epochs import is_spoken_of
 from dataloader_lint.facts.ingredients import Ingredients, Part, Parts
 from dataloader_lint.facts.loaders import Loader
@@ -59,7 +60,7 @@ class Seeding:
     loader: Loader | None  # the one whose worker_init_fn does it; None where it is done for a sample
     reads_state: bool = False  # whether the function reads numpy's own state, for the seed as it seems
     is_first: bool = False  # whether it is set for a worker's first sample only
-    has_next_epoch: bool = True  # whether the loader may be gone through again
+    matters: bool = True  # whether anybody may draw numbers that are the same elsewhere, or in another epoch
 
     @property
     def is_known(self) -> bool:
@@ -97,7 +98,7 @@ def seedings_at_start(workers: Workers, module: ModuleFacts) -> Iterator[Seeding
             if loader.has_workers is False:
                 continue
             for value in loader.values("worker_init_fn"):
-                yield from _Start(workers, module, loader).of(value)
+                yield from _Start(workers, module, each, loader).of(value)
 
 
 def _functions_that_seed(module: ModuleFacts) -> set[str]:
@@ -117,10 +118,11 @@ def _functions_that_seed(module: ModuleFacts) -> set[str]:
 class _Start:
     """Follows one worker_init_fn."""
 
-    def __init__(self, workers: Workers, module: ModuleFacts, loader: Loader) -> None:
+    def __init__(self, workers: Workers, module: ModuleFacts, user: ModuleFacts, loader: Loader) -> None:
         self.workers = workers
         self.ev = workers.ev
         self.module = module
+        self.user = user  # which makes the loader
         self.loader = loader
 
     def of(self, value: Value, partial: Partial | None = None) -> Iterator[Seeding]:
@@ -143,6 +145,15 @@ class _Start:
         frame = Frame(function.scope, args, receiver, function.outer)
         yield from self._calls(function.scope, frame, roots, ())
 
+    def _matters(self, seeder: str, parts: Parts) -> bool:
+        """Whether workers may draw from what a function of a library seeds, and do so in more than one epoch."""
+        if not parts <= {Part.FIXED, Part.WORKER}:
+            return True  # another value in another epoch
+        generator = seeder.partition(".")[0]
+        if generator in ("numpy", "random") and not may_draw(self.workers, self.user, self.loader, generator):
+            return False
+        return Part.WORKER not in parts or not is_gone_through_once(self.ev, self.ev.project, self.loader)
+
     def _calls(self, scope: Scope, frame: Frame, roots: dict[int, Part], above: tuple[Scope, ...]) -> Iterator[Seeding]:
         path = (*above, scope)
         ingredients = Ingredients(self.ev, roots, path)
@@ -154,11 +165,10 @@ class _Start:
                         if seed is not None:
                             parts = ingredients.of(seed, frame)
                             reads_state = any(last_name(each.func) == "get_state" for each in scope.within(cst.Call))
-                            has_next = Part.WORKER not in parts or not is_gone_through_once(
-                                self.ev, self.ev.project, self.loader
+                            matters = self._matters(callee.name, parts)
+                            yield Seeding(
+                                call, _label(path[0]), scope, parts, self.loader, reads_state, matters=matters
                             )
-                            name = _label(path[0])
-                            yield Seeding(call, name, scope, parts, self.loader, reads_state, has_next_epoch=has_next)
                 elif isinstance(callee, Function) and len(path) < MAX_DEPTH and callee.scope not in path:
                     inner = self.ev.enter(callee, call, frame, None)
                     yield from self._calls(callee.scope, inner, roots, path)

@@ -19,6 +19,7 @@ from dataloader_lint.facts.names import Kind, dotted
 from dataloader_lint.facts.reads import Level, Use
 from dataloader_lint.facts.shared_elements import shares_elements
 from dataloader_lint.facts.tree import Node, Scope
+from dataloader_lint.facts.unreached import is_reached_in_workers
 from dataloader_lint.facts.values import (
     UNKNOWN,
     Const,
@@ -133,8 +134,19 @@ def sample_storage(dataset: Dataset, form: Form) -> Iterator[SampleStorage]:
             asked = use.indexed >= least or use.queried >= (Level.SAMPLE if _is_index(container) else least)
             stored = use.is_length or (asked and container.grows)
             stored = stored and not _is_record(container, dataset)
-        if stored:
+        if stored and (use.is_length or is_reached_in_workers(dataset, use)):
             yield SampleStorage(container, use, dataset)
+
+
+def _is_of_array(dataset: Dataset, binding: AttributeBinding) -> bool:
+    """Whether a part of an array is bound, `np.array(self.names)[order]`, which is no list, nor is an element of it."""
+    node = binding.value
+    if not isinstance(node, cst.Subscript) or binding.path:
+        return False
+    while isinstance(node, cst.Subscript):
+        node = node.value
+    found = dataset.ev.values(node, members.method_frame(dataset.ev, binding.method, dataset.self_value))
+    return bool(found) and all(isinstance(value, Typed) and value.kind in ("array", "tensor") for value in found)
 
 
 def _is_parsed(value: Value) -> bool:
@@ -213,7 +225,7 @@ def _containers(dataset: Dataset, name: str, bindings: list[AttributeBinding]) -
         if is_wrapped(dataset, binding, values):
             continue
         for value in values:
-            form = form_of(ev, value)
+            form = Form.ARRAY if _is_of_array(dataset, binding) else form_of(ev, value)
             kind = kind_of_filled(value)
             if kind is not None:
                 first.setdefault(kind, binding)

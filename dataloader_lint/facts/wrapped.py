@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter, OrderedDict, defaultdict, deque
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from dataloader_lint.facts import classes
 from dataloader_lint.facts.classes import AttributeBinding
-from dataloader_lint.facts.names import Kind, bindings_of, dotted
-from dataloader_lint.facts.values import Class, Made, Values
+from dataloader_lint.facts.names import Kind, bindings_of
+from dataloader_lint.facts.tree import Scope
+from dataloader_lint.facts.values import Class, Made, Mapping, Sequence, Typed, Values
 
 if TYPE_CHECKING:
     from dataloader_lint.facts.datasets import Dataset
@@ -30,16 +32,24 @@ def is_wrapped(dataset: Dataset, binding: AttributeBinding, values: Values) -> b
         return False
     if any(isinstance(value, Made) and isinstance(value.by, Class) for value in values):
         return True
-    return _has_other_attributes(dataset, binding.name)
+    is_container = any(isinstance(value, Sequence | Mapping | Typed) for value in values)
+    return is_container and _has_other_attributes(dataset, binding.name)
 
 
 def _has_other_attributes(dataset: Dataset, name: str) -> bool:
     """`self.pages.width`."""
-    return any(
-        isinstance(node.value, cst.Attribute)
-        and node.value.attr.value == name
-        and node.attr.value not in _ATTRIBUTES
-        and dotted(node.value.value) == classes.receiver_name(scope)
-        for scope in (*dataset.construction, *dataset.reads.functions)
-        for node in scope.within(cst.Attribute)
-    )
+    return any(name in _asked(scope) for scope in (*dataset.construction, *dataset.reads.functions))
+
+
+def _asked(scope: Scope) -> frozenset[str]:
+    """The attributes of its object that a method asks for what no list or dict has."""
+    return scope.module.tree.once(("asked", id(scope)), lambda: frozenset(_ask(scope)))
+
+
+def _ask(scope: Scope) -> Iterator[str]:
+    own = classes.receiver_name(scope)
+    for node in scope.within(cst.Attribute):
+        held = node.value
+        if isinstance(held, cst.Attribute) and isinstance(held.value, cst.Name) and held.value.value == own:
+            if node.attr.value not in _ATTRIBUTES:
+                yield held.attr.value

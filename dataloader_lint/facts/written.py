@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import libcst as cst
 
 from dataloader_lint.facts import dict_stores, keywords
-from dataloader_lint.facts.loaders import Loader, starred
+from dataloader_lint.facts.loaders import Loader
 from dataloader_lint.facts.names import Kind, bindings_of
+from dataloader_lint.facts.star_args import starred
 from dataloader_lint.facts.values import Const, Evaluator, Frame, Mapping, Value, constant
 
 _MAX_DEPTH = 6

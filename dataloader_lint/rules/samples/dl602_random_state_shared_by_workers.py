@@ -23,7 +23,8 @@ spawned workers behave alike. A `torch.Generator` cannot be sent to spawned work
 ## Known limits
 A generator is not followed into the callables of libraries. Seeds from calls that are not known are left alone, and
 so is everything that is made or seeded anew somewhere in worker code. So is a seed made of the worker's id where the
-loader keeps its workers, or where the script surely goes through it once.
+loader keeps its workers, or where the script surely goes through it once, and any seed in a `worker_init_fn` where all
+that workers run is known and draws nothing from what it seeds.
 
 ## Example
 ```python
@@ -115,7 +116,7 @@ def check(analysis: Analysis) -> Iterator[Finding]:
         yield Finding(generator.made, problem, _MAKE_IN_WORKER)
     reported: set[int] = set()
     for seeding in analysis.samples.seedings_at_start:
-        if seeding.is_known and id(seeding.scope) not in reported:
+        if seeding.is_known and seeding.matters and id(seeding.scope) not in reported:
             finding = _at_start(seeding)
             if finding is not None:
                 reported.add(id(seeding.scope))
@@ -149,8 +150,8 @@ def _at_first_sample(seeding: Seeding) -> tuple[str, str]:
 def _at_start(seeding: Seeding) -> Finding | None:
     if not seeding.has_worker_id:
         problem = f"`{seeding.function}` gives every worker the same seed, so that they repeat each other's numbers"
-    elif seeding.keeps_workers or not seeding.has_next_epoch:
-        return None  # the numbers go on in the next epoch, or there is none
+    elif seeding.keeps_workers:
+        return None  # the numbers go on in the next epoch
     elif seeding.reads_state:
         problem = (
             f"`{seeding.function}` seeds from numpy's state, whose first word is the same in every worker and epoch "

@@ -1,0 +1,151 @@
+"""Who reads a Dataset: the loaders in sight that may be given its objects, and whether these start workers."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from dataloader_lint.facts.guards import is_guarded
+from dataloader_lint.facts.imports import may_import
+from dataloader_lint.facts.loaders import Loader
+from dataloader_lint.facts.module import ModuleFacts
+from dataloader_lint.facts.names import Kind, dotted, resolve
+from dataloader_lint.facts.scripts import is_test
+from dataloader_lint.facts.unread import is_only_looked_at, is_told_to_have_no_workers
+from dataloader_lint.facts.values import Class, Const, Frame, Made, Value, is_positive
+from dataloader_lint.facts.written import places_of
+
+if TYPE_CHECKING:
+    from dataloader_lint.facts.reach import Reach
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Reader:
+    """A loader that may read objects of a class: it is given one, or nobody knows what it is given."""
+
+    loader: Loader
+    value: Value
+    heirs: tuple[Class, ...]  # of the class, itself among them, whose objects it is known to be given
+
+
+def is_read_without_workers(reach: Reach, klass: Class) -> bool:
+    """Whether all loaders in sight that may read objects of a class surely start no workers.
+
+    The loaders of a module that others import say nothing where only running the module itself makes them, nor do
+    those of tests: both show what the class can do, and training goes other ways. Nor is it enough that classes of
+    other modules derive from it: they are some of its users.
+    """
+    home = klass.scope.module
+    names = _names(reach, klass)
+    readers: list[_Reader] = []
+    for reader in _readers(reach, klass, names):  # the nearest first, as those further off take time to find
+        if not _starts_no_workers(reader.loader):
+            return False
+        readers.append(reader)
+    is_read = any(heir.scope.module is home for each in readers for heir in each.heirs)
+    if not is_read and is_told_to_have_no_workers(reach.ev, klass):
+        return True
+    if all(each.loader.frame.scope.module is home and is_guarded(each.loader.call, home.tree) for each in readers):
+        if not is_read and not is_only_looked_at(reach, klass):
+            return False
+        return not _may_be_imported(reach, home, names)
+    return is_read
+
+
+def _may_be_imported(reach: Reach, module: ModuleFacts, names: list[str]) -> bool:
+    """Whether others may get at names of a module: a package hands them on, or a file imports it."""
+    folder, file = os.path.split(module.path)
+    if os.path.isfile(os.path.join(folder, "__init__.py")):
+        return True
+    project = reach.ev.project
+    name = os.path.splitext(file)[0]
+    return any(may_import(project, each, module, name) for each in project.importers(module, names))
+
+
+def objects_in_workers(reach: Reach, klass: Class) -> list[Made]:
+    """What the loaders that may read objects of a class with workers are given; empty where nobody can say."""
+    found: list[Made] = []
+    for reader in _readers(reach, klass, _names(reach, klass)):
+        if _starts_no_workers(reader.loader):
+            continue
+        value = reader.value
+        if not isinstance(value, Made) or not any(value.by == heir for heir in reader.heirs):
+            return []
+        found.append(value)
+    return found
+
+
+def _names(reach: Reach, klass: Class) -> list[str]:
+    """The names under which others get at a class: functions of its module carry it to files that do not know it."""
+    name = klass.node.name.value
+    return list(reach.workers.names_that_use(klass.scope.module, {name}) | {name})
+
+
+def _readers(reach: Reach, klass: Class, names: list[str]) -> Iterator[_Reader]:
+    home = klass.scope.module
+    for module in reach.around(home, names):
+        for given in reach.given(module) if module is home or not is_test(module) or is_test(home) else ():
+            heirs = tuple(
+                each
+                for each in given.held.classes
+                if any(base.scope is klass.scope for base in reach.ev.bases(each).classes)
+            )
+            # Nobody knows what a loader is given that was not made in sight.
+            if heirs or not (given.held.classes or isinstance(given.value, Made | Const)):
+                yield _Reader(given.loader, given.value, heirs)
+
+
+def _starts_no_workers(loader: Loader) -> bool:
+    """Whether it has no workers whatever options are set to: a declared default of 0 may be set to more."""
+    found = loader.values("num_workers")
+    return (
+        bool(found)
+        and all(isinstance(value, Const) and not value.default and is_positive(value) is False for value in found)
+        and _is_written_out(loader)
+        and not _is_shared(loader)
+        and not (loader.is_passed("num_workers") is False and _is_handed_out(loader))
+    )
+
+
+def _is_written_out(loader: Loader) -> bool:
+    """Whether the number stands in the code around the loader, or is left out: a parameter may be given another one."""
+    places = places_of(loader, "num_workers")
+    return places is not None and all(
+        place.node is None or isinstance(place.node, cst.Integer) or _is_number(place.node, place.frame)
+        for place in places
+    )
+
+
+def _is_number(node: cst.BaseExpression, frame: Frame) -> bool:
+    """Whether a name stands for nothing but numbers that are written out."""
+    found = resolve(node, frame.scope.module.tree) if isinstance(node, cst.Name) else []
+    return bool(found) and all(each.kind is Kind.VALUE and isinstance(each.value, cst.Integer) for each in found)
+
+
+def _is_shared(loader: Loader) -> bool:
+    """Whether another module has a say in its options: others may ask for workers, and not all are in sight."""
+    if not loader.before and not any(arg.star for arg in loader.call.args):
+        return False
+    args = loader.frame.args or {}
+    home = loader.frame.scope.module
+    return any(given.frame is not None and given.frame.scope.module is not home for given in args.values())
+
+
+def _is_handed_out(loader: Loader) -> bool:
+    """Whether a function returns it that nobody in sight calls, as the hooks of a trainer do."""
+    scope = loader.frame.scope
+    if not scope.is_function or loader.frame.args is not None:
+        return False
+    tree = scope.module.tree
+    above = tree.parent(loader.call)
+    names = {dotted(each.target) for each in above.targets} if isinstance(above, cst.Assign) else set()
+    return any(
+        each is loader.call or (isinstance(each, cst.Name) and each.value in names)
+        for returned in scope.own(cst.Return)
+        if returned.value is not None
+        for each in tree.walk(returned.value)
+    )
