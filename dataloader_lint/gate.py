@@ -57,9 +57,9 @@ _TRANSFER = (
     rb"|[\w.]*\bdtype\b|(?!self\.|args\.|cfg\.|config\.)\w+\.device\s*[,)]))"
 )
 # What is moved may be a batch: there are loaders or epochs, or a function that is given batches. Networks, which move
-# their own tensors, have none of these.
+# their own tensors, have none of these. A move that does not wait matters whatever it moves.
 _MOVING = (b"oader", b"epoch", b"non_blocking")
-_BATCHES = rb"\bdef\b[^\n]*\bbatch"
+_BATCHES = rb"\bdef\b[^\n]*\bbatch|\.to\([^\n()]*\bTrue\b"
 
 
 def subjects(source: bytes, words: tuple[bytes, ...] = ()) -> frozenset[str]:
