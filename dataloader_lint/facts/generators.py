@@ -30,9 +30,20 @@ GENERATORS = frozenset(
     }
 )
 _MAKERS = tuple(sorted({name.rpartition(".")[2] for name in GENERATORS}))
-# What sets a generator to a state of its own, or only looks at it.
+# What sets a generator to a state of its own.
 _RESEEDING = frozenset({"manual_seed", "seed", "set_state", "setstate"})
-_LOOKING = _RESEEDING | {"bit_generator", "clone_state", "get_state", "getstate", "initial_seed", "jumped", "spawn"}
+# The methods of numpy's and Python's generators that draw.
+_DRAWING = frozenset(
+    (
+        "beta betavariate binomial binomialvariate bytes chisquare choice choices dirichlet expovariate exponential f "
+        "gamma gammavariate gauss geometric getrandbits gumbel hypergeometric integers laplace logistic lognormal "
+        "lognormvariate logseries multinomial multivariate_hypergeometric multivariate_normal negative_binomial "
+        "noncentral_chisquare noncentral_f normal normalvariate pareto paretovariate permutation permuted poisson "
+        "power rand randbytes randint randn random random_integers random_sample randrange ranf rayleigh sample "
+        "shuffle standard_cauchy standard_exponential standard_gamma standard_normal standard_t tomaxint triangular "
+        "uniform vonmises vonmisesvariate wald weibull weibullvariate zipf"
+    ).split()
+)
 # An order that all workers must agree on is drawn from generators in the same state on purpose.
 _ORDERING = frozenset({"permutation", "permuted", "randperm", "shuffle"})
 
@@ -127,7 +138,7 @@ def _drawn(workers: Workers, function: WorkerFunction) -> Iterator[tuple[cst.Bas
     frame = function.frame
     for call in function.scope.within(cst.Call):
         owner = call.func.value if isinstance(call.func, cst.Attribute) else None
-        if isinstance(owner, cst.Name | cst.Attribute) and last_name(call.func) not in _LOOKING:
+        if isinstance(owner, cst.Name | cst.Attribute) and last_name(call.func) in _DRAWING:
             for value in workers.ev.values(owner, frame):
                 yield owner, value
     for call, name in function.library_calls:
