@@ -12,7 +12,7 @@ from itertools import pairwise
 from dataloader_lint.facts.library import DATASET_BASES, ITERABLE_BASES
 
 # Patterns that begin with a line end are much faster than those with `^`; texts get one in front of them for it.
-_CLASS = re.compile(rb"\n[ \t]*class[ \t]+([\w\x80-\xff]+)[ \t]*(?:\(([^)]*)\))?[^\n:]*:")
+_CLASS = re.compile(rb"\n[ \t]*class[ \t]+([\w\x80-\xff]+)[ \t]*(?:\[[^\]]*\][ \t]*)?(?:\(([^)]*)\))?[^\n:]*:")
 _CLASS_NAME = re.compile(rb"\n[ \t]*class[ \t]+([\w\x80-\xff]+)")
 _READ_BY_INDEX = re.compile(rb"def[ \t]+__(?:getitem|getitems|iter)__\b")
 _FROM_DATASETS = re.compile(rb"from[ \t]+[\w.]*datasets[\w.]*[ \t]+import[ \t]*(\([^)]*\)|[^\n]*)")
@@ -37,6 +37,7 @@ class DatasetNames:
         """Take in the classes of one more file."""
         if b"class" not in text:
             return
+        text = _in_lines(text)
         self._is_settled = False
         for name, bases, is_read in _classes(text):
             if b"ataset" in bases:
@@ -87,12 +88,16 @@ class DatasetNames:
 
 def classes_in(text: bytes) -> set[bytes]:
     """The names of the classes of a file."""
-    return set(_CLASS_NAME.findall(b"\n" + text))
+    return set(_CLASS_NAME.findall(_in_lines(text)))
+
+
+def _in_lines(text: bytes) -> bytes:
+    """A text whose lines all begin with a line end, and end with nothing else."""
+    return b"\n" + (text.replace(b"\r", b"\n") if b"\r" in text else text)
 
 
 def _classes(text: bytes) -> Iterator[tuple[bytes, bytes, bool]]:
     """Each class with what stands between the parentheses, and whether its objects can be read like a sequence."""
-    text = b"\n" + text
     heads = list(_CLASS.finditer(text))
     is_read = _READ_BY_INDEX.search(text) is not None
     ends = [*(head.start() for head in heads[1:]), len(text)]

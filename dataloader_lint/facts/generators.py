@@ -34,15 +34,7 @@ _MAKERS = tuple(sorted({name.rpartition(".")[2] for name in GENERATORS}))
 _RESEEDING = frozenset({"manual_seed", "seed", "set_state", "setstate"})
 # The methods of numpy's and Python's generators that draw.
 _DRAWING = frozenset(
-    (
-        "beta betavariate binomial binomialvariate bytes chisquare choice choices dirichlet expovariate exponential f "
-        "gamma gammavariate gauss geometric getrandbits gumbel hypergeometric integers laplace logistic lognormal "
-        "lognormvariate logseries multinomial multivariate_hypergeometric multivariate_normal negative_binomial "
-        "noncentral_chisquare noncentral_f normal normalvariate pareto paretovariate permutation permuted poisson "
-        "power rand randbytes randint randn random random_integers random_sample randrange ranf rayleigh sample "
-        "shuffle standard_cauchy standard_exponential standard_gamma standard_normal standard_t tomaxint triangular "
-        "uniform vonmises vonmisesvariate wald weibull weibullvariate zipf"
-    ).split()
+    ["beta", "betavariate", "binomial", "binomialvariate", "bytes", "chisquare", "choice", "choices", "dirichlet", "expovariate", "exponential", "f", "gamma", "gammavariate", "gauss", "geometric", "getrandbits", "gumbel", "hypergeometric", "integers", "laplace", "logistic", "lognormal", "lognormvariate", "logseries", "multinomial", "multivariate_hypergeometric", "multivariate_normal", "negative_binomial", "noncentral_chisquare", "noncentral_f", "normal", "normalvariate", "pareto", "paretovariate", "permutation", "permuted", "poisson", "power", "rand", "randbytes", "randint", "randn", "random", "random_integers", "random_sample", "randrange", "ranf", "rayleigh", "sample", "shuffle", "standard_cauchy", "standard_exponential", "standard_gamma", "standard_normal", "standard_t", "tomaxint", "triangular", "uniform", "vonmises", "vonmisesvariate", "wald", "weibull", "weibullvariate", "zipf"]
 )
 # An order that all workers must agree on is drawn from generators in the same state on purpose.
 _ORDERING = frozenset({"permutation", "permuted", "randperm", "shuffle"})
