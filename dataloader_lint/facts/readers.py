@@ -94,9 +94,13 @@ def _readers(reach: Reach, klass: Class, names: list[str]) -> Iterator[_Reader]:
                 for each in given.held.classes
                 if any(base.scope is klass.scope for base in reach.ev.bases(each).classes)
             )
-            # Nobody knows what a loader is given that was not made in sight.
-            if heirs or not (given.held.classes or isinstance(given.value, Made | Const)):
+            if heirs or (not given.held.classes and _may_be_any(given.value)):
                 yield _Reader(given.loader, given.value, heirs)
+
+
+def _may_be_any(value: Value) -> bool:
+    """Whether nobody knows what a loader is given, as it was not made in sight; a default is there to be replaced."""
+    return bool(value.default) if isinstance(value, Const) else not isinstance(value, Made)
 
 
 def _starts_no_workers(loader: Loader) -> bool:
