@@ -26,6 +26,7 @@ from dataloader_lint.settings import Settings
 from dataloader_lint.source.decoding import UnreadableError, decode, line_starts
 from dataloader_lint.source.noqa import skips_file
 from dataloader_lint.source.notebooks import SUFFIX, written
+from dataloader_lint.source.parsing import parse
 
 # A finding by its code and place, as far as the place is the same in the old and the new text: its offset in the old
 # one, or None inside of what an edit replaced or brought.
@@ -136,6 +137,17 @@ class _State:
         self._editor: Editor | None = None
 
     @property
+    def is_python(self) -> bool:
+        """Whether the text can be parsed."""
+        if not self.examined.is_spared:
+            return self.examined.tree is not None
+        try:
+            parse(self.text.text)
+        except UnreadableError:
+            return False
+        return True
+
+    @property
     def repairs(self) -> dict[Diagnostic, Repair]:
         """The repairs of its findings, in the order of their places."""
         if self._repairs is None:
@@ -239,7 +251,7 @@ def _tried(state: _State, repairs: dict[Diagnostic, Repair]) -> _State | None:
     if text is None:
         return None
     after = _State(text, state.filename, state.settings)
-    if after.examined.tree is None or len(after.broken) > len(state.broken):
+    if not after.is_python or len(after.broken) > len(state.broken):
         return None
     moves = _Moves(edits)
     expected: Counter[_Mark] = Counter((one.code, moves.outside(state.offset(one))) for one in state.found)

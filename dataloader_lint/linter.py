@@ -29,17 +29,22 @@ if TYPE_CHECKING:
 class Examined:
     """What linting a text came to: its findings, suppressed ones among them, and how to mend those that can be.
 
-    `tree` is None where the text could not be parsed.
+    `tree` is None where the text could not be parsed, or was spared it as no rule has anything to do with it.
     """
 
-    __slots__ = ("builders", "diagnostics", "tree")
+    __slots__ = ("builders", "diagnostics", "is_spared", "tree")
 
     def __init__(
-        self, diagnostics: list[Diagnostic], builders: dict[Diagnostic, Build] | None = None, tree: Tree | None = None
+        self,
+        diagnostics: list[Diagnostic],
+        builders: dict[Diagnostic, Build] | None = None,
+        tree: Tree | None = None,
+        is_spared: bool = False,
     ) -> None:
         self.diagnostics = diagnostics
         self.builders = builders or {}
         self.tree = tree
+        self.is_spared = is_spared
 
 
 def lint_source(
@@ -163,7 +168,7 @@ def examine(
     selected = selected_rules(settings)
     rules = [one for one in selected if LOADING in about or not about.isdisjoint(one.rule.subjects)]
     if selected and not rules:
-        return Examined([])
+        return Examined([], is_spared=True)
     from dataloader_lint.facts.analysis import Session
     from dataloader_lint.rules.registry import INTERNAL_ERROR
     from dataloader_lint.source.decoding import TooMuchError, UnreadableError
@@ -176,7 +181,7 @@ def examine(
         if len(text) > MAX_LENGTH:
             raise TooMuchError(f"this file is longer than {MAX_LENGTH:,} characters", "split it up, or exclude it")
         if about.isdisjoint(ON_ITS_OWN) and not session.leads_to(filename, text):
-            return Examined([])
+            return Examined([], is_spared=True)
         examined = _examined(session, text, filename, settings, rules)
         if any(one.code == INTERNAL_ERROR for one in examined.diagnostics):
             session.forget()
