@@ -18,6 +18,7 @@ from dataloader_lint.facts.module import last_name
 from dataloader_lint.facts.names import Kind, dotted, resolve
 from dataloader_lint.facts.reads import Level, Use
 from dataloader_lint.facts.shared_elements import shares_elements
+from dataloader_lint.facts.told_apart import is_told_apart
 from dataloader_lint.facts.tree import Node, Scope
 from dataloader_lint.facts.unreached import is_reached_in_workers
 from dataloader_lint.facts.values import (
@@ -260,7 +261,7 @@ def _containers(dataset: Dataset, name: str, bindings: list[AttributeBinding]) -
                 first.setdefault(kind, binding)
             if form in (Form.SMALL, Form.OTHER) and kind is not None and (growth or grown_as_local(ev, binding)):
                 form = kind
-            if form in (Form.LIST, Form.DICT) and form not in shown:
+            if form in (Form.LIST, Form.DICT) and form not in shown and not is_told_apart(binding, form):
                 grown = bool(growth) or grown_as_local(ev, binding) or not isinstance(value, Typed)
                 elements = _elements(ev, value, growth, dataset)
                 shown[form] = Container(name, form, first.get(form, binding), value, elements, grown)
