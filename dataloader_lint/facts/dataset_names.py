@@ -38,18 +38,24 @@ class DatasetNames:
         if b"class" not in text:
             return
         text = _in_lines(text)
-        self._is_settled = False
         for name, bases, is_read in _classes(text):
             if b"ataset" in bases:
-                self._sure.add(name)
+                self._note(self._sure, {name})
             elif is_read:
-                self._found.add(name)
-            self._bases.setdefault(name, set()).update(_WORD.findall(bases))
+                self._note(self._found, {name})
+            self._note(self._bases.setdefault(name, set()), _WORD.findall(bases))
         if b"datasets" in text:
             for names in _FROM_DATASETS.findall(text):
-                self._sure.update(_WORD.findall(names))
+                self._note(self._sure, _WORD.findall(names))
         for name, other in (*_renamed(text), *_SAME.findall(text)):
-            self._bases.setdefault(name, set()).update(_WORD.findall(other))
+            self._note(self._bases.setdefault(name, set()), _WORD.findall(other))
+
+    def _note(self, known: set[bytes], new: Iterable[bytes]) -> None:
+        """Most files that are added again say nothing new, and then the answers still hold."""
+        before = len(known)
+        known.update(new)
+        if len(known) > before:
+            self._is_settled = False
 
     def __contains__(self, name: bytes) -> bool:
         if not self._is_settled:
