@@ -312,3 +312,27 @@ def test_or_where_it_derives_from_a_dataset_of_another_file(tmp_path: Path, monk
         "    def __getitem__(self, index):\n        return cv2.resize(cv2.imread(f'{index}.png'), (64, 64))\n"
     )
     assert _found(tmp_path, "images.py", monkeypatch)[0] == ["DL501"]
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        "list(map(int, lines))",
+        "[int(line) for line in lines]",
+        "list(chain(map(int, lines), range(9)))",
+        "list(chain.from_iterable(range(3) for _ in lines))",
+    ],
+)
+def test_lists_of_numbers_say_that_small_ones_do_not_grow(made: str) -> None:
+    source = (
+        "from itertools import chain\nfrom torch.utils.data import DataLoader, Dataset\n"
+        "class Faces(Dataset):\n"
+        f"    def __init__(self, lines):\n        self.labels = {made}\n"
+        "    def __getitem__(self, index):\n        return self.labels[index]\n"
+        "    def __len__(self):\n        return len(self.labels)\n"
+        "def load(path):\n    return DataLoader(Faces(open(path).read().splitlines()), num_workers=4)\n"
+    )
+    [one] = lint_source(source, "faces.py")
+    assert one.code == "DL101"
+    assert "list of int" in one.problem
+    assert "(numbers below 257 do not grow)" in one.problem

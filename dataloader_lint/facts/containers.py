@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from dataloader_lint.facts import keywords
-from dataloader_lint.facts.library import LOADERS, PASS_THROUGH
+from dataloader_lint.facts.library import LOADERS, PASS_THROUGH, TYPED_RESULTS
 from dataloader_lint.facts.names import STAR, dotted
 from dataloader_lint.facts.values import (
     ABSENT,
@@ -154,6 +154,13 @@ def _element_of_made(ev: Evaluator, value: Made, call: cst.Call, frame: Frame) -
         return (Sequence("tuple", call, frame, columns),)
     if name in PASS_THROUGH and positional:
         return merge(*(ev.element(each) for each in ev.values(positional[0], frame)))
+    if name == "builtins.map" and len(positional) == 2:
+        return _mapped(ev.values(positional[0], frame))
+    if name == "itertools.chain":
+        return merge(*(ev.element(each) for arg in positional for each in ev.values(arg, frame))) or NOTHING_KNOWN
+    if name == "itertools.chain.from_iterable" and positional:
+        lists = (inner for each in ev.values(positional[0], frame) for inner in ev.element(each))
+        return merge(*(ev.element(each) for each in lists)) or NOTHING_KNOWN
     if name == "builtins.range":
         return (Typed("int"),)
     if name in LOADERS:
@@ -169,6 +176,13 @@ def _element_of_made(ev: Evaluator, value: Made, call: cst.Call, frame: Frame) -
     if name in ("glob.glob", "glob.iglob", "os.listdir"):
         return (Typed("str"),)
     return NOTHING_KNOWN if name else (Element(value),)
+
+
+def _mapped(functions: Values) -> Values:
+    """What `map(int, texts)` gives."""
+    kinds = {TYPED_RESULTS.get(each.name, "") if isinstance(each, Library) else "" for each in functions}
+    kind = kinds.pop() if len(kinds) == 1 else ""
+    return (Typed(kind),) if kind else NOTHING_KNOWN
 
 
 def item(ev: Evaluator, value: Value, index: object) -> Values:

@@ -167,9 +167,12 @@ class OpenCV:
         return bool(numbers) and all(isinstance(number, int) and number <= 1 for number in numbers)
 
     def _loaders_around(self, module: ModuleFacts) -> list[Loader]:
+        return [loader for each in (module, *self._users(module)) for loader in self.workers.loaders(each)]
+
+    def _users(self, module: ModuleFacts) -> Iterator[ModuleFacts]:
+        """The modules that may make loaders and can get at the cv2 calls of a module."""
         names = self.workers.names_that_use(module, _callers(module, {each.name for each in _imports(module)}))
-        modules = [module, *self.workers.users(module, names)]
-        return [loader for each in modules for loader in self.workers.loaders(each)]
+        return self.workers.users(module, names)
 
     def imports_without_limit(self, module: ModuleFacts) -> list[cst.CSTNode]:
         """The imports of cv2 in a module with a Dataset or a loader that nothing around it limits, called or not."""
@@ -186,12 +189,18 @@ class OpenCV:
         return list({id(each.node): each.node for each in imports}.values())
 
     def _has_limit(self, function: WorkerFunction) -> bool:
-        """Whether a module that calls `cv2.setNumThreads` is loaded by the modules on the way, or loads one of them."""
+        """Whether a module that calls `cv2.setNumThreads` is loaded by the modules on the way, or loads one of them.
+
+        So it is where what makes the loaders loads it: that runs in the parent of forked workers, and in spawned ones.
+        """
         limits = self._limits_around(function.module)
         if not limits:
             return False
         path = list({each.module.path: each.module for each in function.path}.values())
-        if self._imports.reaches(path, {each.path for each in limits}):
+        paths = {each.path for each in limits}
+        if self._imports.reaches(path, paths):
+            return True
+        if any(self._imports.reaches([each], paths) for each in self._users(function.module)):
             return True
         return any(self._imports.reaches([each], {one.path for one in path}) for each in limits)
 
