@@ -16,13 +16,12 @@ from dataloader_lint.facts.cpu import EarlyRead, early_reads
 from dataloader_lint.facts.cuda import CudaCall, cuda_in_workers
 from dataloader_lint.facts.datasets import Dataset, datasets_in
 from dataloader_lint.facts.entity import Entity
-from dataloader_lint.facts.epochs import is_spoken_of
 from dataloader_lint.facts.evaluate import Evaluation
 from dataloader_lint.facts.extras import Extras
 from dataloader_lint.facts.forks import ForcedFork, forced_forks
 from dataloader_lint.facts.handles import KeptHandle, kept_handles
 from dataloader_lint.facts.ignored import LateSetting, late_settings
-from dataloader_lint.facts.imports import Imports, may_import
+from dataloader_lint.facts.imports import Imports, is_imported
 from dataloader_lint.facts.loaders import Loader, loaders_in
 from dataloader_lint.facts.local_datasets import LocalDataset, local_datasets
 from dataloader_lint.facts.module import ModuleFacts
@@ -244,7 +243,7 @@ class Analysis:
     def transfers(self) -> list[Transfer]:
         """Every move of something to a device."""
         if self._transfers is None:
-            may_be_pinned = is_spoken_of(self.session.project, self.module, "pin_memory")
+            may_be_pinned = self.session.project.speaks_of(self.module, "pin_memory")
             self._transfers = list(transfers_in(self.session.with_cuda, self.module, may_be_pinned))
         return self._transfers
 
@@ -256,9 +255,7 @@ class Analysis:
     @property
     def is_imported(self) -> bool:
         """Whether a module of the project may import this file."""
-        name = os.path.splitext(os.path.basename(self.module.path))[0]
-        project = self.session.project
-        return any(may_import(project, other, self.module, name) for other in project.importers(self.module, [name]))
+        return is_imported(self.session.project, self.module)
 
     @property
     def restarts(self) -> Iterable[Restart]:

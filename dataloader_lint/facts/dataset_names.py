@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 from dataloader_lint.facts.library import DATASET_BASES, ITERABLE_BASES
+from dataloader_lint.facts.outline import words_of
 
 # Patterns that begin with a line end are much faster than those with `^`; texts get one in front of them for it.
 _CLASS = re.compile(rb"\n[ \t]*class[ \t]+([\w\x80-\xff]+)[ \t]*(?:\[[^\]]*\][ \t]*)?(?:\(([^)]*)\))?[^\n:]*:")
@@ -17,7 +18,6 @@ _CLASS_NAME = re.compile(rb"\n[ \t]*class[ \t]+([\w\x80-\xff]+)")
 _READ_BY_INDEX = re.compile(rb"def[ \t]+__(?:getitem|getitems|iter)__\b")
 _FROM_DATASETS = re.compile(rb"from[ \t]+[\w.]*datasets[\w.]*[ \t]+import[ \t]*(\([^)]*\)|[^\n]*)")
 _SAME = re.compile(rb"\n([\w\x80-\xff]+)[ \t]*=[ \t]*([\w.\x80-\xff]+)[ \t]*(?=[\n#])")
-_WORD = re.compile(rb"[\w\x80-\xff]+")
 _KNOWN = frozenset(name.rpartition(".")[2].encode() for name in (*DATASET_BASES, *ITERABLE_BASES)) | {b"datasets"}
 
 
@@ -43,12 +43,12 @@ class DatasetNames:
                 self._note(self._sure, {name})
             elif is_read:
                 self._note(self._found, {name})
-            self._note(self._bases.setdefault(name, set()), _WORD.findall(bases))
+            self._note(self._bases.setdefault(name, set()), words_of(bases))
         if b"datasets" in text:
             for names in _FROM_DATASETS.findall(text):
-                self._note(self._sure, _WORD.findall(names))
+                self._note(self._sure, words_of(names))
         for name, other in (*_renamed(text), *_SAME.findall(text)):
-            self._note(self._bases.setdefault(name, set()), _WORD.findall(other))
+            self._note(self._bases.setdefault(name, set()), words_of(other))
 
     def _note(self, known: set[bytes], new: Iterable[bytes]) -> None:
         """Most files that are added again say nothing new, and then the answers still hold."""
@@ -115,6 +115,6 @@ def _renamed(text: bytes) -> Iterator[tuple[bytes, bytes]]:
     """The pairs of `x as y`, the new name first."""
     parts = text.split(b" as ")
     for before, after in pairwise(parts):
-        old, new = before.rpartition(b"\n")[2].split(), _WORD.match(after)
-        if old and new is not None:
+        old, new = before.rpartition(b"\n")[2].split(), words_of(after.partition(b"\n")[0])
+        if old and new:
             yield new[0], old[-1]

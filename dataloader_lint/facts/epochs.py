@@ -121,11 +121,6 @@ class EpochLoop:
     passes: tuple[Pass, ...]
 
 
-def is_spoken_of(project: Project, module: ModuleFacts, word: str) -> bool:
-    """Whether a word stands anywhere in the project, be it in a comment, or in a file that is not saved yet."""
-    return word in module.tree.text or project.holds(module, word.encode())
-
-
 def loops_of(module: ModuleFacts) -> Iterator[Loop]:
     """The loops of the functions of a module and of its top, each function's in document order."""
     for scope in module.root.descend():

@@ -60,6 +60,12 @@ class Imports:
                                 yield found
 
 
+def is_imported(project: Project, module: ModuleFacts, names: list[str] | None = None) -> bool:
+    """Whether a module of the project may import this one, and holds one of the names; its own where none are given."""
+    own = os.path.splitext(os.path.basename(module.path))[0]
+    return any(may_import(project, each, module, own) for each in project.importers(module, names or [own]))
+
+
 def may_import(project: Project, importer: ModuleFacts, module: ModuleFacts, name: str) -> bool:
     """Whether an import in `importer` means `module`, whose last name is `name`, or something that is not found."""
     for imported, level in _written(importer):

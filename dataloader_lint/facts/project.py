@@ -182,8 +182,8 @@ class Project:
     def callers(self, module: ModuleFacts, names: list[str], kind: str) -> list[ModuleFacts]:
         """The modules of the project that import `module` and call something by one of the names, in order of paths.
 
-        Not more than `MAX_CALLING` of them.
-        `kind` says what the names are: of a "function", a "method", or a "class" (heirs call its constructor).
+        Not more than `MAX_CALLING` of them. `kind` says what the names are: of a "function", a "method", or a "class",
+        whose constructor its heirs call.
         """
         words = frozenset(name.encode() for name in names)
         sources = [each for each in self._importers(module.path, words) if not words.isdisjoint(each.called(kind))]
@@ -229,6 +229,10 @@ class Project:
             found |= new
             todo.extend(new)
         return found, set().union(*(self._sought.get(each, ()) for each in found))
+
+    def speaks_of(self, module: ModuleFacts, word: str) -> bool:
+        """Whether a word stands anywhere in the project, be it in a comment, or in a file that is not saved yet."""
+        return word in module.tree.text or self.holds(module, word.encode())
 
     def holds(self, module: ModuleFacts, text: bytes) -> bool:
         """Whether a file of the project around `module` holds a text, be it in a comment."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from dataloader_lint.facts.guards import is_guarded
-from dataloader_lint.facts.imports import may_import
+from dataloader_lint.facts.imports import is_imported
 from dataloader_lint.facts.loaders import Loader
 from dataloader_lint.facts.module import ModuleFacts
 from dataloader_lint.facts.names import Kind, dotted, resolve
@@ -58,12 +58,8 @@ def is_read_without_workers(reach: Reach, klass: Class) -> bool:
 
 def _may_be_imported(reach: Reach, module: ModuleFacts, names: list[str]) -> bool:
     """Whether others may get at names of a module: a package hands them on, or a file imports it."""
-    folder, file = os.path.split(module.path)
-    if os.path.isfile(os.path.join(folder, "__init__.py")):
-        return True
-    project = reach.ev.project
-    name = os.path.splitext(file)[0]
-    return any(may_import(project, each, module, name) for each in project.importers(module, names))
+    is_in_package = os.path.isfile(os.path.join(os.path.dirname(module.path), "__init__.py"))
+    return is_in_package or is_imported(reach.ev.project, module, names)
 
 
 def objects_in_workers(reach: Reach, klass: Class) -> list[Made]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from dataloader_lint.facts.changes import UnseenChange, unseen_changes
 from dataloader_lint.facts.collating import SlowCollate, slow_collates
-from dataloader_lint.facts.epochs import EpochLoop, Loop, epoch_loop, is_spoken_of, loops_of, training_loops
+from dataloader_lint.facts.epochs import EpochLoop, Loop, epoch_loop, loops_of, training_loops
 from dataloader_lint.facts.generators import SharedGenerator, shared_generators
 from dataloader_lint.facts.housekeeping import Tidying, shared_by_files, tidyings
 from dataloader_lint.facts.imports import Imports
@@ -65,7 +65,7 @@ class Samples:
         if self.module.calls_named(SETTER):  # on whatever object; then all of its loops are left alone
             return ()
         # What changes under persistent workers is looked for in whatever goes through a loader; that finds these, too.
-        only_training = not is_spoken_of(self.project, self.module, PERSISTENT)
+        only_training = not self.project.speaks_of(self.module, PERSISTENT)
         return stuck_samplers(self.workers, self.imports, self._training_loops("DistributedSampler", only_training))
 
     @property
@@ -115,7 +115,7 @@ class Samples:
 
     def _training_loops(self, word: str, only_training: bool) -> list[EpochLoop]:
         """The epoch loops that may train, where a word stands anywhere around."""
-        if not is_spoken_of(self.project, self.module, word):
+        if not self.project.speaks_of(self.module, word):
             return []
         return self._loops_with_passes(training_loops(self.project, self.module), only_training)
 

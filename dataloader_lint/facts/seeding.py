@@ -10,7 +10,6 @@ import libcst as cst
 from dataloader_lint.facts import classes
 from dataloader_lint.facts.branches import is_reached, tests_around
 from dataloader_lint.facts.drawing import may_draw
-from dataloader_lint.facts.epochs import is_spoken_of
 from dataloader_lint.facts.ingredients import Ingredients, Part, Parts
 from dataloader_lint.facts.loaders import Loader
 from dataloader_lint.facts.module import ModuleFacts, last_name
@@ -249,7 +248,7 @@ def _may_go_on(reach: Reach, function: WorkerFunction) -> bool:
     klass = classes.class_of(function.path[0].scope)
     loaders = reach.loaders_of(Class(klass, reach.ev.frame_of(klass))) if klass is not None else []
     if not loaders:
-        return is_spoken_of(reach.ev.project, function.module, "persistent_workers")
+        return reach.ev.project.speaks_of(function.module, "persistent_workers")
     return any(_keeps_workers(each) for each in loaders)
 
 
