@@ -1,4 +1,4 @@
-"""OpenCV in worker code uses as many threads as the machine has CPUs, in every worker.
+"""OpenCV in worker code may use as many threads as the machine has CPUs, in every worker.
 
 ## What it does
 Reports the import of `cv2` in a module whose cv2 calls run in worker code: in a Dataset's `__getitem__`,
@@ -18,6 +18,10 @@ How much this costs depends on the machine. On 2 CPUs with 2 workers no differen
 for each of the 2 workers cost 16 % (OpenCV 4.11).
 
 ## Known limits
+`cv2.imread`, `imdecode`, `flip` and some more kept to one thread when measured (OpenCV 4.11 and 5.0). They count all
+the same, as other calls tend to come beside them; where there is one that starts threads, the message names that one.
+Calls that reckon with a few points, as `getAffineTransform` does, start none and do not count.
+
 Transforms that are built from names in a configuration file are not followed.
 
 ## Example
@@ -33,7 +37,7 @@ class Photos(Dataset):
         return len(self.paths)
 
     def __getitem__(self, index):
-        return cv2.imread(self.paths[index])
+        return cv2.resize(cv2.imread(self.paths[index]), (224, 224))
 ```
 
 ## Use instead
@@ -52,7 +56,7 @@ class Photos(Dataset):
         return len(self.paths)
 
     def __getitem__(self, index):
-        return cv2.imread(self.paths[index])
+        return cv2.resize(cv2.imread(self.paths[index]), (224, 224))
 
 def make_loader(paths):
     return DataLoader(Photos(paths), num_workers=4, worker_init_fn=one_thread)
@@ -107,8 +111,8 @@ def check(facts: Analysis) -> Iterator[Finding]:
     function = call.function
     way = "" if function.caller is None else f", reached from `{function.path[0].label}`"
     problem = (
-        f"`{function.label}` calls `{call.name}` in worker code{way}, and in every worker process OpenCV uses as many "
-        "threads as the machine has CPUs"
+        f"`{function.label}` calls `{call.name}` in worker code{way}, and in every worker process OpenCV may use as "
+        "many threads as the machine has CPUs"
     )
     advice = "call `cv2.setNumThreads(0)` after this import where loaders have workers"
     yield Finding(call.import_node, problem, advice, partial(fix, facts, call))

@@ -73,6 +73,6 @@ def check(facts: Analysis) -> Iterator[Finding]:
     for node in imports:
         problem = (
             "cv2 is imported beside a Dataset or a DataLoader and nothing calls `cv2.setNumThreads`: in every worker "
-            "OpenCV uses as many threads as the machine has CPUs"
+            "OpenCV may use as many threads as the machine has CPUs"
         )
         yield Finding(node, problem, "call `cv2.setNumThreads(0)` after this import where loaders have workers")
