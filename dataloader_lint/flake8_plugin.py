@@ -45,8 +45,9 @@ class Plugin:
     sessions: ClassVar[dict[object, Session]] = {}
     """By `Settings.project_key`."""
 
-    def __init__(self, tree: ast.AST, filename: str, lines: Sequence[str]) -> None:
-        """`tree` is asked for because flake8 runs only such plugins once a file; `lines` are decoded already."""
+    def __init__(self, tree: ast.Module, filename: str, lines: Sequence[str]) -> None:
+        """`tree` is what Python has parsed the `lines` into, which are decoded already."""
+        self._tree = tree
         self._filename = filename
         self._text = "".join(lines)
 
@@ -96,6 +97,7 @@ class Plugin:
             return []
         from dataloader_lint.linter import lint_text
         from dataloader_lint.reports import crashed
+        from dataloader_lint.source.parsing import parsed_already
 
         try:
             session = Plugin.sessions.get(settings.project_key)
@@ -103,7 +105,8 @@ class Plugin:
                 from dataloader_lint.facts.analysis import Session
 
                 session = Plugin.sessions[settings.project_key] = Session(settings)
-            found = lint_text(self._text, self._filename, settings, session)
+            with parsed_already(self._text, self._tree):
+                found = lint_text(self._text, self._filename, settings, session)
             gc.freeze()  # trees live as long as the process does, so no collection need walk them again
             return found
         except Exception as error:

@@ -179,6 +179,22 @@ def test_the_contract(monkeypatch: pytest.MonkeyPatch) -> None:
     assert report("DataLoader(1)\n") == [(1, 0, "DL999")]
 
 
+def test_what_flake8_has_parsed_is_not_parsed_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Plugin, "sessions", {})
+    plugin = Plugin(ast.parse(BAD), "a.py", BAD.splitlines(keepends=True))
+    parsed: list[str] = []
+
+    def parse_as_python(text: str) -> ast.Module:
+        parsed.append(text)
+        return ast.parse(text)
+
+    monkeypatch.setattr("dataloader_lint.source.bare.parse_as_python", parse_as_python)
+    assert [code[:5] for _, _, code, _ in plugin.run()] == ["DL301"]
+    assert parsed == []
+    assert [one.code for one in lint_source(BAD, "b.py")] == ["DL301"]
+    assert parsed == [BAD]
+
+
 def test_libcst_is_imported_only_for_files_that_pass_the_gate() -> None:
     write("a.py", "import os\n")
     code = (

@@ -115,15 +115,22 @@ def is_bare(module: cst.Module) -> bool:
     return not hasattr(module, "header")
 
 
-def bare_tree(text: str) -> cst.Module:
-    """The bare tree of a module. Raises UnlikeError where the whole one is needed, be it to tell what is wrong."""
+def bare_tree(text: str, parsed: ast.Module | None = None) -> cst.Module:
+    """The bare tree of a module, made from what Python has parsed it into, if that is at hand.
+
+    Raises UnlikeError where the whole one is needed, be it to tell what is wrong.
+    """
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what Python thinks of the escapes in this file is not our business
-            module = ast.parse(text)
-        return _Converter(text).module(module)
+        return _Converter(text).module(parsed or parse_as_python(text))
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise UnlikeError(str(error)) from None
+
+
+def parse_as_python(text: str) -> ast.Module:
+    """What Python makes of a text, with the errors that `ast.parse` raises."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what Python thinks of the escapes in this file is not our business
+        return ast.parse(text)
 
 
 def complete(bare: Node, whole: Node) -> None:

@@ -6,12 +6,11 @@ import ast
 import contextlib
 import re
 import sys
-import warnings
 from collections.abc import Iterator
 
 import libcst as cst
 
-from dataloader_lint.source.bare import UnlikeError, bare_tree
+from dataloader_lint.source.bare import UnlikeError, bare_tree, parse_as_python
 from dataloader_lint.source.decoding import UnreadableError
 from dataloader_lint.source.trees import Trees
 
@@ -26,6 +25,7 @@ _CALLS = 3 * _DEEPEST
 _OPERATORS = (*"+-*/%&|^~<>=@.", "not ", "if ", "and ", "or ", "lambda", "await ", "elif")
 
 _trees: Trees | None = None
+_parsed: tuple[str, ast.Module] | None = None
 
 _TOO_DEEP = UnreadableError("this file is nested too deeply to be parsed", "split it up")
 
@@ -36,7 +36,7 @@ def tree_of(text: str) -> cst.Module:
     if kept is not None:
         return kept
     try:
-        tree = bare_tree(text)
+        tree = bare_tree(text, _parsed[1] if _parsed is not None and _parsed[0] == text else None)
     except UnlikeError:
         tree = parse(text)
     if _trees is not None:
@@ -62,6 +62,17 @@ def keep_trees(trees: Trees | None) -> None:
     _trees = trees
 
 
+@contextlib.contextmanager
+def parsed_already(text: str, module: ast.Module) -> Iterator[None]:
+    """Inside, `tree_of` need not have Python parse this text once more: flake8 has done so for all of its plugins."""
+    global _parsed  # noqa: PLW0603
+    _parsed = (text, module)
+    try:
+        yield
+    finally:
+        _parsed = None
+
+
 def code_of(module: cst.Module, node: cst.CSTNode | None = None) -> str:
     """The code of a module, or of one of its nodes, however deep it is nested."""
     with room_for_recursion():
@@ -85,7 +96,7 @@ def _may_overflow(text: str) -> bool:
 
 def _overflows(text: str) -> bool:
     try:
-        return _is_deep(_parse_as_python(text))
+        return _is_deep(parse_as_python(text))
     except (RecursionError, MemoryError):
         return True
     except SyntaxError as error:
@@ -106,16 +117,10 @@ def _is_deep(module: ast.Module) -> bool:
     return False
 
 
-def _parse_as_python(text: str) -> ast.Module:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what Python thinks of the escapes in this file is not our business
-        return ast.parse(text)
-
-
 def _explained(text: str, error: Exception) -> UnreadableError:
     """Python's own words and place for a syntax error, as they are clearer; LibCST's where Python sees no error."""
     try:
-        _parse_as_python(text)
+        parse_as_python(text)
     except SyntaxError as reason:
         line, column = max(reason.lineno or 1, 1), max((reason.offset or 1) - 1, 0)
         return UnreadableError(f"syntax error: {reason.msg}", "", line, column)
