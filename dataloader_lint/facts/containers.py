@@ -59,7 +59,7 @@ def element(ev: Evaluator, value: Value) -> Values:
     if isinstance(value, Mapping):
         return tuple(Const(key) for key in keywords.known_keys(ev, value)) or (Typed("str"),)
     if isinstance(value, Iterator):
-        return element(ev, value.of)
+        return ev.element(value.of)
     if isinstance(value, Const) and isinstance(value.value, str):
         return (Typed("str"),)
     if isinstance(value, Made) and value.call is not None and value.frame is not None:

@@ -146,16 +146,19 @@ def _is_module(callees: Values) -> bool:
     return bool(callees) and all(isinstance(callee, Library) for callee in callees)
 
 
-def is_cuda(ev: Evaluator, found: Values) -> bool:
-    """Whether a device is CUDA, surely or where CUDA is available; not where it can be anything."""
-    return UNKNOWN not in found and any(_names_cuda(ev, value) for value in found)
+def is_cuda(ev: Evaluator, found: Values, behind: Values = ()) -> bool:
+    """Whether a device is CUDA, surely or where CUDA is available; not where it can be anything.
+
+    `behind` are the devices that are made of it, so that one made of itself (`d = torch.device(d)`) has an end.
+    """
+    return UNKNOWN not in found and any(_names_cuda(ev, value, behind) for value in found if value not in behind)
 
 
-def _names_cuda(ev: Evaluator, value: Value) -> bool:
+def _names_cuda(ev: Evaluator, value: Value, behind: Values) -> bool:
     if isinstance(value, Const):
         return isinstance(value.value, str) and value.value.partition(":")[0] == "cuda"
     if isinstance(value, Made) and value.library == "torch.device" and value.call is not None and value.frame:
-        return bool(value.call.args) and is_cuda(ev, ev.values(value.call.args[0].value, value.frame))
+        return bool(value.call.args) and is_cuda(ev, ev.values(value.call.args[0].value, value.frame), (*behind, value))
     return False
 
 

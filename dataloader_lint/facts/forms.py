@@ -132,7 +132,9 @@ def _is_small(ev: Evaluator, value: Value, depth: int) -> bool:
             for size in sizes
         )
     if isinstance(value, Made) and value.library in ("builtins.enumerate", "builtins.zip") and value.call is not None:
-        return value.frame is not None and any(is_few(ev, arg.value, value.frame, depth) for arg in value.call.args)
+        if value.frame is None or depth > MAX_DEPTH:
+            return False
+        return any(is_few(ev, arg.value, value.frame, depth + 1) for arg in value.call.args)
     return isinstance(value, Const)
 
 

@@ -134,6 +134,7 @@ class _Search:
         self.last_step = ev.steps + MAX_STEPS
         self.bodies: deque[_Body] = deque()
         self.place: tuple[_Body, Node] | None = None  # what is being looked at
+        self.iterated: set[int] = set()  # the expressions that are being iterated over, by `id`
 
     def statement(self, nodes: list[Node], frame: Frame) -> _Hit | None:
         """What the loops and calls of one statement start."""
@@ -183,9 +184,15 @@ class _Search:
         """What iterating over an expression starts."""
         if isinstance(node, cst.Call) and isinstance(node.func, cst.Name) and node.func.value == "range":
             return None
+        if id(node) in self.iterated:  # `batches = tqdm(batches)` in a loop is made of itself
+            return None
+        self.iterated.add(id(node))
         values = self.ev.values(node, frame)
         hit = _first(self.over(value, node) for value in values)
-        return self.managed(node, frame) if hit is None and UNKNOWN in values else hit
+        if hit is None and UNKNOWN in values:
+            hit = self.managed(node, frame)
+        self.iterated.remove(id(node))
+        return hit
 
     def managed(self, node: cst.BaseExpression, frame: Frame) -> _Hit | None:
         """A loader that came back from `accelerator.prepare(...)` is the one that went in, at the same place."""

@@ -17,6 +17,7 @@ from dataloader_lint.linter import lint_source
 from dataloader_lint.rules.registry import INTERNAL_ERROR, UNREADABLE_FILE
 from fixture_harness import FIXTURES
 from reliability.budget import for_a_while
+from reliability.circles import circular
 from reliability.programs import Program, Style, programs, render, styles
 from reliability.rewriting import mutated, sites, with_comments
 from reliability.sweep import EVERY_RULE, harm_of
@@ -104,6 +105,12 @@ def check_layout(path: Path, seed: int) -> None:
     assert sites(formatted, lint(formatted)) == expected, formatted
 
 
+@settings(parent=few, max_examples=40)
+@given(st.integers(0, 10**9))
+def test_values_made_of_themselves(seed: int) -> None:
+    lint(circular(random.Random(seed)))
+
+
 @pytest.mark.parametrize("path", FAILURES, ids=lambda path: path.stem)
 def test_what_failed_once(path: Path) -> None:
     """Programs and mutants that broke something, kept as they were found."""
@@ -144,6 +151,14 @@ def test_spoiled_files_long(path: Path, seed: int) -> None:
 @given(st.sampled_from(FILES), st.integers(0, 10**9))
 def test_layout_of_real_code_long(path: Path, seed: int) -> None:
     check_layout(path, seed)
+
+
+@pytest.mark.long
+@for_a_while
+@many
+@given(st.integers(0, 10**9))
+def test_values_made_of_themselves_long(seed: int) -> None:
+    lint(circular(random.Random(seed)))
 
 
 @pytest.mark.long
