@@ -5,7 +5,7 @@ Follows the index argument of `__getitem__` through assignments, arithmetic, met
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from enum import IntEnum
 
@@ -27,6 +27,17 @@ class Level(IntEnum):
     INDEX = 3  # the index itself, or arithmetic on it
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Place:
+    """One expression of worker code that reads an attribute, the function it stands in, and how it reads."""
+
+    node: cst.BaseExpression
+    scope: Scope
+    indexed: Level = Level.NONE
+    itself: Level = Level.NONE
+    queried: Level = Level.NONE
+
+
 @dataclass(slots=True)
 class Use:
     """How one attribute is read by worker code."""
@@ -36,7 +47,29 @@ class Use:
     queried: Level = Level.NONE  # a method of the attribute is called with something of this level
     is_length: bool = False
     is_named: bool = False  # a constant string is a key of it
-    places: list[tuple[cst.BaseExpression, Scope]] = field(default_factory=list)  # where, and in which functions
+    places: list[Place] = field(default_factory=list)
+    lengths: list[Place] = field(default_factory=list)  # where it is measured for the length of the Dataset
+
+    def add(self, place: Place) -> None:
+        """Counts one more place that reads it."""
+        self.places.append(place)
+        self.indexed = max(self.indexed, place.indexed)
+        self.itself = max(self.itself, place.itself)
+        self.queried = max(self.queried, place.queried)
+
+    def measure(self, place: Place) -> None:
+        """Counts one more place that takes the length of the Dataset from it."""
+        self.lengths.append(place)
+        self.is_length = True
+
+    def only(self, wanted: Callable[[Place], bool]) -> Use:
+        """The same use as far as it happens at some of the places."""
+        found = Use(is_named=self.is_named)
+        for place in filter(wanted, self.places):
+            found.add(place)
+        for place in filter(wanted, self.lengths):
+            found.measure(place)
+        return found
 
 
 @dataclass(slots=True)
@@ -263,16 +296,10 @@ class _Body:
                 return  # indexes a part of the sample
             owner = owner.value
         for name in self.attributes(owner):
-            use = self.use(name)
-            use.places.append((node, self.scope))
-            use.indexed = max(use.indexed, index)
-            if not is_inside:
-                use.itself = max(use.itself, index)
+            self.use(name).add(Place(node, self.scope, index, Level.NONE if is_inside else index))
         if isinstance(owner, cst.Attribute):  # self.coco.imgs[key]
             for name in self.attributes(owner.value):
-                use = self.use(name)
-                use.places.append((node, self.scope))
-                use.queried = max(use.queried, index)
+                self.use(name).add(Place(node, self.scope, queried=index))
 
     def _property(self, node: cst.Attribute) -> Iterator[_Entry]:
         if isinstance(node.value, cst.Name) and node.value.value == self.own:
@@ -285,13 +312,9 @@ class _Body:
         if isinstance(function, cst.Attribute):
             inside = max((self.level(arg.value) for arg in call.args), default=Level.NONE)
             if inside is not Level.NONE:
+                got = inside if function.attr.value == "get" else Level.NONE
                 for name in self.attributes(function.value):
-                    use = self.use(name)
-                    use.places.append((call, self.scope))
-                    use.queried = max(use.queried, inside)
-                    if function.attr.value == "get":
-                        use.indexed = max(use.indexed, inside)
-                        use.itself = max(use.itself, inside)
+                    self.use(name).add(Place(call, self.scope, got, got, queried=inside))
         for target, own in self._targets(call):
             yield _Entry(target.scope, own, tuple(self._passed(call, target, own)))
 
@@ -367,7 +390,7 @@ def _length_of(body: _Body, node: cst.BaseExpression, scope: Scope, depth: int) 
             while isinstance(measured, cst.Subscript) and not _is_numbered(measured):
                 measured = measured.value
             for name in body.attributes(measured):
-                body.use(name).is_length = True
+                body.use(name).measure(Place(call, scope))
     for attribute in tree.find(node, cst.Attribute):
         if isinstance(attribute.value, cst.Name) and attribute.value.value == body.own and depth < 2:
             _length_in_attribute(body, attribute.attr.value, depth)
@@ -388,12 +411,12 @@ def _length_in_attribute(body: _Body, name: str, depth: int) -> None:
             inner = _Body(body.ev, body.bases, body.reads, binding.method, classes.receiver_name(binding.method), {})
             for call in binding.method.module.tree.find(binding.value, cst.Call):
                 if isinstance(call.func, cst.Name) and call.func.value == "len" and call.args:
-                    measured = call.args[0].value
+                    measured, place = call.args[0].value, Place(call, binding.method)
                     for each in inner.attributes(measured):
-                        body.use(each).is_length = True
+                        body.use(each).measure(place)
                     if isinstance(measured, cst.Name):
                         for kept in _kept_as(klass.scope, measured.value, binding.method):
-                            body.use(kept).is_length = True
+                            body.use(kept).measure(place)
 
 
 def _kept_as(klass: Scope, name: str, method: Scope) -> Iterator[str]:

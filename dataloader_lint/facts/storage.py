@@ -18,7 +18,7 @@ from dataloader_lint.facts.module import last_name
 from dataloader_lint.facts.names import Kind, dotted, resolve
 from dataloader_lint.facts.reads import Level, Use
 from dataloader_lint.facts.shared_elements import shares_elements
-from dataloader_lint.facts.told_apart import is_told_apart
+from dataloader_lint.facts.told_apart import as_read, is_told_apart
 from dataloader_lint.facts.tree import Node, Scope
 from dataloader_lint.facts.unreached import is_reached_in_workers
 from dataloader_lint.facts.values import (
@@ -118,8 +118,9 @@ def _kind(value: Value) -> str:
 def sample_storage(dataset: Dataset, form: Form) -> Iterator[SampleStorage]:
     """The lists or dicts of a Dataset that are sample storage."""
     for container in containers_of(dataset):
-        use = dataset.reads.of(container.name)
-        found = container.form
+        use, found = dataset.reads.of(container.name), container.form
+        if not _is_parsed(container.value):
+            use = as_read(use, container.name, found)
         if found is Form.LIST and _is_parsed(container.value):
             if use.is_named or _is_called(dataset, container.name, ("items", "keys", "values")):
                 found = Form.DICT
@@ -131,7 +132,7 @@ def sample_storage(dataset: Dataset, form: Form) -> Iterator[SampleStorage]:
             # What a file holds may be a dict as well, which is asked for keys.
             grows = container.grows and not _is_parsed(container.value)
             stored = use.indexed is Level.INDEX or use.is_length or (use.indexed is Level.KEY and grows)
-            stored = stored and not shares_elements(dataset, container)
+            stored = stored and not _is_of_columns(container, dataset, use) and not shares_elements(dataset, container)
         else:
             least = Level.INDEX if _numbers_names(container, dataset) else Level.KEY
             asked = use.indexed >= least or use.queried >= (Level.SAMPLE if _is_index(container) else least)
@@ -147,10 +148,10 @@ def _is_asked_by_name(dataset: Dataset, use: Use) -> bool:
     Then it has a key for each sample, which what stands in another list beside that one need not be.
     """
     return any(
-        isinstance(place, cst.Subscript)
-        and isinstance(place.slice[0].slice, cst.Index)
-        and _is_name_of_sample(dataset, place.slice[0].slice.value, scope)
-        for place, scope in use.places
+        isinstance(place.node, cst.Subscript)
+        and isinstance(place.node.slice[0].slice, cst.Index)
+        and _is_name_of_sample(dataset, place.node.slice[0].slice.value, place.scope)
+        for place in use.places
     )
 
 
@@ -196,6 +197,13 @@ def _is_record(container: Container, dataset: Dataset) -> bool:
     if isinstance(value, Made) and value.library not in DICT_MAKERS:
         return False  # a file of which nobody knows what is in it
     if fills_fields(dataset, container.name, container.binding):
+        return False
+    return not any(kind_of_filled(each) or form_of(dataset.ev, each) is Form.LIST for each in container.elements)
+
+
+def _is_of_columns(container: Container, dataset: Dataset, use: Use) -> bool:
+    """Whether a list has one element for each field of the samples, `self.columns[0][index]`, and no lists in sight."""
+    if use.itself is not Level.NONE or use.queried is not Level.NONE or use.is_length:
         return False
     return not any(kind_of_filled(each) or form_of(dataset.ev, each) is Form.LIST for each in container.elements)
 

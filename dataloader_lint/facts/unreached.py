@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 def is_reached_in_workers(dataset: Dataset, use: Use) -> bool:
     """Whether a worker may come to one of the places that read an attribute, as far as conditions there are known."""
-    if not all(on_the_way(node, scope) and classes.class_of(scope) is not None for node, scope in use.places):
+    if not all(on_the_way(each.node, each.scope) and classes.class_of(each.scope) is not None for each in use.places):
         return True
     if not use.places:
         return True
     objects = dataset.objects_in_workers
     return any(
-        is_reached(dataset.ev, node, members.method_frame(dataset.ev, scope, each), with_options=True)
-        for node, scope in use.places
+        is_reached(dataset.ev, place.node, members.method_frame(dataset.ev, place.scope, each), with_options=True)
+        for place in use.places
         for each in objects
     )
