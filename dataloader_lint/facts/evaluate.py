@@ -14,6 +14,7 @@ from dataloader_lint.facts import callers, calls, classes, containers, expressio
 from dataloader_lint.facts.branches import in_force, is_reached
 from dataloader_lint.facts.extras import Extras
 from dataloader_lint.facts.names import Binding, Kind, bindings_of, resolve, star_imports
+from dataloader_lint.facts.narrowing import narrowed
 from dataloader_lint.facts.project import Project
 from dataloader_lint.facts.tree import COMPREHENSIONS, Scope
 from dataloader_lint.facts.values import (
@@ -259,7 +260,11 @@ class Evaluation:
         if self.cuda and len(bindings) > 1:
             # Where CUDA is available the other arm of `if torch.cuda.is_available()` binds nothing.
             bindings = self._in_force(node, bindings, frame)
-        return merge(*(self.binding(each, self.at(each.scope, frame), node) for each in bindings))
+        return merge(*(self._bound(each, node, frame) for each in bindings))
+
+    def _bound(self, binding: Binding, use: cst.Name, frame: Frame) -> Values:
+        found = self.binding(binding, self.at(binding.scope, frame), use)
+        return narrowed(use, binding, found, frame)
 
     def _in_force(self, use: cst.CSTNode, bindings: list[Binding], frame: Frame) -> list[Binding]:
         home = bindings[0].scope
