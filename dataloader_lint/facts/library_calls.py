@@ -214,7 +214,11 @@ def of_method(ev: Evaluator, of: Value, name: str, call: cst.Call, frame: Frame)
             found = keywords.lookup(ev, call.func.value, key.value, frame)
             fallback = ev.values(call.args[1].value, frame) if len(call.args) > 1 else (NONE,)
             return merge(tuple(v for v in found if v is not ABSENT), fallback if ABSENT in found else ())
-        return ev.item(of, ABSENT if key is None else key.value)
+        found = ev.item(of, ABSENT if key is None else key.value)
+        if not isinstance(of, Mapping) or (name == "pop" and len(call.args) == 1):
+            return found
+        # A dict need not have the key.
+        return merge(found, ev.values(call.args[1].value, frame) if len(call.args) > 1 else (NONE,))
     if name == "pop" and isinstance(of, Element | Attr):
         return ev.item(of, ABSENT)
     if name in _VIEWS and isinstance(of, Element | Attr):
