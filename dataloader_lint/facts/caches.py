@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from dataloader_lint.facts import classes, keywords
+from dataloader_lint.facts import classes, keywords, members
 from dataloader_lint.facts.additions import Addition, additions
 from dataloader_lint.facts.branches import is_reached, tests_around
 from dataloader_lint.facts.dependence import Dependence
@@ -39,6 +39,7 @@ _OPENED = frozenset(
         "builtins.open",
         "h5py.File",
         "io.open",
+        "kaldiio.load_scp",
         "lmdb.open",
         "lmdb.Environment",
         "numpy.memmap",
@@ -178,7 +179,7 @@ class _Search:
     def _takes(self, addition: Addition, kept: Kept) -> bool:
         """Whether a container of this shape gets longer, or fuller, by the addition."""
         value = self.ev.values(addition.value, self.frame) if addition.value is not None else ()
-        if _is_opened(self.ev, value):
+        if _is_opened(self.ev, value) or self._is_archive(addition.value, value):
             return False
         if isinstance(addition.statement, cst.Assign):
             if kept.shape is Shape.SLOTS:
@@ -187,6 +188,19 @@ class _Search:
         if addition.key is not None:
             return kept.shape is Shape.DICT
         return kept.shape is Shape.LIST or (kept.makes_elements and not kept.is_root)
+
+    def _is_archive(self, node: cst.BaseExpression | None, found: Values) -> bool:
+        """Whether it is an .npz archive, which stays open: what `np.load` gives is asked for something by its name."""
+        if not isinstance(node, cst.Name) or not any(
+            isinstance(each, Made) and each.library == "numpy.load" for each in found
+        ):
+            return False
+        return any(
+            dotted(subscript.value) == node.value
+            and isinstance(subscript.slice[0].slice, cst.Index)
+            and _is_text(self.ev.values(subscript.slice[0].slice.value, self.frame))
+            for subscript in self.scope.within(cst.Subscript)
+        )
 
     def _is_data(self, node: cst.BaseExpression | None, found: Values) -> bool:
         """Whether what is stored is worth keeping: no flag, number or text."""
@@ -290,10 +304,31 @@ class _Search:
 def _is_opened(ev: Evaluator, found: Values, depth: int = 0) -> bool:
     """Whether a value is a handle that is opened once and kept open, or holds one."""
     for each in found if depth < 3 else ():
-        if isinstance(each, Made) and each.library in _OPENED:
+        if isinstance(each, Made) and (each.library in _OPENED or _keeps_opened(ev, each)):
             return True
         if isinstance(each, Sequence) and _is_opened(ev, merge(*(each.items or ())), depth + 1):
             return True
         if isinstance(each, Mapping) and _is_opened(ev, merge(*keywords.all_values(ev, each)), depth + 1):
             return True
     return False
+
+
+def _is_text(found: Values) -> bool:
+    return bool(found) and all(
+        isinstance(each.value, str) if isinstance(each, Const) else isinstance(each, Typed) and each.kind == "str"
+        for each in found
+    )
+
+
+def _keeps_opened(ev: Evaluator, made: Made) -> bool:
+    """Whether an object of a class of the project is there for a handle that it opens when it is made."""
+    if not isinstance(made.by, Class):
+        return False
+    return any(
+        isinstance(value, Made) and value.library in _OPENED
+        for klass in ev.bases(made.by).classes
+        for bindings in classes.attribute_bindings(klass.scope).values()
+        for binding in bindings
+        if isinstance(binding.value, cst.Call) and not binding.path
+        for value in members.bound(ev, binding, made)
+    )
