@@ -64,7 +64,8 @@ def of_library(ev: Evaluator, callee: Library, call: cst.Call, frame: Frame) -> 
             return tuple(_partial(value, call, frame) for value in ev.values(first, frame))
         if name in SAME_VALUE:
             last = call.args[-1].value if name == "typing.cast" else first
-            return ev.values(last, frame)
+            # The copy of a dict of keywords is stored into under a name of its own, as that of `dict(x)` is.
+            return tuple(Mapping(call, frame) if _is_copied(name, each) else each for each in ev.values(last, frame))
         if name == "builtins.getattr":
             return _getattr(ev, call, frame)
     if name in ("builtins.min", "builtins.max"):
@@ -74,6 +75,10 @@ def of_library(ev: Evaluator, callee: Library, call: cst.Call, frame: Frame) -> 
     if name in ("dataclasses.field", "typer.Option", "typer.Argument", "pydantic.Field"):
         return options.of_field(ev, name, call, frame)
     return (Made(callee, call, frame),)
+
+
+def _is_copied(name: str, value: Value) -> bool:
+    return name.startswith("copy.") and isinstance(value, Mapping) and isinstance(value.node, cst.Dict | cst.Param)
 
 
 def _partial(value: Value, call: cst.Call, frame: Frame) -> Value:

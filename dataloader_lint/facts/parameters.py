@@ -172,6 +172,8 @@ def declared_default(ev: Evaluator, scope: Scope, param: cst.Param) -> Values:
         return from_option
     if param.star == "*":
         return (Sequence("tuple", param, ev.frame_of(scope)),)
+    if param.star == "**":
+        return (Mapping(param, ev.frame_of(scope)),)
     if param.default is None:
         return NOTHING_KNOWN
     found = ev.values(param.default, _outside(ev, scope, ev.frame_of(scope)))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from dataloader_lint.facts.datasets import dataset_kind
 from dataloader_lint.facts.kept import Inventory, Kept, inventory
-from dataloader_lint.facts.loaders import Loader
+from dataloader_lint.facts.loaders import Loader, loader_class
 from dataloader_lint.facts.making import bare
 from dataloader_lint.facts.module import ModuleFacts
 from dataloader_lint.facts.names import Kind, bindings_of
@@ -50,8 +50,13 @@ class Reach:
                 for written in self.workers.loaders(module)
                 for loader in self._by_caller(written)
                 for value in loader.values("dataset")
+                if not self._is_loader(value)
             ]
         return self._given[key]
+
+    def _is_loader(self, value: Value) -> bool:
+        """Whether a loader is given another one, which cannot be indexed: it has a way of its own to give batches."""
+        return isinstance(value, Made) and loader_class(self.ev, value.by) is not None
 
     def held_by(self, klass: Class) -> Inventory:
         """What an object of a class keeps whatever it is made from."""
