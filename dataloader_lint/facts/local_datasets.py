@@ -13,7 +13,7 @@ from dataloader_lint.facts.loaders import Loader
 from dataloader_lint.facts.module import ModuleFacts
 from dataloader_lint.facts.names import bindings_of
 from dataloader_lint.facts.reach import Reach
-from dataloader_lint.facts.scripts import is_notebook_file
+from dataloader_lint.facts.scripts import is_notebook_file, is_test
 from dataloader_lint.facts.tree import Scope
 from dataloader_lint.facts.unpicklable import may_pickle
 from dataloader_lint.facts.values import Class, Element, Evaluator, Made, Sequence, Value
@@ -41,7 +41,10 @@ class LocalDataset:
 
 
 def local_datasets(reach: Reach, module: ModuleFacts) -> Iterator[LocalDataset]:
-    """The Dataset classes inside functions that reach a loader with workers, or that their function returns."""
+    """The Dataset classes inside functions that reach a loader with workers, or that their function returns.
+
+    What a fixture or a helper of a test file returns stays in tests, where a loader with workers would be in sight.
+    """
     for klass in reach.workers.datasets(module):
         function = _function_around(klass.scope)
         if function is None:
@@ -56,7 +59,7 @@ def local_datasets(reach: Reach, module: ModuleFacts) -> Iterator[LocalDataset]:
         loader = next((each for each in loaders if may_pickle(each)), None)
         if loader is not None:
             yield LocalDataset(klass, name, loader)
-        elif not loaders and _is_returned(reach.ev, klass, function):
+        elif not loaders and not is_test(module) and _is_returned(reach.ev, klass, function):
             yield LocalDataset(klass, name, None)
 
 

@@ -17,8 +17,9 @@ raises RuntimeError (`DataLoader worker (pid(s) ...) exited unexpectedly`). What
 found.
 
 ## Known limits
-Silent where all loaders in sight that get an object of the class have no workers or fork them, and for classes that
-define `__reduce__`. A class inside a class at module level can be pickled.
+Silent where all loaders in sight that get an object of the class have no workers or fork them, for classes that define
+`__reduce__`, and for what functions of a test file return while no loader is in sight. A class inside a class at module
+level can be pickled.
 
 ## Example
 ```python
