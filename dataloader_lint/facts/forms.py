@@ -87,8 +87,9 @@ def _form_of_sequence(ev: Evaluator, value: Sequence, depth: int) -> Form:
     if isinstance(node, cst.BinaryOperation):
         if isinstance(node.operator, cst.Multiply):
             return Form.SLOTS
-        forms = _forms(ev, merge(ev.values(node.left, frame), ev.values(node.right, frame)), depth)
-        return form if Form.LIST in forms or Form.OTHER in forms else Form.SMALL
+        sides = merge(ev.values(node.left, frame), ev.values(node.right, frame))
+        forms = _forms(ev, sides, depth)
+        return form if Form.LIST in forms or Form.OTHER in forms or any(map(_is_empty, sides)) else Form.SMALL
     if isinstance(node, cst.ListComp | cst.SetComp):
         source = [each for each in _iterated(ev, node.for_in.iter, frame) if getattr(each, "node", None) is not node]
         if _forms(ev, tuple(source), depth) == {Form.SLOTS}:
@@ -138,7 +139,14 @@ def _is_small(ev: Evaluator, value: Value, depth: int) -> bool:
     return isinstance(value, Const)
 
 
-def _is_empty(value: Sequence | Mapping) -> bool:
+def _is_empty(value: Value) -> bool:
+    """Whether it is a container that starts empty, `[]` or `set()`, to be filled with who knows how many things."""
+    if not isinstance(value, Sequence | Mapping):
+        return False
+    if isinstance(value, Sequence) and value.kind in ("tuple", "frozenset"):
+        return value.items == ()  # nothing can be put into it
+    if isinstance(value.node, cst.Call):
+        return not value.node.args and not isinstance(value.node.func, cst.Attribute)
     if isinstance(value, Sequence):
         return value.items == ()
     return isinstance(value.node, cst.Dict) and not value.node.elements
