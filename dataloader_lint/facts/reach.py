@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from dataloader_lint.facts.classes import find_method
 from dataloader_lint.facts.datasets import dataset_kind
 from dataloader_lint.facts.kept import Inventory, Kept, inventory
 from dataloader_lint.facts.loaders import Loader, loader_class
@@ -125,6 +126,10 @@ class Reach:
                     yield self.ev.enter(callee, call, frame, None)
                 elif isinstance(callee, Method) and callee.function.scope is scope:
                     yield self.ev.enter(callee.function, call, frame, callee.receiver)
+                elif isinstance(callee, Class):  # a construction: what it is given goes to the constructor
+                    function = find_method(self.ev, self.ev.bases(callee).classes, "__init__")
+                    if function is not None and function.scope is scope:
+                        yield self.ev.enter(function, call, frame, Made(callee, call, frame))
 
     def leads_to(self, path: str, names: Iterable[str]) -> bool:
         """Whether workers run anything that stands in a file, or what loaders are given keeps any of it.
