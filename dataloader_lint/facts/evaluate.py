@@ -264,7 +264,7 @@ class Evaluation:
 
     def _bound(self, binding: Binding, use: cst.Name, frame: Frame) -> Values:
         found = self.binding(binding, self.at(binding.scope, frame), use)
-        return narrowed(use, binding, found, frame)
+        return found if found is NOTHING_KNOWN else narrowed(use, binding, found, frame)
 
     def _in_force(self, use: cst.CSTNode, bindings: list[Binding], frame: Frame) -> list[Binding]:
         home = bindings[0].scope

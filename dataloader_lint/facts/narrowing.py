@@ -93,8 +93,8 @@ def _last_parts(types: cst.BaseExpression) -> Iterator[str]:
 
 def narrowed(use: cst.Name, binding: Binding, found: Values, frame: Frame) -> Values:
     """Those of the values that a binding gives a name which the tests between it and a use of the name let pass."""
-    scope = function_scope(frame.scope)
-    if binding.scope is not scope or use.value not in _names_asked(scope):
+    scope = binding.scope
+    if use.value not in _names_asked(scope) or scope is not function_scope(frame.scope):
         return found
     tree = scope.module.tree
     left = found
