@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -89,6 +90,15 @@ class ModuleFacts:
 
     def stores_to(self, name: str, attribute: str) -> list[Store]:
         """The assignments to `name.attribute`."""
+        return self._stores_by_name().get((name, attribute), [])
+
+    def stores(self) -> Iterator[tuple[str, Store]]:
+        """All assignments to an attribute of a name, each with the attribute's name."""
+        for (_, attribute), found in self._stores_by_name().items():
+            for store in found:
+                yield attribute, store
+
+    def _stores_by_name(self) -> dict[tuple[str, str], list[Store]]:
         if self._stores is None:
             self._stores = {}
             for scope in self.root.descend():
@@ -98,7 +108,7 @@ class ModuleFacts:
                         if isinstance(node, cst.Attribute) and isinstance(node.value, cst.Name):
                             key = (node.value.value, node.attr.value)
                             self._stores.setdefault(key, []).append(Store(assign, assign.value))
-        return self._stores.get((name, attribute), [])
+        return self._stores
 
 
 def last_name(node: cst.CSTNode) -> str:

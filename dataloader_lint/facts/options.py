@@ -53,6 +53,12 @@ def _destination(call: cst.Call, flags: list[str]) -> str:
     return long.lstrip("-").replace("-", "_")
 
 
+def is_default_of(label: str, name: str) -> bool:
+    """Whether a default's label is that of the option that argparse stores under a name."""
+    shown = label.removeprefix("the default of `").removesuffix("`")
+    return shown != label and shown.lstrip("-").replace("-", "_") == name
+
+
 def of_namespace(ev: Evaluator, scope: Scope, name: str) -> Values:
     """What `args.name` is by default, from the `add_argument` calls of the module in which the parser is run."""
     found: list[Values] = []

@@ -29,6 +29,7 @@ from dataloader_lint.facts.loaders import Loader, loader_of
 from dataloader_lint.facts.module import last_name
 from dataloader_lint.facts.names import Kind, dotted, resolve
 from dataloader_lint.facts.scripts import is_notebook, is_test
+from dataloader_lint.facts.set_options import as_set
 from dataloader_lint.facts.tree import COMPREHENSIONS, Node, Scope, Tree
 from dataloader_lint.facts.values import (
     UNKNOWN,
@@ -118,9 +119,9 @@ def first_start(ev: Evaluator, module: ModuleFacts) -> Start | None:
     method = _start_method(ev, module)
     if method == "fork":
         return None
-    search = _Search(ev)
+    search = _Search(ev, tree.root)
     for statement, nodes in statements.values():
-        hit = search.statement(nodes, ev.frame_of(tree.root))
+        hit = search.statement(statement, nodes)
         if hit is not None:
             return Start(statement, hit.name, hit.workers, hit.calls, hit.method or method)
     return None
@@ -129,18 +130,21 @@ def first_start(ev: Evaluator, module: ModuleFacts) -> Start | None:
 class _Search:
     """Follows what runs, from call to call, the shallow places first; one for all statements of a file."""
 
-    def __init__(self, ev: Evaluator) -> None:
+    def __init__(self, ev: Evaluator, root: Scope) -> None:
         self.ev = ev
+        self.root = root
+        self.running: Node = root.node  # the statement of the module that is looked at
         self.last_step = ev.steps + MAX_STEPS
         self.bodies: deque[_Body] = deque()
         self.place: tuple[_Body, Node] | None = None  # what is being looked at
         self.iterated: set[int] = set()  # the expressions that are being iterated over, by `id`
 
-    def statement(self, nodes: list[Node], frame: Frame) -> _Hit | None:
-        """What the loops and calls of one statement start."""
+    def statement(self, statement: Node, nodes: list[Node]) -> _Hit | None:
+        """What the loops and calls of one statement of the module start."""
+        self.running = statement
         last_step = min(self.last_step, self.ev.steps + MAX_STEPS_OF_STATEMENT)
         self.bodies.clear()
-        self.bodies.append(_Body(nodes, frame))
+        self.bodies.append(_Body(nodes, self.ev.frame_of(self.root)))
         while self.bodies and self.ev.steps <= last_step:
             body = self.bodies.popleft()
             for node in body.nodes:
@@ -224,7 +228,7 @@ class _Search:
             return _first(self.iterating(arg.value, inner) for arg in value.call.args if arg.keyword is None)
         loader = loader_of(self.ev, value)
         if loader is not None:
-            return _of_loader(loader, node)
+            return self.of_loader(loader, node)
         if isinstance(value.by, Library):
             return self.library_loader(value, node)
         if isinstance(value.by, Class):
@@ -311,7 +315,7 @@ class _Search:
             return None
         loader = loader_of(self.ev, value)
         if loader is not None:
-            return _of_loader(loader, node)
+            return self.of_loader(loader, node)
         if isinstance(value.by, Class):
             return self.made_by_hooks(value, value.by, node, method)
         hit = self.library_loader(value, node)
@@ -323,6 +327,13 @@ class _Search:
                     if _has_workers(workers):
                         return _Hit("", workers)
         return hit
+
+    def of_loader(self, loader: Loader, node: cst.BaseExpression) -> _Hit | None:
+        workers = loader.values("num_workers")
+        if not _has_workers(workers) or loader.pickles_nothing or not loader.is_reached:
+            return None
+        workers = as_set(self.ev, workers, self.running, self.root)
+        return _Hit(_name_of(loader, node), workers, loader.start_method) if _has_workers(workers) else None
 
     def library_loader(self, value: Made, node: cst.BaseExpression) -> _Hit | None:
         """What a library calls a loader and makes with workers, though nothing else is known of it."""
@@ -373,13 +384,6 @@ def _has_workers(values: Values) -> bool:
     """Whether there are workers on one branch at least, and nothing unknown on any."""
     answers = {is_positive(value) for value in values}
     return True in answers and None not in answers
-
-
-def _of_loader(loader: Loader, node: cst.BaseExpression) -> _Hit | None:
-    workers = loader.values("num_workers")
-    if not _has_workers(workers) or loader.pickles_nothing or not loader.is_reached:
-        return None
-    return _Hit(_name_of(loader, node), workers, loader.start_method)
 
 
 def _name_of(loader: Loader, node: cst.BaseExpression) -> str:
