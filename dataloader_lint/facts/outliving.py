@@ -161,7 +161,7 @@ class Outliving:
         aliases = {kept.name} | {
             name
             for name, found in bindings_of(scope).items()
-            if any(last_name(each.value) == kept.name for each in found if isinstance(each.value, cst.Attribute))
+            if any(_is_alias(each.value, kept) for each in found if each.value is not None)
         }
         for call in scope.own(cst.Call):
             if last_name(call.func) in _EMPTYING:
@@ -173,12 +173,25 @@ class Outliving:
         for statement, target in _stores(scope):
             if isinstance(target, cst.Subscript) and _is_called(target, *aliases):
                 value = getattr(statement, "value", None)
-                if value is not None and _mentions_none(value):
+                if value is not None and (_mentions_none(value) or _is_emptied_whole(target, value)):
                     return True
             elif last_name(target) == kept.name and isinstance(target, cst.Attribute | cst.Name):
                 if (isinstance(target, cst.Attribute) or kept.is_global) and not _is_first_time(statement, scope):
                     return True
         return False
+
+
+def _is_alias(node: cst.BaseExpression, kept: Kept) -> bool:
+    """Whether what a name is bound to is the container, or what grows in it: `bucket = self.buckets[size]`."""
+    if not kept.is_root:
+        while isinstance(node, cst.Subscript):
+            node = node.value
+    return isinstance(node, cst.Attribute) and last_name(node) == kept.name
+
+
+def _is_emptied_whole(target: cst.Subscript, value: cst.CSTNode) -> bool:
+    """Whether `bucket[:] = []` is stored."""
+    return isinstance(target.slice[0].slice, cst.Slice) and isinstance(value, cst.List) and not value.elements
 
 
 def _mentions_none(node: cst.CSTNode) -> bool:
