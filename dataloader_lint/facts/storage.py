@@ -15,7 +15,8 @@ from dataloader_lint.facts.forms import PARSERS, Form, form_of, kind_of_filled
 from dataloader_lint.facts.growth import adds_files, fills_fields, grown_as_local, grows_in
 from dataloader_lint.facts.library import DICT_MAKERS
 from dataloader_lint.facts.module import last_name
-from dataloader_lint.facts.names import Kind, dotted, resolve
+from dataloader_lint.facts.names import Kind, dotted
+from dataloader_lint.facts.parsed_files import is_asked_by_name, is_asked_by_place
 from dataloader_lint.facts.reads import Level, Use
 from dataloader_lint.facts.shared_elements import shares_elements
 from dataloader_lint.facts.told_apart import as_read, is_told_apart
@@ -124,13 +125,15 @@ def sample_storage(dataset: Dataset, form: Form) -> Iterator[SampleStorage]:
         if found is Form.LIST and _is_parsed(container.value):
             if use.is_named or _is_called(dataset, container.name, ("items", "keys", "values")):
                 found = Form.DICT
-            elif use.indexed is Level.KEY and not use.is_length and _is_asked_by_name(dataset, use):
+            elif use.indexed is Level.KEY and not use.is_length and is_asked_by_name(dataset, use):
                 found = Form.DICT
         if found is not form or _holds_little(container):
             continue
         if form is Form.LIST:
             # What a file holds may be a dict as well, which is asked for keys.
-            grows = container.grows and not _is_parsed(container.value)
+            grows = container.grows
+            if use.indexed is Level.KEY and _is_parsed(container.value):
+                grows = is_asked_by_place(dataset, container.name, use)
             stored = use.indexed is Level.INDEX or use.is_length or (use.indexed is Level.KEY and grows)
             stored = stored and not _is_of_columns(container, dataset, use) and not shares_elements(dataset, container)
         else:
@@ -140,33 +143,6 @@ def sample_storage(dataset: Dataset, form: Form) -> Iterator[SampleStorage]:
             stored = stored and not _is_record(container, dataset)
         if stored and (use.is_length or is_reached_in_workers(dataset, use)):
             yield SampleStorage(container, use, dataset)
-
-
-def _is_asked_by_name(dataset: Dataset, use: Use) -> bool:
-    """Whether it is asked for what stands at the index in a list as long as the Dataset: `self.boxes[self.names[i]]`.
-
-    Then it has a key for each sample, which what stands in another list beside that one need not be.
-    """
-    return any(
-        isinstance(place.node, cst.Subscript)
-        and isinstance(place.node.slice[0].slice, cst.Index)
-        and _is_name_of_sample(dataset, place.node.slice[0].slice.value, place.scope)
-        for place in use.places
-    )
-
-
-def _is_name_of_sample(dataset: Dataset, node: cst.BaseExpression, scope: Scope) -> bool:
-    if isinstance(node, cst.Name):
-        bindings = resolve(node, scope.module.tree)
-        return bool(bindings) and all(
-            each.kind is Kind.VALUE
-            and not each.path
-            and isinstance(each.value, cst.Subscript)
-            and _is_name_of_sample(dataset, each.value, scope)
-            for each in bindings
-        )
-    owner = node.value if isinstance(node, cst.Subscript) else None
-    return isinstance(owner, cst.Attribute) and dataset.reads.of(owner.attr.value).is_length
 
 
 def _is_of_array(dataset: Dataset, binding: AttributeBinding) -> bool:

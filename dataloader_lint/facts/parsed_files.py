@@ -1,0 +1,103 @@
+"""What a file of JSON that a Dataset keeps is, a list or a dict, by what workers ask it for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from dataloader_lint.facts import members
+from dataloader_lint.facts.growth import added_to
+from dataloader_lint.facts.module import last_name
+from dataloader_lint.facts.names import Kind, resolve
+from dataloader_lint.facts.reads import Use
+from dataloader_lint.facts.tree import Scope, function_scope
+from dataloader_lint.facts.values import Const, Sequence, Typed, Value, merge
+
+if TYPE_CHECKING:
+    from dataloader_lint.facts.datasets import Dataset
+
+
+def is_asked_by_name(dataset: Dataset, use: Use) -> bool:
+    """Whether it is asked for what stands at the index in a list as long as the Dataset: `self.boxes[self.names[i]]`.
+
+    Then it has a key for each sample, which what stands in another list beside that one need not be. The keys of JSON
+    are strings: what is asked for a number is a list.
+    """
+    return any(not _holds_numbers(dataset, name) for name in _lists_of_keys(dataset, use))
+
+
+def is_asked_by_place(dataset: Dataset, name: str, use: Use) -> bool:
+    """Whether it is asked for its own places, which stand in a list for each sample: `self.rows[self.chosen[i]]`."""
+    return any(_holds_places(dataset, each, name) for each in _lists_of_keys(dataset, use))
+
+
+def _lists_of_keys(dataset: Dataset, use: Use) -> Iterator[str]:
+    """The attributes as long as the Dataset of which one element is what the file is asked for."""
+    for place, scope in use.places:
+        if isinstance(place, cst.Subscript) and isinstance(place.slice[0].slice, cst.Index):
+            yield from _list_behind(dataset, place.slice[0].slice.value, scope)
+
+
+def _list_behind(dataset: Dataset, node: cst.BaseExpression, scope: Scope) -> list[str]:
+    if isinstance(node, cst.Name):
+        found: list[str] = []
+        for each in resolve(node, scope.module.tree):
+            if each.kind is not Kind.VALUE or each.path or not isinstance(each.value, cst.Subscript):
+                return []
+            behind = _list_behind(dataset, each.value, scope)
+            if not behind:
+                return []
+            found.extend(behind)
+        return found
+    owner = node.value if isinstance(node, cst.Subscript) else None
+    if isinstance(owner, cst.Attribute) and dataset.reads.of(owner.attr.value).is_length:
+        return [owner.attr.value]
+    return []
+
+
+def _holds_numbers(dataset: Dataset, name: str) -> bool:
+    """Whether any element of a list, array or tensor that a Dataset keeps is known to be a whole number."""
+    ev = dataset.ev
+    for binding in dataset.bound().get(name, ()):
+        found = members.bound(ev, binding, dataset.self_value)
+        if any(isinstance(value, Typed) and value.kind == "tensor" for value in found):
+            return True  # of nothing else
+        call = binding.value
+        if isinstance(call, cst.Call) and call.args and last_name(call.func) in ("array", "asarray"):
+            frame = members.method_frame(ev, binding.method, dataset.self_value)
+            found = merge(found, ev.values(call.args[0].value, frame))
+        for value in found:
+            if isinstance(value, Sequence) and any(_is_number(each) for each in ev.element(value)):
+                return True
+        for added, scope in added_to(dataset, name, binding):
+            frame = members.method_frame(ev, function_scope(scope), dataset.self_value)
+            if any(_is_number(each) for each in ev.values(added, frame)):
+                return True
+    return False
+
+
+def _is_number(value: Value) -> bool:
+    if isinstance(value, Const):
+        return isinstance(value.value, int) and not isinstance(value.value, bool)
+    return isinstance(value, Typed) and value.kind == "int"
+
+
+def _holds_places(dataset: Dataset, name: str, of: str) -> bool:
+    """Whether what a list gets are numbers that count another attribute's elements: `enumerate(self.rows)`."""
+    return any(
+        _counts(added, scope, of)
+        for binding in dataset.bound().get(name, ())
+        for added, scope in added_to(dataset, name, binding)
+    )
+
+
+def _counts(node: cst.BaseExpression, scope: Scope, of: str) -> bool:
+    for binding in resolve(node, scope.module.tree) if isinstance(node, cst.Name) else ():
+        call = binding.value
+        if binding.kind is Kind.ELEMENT and binding.path[:1] == (0,) and isinstance(call, cst.Call):
+            counted = call.args[0].value if call.args and last_name(call.func) == "enumerate" else None
+            if isinstance(counted, cst.Attribute) and counted.attr.value == of:
+                return True
+    return False
