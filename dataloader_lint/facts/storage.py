@@ -17,6 +17,7 @@ from dataloader_lint.facts.library import DICT_MAKERS
 from dataloader_lint.facts.module import last_name
 from dataloader_lint.facts.names import Kind, dotted
 from dataloader_lint.facts.parsed_files import is_asked_by_name, is_asked_by_place
+from dataloader_lint.facts.parts import holds_parts
 from dataloader_lint.facts.reads import Level, Use
 from dataloader_lint.facts.shared_elements import shares_elements
 from dataloader_lint.facts.told_apart import as_read, is_told_apart
@@ -135,6 +136,8 @@ def sample_storage(dataset: Dataset, form: Form) -> Iterator[SampleStorage]:
             if use.indexed is Level.KEY and _is_parsed(container.value):
                 grows = is_asked_by_place(dataset, container.name, use)
             stored = use.indexed is Level.INDEX or use.is_length or (use.indexed is Level.KEY and grows)
+            if stored and use.indexed is Level.KEY and not use.is_length:
+                stored = not holds_parts(dataset, container)
             stored = stored and not _is_of_columns(container, dataset, use) and not shares_elements(dataset, container)
         else:
             least = Level.INDEX if _numbers_names(container, dataset) else Level.KEY
