@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from dataloader_lint.facts import members
-from dataloader_lint.facts.branches import on_the_way
 from dataloader_lint.facts.classes import AttributeBinding
 from dataloader_lint.facts.forms import PARSERS, Form, form_of, kind_of_filled
 from dataloader_lint.facts.growth import adds_files, fills_fields, grown_as_local, grows_in
@@ -19,6 +18,7 @@ from dataloader_lint.facts.names import Kind, dotted
 from dataloader_lint.facts.parsed_files import is_asked_by_name, is_asked_by_place
 from dataloader_lint.facts.parts import holds_parts
 from dataloader_lint.facts.reads import Level, Use
+from dataloader_lint.facts.rebinding import is_object, lost_bindings, replaces, surely_replaces
 from dataloader_lint.facts.shared_elements import shares_elements
 from dataloader_lint.facts.told_apart import as_read, is_told_apart
 from dataloader_lint.facts.tree import Node, Scope
@@ -234,7 +234,7 @@ def _containers(dataset: Dataset, name: str, bindings: list[AttributeBinding]) -
     shown: dict[Form, Container] = {}
     replacing: list[AttributeBinding] = []
     first: dict[Form, AttributeBinding] = {}  # where it is first seen to be a container at all, if still an empty one
-    lost = _lost(bindings)
+    lost = lost_bindings(bindings)
     for binding in bindings:
         if binding.kind is Kind.AUGMENTED or binding in lost:
             continue
@@ -252,14 +252,14 @@ def _containers(dataset: Dataset, name: str, bindings: list[AttributeBinding]) -
                 grown = bool(growth) or grown_as_local(ev, binding) or not isinstance(value, Typed)
                 elements = _elements(ev, value, growth, dataset)
                 shown[form] = Container(name, form, first.get(form, binding), value, elements, grown)
-            elif form in (Form.ARRAY, Form.SLOTS):
+            elif form in (Form.ARRAY, Form.SLOTS) or is_object(ev, value, values):
                 replacing.append(binding)
-                shown = {each: found for each, found in shown.items() if not _replaces(binding, found.binding)}
-                first = {each: found for each, found in first.items() if not _replaces(binding, found)}
+                shown = {each: found for each, found in shown.items() if not replaces(ev, binding, found.binding)}
+                first = {each: found for each, found in first.items() if not replaces(ev, binding, found)}
     found = [  # the bindings of a class come before those of its bases
         each
         for each in shown.values()
-        if not any(one.method is not each.binding.method and _replaces(one, each.binding) for one in replacing)
+        if not any(one.method is not each.binding.method and replaces(ev, one, each.binding) for one in replacing)
     ]
     if len(found) > 1 and found[0].binding is found[1].binding:
         found = found[:1]  # one binding, of which nobody can say more
@@ -269,18 +269,9 @@ def _containers(dataset: Dataset, name: str, bindings: list[AttributeBinding]) -
     return [_as_it_stays(dataset, each, bindings) for each in found]
 
 
-def _lost(bindings: list[AttributeBinding]) -> list[AttributeBinding]:
-    """The bindings of an attribute of which nothing is left: one that makes no use of the attribute follows surely."""
-    return [
-        earlier
-        for earlier in bindings
-        if any(_surely_replaces(later, earlier) and not _uses_itself(later) for later in bindings)
-    ]
-
-
 def _as_it_stays(dataset: Dataset, container: Container, bindings: list[AttributeBinding]) -> Container:
     """A container with the elements that it has after what construction surely makes of it: `self.x = make(self.x)`."""
-    last = next((each for each in reversed(bindings) if _surely_replaces(each, container.binding)), None)
+    last = next((each for each in reversed(bindings) if surely_replaces(each, container.binding)), None)
     if last is None or _keeps_elements(last):
         return container
     ev = dataset.ev
@@ -305,28 +296,6 @@ def _keeps_elements(binding: AttributeBinding) -> bool:
 
 
 _REORDERING = frozenset({"list", "reversed", "set", "sorted", "tuple"})
-
-
-def _uses_itself(binding: AttributeBinding) -> bool:
-    """Whether what is bound may be made from what the attribute holds already."""
-    tree = binding.method.module.tree
-    return binding.value is None or any(
-        each.attr.value == binding.name for each in tree.find(binding.value, cst.Attribute)
-    )
-
-
-def _surely_replaces(later: AttributeBinding, earlier: AttributeBinding) -> bool:
-    """Whether every object on which the earlier binding is made gets the later one as well, in the same function."""
-    if later is earlier or later.method is not earlier.method or later.kind is not Kind.VALUE:
-        return False
-    tree = later.method.module.tree
-    around = {id(each) for each in tree.ancestors(earlier.node)}
-    return (
-        tree.order(earlier.node) < tree.order(later.node)
-        and all(id(each) in around for each in tree.ancestors(later.node) if isinstance(each, _NOT_ALWAYS))
-        and {(id(each.test), each.wanted) for each in on_the_way(later.node, later.method) if not each.raises}
-        <= {(id(each.test), each.wanted) for each in on_the_way(earlier.node, earlier.method)}
-    )
 
 
 def _is_called(dataset: Dataset, name: str, methods: tuple[str, ...]) -> bool:
@@ -390,44 +359,3 @@ def _scope_of(node: cst.CSTNode, dataset: Dataset) -> Scope | None:
             inner = tree.scope_of(node)
             return inner.function or inner
     return None
-
-
-_NOT_ALWAYS = (
-    cst.If,
-    cst.Else,
-    cst.For,
-    cst.While,
-    cst.Try,
-    cst.TryStar,
-    cst.ExceptHandler,
-    cst.ExceptStarHandler,
-    cst.MatchCase,
-)
-_CONDITIONAL = (cst.If, cst.Try, cst.Else, cst.ExceptHandler)
-
-
-def _replaces(later: AttributeBinding, earlier: AttributeBinding) -> bool:
-    """Whether a binding surely comes after another one: in an outer or the same block, further down.
-
-    Of an attempt to make something better of what the attribute holds (`try: self.x = pyarrow.array(self.x)`) nobody
-    asks whether it works.
-    """
-    tree = later.method.module.tree
-    if later.method is not earlier.method:
-        name = getattr(earlier.method.node, "name", None)
-        calls = [call for call in later.method.own(cst.Call) if name and last_name(call.func) == name.value]
-        if not calls or any(tree.order(call) > tree.order(later.node) for call in calls):
-            return False
-        conditions: set[int] = set()
-    else:
-        if tree.order(later.node) < tree.order(earlier.node):
-            return False
-        conditions = {id(node) for node in tree.ancestors(earlier.node) if isinstance(node, _CONDITIONAL)}
-    tried = later.value is not None and any(
-        each.attr.value == later.name for each in tree.find(later.value, cst.Attribute)
-    )
-    return all(
-        id(node) in conditions or (tried and isinstance(node, cst.Try))
-        for node in tree.ancestors(later.node)
-        if isinstance(node, _CONDITIONAL)
-    )

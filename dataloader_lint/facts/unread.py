@@ -41,8 +41,14 @@ def is_only_looked_at(reach: Reach, klass: Class) -> bool:
 
 def _is_made_to_look_at(ev: Evaluator, tree: Tree, use: cst.Name) -> bool:
     call = tree.parent(use)
-    if not isinstance(call, cst.Call) or call.func is not use:
-        return False
+    return isinstance(call, cst.Call) and call.func is use and is_made_to_look_at(ev, tree, call)
+
+
+def is_made_to_look_at(ev: Evaluator, tree: Tree, call: cst.Call) -> bool:
+    """Whether all that is done with the object that a call makes is to go through it, to index it, to ask its length.
+
+    The object has one name at most.
+    """
     above = tree.parent(call)
     if not isinstance(above, cst.Assign):
         return _is_looked_at(ev, tree, call)
@@ -58,6 +64,8 @@ def _is_looked_at(ev: Evaluator, tree: Tree, node: Node) -> bool:
         return above.value is node
     if isinstance(above, cst.For | cst.CompFor):
         return above.iter is node
+    if isinstance(above, cst.From):
+        return True
     call = tree.parent(above) if isinstance(above, cst.Arg) else None
     if not isinstance(call, cst.Call):
         return isinstance(above, cst.Expr | cst.Comparison | cst.ComparisonTarget)
