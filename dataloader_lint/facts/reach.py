@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
+import libcst as cst
+
 from dataloader_lint.facts.classes import find_method
 from dataloader_lint.facts.datasets import dataset_kind
 from dataloader_lint.facts.kept import Inventory, Kept, inventory
 from dataloader_lint.facts.loaders import Loader, loader_class
 from dataloader_lint.facts.making import bare
 from dataloader_lint.facts.module import ModuleFacts
-from dataloader_lint.facts.names import Kind, bindings_of
+from dataloader_lint.facts.names import Kind, bindings_of, dotted
 from dataloader_lint.facts.tree import Scope
 from dataloader_lint.facts.values import Class, Frame, Function, Made, Mapping, Method, Module, Partial, Sequence, Value
 from dataloader_lint.facts.workers import MAX_LEVELS, MAX_USERS, Workers
 
 MAX_MODULES = 40
+_MAX_HOPS = 2
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -119,17 +122,25 @@ class Reach:
         for frame in entered:
             yield replace(loader, frame=frame)
 
-    def _entered(self, scope: Scope) -> Iterator[Frame]:
+    def _entered(self, scope: Scope, depth: int = 0) -> Iterator[Frame]:
+        """The frames in which the calls in sight run a function; what these hand on with a star is that of their own.
+
+        `def add(self, data, **options): self.add_loader(data, **options)` is seen as each call of `add` runs it.
+        """
         for call, frame, callees in self.ev.callers(scope):
+            frames = [frame]
+            if depth < _MAX_HOPS and frame.args is None and frame.scope.is_function:
+                if any(_hands_on(arg, frame.scope) for arg in call.args):
+                    frames = list(self._entered(frame.scope, depth + 1)) or frames
             for callee in callees:
                 if isinstance(callee, Function) and callee.scope is scope:
-                    yield self.ev.enter(callee, call, frame, None)
+                    yield from (self.ev.enter(callee, call, each, None) for each in frames)
                 elif isinstance(callee, Method) and callee.function.scope is scope:
-                    yield self.ev.enter(callee.function, call, frame, callee.receiver)
+                    yield from (self.ev.enter(callee.function, call, each, callee.receiver) for each in frames)
                 elif isinstance(callee, Class):  # a construction: what it is given goes to the constructor
                     function = find_method(self.ev, self.ev.bases(callee).classes, "__init__")
                     if function is not None and function.scope is scope:
-                        yield self.ev.enter(function, call, frame, Made(callee, call, frame))
+                        yield from (self.ev.enter(function, call, each, Made(callee, call, each)) for each in frames)
 
     def leads_to(self, path: str, names: Iterable[str]) -> bool:
         """Whether workers run anything that stands in a file, or what loaders are given keeps any of it.
@@ -164,6 +175,13 @@ class Reach:
             for given in self.given(each):
                 for kept in given.held.kept:
                     yield kept, given.loader
+
+
+def _hands_on(arg: cst.Arg, scope: Scope) -> bool:
+    """Whether an argument is what a function gets by its own `**options`."""
+    params = scope.node.params if isinstance(scope.node, cst.FunctionDef) else None
+    rest = params.star_kwarg if params is not None else None
+    return arg.star == "**" and rest is not None and dotted(arg.value) == rest.name.value
 
 
 def _homes(value: Value) -> Iterator[str]:
