@@ -7,6 +7,7 @@ from collections.abc import Callable
 import libcst as cst
 
 from dataloader_lint.facts import containers, keywords
+from dataloader_lint.facts.library import LOADERS
 from dataloader_lint.facts.values import (
     ABSENT,
     NOTHING_KNOWN,
@@ -15,6 +16,7 @@ from dataloader_lint.facts.values import (
     Evaluator,
     Frame,
     Function,
+    Made,
     Mapping,
     Sequence,
     Typed,
@@ -33,6 +35,8 @@ def call_expression(ev: Evaluator, node: cst.CSTNode, frame: Frame) -> Values:
 def subscript(ev: Evaluator, node: cst.CSTNode, frame: Frame) -> Values:
     assert isinstance(node, cst.Subscript)
     found = ev.values(node.value, frame)
+    if len(found) > 1:  # a loader has no items, so it is one of the others: `loaders[0]`, a list but in test mode
+        found = tuple(each for each in found if type(each) is not Made or each.library not in LOADERS) or found
     if len(node.slice) != 1 or not isinstance(node.slice[0].slice, cst.Index):
         return containers.sliced(node, found, frame)
     index = ev.values(node.slice[0].slice.value, frame)
