@@ -17,7 +17,7 @@ from dataloader_lint.facts import classes, keywords
 from dataloader_lint.facts.branches import is_reached
 from dataloader_lint.facts.loaders import Loader, loader_of
 from dataloader_lint.facts.module import ModuleFacts, last_name
-from dataloader_lint.facts.names import Binding, Kind, bindings_of, resolve
+from dataloader_lint.facts.names import Binding, Kind, bindings_of, dotted, resolve
 from dataloader_lint.facts.parameters import arguments_of_callers
 from dataloader_lint.facts.tree import Node, Scope, Tree, function_scope
 from dataloader_lint.facts.values import (
@@ -433,32 +433,50 @@ def _item(ev: Evaluator, value: Value, index: object) -> Values:
     if isinstance(value, Mapping) and index is not None:
         return tuple(each for each in keywords.in_value(ev, value, index) if each is not ABSENT) or NOTHING_KNOWN
     found = ev.item(value, ABSENT if index is None else index)
-    return merge(found, *_put_into(ev, value)) if isinstance(value, Sequence) else found
+    return merge(found, *_put_into(ev, value, index)) if isinstance(value, Sequence) else found
 
 
-def _put_into(ev: Evaluator, value: Sequence) -> Iterator[Values]:
-    """What is added to a list by the function that makes it and gives it a name."""
+def _put_into(ev: Evaluator, value: Sequence, index: object) -> Iterator[Values]:
+    """What is added to a list by the function that makes it and gives it a name, or stored at the index."""
     tree = value.frame.scope.module.tree
-    if value.kind != "list" or value.node not in tree:
+    if value.kind not in ("list", "tuple") or value.node not in tree:
         return
-    assign = tree.parent(value.node)
-    if isinstance(assign, cst.Assign):
-        names = {each.target.value for each in assign.targets if isinstance(each.target, cst.Name)}
-    elif isinstance(assign, cst.Element):  # xs, ys = [], []
-        names = {
-            binding.name
-            for several in bindings_of(value.frame.scope).values()
-            for binding in several
-            if binding.value is not None and _is_at(binding.value, binding.path, value.node)
-        }
-    else:
-        return
-    for call in value.frame.scope.within(cst.Call):
+    names = set(_names_of(value.node, value.frame, tree)) - {""}
+    for assign in value.frame.scope.within(cst.Assign) if names else ():
+        for each in assign.targets:
+            at = _place_in(each.target, names)
+            if isinstance(at, cst.Integer) and index in (None, at.evaluated_value):
+                yield ev.values(assign.value, value.frame)
+    for call in value.frame.scope.within(cst.Call) if names else ():
         position = _ADDED.get(last_name(call.func))
         if position is not None and isinstance(call.func, cst.Attribute) and isinstance(call.func.value, cst.Name):
             given = _positional(call)[position : position + 1]
             if call.func.value.value in names and given:
                 yield ev.values(given[0], value.frame)
+
+
+def _place_in(target: cst.BaseExpression, names: set[str]) -> cst.BaseExpression | None:
+    """The index of a store into what has one of some names."""
+    if not isinstance(target, cst.Subscript) or dotted(target.value) not in names:
+        return None
+    index = target.slice[0].slice
+    return index.value if isinstance(index, cst.Index) and len(target.slice) == 1 else None
+
+
+def _names_of(node: Node, frame: Frame, tree: Tree) -> Iterator[str]:
+    """The names of a list in the function that makes it; for `tuple(xs)`, that of the list."""
+    if isinstance(node, cst.Call) and last_name(node.func) in ("list", "tuple") and node.args:
+        yield dotted(node.args[0].value)
+    assign = tree.parent(node)
+    if isinstance(assign, cst.Assign):
+        yield from (each.target.value for each in assign.targets if isinstance(each.target, cst.Name))
+    elif isinstance(assign, cst.Element):  # xs, ys = [], []
+        yield from (
+            binding.name
+            for several in bindings_of(frame.scope).values()
+            for binding in several
+            if binding.value is not None and _is_at(binding.value, binding.path, node)
+        )
 
 
 _ADDED = {"append": 0, "insert": 1}
