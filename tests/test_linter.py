@@ -321,6 +321,7 @@ def test_or_where_it_derives_from_a_dataset_of_another_file(tmp_path: Path, monk
         "[int(line) for line in lines]",
         "list(chain(map(int, lines), range(9)))",
         "list(chain.from_iterable(range(3) for _ in lines))",
+        "[sorted(set(lines)).index(line) for line in lines]",
     ],
 )
 def test_lists_of_numbers_say_that_small_ones_do_not_grow(made: str) -> None:
@@ -336,3 +337,20 @@ def test_lists_of_numbers_say_that_small_ones_do_not_grow(made: str) -> None:
     assert one.code == "DL101"
     assert "list of int" in one.problem
     assert "(numbers below 257 do not grow)" in one.problem
+
+
+@pytest.mark.parametrize("made", ["Image.open(path)", 'Image.open(path).convert("RGB").resize((64, 64))'])
+def test_lists_of_images_say_that_forked_workers_share_what_is_in_them(made: str) -> None:
+    source = (
+        "from PIL import Image\nfrom torch.utils.data import DataLoader, Dataset\n"
+        "class Faces(Dataset):\n"
+        "    def __init__(self, paths):\n        self.images = []\n"
+        f"        for path in paths:\n            self.images.append({made})\n"
+        "    def __getitem__(self, index):\n        return self.images[index]\n"
+        "    def __len__(self):\n        return len(self.images)\n"
+        "def load(paths):\n    return DataLoader(Faces(paths), num_workers=4)\n"
+    )
+    [one] = lint_source(source, "faces.py")
+    assert one.code == "DL101"
+    assert "list of images" in one.problem
+    assert "(a forked one only of the objects around the images, a spawned one of all)" in one.problem

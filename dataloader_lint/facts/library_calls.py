@@ -197,6 +197,10 @@ _OF_TENSORS = frozenset(
         "transpose",
     }
 )
+# Methods of a picture that give a picture.
+_OF_IMAGES = frozenset({"convert", "copy", "crop", "filter", "quantize", "reduce", "resize", "rotate", "transpose"})
+# Methods of a list that give a place or a number of times.
+_COUNTING = frozenset({"count", "index"})
 
 
 def of_method(ev: Evaluator, of: Value, name: str, call: cst.Call, frame: Frame) -> Values:
@@ -207,6 +211,10 @@ def of_method(ev: Evaluator, of: Value, name: str, call: cst.Call, frame: Frame)
         return (Typed("list of str"),)
     if isinstance(of, Typed | Const) and name in _STRING_METHODS:
         return (Typed("str"),)
+    if isinstance(of, Sequence) and of.kind in ("list", "tuple") and name in _COUNTING:
+        return (Typed("int"),)
+    if isinstance(of, Typed) and of.kind == "image" and name in _OF_IMAGES:
+        return (of,)
     if name in ("items", "values", "keys") and not call.args:
         return (Made(Library(f"method.{name}"), call, frame),)
     if name == "copy" and isinstance(of, Mapping):

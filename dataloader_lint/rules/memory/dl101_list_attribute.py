@@ -113,8 +113,9 @@ def check(dataset: Dataset) -> Iterator[Finding]:
         kind = stored.element_kind
         of = f" of {kind}" if kind in ("str", "int", "float") else ""
         grow = " (numbers below 257 do not grow)" if kind == "int" else ""
-        if not kind and stored.holds_files:
-            of, grow = " of arrays", " (a forked one only of the objects around the arrays, a spawned one of all)"
+        things = "images" if kind == "image" else "arrays" if not kind and stored.holds_files else ""
+        if things:
+            of, grow = f" of {things}", f" (a forked one only of the objects around the {things}, a spawned one of all)"
         cost = f"so every worker ends up with a copy of its own{grow}"
         if kind == "tensor":
             of = " of tensors"
