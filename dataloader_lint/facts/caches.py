@@ -74,8 +74,9 @@ def growths_in(reach: Reach, module: ModuleFacts) -> Iterator[Growth]:
     for function in workers.functions_inside(module, workers.names_that_use(module, names)):
         for growth in _Search(reach, function).run():
             what = (id(growth.home), growth.container) if growth.container else id(growth.node)
-            if what not in seen:
-                seen.add(what)
+            place = (id(growth.node), growth.container)  # one for all classes that inherit it
+            if what not in seen and place not in seen:
+                seen.update((what, place))
                 yield growth
 
 

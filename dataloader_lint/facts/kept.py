@@ -9,6 +9,7 @@ import libcst as cst
 from dataloader_lint.facts import classes
 from dataloader_lint.facts.branches import is_reached
 from dataloader_lint.facts.containers import follow
+from dataloader_lint.facts.library import LOADERS
 from dataloader_lint.facts.library_objects import DOES_NOT_KEEP, KEEPERS
 from dataloader_lint.facts.making import Step, bare, steps_of
 from dataloader_lint.facts.stores import put_into, stores
@@ -106,7 +107,10 @@ class _Walk:
 
     def value(self, value: Value, written: tuple[cst.BaseExpression, Frame] | None, path: Path) -> None:
         while isinstance(value, Element | Iterated):
+            is_part = isinstance(value, Element)
             value = value.of
+            if is_part and isinstance(value, Made) and value.library in LOADERS:
+                return  # a batch, which knows nothing of its loader
         if isinstance(value, Sequence | Mapping | Made | Partial | Method):
             if value in self._seen or len(self._seen) > MAX_SEEN or path.hops > MAX_HOPS:
                 return
