@@ -231,9 +231,11 @@ def _starts_fresh_processes(ev: Evaluator, setting: Node, module: ModuleFacts) -
     places: list[tuple[Node, Scope]] = [(setting, function_scope(module.tree.scope_of(setting)))]
     seen: set[int] = set()
     for place, scope in places:
+        frame = ev.frame_of(scope)
+        with_options = not is_reached(ev, place, frame)  # what options bring about, they may bring about together
         for call in scope.within(cst.Call):
             if call is not place and reaching(call, [_Place(place)], scope.module.tree):
-                if _starts_fresh(ev, call, ev.frame_of(scope), is_default, 0):
+                if _starts_fresh(ev, call, frame, is_default, 0, with_options):
                     return True
         if isinstance(scope.node, cst.Module):
             # Of a script all that runs is in sight; a module's functions are there for others to call.
@@ -263,12 +265,14 @@ def _starts_later(ev: Evaluator, scope: Scope, is_default: bool) -> bool:
     return False
 
 
-def _starts_fresh(ev: Evaluator, call: cst.Call, frame: Frame, is_default: bool, depth: int) -> bool:
+def _starts_fresh(
+    ev: Evaluator, call: cst.Call, frame: Frame, is_default: bool, depth: int, with_options: bool = False
+) -> bool:
     """Whether a call starts processes that are not forked, by itself or in functions of the project that it runs.
 
     One that only an option brings about, as `if args.gpus > 1`, leaves the usual run as it is.
     """
-    if not is_reached(ev, call, frame):
+    if not is_reached(ev, call, frame, with_options):
         return False
     name = last_name(call.func)
     if name in _PROCESSES and isinstance(call.func, cst.Attribute):
