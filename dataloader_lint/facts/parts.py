@@ -20,16 +20,22 @@ if TYPE_CHECKING:
 _ADDING = frozenset({"accumulate", "cumsum", "sum"})
 
 
-def holds_parts(dataset: Dataset, container: Container) -> bool:
+def holds_parts(dataset: Dataset, container: Container, is_asked_itself: bool) -> bool:
     """Whether the lengths of a list's elements are added up, and nobody says that these are lists themselves.
 
-    Then the samples are in its elements, and of these there are few.
+    Then the samples are in its elements, and of these there are few. Where only its elements are asked for something
+    of the sample, never the list itself, it is enough that their lengths are taken.
     """
     if any(form_of(dataset.ev, value) is Form.LIST for value in container.elements):
         return False
     kept = container.binding.value
     names = {container.name} | ({kept.value} if isinstance(kept, cst.Name) else set())
-    return any(_adds_lengths(inner, names) for scope in _scopes(dataset) for inner in scope.descend())
+    return any(
+        _measures_element(call, inner, names) and (not is_asked_itself or _is_added(call, inner))
+        for scope in _scopes(dataset)
+        for inner in scope.descend()
+        for call in inner.own(cst.Call)
+    )
 
 
 def _scopes(dataset: Dataset) -> Iterator[Scope]:
@@ -37,10 +43,6 @@ def _scopes(dataset: Dataset) -> Iterator[Scope]:
     method = classes.find_method(dataset.ev, dataset.bases.classes, "__len__")
     if method is not None:
         yield method.scope
-
-
-def _adds_lengths(scope: Scope, names: set[str]) -> bool:
-    return any(_measures_element(call, scope, names) and _is_added(call, scope) for call in scope.own(cst.Call))
 
 
 def _measures_element(call: cst.Call, scope: Scope, names: set[str]) -> bool:

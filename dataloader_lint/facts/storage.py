@@ -136,8 +136,8 @@ def sample_storage(dataset: Dataset, form: Form) -> Iterator[SampleStorage]:
             if use.indexed is Level.KEY and _is_parsed(container.value):
                 grows = is_asked_by_place(dataset, container.name, use)
             stored = use.indexed is Level.INDEX or use.is_length or (use.indexed is Level.KEY and grows)
-            if stored and use.indexed is Level.KEY and not use.is_length:
-                stored = not holds_parts(dataset, container)
+            if stored and use.itself is not Level.INDEX and not use.is_length:
+                stored = not holds_parts(dataset, container, use.itself is not Level.NONE)
             stored = stored and not _is_of_columns(container, dataset, use) and not shares_elements(dataset, container)
         else:
             least = Level.INDEX if _numbers_names(container, dataset) else Level.KEY
