@@ -91,11 +91,11 @@ def _form_of_sequence(ev: Evaluator, value: Sequence, depth: int) -> Form:
         forms = _forms(ev, sides, depth)
         return form if Form.LIST in forms or Form.OTHER in forms or any(map(_is_empty, sides)) else Form.SMALL
     if isinstance(node, cst.ListComp | cst.SetComp):
-        source = [each for each in _iterated(ev, node.for_in.iter, frame) if getattr(each, "node", None) is not node]
-        if _forms(ev, tuple(source), depth) == {Form.SLOTS}:
+        source = _sources(ev, value)
+        if _forms(ev, source, depth) == {Form.SLOTS}:
             return Form.SLOTS
-        few = node.for_in.inner_for_in is None and is_few(ev, node.for_in.iter, frame, depth)
-        return Form.SMALL if few else form
+        few = bool(source) and all(_is_small(ev, each, depth) for each in source)
+        return Form.SMALL if few and node.for_in.inner_for_in is None else form
     if isinstance(node, cst.Call):
         return Form.SMALL if _made_of_few(ev, node, frame, depth) else form
     if isinstance(node, cst.Subscript):  # a slice: what it is cut from decides
@@ -105,6 +105,24 @@ def _form_of_sequence(ev: Evaluator, value: Sequence, depth: int) -> Form:
 
 def _forms(ev: Evaluator, values: Values, depth: int) -> set[Form]:
     return {form_of(ev, value, depth) for value in values}
+
+
+def _sources(ev: Evaluator, comprehension: Sequence) -> Values:
+    """What a comprehension runs over, seen through others that pick from the same: `self.xs = [x for x in self.xs]`."""
+    found: list[Values] = []
+    todo, seen = [comprehension], {id(comprehension.node)}
+    for each in todo:
+        assert isinstance(each.node, cst.ListComp | cst.SetComp)
+        for value in _iterated(ev, each.node.for_in.iter, each.frame):
+            node = value.node if isinstance(value, Sequence) else None
+            if not isinstance(value, Sequence) or not isinstance(node, cst.ListComp | cst.SetComp):
+                found.append((value,))
+            elif node.for_in.inner_for_in is not None:
+                found.append((value,))
+            elif id(node) not in seen:
+                seen.add(id(node))
+                todo.append(value)
+    return merge(*found)
 
 
 def _iterated(ev: Evaluator, node: cst.BaseExpression, frame: Frame) -> Values:
