@@ -14,7 +14,7 @@ from dataloader_lint.facts.loaders import Loader
 from dataloader_lint.facts.module import ModuleFacts
 from dataloader_lint.facts.names import dotted
 from dataloader_lint.facts.reach import Reach
-from dataloader_lint.facts.tree import Node, Scope
+from dataloader_lint.facts.tree import Node, Scope, Tree
 from dataloader_lint.facts.values import (
     NOTHING_KNOWN,
     Class,
@@ -258,10 +258,18 @@ def _handed_out(scope: Scope) -> list[cst.BaseExpression]:
     for node in yields:
         around: list[Node] = [above for above in tree.ancestors(node) if isinstance(above, cst.For | cst.FunctionDef)]
         inner = [above for above in around[: around.index(scope.node)] if isinstance(above, cst.For)]
-        for loop in inner[-1:]:  # the outermost loop says what there is
+        # The outermost loop says what there is, but for those that only count rounds: `for _ in range(epochs):`
+        telling = [loop for loop in inner if not _only_counts(loop, tree)] or inner
+        for loop in telling[-1:]:
             loops[id(loop)] = loop
     found.extend(loop.iter for loop in loops.values())
     return found
+
+
+def _only_counts(loop: cst.For, tree: Tree) -> bool:
+    """Whether the body of a loop makes no use of what the loop gives."""
+    targets = {name.value for name in tree.find(loop.target, cst.Name)}
+    return not any(name.value in targets for name in tree.find(loop.body, cst.Name))
 
 
 def _names(scope: Scope) -> Iterator[str]:
