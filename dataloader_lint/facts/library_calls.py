@@ -7,6 +7,7 @@ import libcst as cst
 from dataloader_lint.facts import keywords, options
 from dataloader_lint.facts.library import (
     LIST_MAKERS,
+    LOADERS,
     MODULES,
     PASS_THROUGH,
     POSITIVE_RESULTS,
@@ -68,6 +69,8 @@ def of_library(ev: Evaluator, callee: Library, call: cst.Call, frame: Frame) -> 
             return tuple(Mapping(call, frame) if _is_copied(name, each) else each for each in ev.values(last, frame))
         if name == "builtins.getattr":
             return _getattr(ev, call, frame)
+        if name == "builtins.isinstance" and _is_loader_of_other_type(ev, call, frame):
+            return (Const(False),)
     if name in ("builtins.min", "builtins.max"):
         return _extreme(ev, name, call, frame)
     if name in ("os.environ.get", "os.getenv"):
@@ -79,6 +82,33 @@ def of_library(ev: Evaluator, callee: Library, call: cst.Call, frame: Frame) -> 
 
 def _is_copied(name: str, value: Value) -> bool:
     return name.startswith("copy.") and isinstance(value, Mapping) and isinstance(value.node, cst.Dict | cst.Param)
+
+
+# Types of which no loader is an object.
+_NO_LOADERS = frozenset(
+    {
+        *(f"builtins.{name}" for name in ("bool", "bytearray", "bytes", "dict", "float", "frozenset", "int", "list")),
+        *(f"builtins.{name}" for name in ("set", "str", "tuple")),
+        *(f"{package}.{name}" for package in ("collections.abc", "typing") for name in ("Mapping", "Sequence")),
+        "torch.Tensor",
+    }
+)
+
+
+def _is_loader_of_other_type(ev: Evaluator, call: cst.Call, frame: Frame) -> bool:
+    """Whether `isinstance` is asked of a loader whether it is a container, a number, a string or a tensor."""
+    if len(call.args) != 2 or any(arg.keyword or arg.star for arg in call.args):
+        return False
+    types = call.args[1].value
+    names = [element.value for element in types.elements] if isinstance(types, cst.Tuple) else [types]
+    if not all(each in _NO_LOADERS for name in names for each in _names(ev.values(name, frame))):
+        return False
+    found = ev.values(call.args[0].value, frame)
+    return bool(found) and all(isinstance(each, Made) and each.library in LOADERS for each in found)
+
+
+def _names(values: Values) -> list[str]:
+    return [each.name if isinstance(each, Library) else "" for each in values] or [""]
 
 
 def _partial(value: Value, call: cst.Call, frame: Frame) -> Value:
