@@ -35,9 +35,10 @@ def is_asked_by_place(dataset: Dataset, name: str, use: Use) -> bool:
 
 def _lists_of_keys(dataset: Dataset, use: Use) -> Iterator[str]:
     """The attributes as long as the Dataset of which one element is what the file is asked for."""
-    for place, scope in use.places:
-        if isinstance(place, cst.Subscript) and isinstance(place.slice[0].slice, cst.Index):
-            yield from _list_behind(dataset, place.slice[0].slice.value, scope)
+    for place in use.places:
+        node = place.node
+        if isinstance(node, cst.Subscript) and isinstance(node.slice[0].slice, cst.Index):
+            yield from _list_behind(dataset, node.slice[0].slice.value, place.scope)
 
 
 def _list_behind(dataset: Dataset, node: cst.BaseExpression, scope: Scope) -> list[str]:
