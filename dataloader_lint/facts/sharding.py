@@ -14,12 +14,13 @@ from dataloader_lint.facts.loaders import Loader
 from dataloader_lint.facts.module import ModuleFacts
 from dataloader_lint.facts.names import dotted
 from dataloader_lint.facts.reach import Reach
-from dataloader_lint.facts.tree import Node, Scope, Tree
+from dataloader_lint.facts.tree import Node, Scope, Tree, function_scope
 from dataloader_lint.facts.values import (
     NOTHING_KNOWN,
     Class,
     Const,
     Frame,
+    Function,
     Library,
     Made,
     Mapping,
@@ -197,7 +198,23 @@ class _Stream:
             receiver = function.path[0].frame.receiver
             if isinstance(receiver, Made) and isinstance(receiver.by, Class) and receiver.by.scope is self.klass.scope:
                 scopes[id(function.scope)] = function.scope
-        return any(_SHARING.search(name) for scope in scopes.values() for name in _names(scope))
+        if any(_SHARING.search(name) for scope in scopes.values() for name in _names(scope)):
+            return True
+        called = list(scopes.values())
+        for scope in called:  # grows: functions that several classes call are not known to run for all of them
+            for helper in self._called(scope) if len(called) < MAX_FUNCTIONS else ():
+                if all(helper is not known for known in called):
+                    called.append(helper)
+        return any(_SHARING.search(name) for scope in called[len(scopes) :] for name in _names(scope))
+
+    def _called(self, scope: Scope) -> Iterator[Scope]:
+        """The functions of the project that a class or function calls by a plain name."""
+        for inner in scope.descend():
+            for call in inner.own(cst.Call):
+                if isinstance(call.func, cst.Name):
+                    for callee in self.ev.values(call.func, self.ev.frame_of(function_scope(inner))):
+                        if isinstance(callee, Function):
+                            yield callee.scope
 
     def _is_chance(self, name: str) -> bool:
         return name.startswith(_CHANCE) and name.rpartition(".")[2] not in _ORDER
