@@ -11,8 +11,9 @@ from enum import IntEnum
 
 import libcst as cst
 
-from dataloader_lint.facts import classes
+from dataloader_lint.facts import classes, streams
 from dataloader_lint.facts.classes import Bases
+from dataloader_lint.facts.module import last_name
 from dataloader_lint.facts.names import Binding, Kind, resolve
 from dataloader_lint.facts.tree import Scope, parameters
 from dataloader_lint.facts.values import Class, Evaluator, Function, Method
@@ -46,6 +47,7 @@ class Use:
     itself: Level = Level.NONE  # the same of it alone
     queried: Level = Level.NONE  # a method of the attribute is called with something of this level
     is_length: bool = False
+    is_gone_through: bool = False  # one sample is made of each of its elements
     is_named: bool = False  # a constant string is a key of it
     places: list[Place] = field(default_factory=list)
     lengths: list[Place] = field(default_factory=list)  # where it is measured for the length of the Dataset
@@ -78,6 +80,8 @@ class Reads:
 
     uses: dict[str, Use] = field(default_factory=dict)
     functions: list[Scope] = field(default_factory=list)
+    is_stream: bool = False
+    following: Scope | None = None  # the `__next__` of a stream
 
     def of(self, name: str) -> Use:
         return self.uses.get(name, Use())
@@ -97,7 +101,8 @@ MAX_FUNCTIONS = 60
 
 def reads_of(ev: Evaluator, klass: Class, bases: Bases) -> Reads:
     """How objects of a class are read by `__getitem__`, `__getitems__` and `__iter__` and all that these call."""
-    reads = Reads()
+    following = streams.next_of(ev, bases)
+    reads = Reads(is_stream=streams.is_stream(bases), following=None if following is None else following.scope)
     todo: list[_Entry] = []
     for name in ("__getitem__", "__getitems__", "__iter__", "get"):
         method = classes.find_method(ev, bases.classes, name)
@@ -107,6 +112,8 @@ def reads_of(ev: Evaluator, klass: Class, bases: Bases) -> Reads:
         params = [param.name.value for param in parameters(method.node) if param.name.value != own]
         levels = ((params[0], Level.INDEX),) if params and name != "__iter__" else ()
         todo.append(_Entry(method.scope, own, levels))
+    if following is not None:
+        todo.append(_Entry(following.scope, classes.receiver_name(following.scope), ()))
     seen: dict[int, dict[str, Level]] = {}
     while todo and len(seen) < MAX_FUNCTIONS:
         entry = todo.pop()
@@ -140,8 +147,12 @@ class _Body:
         self.entered = levels  # what the parameters depend on, by name
         self._levels: dict[int, Level] = {}
         self._running: set[int] = set()
+        self._loops = streams.sample_loops(scope) if reads.is_stream else []
+        self._is_next = scope is reads.following
 
     def run(self) -> Iterator[_Entry]:
+        for loop in self._loops:
+            self._goes_through(loop)
         for scope in self.scope.descend():
             if isinstance(scope.node, cst.ClassDef):
                 continue
@@ -169,12 +180,31 @@ class _Body:
             self._running.add(key)
             level = self.level(binding.value)
             self._running.discard(key)
-            if binding.kind is Kind.ELEMENT:
+            if any(binding.node is loop for loop in self._loops):
+                level = self._taken_level(binding)
+            elif binding.kind is Kind.ELEMENT:
                 level = level if level is Level.INDEX else min(level, Level.SAMPLE)
             elif binding.path:
                 level = _part_level(binding, level)
             self._levels[key] = level
         return self._levels[key]
+
+    def _goes_through(self, loop: cst.For) -> None:
+        """What a loop that gives a sample a pass takes one by one."""
+        for source in streams.gone_through(loop.iter, self.scope.module.tree):
+            for name in self.attributes(source):
+                use = self.use(name)
+                use.places.append((loop.iter, self.scope))
+                use.is_gone_through = True
+
+    def _taken_level(self, binding: Binding) -> Level:
+        """What a loop that gives a sample a pass takes: the number of the sample, or an element of a list of keys."""
+        assert binding.value is not None
+        if isinstance(binding.value, cst.Call) and last_name(binding.value.func) == "enumerate" and binding.path:
+            return Level.INDEX if binding.path[0] == 0 else Level.SAMPLE if len(binding.path) > 1 else Level.KEY
+        if streams.counts(binding.value, self.scope.module.tree):
+            return Level.INDEX
+        return Level.SAMPLE if binding.path else Level.KEY
 
     def level(self, node: cst.CSTNode) -> Level:
         """How an expression depends on the index."""
@@ -229,6 +259,8 @@ class _Body:
     def _call_level(self, node: cst.Call) -> Level:
         inside = max((self.level(arg.value) for arg in node.args), default=Level.NONE)
         name = node.func.value if isinstance(node.func, cst.Name) else ""
+        if name == "next" and self._is_next:
+            return Level.INDEX
         if name in ("int", "abs", "min", "max", "divmod", "range", "str", "list", "tuple", "len", "round", "sorted"):
             return inside
         if isinstance(node.func, cst.Attribute):

@@ -87,6 +87,8 @@ class SampleStorage:
         """What workers do with it, to follow "that workers"."""
         if self.use.indexed is Level.INDEX or self.use.indexed is Level.KEY:
             return "index for every sample"
+        if self.use.is_gone_through:
+            return "go through, sample by sample"
         if self.use.queried is Level.NONE and self.use.indexed is Level.NONE:
             return "get whole where they are spawned"  # it is as long as the Dataset
         return "read for every sample"
@@ -136,13 +138,14 @@ def sample_storage(dataset: Dataset, form: Form) -> Iterator[SampleStorage]:
             if use.indexed is Level.KEY and _is_parsed(container.value):
                 grows = is_asked_by_place(dataset, container.name, use)
             stored = use.indexed is Level.INDEX or use.is_length or (use.indexed is Level.KEY and grows)
+            stored = stored or use.is_gone_through
             if stored and use.itself is not Level.INDEX and not use.is_length:
                 stored = not holds_parts(dataset, container, use.itself is not Level.NONE)
             stored = stored and not _is_of_columns(container, dataset, use) and not shares_elements(dataset, container)
         else:
             least = Level.INDEX if _numbers_names(container, dataset) else Level.KEY
             asked = use.indexed >= least or use.queried >= (Level.SAMPLE if _is_index(container) else least)
-            stored = use.is_length or (asked and container.grows)
+            stored = use.is_length or ((asked or use.is_gone_through) and container.grows)
             stored = stored and not _is_record(container, dataset)
         if stored and (use.is_length or is_reached_in_workers(dataset, use)):
             yield SampleStorage(container, use, dataset)
@@ -172,6 +175,8 @@ def _is_record(container: Container, dataset: Dataset) -> bool:
     use = dataset.reads.of(container.name)
     value = container.value
     if use.indexed is Level.NONE or use.itself is not Level.NONE or use.queried is not Level.NONE:
+        return False
+    if use.is_gone_through:
         return False
     if isinstance(value, Made) and value.library not in DICT_MAKERS:
         return False  # a file of which nobody knows what is in it

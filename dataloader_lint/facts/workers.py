@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import libcst as cst
 
-from dataloader_lint.facts import classes, members
+from dataloader_lint.facts import classes, members, streams
 from dataloader_lint.facts.datasets import dataset_kind, looks_like_one, reaches_loader
 from dataloader_lint.facts.evaluate import Evaluation
 from dataloader_lint.facts.handing import given_by_strangers, may_be_function
@@ -227,6 +227,8 @@ class _Closure:
         if isinstance(value.by, Class):
             for name in (*ENTRIES, *self._hooks(value.by)):
                 self._method(value, value.by, name, None)
+            if streams.next_of(self.ev, self.ev.bases(value.by)) is not None:
+                self._method(value, value.by, "__next__", None)
             self._given_to_bases(value, value.by)
         else:
             for inner in self._arguments(value):

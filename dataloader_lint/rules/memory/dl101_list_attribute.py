@@ -2,8 +2,8 @@
 
 ## What it does
 Reports an attribute that a Dataset binds to a Python list (or a tuple of that size) while it is constructed, when
-worker code reads it as the storage of the samples: indexed with what comes from the index argument, or measured by
-`__len__`.
+worker code reads it as the storage of the samples: indexed with what comes from the index argument, measured by
+`__len__`, or gone through by an IterableDataset that makes one sample of each element.
 Lists show by literals that are grown in a loop, comprehensions, `list`, `sorted`, `glob`, `os.listdir`, `readlines`,
 `split`, `tolist`, `json.load`, an annotation, or by what every construction of the class in sight passes.
 The report stands on the first binding that shows the list and lasts. Nothing is said where all loaders in sight that
