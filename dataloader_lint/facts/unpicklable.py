@@ -18,7 +18,7 @@ from dataloader_lint.facts.origin import brought_in
 from dataloader_lint.facts.reach import Reach
 from dataloader_lint.facts.scripts import is_notebook_file
 from dataloader_lint.facts.tree import Scope
-from dataloader_lint.facts.values import Class, Function, Made, Value
+from dataloader_lint.facts.values import Class, Const, Function, Made, Value
 
 MEMOISING = ("functools.cache", "functools.lru_cache")
 
@@ -135,8 +135,15 @@ def _one_a_container(
 
 
 def may_pickle(loader: Loader) -> bool:
-    """Whether a loader may start workers by a way that pickles the Dataset."""
-    return loader.has_workers is not False and not loader.pickles_nothing and loader.is_reached
+    """Whether a loader may start workers by a way that pickles the Dataset.
+
+    A declared default of 0 is there to be set to more.
+    """
+    if loader.has_workers is False and not any(
+        isinstance(value, Const) and value.default for value in loader.values("num_workers")
+    ):
+        return False
+    return not loader.pickles_nothing and loader.is_reached
 
 
 def never_started(loaders: list[Loader]) -> bool:
