@@ -10,10 +10,11 @@ import libcst as cst
 from dataloader_lint.facts import classes, members
 from dataloader_lint.facts.classes import AttributeBinding
 from dataloader_lint.facts.forms import Form, form_of, is_few, kind_of_filled
-from dataloader_lint.facts.library import DATASET_BASES, ITERABLE_BASES
+from dataloader_lint.facts.library import DATASET_BASES, DICT_MAKERS, ITERABLE_BASES
+from dataloader_lint.facts.module import last_name
 from dataloader_lint.facts.names import bindings_of, resolve
 from dataloader_lint.facts.tree import Node, Scope, function_scope
-from dataloader_lint.facts.values import Class, Const, Evaluator, Library, Made, Mapping, Sequence
+from dataloader_lint.facts.values import Class, Const, Evaluator, Frame, Library, Made, Mapping, Sequence, Value
 
 if TYPE_CHECKING:
     from dataloader_lint.facts.datasets import Dataset
@@ -77,6 +78,25 @@ def fills_fields(dataset: Dataset, name: str, binding: AttributeBinding) -> bool
     return False
 
 
+def gathers(dataset: Dataset, name: str, binding: AttributeBinding) -> bool:
+    """Whether lists in a dict get something for each of many things, whatever the keys: `self.boxes[k].append(box)`."""
+    places = [(scope, classes.receiver_name(scope), name) for scope in _construction(dataset)]
+    places += [(scope, "", local) for scope, local in _local_names(dataset.ev, binding)]
+    for scope, own, held in places:
+        for call in scope.own(cst.Call):
+            if not isinstance(call.func, cst.Attribute) or call.func.attr.value not in _ADDERS:
+                continue
+            owner: cst.BaseExpression = call.func.value
+            if isinstance(owner, cst.Call) and last_name(owner.func) == "setdefault":
+                assert isinstance(owner.func, cst.Attribute)
+                owner = owner.func.value
+            elif not isinstance(owner, cst.Subscript):
+                continue
+            if _is_it(owner, own, held) and _in_long_loop(dataset.ev, scope, call):
+                return True
+    return False
+
+
 def _construction(dataset: Dataset) -> Iterator[Scope]:
     for scope in dataset.construction:
         yield from scope.descend()
@@ -129,17 +149,34 @@ def _local_names(ev: Evaluator, binding: AttributeBinding) -> Iterator[tuple[Sco
         yield binding.method, binding.value.value
     receiver = ev.frame_of(binding.method).receiver
     for made in members.bound(ev, binding, receiver) if isinstance(receiver, Made) else ():
-        if isinstance(made, Sequence | Mapping):
-            scope = made.frame.scope
-            tree = scope.module.tree
-            if made.node not in tree:
-                continue
-            home = tree.scope_of(made.node)
-            if isinstance(made.node, cst.Subscript) and isinstance(made.node.value, cst.Name):
-                yield home, made.node.value.value  # a slice of what was filled
-            for name, found in bindings_of(home).items():
-                if any(_written(each.value, each.path) is made.node for each in found):
-                    yield home, name
+        node, frame = _display(made)
+        if node is None or frame is None or node not in frame.scope.module.tree:
+            continue
+        home = frame.scope.module.tree.scope_of(node)
+        if isinstance(node, cst.Subscript) and isinstance(node.value, cst.Name):
+            yield home, node.value.value  # a slice of what was filled
+        for name, found in bindings_of(home).items():
+            if any(_may_be_written(each.value, each.path, node) for each in found):
+                yield home, name
+
+
+def _display(made: Value) -> tuple[Node | None, Frame | None]:
+    """Where a container is written out, or made empty by a call: `{}`, `defaultdict(list)`."""
+    if isinstance(made, Sequence | Mapping):
+        return made.node, made.frame
+    if isinstance(made, Made) and made.library in DICT_MAKERS:
+        return made.call, made.frame
+    return None, None
+
+
+def _may_be_written(value: cst.BaseExpression | None, path: tuple[int, ...], node: Node) -> bool:
+    """Whether a binding gives its name a container that is written out: `x = []`, `x = {} if one else []`."""
+    written = _written(value, path)
+    while isinstance(written, cst.IfExp):
+        if _may_be_written(written.body, (), node):
+            return True
+        written = written.orelse
+    return written is node
 
 
 def _written(value: cst.BaseExpression | None, path: tuple[int, ...]) -> cst.BaseExpression | None:

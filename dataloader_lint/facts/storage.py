@@ -11,7 +11,7 @@ import libcst as cst
 from dataloader_lint.facts import members
 from dataloader_lint.facts.classes import AttributeBinding
 from dataloader_lint.facts.forms import PARSERS, Form, form_of, kind_of_filled
-from dataloader_lint.facts.growth import adds_files, fills_fields, grown_as_local, grows_in
+from dataloader_lint.facts.growth import adds_files, fills_fields, gathers, grown_as_local, grows_in
 from dataloader_lint.facts.library import DICT_MAKERS
 from dataloader_lint.facts.module import last_name
 from dataloader_lint.facts.names import Kind, dotted
@@ -145,6 +145,7 @@ def sample_storage(dataset: Dataset, form: Form) -> Iterator[SampleStorage]:
         else:
             least = Level.INDEX if _numbers_names(container, dataset) else Level.KEY
             asked = use.indexed >= least or use.queried >= (Level.SAMPLE if _is_index(container) else least)
+            asked = asked or (use.itself is Level.SAMPLE and gathers(dataset, container.name, container.binding))
             stored = use.is_length or ((asked or use.is_gone_through) and container.grows)
             stored = stored and not _is_record(container, dataset)
         if stored and (use.is_length or is_reached_in_workers(dataset, use)):
