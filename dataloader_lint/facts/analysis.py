@@ -192,7 +192,7 @@ class Analysis:
     def datasets(self) -> list[Dataset]:
         """Every class of the file that is a Dataset."""
         if self._datasets is None:
-            self._datasets = list(datasets_in(self.session.reach, self.module, self.loaders))
+            self._datasets = list(datasets_in(self.session.reach, self.module))
         return self._datasets
 
     @property

@@ -14,10 +14,9 @@ from dataloader_lint.facts.bound_containers import BoundContainer, bound_contain
 from dataloader_lint.facts.classes import AttributeBinding, Bases
 from dataloader_lint.facts.forms import Form
 from dataloader_lint.facts.library import DATASET_BASES, DATASET_PACKAGES, ITERABLE_BASES
-from dataloader_lint.facts.loaders import Loader, loaders_in
+from dataloader_lint.facts.loaders import Loader
 from dataloader_lint.facts.module import ModuleFacts
 from dataloader_lint.facts.names import dotted
-from dataloader_lint.facts.project import Project
 from dataloader_lint.facts.reads import Reads, reads_of
 from dataloader_lint.facts.storage import SampleStorage, sample_storage
 from dataloader_lint.facts.tree import Scope
@@ -119,22 +118,16 @@ def dataset_kind(ev: Evaluator, klass: Class) -> str:
     return "map" if any(is_dataset_base(name) for name in libraries) else ""
 
 
-def datasets_in(reach: Reach, module: ModuleFacts, loaders: list[Loader]) -> Iterator[Dataset]:
+def datasets_in(reach: Reach, module: ModuleFacts) -> Iterator[Dataset]:
     """The Datasets that a module defines: by their bases, or because an object of theirs reaches a DataLoader."""
     ev = reach.ev
     for scope in module.root.descend():
         if not isinstance(scope.node, cst.ClassDef) or scope.parent is None:
             continue
-        if not ev.project.may_be_dataset(module, scope.node.name.value):
-            continue
         klass = Class(scope, ev.frame_of(scope.parent))
-        kind = dataset_kind(ev, klass)
-        if not kind:
-            if not looks_like_one(ev, klass) or not reaches_loader(ev, ev.project, klass, loaders):
-                continue
-            kind = "map"
-        bases = ev.bases(klass)
-        yield Dataset(klass, bases, ev, construction_of(ev, klass, bases), reads_of(ev, klass, bases), reach)
+        if reach.workers.is_dataset(klass):
+            bases = ev.bases(klass)
+            yield Dataset(klass, bases, ev, construction_of(ev, klass, bases), reads_of(ev, klass, bases), reach)
 
 
 def looks_like_one(ev: Evaluator, klass: Class) -> bool:
@@ -142,16 +135,9 @@ def looks_like_one(ev: Evaluator, klass: Class) -> bool:
     return "__getitem__" in own and "__len__" in own
 
 
-def reaches_loader(ev: Evaluator, project: Project, klass: Class, loaders: list[Loader]) -> bool:
-    """Whether a loader of this module, or of one that imports it, is given an object of the class."""
-    module = klass.scope.module
-    if any(_holds(ev, value, klass) for loader in loaders for value in loader.values("dataset")):
-        return True
-    for other in project.importers(module, [klass.node.name.value]):
-        for loader in loaders_in(ev, other):
-            if any(_holds(ev, value, klass) for value in loader.values("dataset")):
-                return True
-    return False
+def reaches_loader(ev: Evaluator, klass: Class, loaders: list[Loader]) -> bool:
+    """Whether one of some loaders is given an object of the class."""
+    return any(_holds(ev, value, klass) for loader in loaders for value in loader.values("dataset"))
 
 
 WRAPPERS = ("Subset", "ConcatDataset", "random_split", "ChainDataset")

@@ -194,19 +194,22 @@ class Project:
 
         Nearest first; `levels` bounds how far, `limit` how many.
         """
-        seen = {home}
-        level: Iterable[tuple[str, frozenset[bytes]]] = [(home, frozenset(name.encode() for name in names))]
+        own = frozenset(name.encode() for name in names)
+        seen = {home: own}  # the files, with the names that each was asked about
+        level: Iterable[tuple[str, frozenset[bytes]]] = [(home, own)]
         for _ in range(levels):
             above: list[tuple[Source, frozenset[bytes]]] = []
             for path, wanted in level:
                 for user in self._importers(path, wanted):
-                    if user.path in seen:
+                    known = seen.get(user.path)
+                    if known is not None and wanted <= known:
                         continue
-                    if len(seen) > limit:
-                        return
-                    seen.add(user.path)
-                    if user.makes_loaders and (facts := self.open(user.path)) is not None:
-                        yield facts
+                    if known is None:
+                        if len(seen) > limit:
+                            return
+                        if user.makes_loaders and (facts := self.open(user.path)) is not None:
+                            yield facts
+                    seen[user.path] = wanted if known is None else known | wanted
                     above.append((user, wanted))
             level = ((user.path, user.that_use(wanted)) for user, wanted in above)  # not of those on the last level
 

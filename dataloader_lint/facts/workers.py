@@ -39,6 +39,7 @@ MAX_FRAMES = 2
 MAX_STEPS = 4_000  # of evaluation, for one module
 MAX_USERS = 60
 MAX_LEVELS = 3
+MAX_CARRIED = 4  # from the file of a class over its heirs and the packages that hand them on
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,8 +100,18 @@ class Workers:
             return False
         if dataset_kind(self.ev, klass):
             return True
-        loaders = self.loaders(klass.scope.module)
-        return looks_like_one(self.ev, klass) and reaches_loader(self.ev, self.ev.project, klass, loaders)
+        return looks_like_one(self.ev, klass) and self._reaches_loader(klass)
+
+    def _reaches_loader(self, klass: Class) -> bool:
+        """Whether a loader of the class's module, or of one that can get at the class, is given an object of it."""
+        module = klass.scope.module
+        name = klass.node.name.value
+        for near in (module, *self.ev.project.importers(module, [name])):
+            if reaches_loader(self.ev, klass, self.loaders(near)):
+                return True
+        # A table of classes, or a function that looks in one, carries it to files that do not know its name.
+        further = self.ev.project.users(module.path, self.names_that_use(module, {name}), MAX_CARRIED, MAX_USERS)
+        return any(reaches_loader(self.ev, klass, self.loaders(each)) for each in further)
 
     def datasets(self, module: ModuleFacts) -> list[Class]:
         """The Datasets that a module defines."""
