@@ -26,7 +26,10 @@ class Bases:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AttributeBinding:
-    """One statement that binds `self.name`. `value` is None for a bare annotation; `path` follows an unpacking."""
+    """One statement that binds `self.name`. `value` is None for a bare annotation; `path` follows an unpacking.
+
+    `target` is where an assignment to several names has this one.
+    """
 
     name: str
     node: Node  # the statement: Assign, AnnAssign, AugAssign, For, With
@@ -35,6 +38,7 @@ class AttributeBinding:
     path: tuple[int, ...] = ()
     kind: Kind = Kind.VALUE
     annotation: cst.BaseExpression | None = None
+    target: Node | None = None
 
 
 def bases_of(ev: Evaluator, klass: Class) -> Bases:
@@ -158,7 +162,8 @@ def _bound_in(method: Scope) -> Iterator[AttributeBinding]:
             for each in assign.targets:
                 for target, path in target_paths(each.target):
                     if name := attribute(target):
-                        yield AttributeBinding(name, assign, scope, assign.value, path)
+                        place = target if path else None
+                        yield AttributeBinding(name, assign, scope, assign.value, path, target=place)
         for annotated in scope.own(cst.AnnAssign):
             if name := attribute(annotated.target):
                 yield AttributeBinding(

@@ -79,8 +79,8 @@ class SampleStorage:
 
     @property
     def node(self) -> Node:
-        """The statement that binds it."""
-        return self.container.binding.node
+        """The statement that binds it, or its place among several that one statement binds."""
+        return self.container.binding.target or self.container.binding.node
 
     @property
     def reading(self) -> str:
