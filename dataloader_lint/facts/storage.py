@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from dataloader_lint.facts import members
-from dataloader_lint.facts.classes import AttributeBinding
+from dataloader_lint.facts.classes import AttributeBinding, attribute_bindings
 from dataloader_lint.facts.forms import PARSERS, Form, form_of, kind_of_filled
 from dataloader_lint.facts.growth import adds_files, fills_fields, gathers, grown_as_local, grows_in
 from dataloader_lint.facts.library import DICT_MAKERS
@@ -130,6 +130,8 @@ def sample_storage(dataset: Dataset, form: Form) -> Iterator[SampleStorage]:
                 found = Form.DICT
             elif use.indexed is Level.KEY and not use.is_length and is_asked_by_name(dataset, use):
                 found = Form.DICT
+            elif _is_dict_elsewhere(dataset, container):
+                found = Form.DICT
         if found is not form or _holds_little(container):
             continue
         if form is Form.LIST:
@@ -150,6 +152,19 @@ def sample_storage(dataset: Dataset, form: Form) -> Iterator[SampleStorage]:
             stored = stored and not _is_record(container, dataset)
         if stored and (use.is_length or is_reached_in_workers(dataset, use)):
             yield SampleStorage(container, use, dataset)
+
+
+def _is_dict_elsewhere(dataset: Dataset, container: Container) -> bool:
+    """Whether the class or a base of it binds the attribute to an empty dict as well, or to one that is written out."""
+    return any(
+        isinstance(binding.value, cst.Dict)
+        or (isinstance(binding.value, cst.Call) and dotted(binding.value.func).rpartition(".")[2] in _DICTS)
+        for klass in dataset.bases.classes
+        for binding in attribute_bindings(klass.scope).get(container.name, ())
+    )
+
+
+_DICTS = frozenset({"OrderedDict", "defaultdict", "dict"})
 
 
 def _is_of_array(dataset: Dataset, binding: AttributeBinding) -> bool:
