@@ -39,7 +39,7 @@ _SUBJECTS = (
     (MEMOISING, (b"lru_cache", b"functools.cache", b"import cache")),
     (OPENCV, (b"cv2",)),
     (RANDOM, (b"default_rng(", b"RandomState(", b"random.Random(", b"torch.Generator(")),
-    (STORES, (b"h5py", b"lmdb", b"sqlite3", b"tarfile", b"zipfile")),
+    (STORES, (b"h5py", b"lmdb", b"openslide", b"rasterio", b"open_file(", b"sqlite3", b"tarfile", b"zipfile")),
     (THREADS, (b"_NUM_THREADS", b"set_num_threads")),
 )
 _LEADING = (

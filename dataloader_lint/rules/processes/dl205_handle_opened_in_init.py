@@ -3,9 +3,10 @@
 ## What it does
 Reports a handle that is opened in `__init__` of a Dataset, or in what `__init__` or `__len__` runs, and kept on the
 object or on another one that it keeps: `open`, `zipfile.ZipFile`, `tarfile.open`, `np.load` of an `.npz` file,
-`lmdb.open`, `h5py.File`, `sqlite3.connect`, `cv2.VideoCapture`, `multiprocessing.Manager()`, locks of `threading`, and
-generators. A handle that a script opens and gives to a Dataset counts where that reaches a DataLoader which may have
-workers. The report stands on the call that opens it.
+`lmdb.open`, `h5py.File`, `tables.open_file`, `sqlite3.connect`, `cv2.VideoCapture`, `rasterio.open`,
+`openslide.OpenSlide`, `multiprocessing.Manager()`, locks of `threading`, and generators. A handle that a script opens
+and gives to a Dataset counts where that reaches a DataLoader which may have workers. The report stands on the call that
+opens it.
 
 ## Why is this bad?
 Forked workers share the position of an open file. In 4,000 reads by 4 workers, 6 to 12 of 100 from an `open(..., "rb")`
