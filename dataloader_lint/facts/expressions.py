@@ -8,6 +8,8 @@ import libcst as cst
 
 from dataloader_lint.facts import containers, keywords
 from dataloader_lint.facts.library import LOADERS
+from dataloader_lint.facts.module import last_name
+from dataloader_lint.facts.names import Kind, resolve
 from dataloader_lint.facts.values import (
     ABSENT,
     NOTHING_KNOWN,
@@ -43,11 +45,36 @@ def subscript(ev: Evaluator, node: cst.CSTNode, frame: Frame) -> Values:
     keys = [value.value for value in index if isinstance(value, Const)] if index else []
     if len(keys) != len(index):
         stored = keywords.stored(ev, node.value, frame)
-        parts = (NOTHING_KNOWN if containers.picked(value, index) else ev.item(value, ABSENT) for value in found)
+        is_key = _is_key_of(node.slice[0].slice.value, node.value, frame)
+        parts = (
+            NOTHING_KNOWN if not is_key and containers.picked(value, index) else ev.item(value, ABSENT)
+            for value in found
+        )
         return merge(*parts, *stored)
     if all(isinstance(value, Mapping) for value in found):
         return merge(*(without_absent(keywords.lookup(ev, node.value, key, frame)) for key in keys))
     return merge(*(ev.item(value, key) for value in found for key in keys))
+
+
+def _is_key_of(index: cst.BaseExpression, whole: cst.BaseExpression, frame: Frame) -> bool:
+    """Whether an index is a key that a loop takes from the same dict: `for key in batch.keys(): batch[key]`."""
+    if not isinstance(index, cst.Name):
+        return False
+    tree = frame.scope.module.tree
+    bindings = resolve(index, tree)
+    for binding in bindings:
+        keys = binding.value
+        while isinstance(keys, cst.Call) and keys.args and last_name(keys.func) in ("list", "sorted", "tuple"):
+            keys = keys.args[0].value
+        if binding.kind is not Kind.ELEMENT or not isinstance(keys, cst.Call):
+            return False
+        owner = keys.func.value if isinstance(keys.func, cst.Attribute) else None
+        name, path = last_name(keys.func), binding.path
+        if owner is None or (name, path) not in (("keys", ()), ("items", (0,))):
+            return False
+        if tree.spelling(owner) != tree.spelling(whole):
+            return False
+    return bool(bindings)
 
 
 def conditional(ev: Evaluator, node: cst.CSTNode, frame: Frame) -> Values:
