@@ -37,6 +37,7 @@ class Place:
     indexed: Level = Level.NONE
     itself: Level = Level.NONE
     queried: Level = Level.NONE
+    is_gone_through: bool = False
 
 
 @dataclass(slots=True)
@@ -58,6 +59,7 @@ class Use:
         self.indexed = max(self.indexed, place.indexed)
         self.itself = max(self.itself, place.itself)
         self.queried = max(self.queried, place.queried)
+        self.is_gone_through |= place.is_gone_through
 
     def measure(self, place: Place) -> None:
         """Counts one more place that takes the length of the Dataset from it."""
@@ -193,9 +195,7 @@ class _Body:
         """What a loop that gives a sample a pass takes one by one."""
         for source in streams.gone_through(loop.iter, self.scope.module.tree):
             for name in self.attributes(source):
-                use = self.use(name)
-                use.places.append((loop.iter, self.scope))
-                use.is_gone_through = True
+                self.use(name).add(Place(loop.iter, self.scope, is_gone_through=True))
 
     def _taken_level(self, binding: Binding) -> Level:
         """What a loop that gives a sample a pass takes: the number of the sample, or an element of a list of keys."""

@@ -203,7 +203,7 @@ def _is_record(container: Container, dataset: Dataset) -> bool:
 
 def _is_of_columns(container: Container, dataset: Dataset, use: Use) -> bool:
     """Whether a list has one element for each field of the samples, `self.columns[0][index]`, and no lists in sight."""
-    if use.itself is not Level.NONE or use.queried is not Level.NONE or use.is_length:
+    if use.itself is not Level.NONE or use.queried is not Level.NONE or use.is_length or use.is_gone_through:
         return False
     return not any(kind_of_filled(each) or form_of(dataset.ev, each) is Form.LIST for each in container.elements)
 
