@@ -135,11 +135,21 @@ def _local_names(ev: Evaluator, binding: AttributeBinding) -> Iterator[tuple[Sco
             if made.node not in tree:
                 continue
             home = tree.scope_of(made.node)
-            if isinstance(made.node, cst.Subscript) and isinstance(made.node.value, cst.Name):
-                yield home, made.node.value.value  # a slice of what was filled
+            for part in _joined(made.node):
+                while isinstance(part, cst.Subscript):  # a slice of what was filled
+                    part = part.value
+                if isinstance(part, cst.Name):
+                    yield home, part.value
             for name, found in bindings_of(home).items():
                 if any(_written(each.value, each.path) is made.node for each in found):
                     yield home, name
+
+
+def _joined(node: Node) -> list[Node]:
+    """What lists are made of that were filled before: of a slice of one, or of several, `images + masks`."""
+    if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Add):
+        return [*_joined(node.left), *_joined(node.right)]
+    return [node] if isinstance(node, cst.Name | cst.Subscript) else []
 
 
 def _written(value: cst.BaseExpression | None, path: tuple[int, ...]) -> cst.BaseExpression | None:

@@ -8,6 +8,7 @@ from dataloader_lint.facts import keywords, options
 from dataloader_lint.facts.library import (
     LIST_MAKERS,
     MODULES,
+    PARSERS,
     PASS_THROUGH,
     POSITIVE_RESULTS,
     SAME_VALUE,
@@ -170,6 +171,8 @@ _STRING_METHODS = frozenset(
     }
 )
 _LISTS = frozenset({"readlines", "splitlines", "tolist", "to_list"})
+# Lists of all that an index of annotations knows.
+_IDS = frozenset({"COCO.getAnnIds", "COCO.getImgIds", "LVIS.get_ann_ids", "LVIS.get_img_ids"})
 # Methods of a tensor that hand out the same memory.
 _VIEWS = frozenset({"detach", "flatten", "requires_grad_", "reshape", "squeeze", "unsqueeze", "view"})
 # Methods of a tensor that give a tensor, besides those.
@@ -229,10 +232,17 @@ def of_method(ev: Evaluator, of: Value, name: str, call: cst.Call, frame: Frame)
             return (Const(of.value.startswith(prefix.value), of.default or prefix.default),)
     if isinstance(of, Made) and name in SELF_RETURNING and _is_module(ev, of):
         return (of,)
+    if isinstance(of, Made) and of.library in PARSERS and name == "get" and call.args:
+        key = constant(ev.values(call.args[0].value, frame))
+        return ev.item(of, ABSENT if key is None else key.value)
     if isinstance(of, Made) and of.library:
+        if f"{of.library.rpartition('.')[2]}.{name}" in _IDS:
+            return (Typed("list"),)
         return (Made(Library(f"{of.library}.{name}"), call, frame),)
     if isinstance(of, Made) and isinstance(of.by, Class):
         for base in ev.bases(of.by).libraries:
+            if f"{base.rpartition('.')[2]}.{name}" in _IDS:
+                return (Typed("list"),)
             return (Made(Library(f"{base}.{name}"), call, frame),)
     if isinstance(of, Typed) and of.kind == "path" and name in ("glob", "rglob", "iterdir"):
         return (Iterator(Typed("paths")),)

@@ -11,7 +11,7 @@ import libcst as cst
 from dataloader_lint.facts import members
 from dataloader_lint.facts.branches import on_the_way
 from dataloader_lint.facts.classes import AttributeBinding
-from dataloader_lint.facts.forms import PARSERS, Form, form_of, kind_of_filled
+from dataloader_lint.facts.forms import Form, form_of, is_of_pairs, is_parsed, kind_of_filled
 from dataloader_lint.facts.growth import adds_files, fills_fields, grown_as_local, grows_in
 from dataloader_lint.facts.library import DICT_MAKERS
 from dataloader_lint.facts.module import last_name
@@ -93,7 +93,7 @@ class SampleStorage:
     def kind(self) -> str:
         """What the container is called: `dict`, `set`, `COCO`."""
         value = self.container.value
-        if isinstance(value, Made) and value.library and not _is_parsed(value):
+        if isinstance(value, Made) and value.library and not is_parsed(value):
             return f"`{value.library.rpartition('.')[2]}`"
         return value.kind if isinstance(value, Sequence) else "dict"
 
@@ -120,7 +120,7 @@ def sample_storage(dataset: Dataset, form: Form) -> Iterator[SampleStorage]:
     for container in containers_of(dataset):
         use = dataset.reads.of(container.name)
         found = container.form
-        if found is Form.LIST and _is_parsed(container.value):
+        if found is Form.LIST and is_parsed(container.value):
             if use.is_named or _is_called(dataset, container.name, ("items", "keys", "values")):
                 found = Form.DICT
             elif use.indexed is Level.KEY and not use.is_length and _is_asked_by_name(dataset, use):
@@ -129,11 +129,13 @@ def sample_storage(dataset: Dataset, form: Form) -> Iterator[SampleStorage]:
             continue
         if form is Form.LIST:
             # What a file holds may be a dict as well, which is asked for keys.
-            grows = container.grows and not _is_parsed(container.value)
+            grows = container.grows and not is_parsed(container.value)
             stored = use.indexed is Level.INDEX or use.is_length or (use.indexed is Level.KEY and grows)
             stored = stored and not shares_elements(dataset, container)
         else:
-            least = Level.INDEX if _numbers_names(container, dataset) else Level.KEY
+            # Most dicts of pairs number names.
+            numbers = is_of_pairs(container.value) or _numbers_names(container, dataset)
+            least = Level.INDEX if numbers else Level.KEY
             asked = use.indexed >= least or use.queried >= (Level.SAMPLE if _is_index(container) else least)
             stored = use.is_length or (asked and container.grows)
             stored = stored and not _is_record(container, dataset)
@@ -177,11 +179,6 @@ def _is_of_array(dataset: Dataset, binding: AttributeBinding) -> bool:
         node = node.value
     found = dataset.ev.values(node, members.method_frame(dataset.ev, binding.method, dataset.self_value))
     return bool(found) and all(isinstance(value, Typed) and value.kind in ("array", "tensor") for value in found)
-
-
-def _is_parsed(value: Value) -> bool:
-    """Whether it is what a file of JSON holds, a list or a dict."""
-    return isinstance(value, Made) and value.library in PARSERS
 
 
 def _is_record(container: Container, dataset: Dataset) -> bool:
