@@ -39,7 +39,7 @@ def added_to(dataset: Dataset, name: str, binding: AttributeBinding) -> list[tup
         for inner in scope.descend()
         for added in _additions(dataset.ev, inner, classes.receiver_name(scope), name)
     ]
-    for scope, local in _local_names(dataset.ev, binding):
+    for scope, local in local_names(dataset.ev, binding):
         found.extend((added, scope) for added in _additions(dataset.ev, scope, "", local))
     return found
 
@@ -53,7 +53,7 @@ def adds_files(dataset: Dataset, name: str, binding: AttributeBinding) -> bool:
 def fills_fields(dataset: Dataset, name: str, binding: AttributeBinding) -> bool:
     """Whether lists grow inside a dict: `self.columns["label"].append(label)`, or one is stored in it."""
     places = [(scope, classes.receiver_name(scope), name) for scope in _construction(dataset)]
-    places += [(scope, "", local) for scope, local in _local_names(dataset.ev, binding)]
+    places += [(scope, "", local) for scope, local in local_names(dataset.ev, binding)]
     for scope, own, held in places:
         for call in scope.own(cst.Call):
             if isinstance(call.func, cst.Attribute) and call.func.attr.value in _ADDERS:
@@ -117,13 +117,13 @@ _ARRAY_MAKERS = frozenset(
 
 def grown_as_local(ev: Evaluator, binding: AttributeBinding) -> bool:
     """Whether the value is grown under a local name before it is kept: `items = []`, a loop, `self.items = items`."""
-    for scope, name in _local_names(ev, binding):
+    for scope, name in local_names(ev, binding):
         if any(True for _ in _additions(ev, scope, "", name)):
             return True
     return False
 
 
-def _local_names(ev: Evaluator, binding: AttributeBinding) -> Iterator[tuple[Scope, str]]:
+def local_names(ev: Evaluator, binding: AttributeBinding) -> Iterator[tuple[Scope, str]]:
     """The local names under which the value of a binding was filled: here, or in the function that returns it."""
     if isinstance(binding.value, cst.Name):
         yield binding.method, binding.value.value

@@ -11,6 +11,7 @@ import libcst as cst
 from dataloader_lint.facts import members
 from dataloader_lint.facts.branches import on_the_way
 from dataloader_lint.facts.classes import AttributeBinding
+from dataloader_lint.facts.entries import has_entry_for_each, has_files_of_each
 from dataloader_lint.facts.forms import Form, form_of, is_of_pairs, is_parsed, kind_of_filled
 from dataloader_lint.facts.growth import adds_files, fills_fields, grown_as_local, grows_in
 from dataloader_lint.facts.library import DICT_MAKERS
@@ -131,12 +132,14 @@ def sample_storage(dataset: Dataset, form: Form) -> Iterator[SampleStorage]:
             # What a file holds may be a dict as well, which is asked for keys.
             grows = container.grows and not is_parsed(container.value)
             stored = use.indexed is Level.INDEX or use.is_length or (use.indexed is Level.KEY and grows)
+            stored = stored or (use.itself is Level.SAMPLE and has_files_of_each(dataset, container))
             stored = stored and not shares_elements(dataset, container)
         else:
             # Most dicts of pairs number names.
             numbers = is_of_pairs(container.value) or _numbers_names(container, dataset)
             least = Level.INDEX if numbers else Level.KEY
             asked = use.indexed >= least or use.queried >= (Level.SAMPLE if _is_index(container) else least)
+            asked = asked or (use.itself is Level.SAMPLE and container.grows and has_entry_for_each(dataset, container))
             stored = use.is_length or (asked and container.grows)
             stored = stored and not _is_record(container, dataset)
         if stored and (use.is_length or is_reached_in_workers(dataset, use)):
