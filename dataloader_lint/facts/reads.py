@@ -14,6 +14,7 @@ import libcst as cst
 from dataloader_lint.facts import classes
 from dataloader_lint.facts.classes import Bases
 from dataloader_lint.facts.names import Binding, Kind, resolve
+from dataloader_lint.facts.told_apart import is_no_list
 from dataloader_lint.facts.tree import Scope, parameters
 from dataloader_lint.facts.values import Class, Evaluator, Function, Method
 
@@ -263,6 +264,8 @@ class _Body:
             if self.level(owner) is not Level.NONE:
                 return  # indexes a part of the sample
             owner = owner.value
+        if is_no_list(node, owner, self.scope):
+            return
         for name in self.attributes(owner):
             use = self.use(name)
             use.places.append((node, self.scope))
@@ -376,6 +379,8 @@ def _length_of(body: _Body, node: cst.BaseExpression, scope: Scope, depth: int) 
             measured = call.args[0].value
             while isinstance(measured, cst.Subscript) and not _is_numbered(measured):
                 measured = measured.value
+            if is_no_list(call, measured, scope):
+                continue
             for name in body.attributes(measured):
                 body.use(name).is_length = True
     for attribute in tree.find(node, cst.Attribute):

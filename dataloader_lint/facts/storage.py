@@ -131,7 +131,8 @@ def sample_storage(dataset: Dataset, form: Form) -> Iterator[SampleStorage]:
         if form is Form.LIST:
             # What a file holds may be a dict as well, which is asked for keys.
             grows = container.grows and not is_parsed(container.value)
-            stored = use.indexed is Level.INDEX or use.is_length or (use.indexed is Level.KEY and grows)
+            indexed = use.indexed if use.itself is use.indexed or _has_lists(dataset, container) else use.itself
+            stored = indexed is Level.INDEX or use.is_length or (indexed is Level.KEY and grows)
             stored = stored or (use.itself is Level.SAMPLE and has_files_of_each(dataset, container))
             stored = stored and not shares_elements(dataset, container)
         else:
@@ -144,6 +145,14 @@ def sample_storage(dataset: Dataset, form: Form) -> Iterator[SampleStorage]:
             stored = stored and not _is_record(container, dataset)
         if stored and (use.is_length or is_reached_in_workers(dataset, use)):
             yield SampleStorage(container, use, dataset)
+
+
+def _has_lists(dataset: Dataset, container: Container) -> bool:
+    """Whether the elements of a list are lists; of what else may be in it, arrays of all samples are most likely."""
+    found = container.elements
+    if any(kind_of_filled(each) is Form.LIST or form_of(dataset.ev, each) is Form.LIST for each in found):
+        return True
+    return fills_fields(dataset, container.name, container.binding)
 
 
 def _is_asked_by_name(dataset: Dataset, use: Use) -> bool:

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from dataloader_lint.facts.branches import tests_around
+from dataloader_lint.facts.branches import on_the_way, tests_around
 from dataloader_lint.facts.classes import AttributeBinding
 from dataloader_lint.facts.forms import Form
 from dataloader_lint.facts.names import dotted
+from dataloader_lint.facts.tree import Scope
 from dataloader_lint.facts.values import Frame
 
 _TYPES = {Form.DICT: frozenset({"dict", "Mapping"}), Form.LIST: frozenset({"list", "tuple", "Sequence"})}
@@ -30,8 +31,20 @@ def is_told_apart(binding: AttributeBinding, form: Form) -> bool:
 
 def _tests_of_type(binding: AttributeBinding, value: cst.BaseExpression) -> Iterator[tuple[frozenset[str], bool]]:
     """The types by which the value is told, each with whether it is of one of them where the binding stands."""
-    tree = binding.method.module.tree
-    for test, answer in tests_around(binding.node, Frame(binding.method)):
+    return _types_told(value, tests_around(binding.node, Frame(binding.method)), binding.method)
+
+
+def is_no_list(node: cst.CSTNode, value: cst.BaseExpression, scope: Scope) -> bool:
+    """Whether a test on the way to a node says that a value is no list: the `else` of `isinstance(self.x, list)`."""
+    tests = [(each.test, each.wanted) for each in on_the_way(node, scope)]
+    return any(not answer and "list" in names for names, answer in _types_told(value, tests, scope))
+
+
+def _types_told(
+    value: cst.BaseExpression, tests: list[tuple[cst.BaseExpression, bool]], scope: Scope
+) -> Iterator[tuple[frozenset[str], bool]]:
+    tree = scope.module.tree
+    for test, answer in tests:
         while isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
             test, answer = test.expression, not answer
         if not isinstance(test, cst.Call) or dotted(test.func) != "isinstance" or len(test.args) != 2:
