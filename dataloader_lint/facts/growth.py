@@ -13,11 +13,12 @@ from dataloader_lint.facts.forms import Form, form_of, is_few, kind_of_filled
 from dataloader_lint.facts.library import DATASET_BASES, ITERABLE_BASES
 from dataloader_lint.facts.names import bindings_of, resolve
 from dataloader_lint.facts.tree import Node, Scope, function_scope
-from dataloader_lint.facts.values import Class, Const, Evaluator, Library, Made, Mapping, Sequence
+from dataloader_lint.facts.values import Class, Const, Evaluator, Library, Made, Mapping, Sequence, Value
 
 if TYPE_CHECKING:
     from dataloader_lint.facts.datasets import Dataset
 
+MAX_DEPTH = 4
 _ADDERS = frozenset({"append", "extend", "add", "insert", "appendleft", "update", "setdefault"})
 
 
@@ -129,20 +130,25 @@ def local_names(ev: Evaluator, binding: AttributeBinding) -> Iterator[tuple[Scop
         yield binding.method, binding.value.value
     receiver = ev.frame_of(binding.method).receiver
     for made in members.bound(ev, binding, receiver) if isinstance(receiver, Made) else ():
-        if isinstance(made, Sequence | Mapping):
-            scope = made.frame.scope
-            tree = scope.module.tree
-            if made.node not in tree:
-                continue
-            home = tree.scope_of(made.node)
-            for part in _joined(made.node):
-                while isinstance(part, cst.Subscript):  # a slice of what was filled
-                    part = part.value
-                if isinstance(part, cst.Name):
-                    yield home, part.value
-            for name, found in bindings_of(home).items():
-                if any(_written(each.value, each.path) is made.node for each in found):
-                    yield home, name
+        yield from _names_behind(ev, made, 0)
+
+
+def _names_behind(ev: Evaluator, made: Value, depth: int) -> Iterator[tuple[Scope, str]]:
+    """The names of what a value is, or is a slice of, or was joined from."""
+    if not isinstance(made, Sequence | Mapping) or made.node not in made.frame.scope.module.tree or depth > MAX_DEPTH:
+        return
+    tree = made.frame.scope.module.tree
+    home = tree.scope_of(made.node)
+    for part in _joined(made.node):
+        while isinstance(part, cst.Subscript):
+            part = part.value
+        if isinstance(part, cst.Name):
+            yield home, part.value
+            for each in ev.values(part, made.frame):
+                yield from _names_behind(ev, each, depth + 1)
+    for name, found in bindings_of(home).items():
+        if any(_written(each.value, each.path) is made.node for each in found):
+            yield home, name
 
 
 def _joined(node: Node) -> list[Node]:
