@@ -37,6 +37,8 @@ def has_entry_for_each(dataset: Dataset, container: Container) -> bool:
     stores = [each for place in places for each in _stores(*place)]
     if any(_is_of_file(assign, key, scope) or _holds_files(assign.value) for assign, key, scope in stores):
         return True
+    if any(_gathers_samples(dataset, *place) for place in places):
+        return True
     records = bool(stores) and all(_is_record(dataset.ev, assign, scope) for assign, _, scope in stores)
     return records and any(_makes_index(dataset, *place) for place in places)
 
@@ -170,10 +172,33 @@ def _makes_index(dataset: Dataset, scope: Scope, own: str, name: str) -> bool:
         for call in tree.find(loop.body, cst.Call):
             if isinstance(call.func, cst.Attribute) and call.func.attr.value == "append" and call.args:
                 kept = call.func.value
-                is_index = isinstance(kept, cst.Attribute) and dataset.reads.of(kept.attr.value).is_length
-                if is_index and _comes_from(call.args[0].value, loop, scope):
+                if _is_samples(dataset, kept) and _comes_from(call.args[0].value, loop, scope):
                     return True
     return False
+
+
+def _gathers_samples(dataset: Dataset, scope: Scope, own: str, name: str) -> bool:
+    """Whether a loop over the samples adds to lists in the dict: `self.of_class[label].append(sample)`."""
+    tree = scope.module.tree
+    for call in scope.own(cst.Call):
+        if not isinstance(call.func, cst.Attribute) or call.func.attr.value not in ("add", "append"):
+            continue
+        owner = call.func.value
+        if isinstance(owner, cst.Call) and isinstance(owner.func, cst.Attribute):  # .setdefault(label, []).append(...)
+            owner = owner.func.value
+        elif isinstance(owner, cst.Subscript):
+            owner = owner.value
+        else:
+            continue
+        if _is_it(owner, own, name):
+            loops = (above for above in tree.ancestors(call) if isinstance(above, cst.For))
+            if any(_is_samples(dataset, each) for loop in loops for each in _iterated(loop.iter)):
+                return True
+    return False
+
+
+def _is_samples(dataset: Dataset, node: cst.BaseExpression) -> bool:
+    return isinstance(node, cst.Attribute) and dataset.reads.of(node.attr.value).is_length
 
 
 def _iterated(node: Node) -> Iterator[cst.BaseExpression]:
