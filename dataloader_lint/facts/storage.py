@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from dataloader_lint.facts import members
+from dataloader_lint.facts import classes, members
 from dataloader_lint.facts.branches import on_the_way
 from dataloader_lint.facts.classes import AttributeBinding
 from dataloader_lint.facts.entries import has_entry_for_each, has_files_of_each
@@ -25,6 +25,7 @@ from dataloader_lint.facts.unreached import is_reached_in_workers
 from dataloader_lint.facts.values import (
     UNKNOWN,
     Const,
+    Element,
     Evaluator,
     Made,
     Mapping,
@@ -134,7 +135,7 @@ def sample_storage(dataset: Dataset, form: Form) -> Iterator[SampleStorage]:
             indexed = use.indexed if use.itself is use.indexed or _has_lists(dataset, container) else use.itself
             stored = indexed is Level.INDEX or use.is_length or (indexed is Level.KEY and grows)
             stored = stored or (use.itself is Level.SAMPLE and has_files_of_each(dataset, container))
-            stored = stored and not shares_elements(dataset, container)
+            stored = stored and not shares_elements(dataset, container) and not _is_two_things(dataset, container)
         else:
             # Most dicts of pairs number names.
             numbers = is_of_pairs(container.value) or _numbers_names(container, dataset)
@@ -153,6 +154,18 @@ def _has_lists(dataset: Dataset, container: Container) -> bool:
     if any(kind_of_filled(each) is Form.LIST or form_of(dataset.ev, each) is Form.LIST for each in found):
         return True
     return fills_fields(dataset, container.name, container.binding)
+
+
+def _is_two_things(dataset: Dataset, container: Container) -> bool:
+    """Whether a part of a file of JSON has the name of what another class of the Dataset keeps.
+
+    What is asked for the index tells nothing of it then: `self.labels` may be classes here, and cached masks in a base.
+    """
+    if not isinstance(container.value, Element):
+        return False
+    home = classes.class_of(container.binding.method)
+    others = (each.scope for each in dataset.bases.classes if each.scope is not home)
+    return any(container.name in classes.attribute_bindings(each) for each in others)
 
 
 def _is_asked_by_name(dataset: Dataset, use: Use) -> bool:
