@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 MARK = "sys.path"
-_ADDING = re.compile(r"sys\.path|\badd_\w*path\w*\(")
+_ADDING = re.compile(r"sys\.path(?:\.(?:append|extend|insert)\(|\s*\+?=|\[)|\badd_\w*path\w*\(")
 _ASSIGNED = re.compile(r"\s*(\w+)\s*(?::[^=]*)?=(.*)")
 _TEXT = re.compile(r"""["']([^"'\n]*)["']""")
 _IMPORTED = re.compile(r"^import[ \t]+(\w+)", re.MULTILINE)

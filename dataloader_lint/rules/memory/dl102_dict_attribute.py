@@ -4,7 +4,8 @@
 Reports an attribute that a Dataset binds to a dict, a set, a `defaultdict`, `Counter` or `OrderedDict`, or an object
 that is known to hold such dicts (the `COCO` index of pycocotools), when it grows with the data and worker code reads it
 for every sample: its keys come from a loop over samples or files, and it is asked for the index, for what stands at the
-index in another container, or its `len()` is the length of the Dataset. A dict of growing lists counts too.
+index in another container, or its `len()` is the length of the Dataset. A dict of growing lists counts too, and asked
+for a part of the sample one that has an entry for each file, holds the files of folders, or gathers the samples.
 Nothing is said where all loaders in sight that read the Dataset are written without workers: nobody copies it there.
 
 ## Why is this bad?
