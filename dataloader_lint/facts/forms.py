@@ -59,7 +59,8 @@ def form_of(ev: Evaluator, value: Value, depth: int = 0) -> Form:
         return _form_of_sequence(ev, value, depth + 1)
     if isinstance(value, Mapping):
         node = value.node
-        return Form.DICT if isinstance(node, cst.DictComp) or _has_many_pairs(ev, value, depth) else Form.SMALL
+        is_long = isinstance(node, cst.DictComp) or _has_many_pairs(ev, value, depth) or has_list(ev, value, depth)
+        return Form.DICT if is_long else Form.SMALL
     if isinstance(value, Typed):
         if value.kind in ("list", "list of str", "list of int"):
             return Form.LIST
@@ -74,6 +75,12 @@ def form_of(ev: Evaluator, value: Value, depth: int = 0) -> Form:
         if library.partition(".")[0] in ("numpy", "torch", "pandas", "pyarrow", "h5py"):
             return Form.ARRAY
     return Form.LIST if is_parsed(value) else Form.OTHER
+
+
+def has_list(ev: Evaluator, value: Mapping, depth: int = 0) -> bool:
+    """Whether a list that follows the data stands in a dict that is written out: `{"text": sorted(texts)}`."""
+    entries = value.node.elements if isinstance(value.node, cst.Dict) else ()
+    return any(Form.LIST in _forms(ev, ev.values(each.value, value.frame), depth + 1) for each in entries)
 
 
 def _has_many_pairs(ev: Evaluator, value: Mapping, depth: int) -> bool:

@@ -146,8 +146,10 @@ def _names_behind(ev: Evaluator, made: Value, depth: int) -> Iterator[tuple[Scop
             yield home, part.value
             for each in ev.values(part, made.frame):
                 yield from _names_behind(ev, each, depth + 1)
+    parent = tree.parent(made.node)
+    kept = tree.parent(parent) if isinstance(parent, cst.DictElement) else made.node  # `{"train": [], "val": []}`
     for name, found in bindings_of(home).items():
-        if any(_written(each.value, each.path) is made.node for each in found):
+        if any(_written(each.value, each.path) is kept for each in found):
             yield home, name
 
 

@@ -19,6 +19,7 @@ from dataloader_lint.facts.values import (
     ABSENT,
     NONE,
     NOTHING_KNOWN,
+    UNKNOWN,
     Attr,
     Class,
     Const,
@@ -68,6 +69,8 @@ def of_library(ev: Evaluator, callee: Library, call: cst.Call, frame: Frame) -> 
             return ev.values(last, frame)
         if name == "builtins.getattr":
             return _getattr(ev, call, frame)
+    if name == "builtins.sum" and _are_lists(ev, [arg.value for arg in call.args][1:2], frame):
+        return (Typed("list"),)
     if name in ("builtins.min", "builtins.max"):
         return _extreme(ev, name, call, frame)
     if name in ("os.environ.get", "os.getenv"):
@@ -201,6 +204,11 @@ def of_method(ev: Evaluator, of: Value, name: str, call: cst.Call, frame: Frame)
     """`of.name(...)` where `of` is no object of the project."""
     if name in _LISTS:
         return (Sequence("list", call, frame),)
+    if name == "to_dict" and _is_by_records(ev, call, frame):
+        return (Typed("list"),)
+    # A pool's: nothing else that has such a method is given a list as the second argument.
+    if name in ("map", "starmap") and of is UNKNOWN and _are_lists(ev, [arg.value for arg in call.args][1:2], frame):
+        return (Typed("list"),)
     if name in ("split", "rsplit") and _splits_text(ev, of, call, frame):
         return (Typed("list of str"),)
     if isinstance(of, Typed | Const) and name in _STRING_METHODS:
@@ -253,6 +261,18 @@ def of_method(ev: Evaluator, of: Value, name: str, call: cst.Call, frame: Frame)
     if isinstance(of, Library):
         return (Made(Library(f"{of.name}.{name}"), call, frame),)
     return NOTHING_KNOWN
+
+
+def _are_lists(ev: Evaluator, given: list[cst.BaseExpression], frame: Frame) -> bool:
+    found = merge(*(ev.values(each, frame) for each in given))
+    return bool(found) and all(isinstance(each, Sequence) and each.kind == "list" for each in found)
+
+
+def _is_by_records(ev: Evaluator, call: cst.Call, frame: Frame) -> bool:
+    """`table.to_dict("records")`: a list with a dict for each row."""
+    given = _keyword(call, "orient") or next((arg.value for arg in call.args if arg.keyword is None), None)
+    known = constant(ev.values(given, frame)) if given is not None else None
+    return known is not None and known.value == "records"
 
 
 def _is_module(ev: Evaluator, value: Made) -> bool:

@@ -12,7 +12,7 @@ from dataloader_lint.facts import classes, members
 from dataloader_lint.facts.branches import on_the_way
 from dataloader_lint.facts.classes import AttributeBinding
 from dataloader_lint.facts.entries import has_entry_for_each, has_files_of_each
-from dataloader_lint.facts.forms import Form, form_of, is_of_pairs, is_parsed, kind_of_filled
+from dataloader_lint.facts.forms import Form, form_of, has_list, is_of_pairs, is_parsed, kind_of_filled
 from dataloader_lint.facts.growth import adds_files, fills_fields, grown_as_local, grows_in
 from dataloader_lint.facts.library import DICT_MAKERS
 from dataloader_lint.facts.module import last_name
@@ -139,7 +139,7 @@ def sample_storage(dataset: Dataset, form: Form) -> Iterator[SampleStorage]:
         else:
             # Most dicts of pairs number names.
             numbers = is_of_pairs(container.value) or _numbers_names(container, dataset)
-            least = Level.INDEX if numbers else Level.KEY
+            least = Level.INDEX if numbers or _is_written_out(container, dataset) else Level.KEY
             asked = use.indexed >= least or use.queried >= (Level.SAMPLE if _is_index(container) else least)
             asked = asked or (use.itself is Level.SAMPLE and container.grows and has_entry_for_each(dataset, container))
             stored = use.is_length or (asked and container.grows)
@@ -219,6 +219,8 @@ def _is_record(container: Container, dataset: Dataset) -> bool:
         return False  # a file of which nobody knows what is in it
     if fills_fields(dataset, container.name, container.binding):
         return False
+    if isinstance(value, Mapping) and has_list(dataset.ev, value):
+        return False
     return not any(kind_of_filled(each) or form_of(dataset.ev, each) is Form.LIST for each in container.elements)
 
 
@@ -235,6 +237,13 @@ def _numbers_names(container: Container, dataset: Dataset) -> bool:
     if isinstance(names, cst.Attribute) and dataset.reads.of(names.attr.value).is_length:
         return False
     return bool(targets) and dotted(targets[0].value) == made.value.value
+
+
+def _is_written_out(container: Container, dataset: Dataset) -> bool:
+    """Whether a dict is written out and nothing is added to it, so that a list in it is all that may be long."""
+    if not isinstance(container.value, Mapping) or not isinstance(container.value.node, cst.Dict):
+        return False
+    return not grows_in(dataset, container.name) and not grown_as_local(dataset.ev, container.binding)
 
 
 def _is_index(container: Container) -> bool:
