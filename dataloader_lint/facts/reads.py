@@ -140,7 +140,7 @@ class _Body:
             self._running.discard(key)
             if binding.kind is Kind.ELEMENT:
                 level = level if level is Level.INDEX else min(level, Level.SAMPLE)
-            elif path:
+            elif binding.path:
                 level = _part_level(value, path, level)
             self._levels[key] = level
         return self._levels[key]
@@ -351,10 +351,13 @@ def _written_out(value: cst.BaseExpression, path: tuple[int, ...]) -> tuple[cst.
 
 
 def _part_level(value: cst.BaseExpression, path: tuple[int, ...], level: Level) -> Level:
-    """A part of an unpacked value: `divmod(index, n)` gives indices, but a pair that a sampler hands out only one."""
+    """A part of an unpacked value: `divmod(index, n)` gives indices, but a pair that a sampler hands out only one.
+
+    What is unpacked side by side with others is most often a label of the sample.
+    """
     if level is not Level.INDEX:
         return min(level, Level.SAMPLE)
-    return Level.SAMPLE if isinstance(value, cst.Name) and path != (0,) else level
+    return Level.SAMPLE if isinstance(value, cst.Name) and path not in ((), (0,)) else level
 
 
 def _lengths(ev: Evaluator, bases: Bases, reads: Reads) -> None:
