@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from dataloader_lint.facts.outline import outline, statements, that_use
+from dataloader_lint.facts.search_paths import added_folders
 from dataloader_lint.facts.sources import Source, Sources
 from dataloader_lint.gate import Gate
 
@@ -115,3 +116,26 @@ def test_files_are_looked_at_by_the_gate_once(project: Path) -> None:
     assert gate.turned_away(quiet) and not gate.turned_away(train)
     assert gate.subjects(quiet, b"DataLoader") == frozenset()
     assert Gate((b"make",)).subjects(quiet, b"make(1)") == {"loading"}
+
+
+@pytest.mark.parametrize(
+    ("line", "added"),
+    [
+        ('sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))', "lib"),
+        ("sys.path.append('./tools/lib')", "tools/lib"),
+        ('lib_path = osp.join(here, "lib")\nadd_path(lib_path)', "tools/lib"),
+        ('sys.path.append(str(Path(__file__).parents[1] / "lib"))', "tools/lib"),  # the nearest one
+        ('sys.path.append("../src/../lib")', ""),
+        ('sys.path.append("..")', ""),  # is looked through anyway
+        ('sys.path.insert(0, f"{root}/lib")', ""),
+        ('folder = "lib"\nsys.path += [folder]', "tools/lib"),
+        ('folder = "lib"\nprint(folder, sys.path)', ""),
+        ('sys.path.append("nowhere")', ""),
+    ],
+)
+def test_folders_that_a_script_adds(tmp_path: Path, line: str, added: str) -> None:
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "tools" / "lib").mkdir(parents=True)
+    script = tmp_path / "tools" / "train.py"
+    expected = [str(tmp_path / added)] if added else []
+    assert list(added_folders(str(script), f"import sys\n{line}\n", str(tmp_path))) == expected

@@ -15,6 +15,7 @@ import libcst as cst
 
 from dataloader_lint.facts import classes, keywords
 from dataloader_lint.facts.branches import is_reached
+from dataloader_lint.facts.library import SAME_VALUE
 from dataloader_lint.facts.loaders import Loader, loader_of
 from dataloader_lint.facts.module import ModuleFacts, last_name
 from dataloader_lint.facts.names import Binding, Kind, bindings_of, dotted, resolve
@@ -337,6 +338,10 @@ def _kind_of_constant(value: object) -> Device:
     return {"cpu": Device.CPU, "cuda": Device.CUDA}.get(kind, Device.OTHER)
 
 
+# Functions that hand back what they are given, by the last part of their names.
+_HANDING_BACK = frozenset(name.rpartition(".")[2] for name in SAME_VALUE)
+
+
 def _may_be_part(node: cst.CSTNode | None, frame: Frame, depth: int = 0) -> bool:
     """A cheap look before the evaluation: whether an expression can be part of what a loop or `next` gave.
 
@@ -345,8 +350,9 @@ def _may_be_part(node: cst.CSTNode | None, frame: Frame, depth: int = 0) -> bool
     while isinstance(node, cst.Subscript):
         node = node.value
     if isinstance(node, cst.Call):
-        if isinstance(node.func, cst.Attribute):  # batch.squeeze().to(device), iterator.next()
-            return _may_be_part(node.func.value, frame, depth)
+        if isinstance(node.func, cst.Attribute):  # batch.squeeze(), iterator.next(), autograd.Variable(batch)
+            given = node.args[:1] if node.func.attr.value in _HANDING_BACK else ()
+            return any(_may_be_part(each, frame, depth) for each in (node.func.value, *(arg.value for arg in given)))
         name = node.func.value if isinstance(node.func, cst.Name) else ""
         return (name not in ("super", "len") and bool(name) and not name[0].isupper()) or any(
             _may_be_part(arg.value, frame, depth) for arg in node.args[:1]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from dataloader_lint.facts import keywords
-from dataloader_lint.facts.library import LOADERS, PASS_THROUGH, TYPED_RESULTS
+from dataloader_lint.facts.library import LOADERS, PARSERS, PASS_THROUGH, TYPED_RESULTS
 from dataloader_lint.facts.names import STAR, dotted
 from dataloader_lint.facts.values import (
     ABSENT,
@@ -205,7 +205,8 @@ def item(ev: Evaluator, value: Value, index: object) -> Values:
     if isinstance(value, Made) and value.library in ("h5py.File", "h5py.Group") and isinstance(index, str):
         return (Made(Library("h5py.Dataset"), value.call, value.frame),)  # or a group: it lives on the file's handle
     if isinstance(value, Made) and value.library and value.library not in LOADERS:
-        return NOTHING_KNOWN
+        if value.library not in PARSERS or not (index is ABSENT or isinstance(index, str)):
+            return NOTHING_KNOWN
     return part(Element(value, None if index is ABSENT else index))
 
 

@@ -131,8 +131,12 @@ def datasets_in(reach: Reach, module: ModuleFacts) -> Iterator[Dataset]:
 
 
 def looks_like_one(ev: Evaluator, klass: Class) -> bool:
+    """Whether objects of a class, whatever it derives from, can be indexed and measured."""
     own = classes.methods_of(klass.scope)
-    return "__getitem__" in own and "__len__" in own
+    if "__getitem__" in own and "__len__" in own:
+        return True
+    bases = ev.bases(klass).classes
+    return len(bases) > 1 and all(classes.find_method(ev, bases, name) for name in ("__getitem__", "__len__"))
 
 
 def reaches_loader(ev: Evaluator, klass: Class, loaders: list[Loader]) -> bool:

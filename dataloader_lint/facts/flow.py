@@ -51,9 +51,9 @@ class _Flow(Generic[P]):
                 if self._backwards(above, child, reached):
                     return reached, True
             elif isinstance(above, cst.For) and child is body:
-                self._carried(above, use, reached)
-                if self._own(above, reached):
+                if self._own(above, reached):  # anew in each round, so that nothing comes from the one before
                     return reached, True
+                self._carried(above, use, reached)
             elif isinstance(above, cst.While) and child is body:
                 self._carried(above, use, reached)
             elif isinstance(above, cst.With) and child is body:

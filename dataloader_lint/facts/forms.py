@@ -6,9 +6,10 @@ from enum import Enum
 
 import libcst as cst
 
-from dataloader_lint.facts.library import DICT_MAKERS, LIST_MAKERS
+from dataloader_lint.facts.library import DICT_MAKERS, LIST_MAKERS, PARSERS
 from dataloader_lint.facts.values import (
     Const,
+    Element,
     Evaluator,
     Frame,
     Library,
@@ -41,7 +42,13 @@ def kind_of_filled(value: Value) -> Form | None:
 
 
 MAX_DEPTH = 6
-PARSERS = ("json.load", "json.loads")
+
+
+def is_parsed(value: Value) -> bool:
+    """Whether it is what a file of JSON holds, or what stands in it under a name: a list or a dict."""
+    while isinstance(value, Element):
+        value = value.of
+    return isinstance(value, Made) and value.library in PARSERS
 
 
 def form_of(ev: Evaluator, value: Value, depth: int = 0) -> Form:
@@ -52,9 +59,8 @@ def form_of(ev: Evaluator, value: Value, depth: int = 0) -> Form:
         return _form_of_sequence(ev, value, depth + 1)
     if isinstance(value, Mapping):
         node = value.node
-        if isinstance(node, cst.DictComp):
-            return Form.DICT
-        return Form.SMALL
+        is_long = isinstance(node, cst.DictComp) or _has_many_pairs(ev, value, depth) or has_list(ev, value, depth)
+        return Form.DICT if is_long else Form.SMALL
     if isinstance(value, Typed):
         if value.kind in ("list", "list of str", "list of int"):
             return Form.LIST
@@ -64,11 +70,41 @@ def form_of(ev: Evaluator, value: Value, depth: int = 0) -> Form:
         if library in DICT_MAKERS:
             empty = value.call is not None and len(value.call.args) <= 1 and library.startswith("collections.")
             return Form.SMALL if empty else Form.DICT
-        if library in PARSERS:
+        if is_parsed(value):
             return Form.LIST
         if library.partition(".")[0] in ("numpy", "torch", "pandas", "pyarrow", "h5py"):
             return Form.ARRAY
-    return Form.OTHER
+    return Form.LIST if is_parsed(value) else Form.OTHER
+
+
+def has_list(ev: Evaluator, value: Mapping, depth: int = 0) -> bool:
+    """Whether a list that follows the data stands in a dict that is written out: `{"text": sorted(texts)}`."""
+    entries = value.node.elements if isinstance(value.node, cst.Dict) else ()
+    return any(Form.LIST in _forms(ev, ev.values(each.value, value.frame), depth + 1) for each in entries)
+
+
+def _has_many_pairs(ev: Evaluator, value: Mapping, depth: int) -> bool:
+    """Whether a dict is made of pairs that are not written out: `dict(zip(names, paths))`, `dict(enumerate(rows))`."""
+    if not is_of_pairs(value) or not isinstance(value.node, cst.Call):
+        return False
+    pairs = ev.values(value.node.args[0].value, value.frame)
+    return bool(pairs) and all(_are_many(ev, each, depth) for each in pairs)
+
+
+def is_of_pairs(value: Value) -> bool:
+    """Whether a dict is what a call of `dict` makes of one thing that it is given."""
+    call = value.node if isinstance(value, Mapping) else None
+    return isinstance(call, cst.Call) and len(call.args) == 1 and call.args[0].keyword is None and not call.args[0].star
+
+
+def _are_many(ev: Evaluator, pairs: Value, depth: int) -> bool:
+    if isinstance(pairs, Sequence) and isinstance(pairs.node, cst.ListComp | cst.GeneratorExp):
+        return not is_few(ev, pairs.node.for_in.iter, pairs.frame, depth)
+    return (
+        isinstance(pairs, Made)
+        and pairs.library in ("builtins.enumerate", "builtins.zip")
+        and not _is_small(ev, pairs, depth)
+    )
 
 
 def _is_dict(value: Value) -> bool:
@@ -153,7 +189,10 @@ def _is_small(ev: Evaluator, value: Value, depth: int) -> bool:
     if isinstance(value, Made) and value.library in ("builtins.enumerate", "builtins.zip") and value.call is not None:
         if value.frame is None or depth > MAX_DEPTH:
             return False
-        return any(is_few(ev, arg.value, value.frame, depth + 1) for arg in value.call.args)
+        iterated = [arg.value for arg in value.call.args if arg.keyword is None]  # not `start=1`, `strict=True`
+        if value.library == "builtins.enumerate":
+            iterated = iterated[:1]
+        return any(is_few(ev, each, value.frame, depth + 1) for each in iterated)
     return isinstance(value, Const)
 
 

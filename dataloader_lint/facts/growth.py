@@ -12,13 +12,14 @@ from dataloader_lint.facts.classes import AttributeBinding
 from dataloader_lint.facts.forms import Form, form_of, is_few, kind_of_filled
 from dataloader_lint.facts.library import DATASET_BASES, DICT_MAKERS, ITERABLE_BASES
 from dataloader_lint.facts.module import last_name
-from dataloader_lint.facts.names import bindings_of, resolve
+from dataloader_lint.facts.names import Kind, bindings_of, resolve
 from dataloader_lint.facts.tree import Node, Scope, function_scope
 from dataloader_lint.facts.values import Class, Const, Evaluator, Frame, Library, Made, Mapping, Sequence, Value
 
 if TYPE_CHECKING:
     from dataloader_lint.facts.datasets import Dataset
 
+MAX_DEPTH = 4
 _ADDERS = frozenset({"append", "extend", "add", "insert", "appendleft", "update", "setdefault"})
 
 
@@ -40,7 +41,7 @@ def added_to(dataset: Dataset, name: str, binding: AttributeBinding) -> list[tup
         for inner in scope.descend()
         for added in _additions(dataset.ev, inner, classes.receiver_name(scope), name)
     ]
-    for scope, local in _local_names(dataset.ev, binding):
+    for scope, local in local_names(dataset.ev, binding):
         found.extend((added, scope) for added in _additions(dataset.ev, scope, "", local))
     return found
 
@@ -54,7 +55,7 @@ def adds_files(dataset: Dataset, name: str, binding: AttributeBinding) -> bool:
 def fills_fields(dataset: Dataset, name: str, binding: AttributeBinding) -> bool:
     """Whether lists grow inside a dict: `self.columns["label"].append(label)`, or one is stored in it."""
     places = [(scope, classes.receiver_name(scope), name) for scope in _construction(dataset)]
-    places += [(scope, "", local) for scope, local in _local_names(dataset.ev, binding)]
+    places += [(scope, "", local) for scope, local in local_names(dataset.ev, binding)]
     for scope, own, held in places:
         for call in scope.own(cst.Call):
             if isinstance(call.func, cst.Attribute) and call.func.attr.value in _ADDERS:
@@ -81,7 +82,7 @@ def fills_fields(dataset: Dataset, name: str, binding: AttributeBinding) -> bool
 def gathers(dataset: Dataset, name: str, binding: AttributeBinding) -> bool:
     """Whether lists in a dict get something for each of many things, whatever the keys: `self.boxes[k].append(box)`."""
     places = [(scope, classes.receiver_name(scope), name) for scope in _construction(dataset)]
-    places += [(scope, "", local) for scope, local in _local_names(dataset.ev, binding)]
+    places += [(scope, "", local) for scope, local in local_names(dataset.ev, binding)]
     for scope, own, held in places:
         for call in scope.own(cst.Call):
             if not isinstance(call.func, cst.Attribute) or call.func.attr.value not in _ADDERS:
@@ -92,9 +93,18 @@ def gathers(dataset: Dataset, name: str, binding: AttributeBinding) -> bool:
                 owner = owner.func.value
             elif not isinstance(owner, cst.Subscript):
                 continue
-            if _is_it(owner, own, held) and _in_long_loop(dataset.ev, scope, call):
+            if _is_it(owner, own, held) and _in_long_loop(dataset.ev, scope, call) and not _is_given(scope, call):
                 return True
     return False
+
+
+def _is_given(scope: Scope, node: Node) -> bool:
+    """Whether the loop around a node goes over a parameter, which may be a table of classes as well as one of rows."""
+    tree = scope.module.tree
+    loop = next((above for above in tree.ancestors(node) if isinstance(above, cst.For | cst.FunctionDef)), None)
+    if not isinstance(loop, cst.For) or not isinstance(loop.iter, cst.Name):
+        return False
+    return any(each.kind is Kind.PARAMETER for each in resolve(loop.iter, tree))
 
 
 def _construction(dataset: Dataset) -> Iterator[Scope]:
@@ -137,27 +147,47 @@ _ARRAY_MAKERS = frozenset(
 
 def grown_as_local(ev: Evaluator, binding: AttributeBinding) -> bool:
     """Whether the value is grown under a local name before it is kept: `items = []`, a loop, `self.items = items`."""
-    for scope, name in _local_names(ev, binding):
+    for scope, name in local_names(ev, binding):
         if any(True for _ in _additions(ev, scope, "", name)):
             return True
     return False
 
 
-def _local_names(ev: Evaluator, binding: AttributeBinding) -> Iterator[tuple[Scope, str]]:
+def local_names(ev: Evaluator, binding: AttributeBinding) -> Iterator[tuple[Scope, str]]:
     """The local names under which the value of a binding was filled: here, or in the function that returns it."""
     if isinstance(binding.value, cst.Name):
         yield binding.method, binding.value.value
     receiver = ev.frame_of(binding.method).receiver
     for made in members.bound(ev, binding, receiver) if isinstance(receiver, Made) else ():
-        node, frame = _display(made)
-        if node is None or frame is None or node not in frame.scope.module.tree:
-            continue
-        home = frame.scope.module.tree.scope_of(node)
-        if isinstance(node, cst.Subscript) and isinstance(node.value, cst.Name):
-            yield home, node.value.value  # a slice of what was filled
-        for name, found in bindings_of(home).items():
-            if any(_may_be_written(each.value, each.path, node) for each in found):
-                yield home, name
+        yield from _names_behind(ev, made, 0)
+
+
+def _names_behind(ev: Evaluator, made: Value, depth: int) -> Iterator[tuple[Scope, str]]:
+    """The names of what a value is, or is a slice of, or was joined from."""
+    node, frame = _display(made)
+    if node is None or frame is None or node not in frame.scope.module.tree or depth > MAX_DEPTH:
+        return
+    tree = frame.scope.module.tree
+    home = tree.scope_of(node)
+    for part in _joined(node):
+        while isinstance(part, cst.Subscript):
+            part = part.value
+        if isinstance(part, cst.Name):
+            yield home, part.value
+            for each in ev.values(part, frame):
+                yield from _names_behind(ev, each, depth + 1)
+    parent = tree.parent(node)
+    kept = tree.parent(parent) if isinstance(parent, cst.DictElement) else node  # `{"train": [], "val": []}`
+    for name, found in bindings_of(home).items():
+        if kept is not None and any(_may_be_written(each.value, each.path, kept) for each in found):
+            yield home, name
+
+
+def _joined(node: Node) -> list[Node]:
+    """What lists are made of that were filled before: of a slice of one, or of several, `images + masks`."""
+    if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Add):
+        return [*_joined(node.left), *_joined(node.right)]
+    return [node] if isinstance(node, cst.Name | cst.Subscript) else []
 
 
 def _display(made: Value) -> tuple[Node | None, Frame | None]:

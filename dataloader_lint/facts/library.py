@@ -308,6 +308,8 @@ SAME_VALUE = frozenset({"copy.copy", "copy.deepcopy", "torch.autograd.Variable",
 # Objects that own the loop or the device: what went through them is not the user's to move.
 MANAGED = frozenset({"prepare", "prepare_data_loader", "setup_dataloaders", "setup"})
 
+# What reads JSON.
+PARSERS = frozenset({"json.load", "json.loads"})
 LIST_MAKERS = frozenset(
     {
         "builtins.list",

@@ -9,6 +9,7 @@ from dataloader_lint.facts.library import (
     LIST_MAKERS,
     LOADERS,
     MODULES,
+    PARSERS,
     PASS_THROUGH,
     POSITIVE_RESULTS,
     SAME_VALUE,
@@ -19,6 +20,7 @@ from dataloader_lint.facts.values import (
     ABSENT,
     NONE,
     NOTHING_KNOWN,
+    UNKNOWN,
     Attr,
     Class,
     Const,
@@ -71,6 +73,8 @@ def of_library(ev: Evaluator, callee: Library, call: cst.Call, frame: Frame) -> 
             return _getattr(ev, call, frame)
         if name == "builtins.isinstance" and _is_loader_of_other_type(ev, call, frame):
             return (Const(False),)
+    if name == "builtins.sum" and _are_lists(ev, [arg.value for arg in call.args][1:2], frame):
+        return (Typed("list"),)
     if name in ("builtins.min", "builtins.max"):
         return _extreme(ev, name, call, frame)
     if name in ("os.environ.get", "os.getenv"):
@@ -205,6 +209,8 @@ _STRING_METHODS = frozenset(
     }
 )
 _LISTS = frozenset({"readlines", "splitlines", "tolist", "to_list"})
+# Lists of all that an index of annotations knows.
+_IDS = frozenset({"COCO.getAnnIds", "COCO.getImgIds", "LVIS.get_ann_ids", "LVIS.get_img_ids"})
 # Methods of a tensor that hand out the same memory.
 _VIEWS = frozenset({"detach", "flatten", "requires_grad_", "reshape", "squeeze", "unsqueeze", "view"})
 # Methods of a tensor that give a tensor, besides those.
@@ -237,6 +243,11 @@ def of_method(ev: Evaluator, of: Value, name: str, call: cst.Call, frame: Frame)
     """`of.name(...)` where `of` is no object of the project."""
     if name in _LISTS:
         return (Sequence("list", call, frame),)
+    if name == "to_dict" and _is_by_records(ev, call, frame):
+        return (Typed("list"),)
+    # A pool's: nothing else that has such a method is given a list as the second argument.
+    if name in ("map", "starmap") and of is UNKNOWN and _are_lists(ev, [arg.value for arg in call.args][1:2], frame):
+        return (Typed("list"),)
     if name in ("split", "rsplit") and _splits_text(ev, of, call, frame):
         return (Typed("list of str"),)
     if isinstance(of, Typed | Const) and name in _STRING_METHODS:
@@ -276,10 +287,17 @@ def of_method(ev: Evaluator, of: Value, name: str, call: cst.Call, frame: Frame)
             return (Const(of.value.startswith(prefix.value), of.default or prefix.default),)
     if isinstance(of, Made) and name in SELF_RETURNING and _is_module(ev, of):
         return (of,)
+    if isinstance(of, Made) and of.library in PARSERS and name == "get" and call.args:
+        key = constant(ev.values(call.args[0].value, frame))
+        return ev.item(of, ABSENT if key is None else key.value)
     if isinstance(of, Made) and of.library:
+        if f"{of.library.rpartition('.')[2]}.{name}" in _IDS:
+            return (Typed("list"),)
         return (Made(Library(f"{of.library}.{name}"), call, frame),)
     if isinstance(of, Made) and isinstance(of.by, Class):
         for base in ev.bases(of.by).libraries:
+            if f"{base.rpartition('.')[2]}.{name}" in _IDS:
+                return (Typed("list"),)
             return (Made(Library(f"{base}.{name}"), call, frame),)
     if isinstance(of, Typed) and of.kind == "path" and name in ("glob", "rglob", "iterdir"):
         return (Iterator(Typed("paths")),)
@@ -290,6 +308,18 @@ def of_method(ev: Evaluator, of: Value, name: str, call: cst.Call, frame: Frame)
     if isinstance(of, Library):
         return (Made(Library(f"{of.name}.{name}"), call, frame),)
     return NOTHING_KNOWN
+
+
+def _are_lists(ev: Evaluator, given: list[cst.BaseExpression], frame: Frame) -> bool:
+    found = merge(*(ev.values(each, frame) for each in given))
+    return bool(found) and all(isinstance(each, Sequence) and each.kind == "list" for each in found)
+
+
+def _is_by_records(ev: Evaluator, call: cst.Call, frame: Frame) -> bool:
+    """`table.to_dict("records")`: a list with a dict for each row."""
+    given = _keyword(call, "orient") or next((arg.value for arg in call.args if arg.keyword is None), None)
+    known = constant(ev.values(given, frame)) if given is not None else None
+    return known is not None and known.value == "records"
 
 
 def _is_module(ev: Evaluator, value: Made) -> bool:

@@ -7,7 +7,7 @@ import re
 import libcst as cst
 
 from dataloader_lint.facts.names import dotted
-from dataloader_lint.facts.tree import Scope
+from dataloader_lint.facts.tree import Scope, Tree
 from dataloader_lint.facts.values import (
     NONE,
     NOTHING_KNOWN,
@@ -62,10 +62,12 @@ def is_default_of(label: str, name: str) -> bool:
 def of_namespace(ev: Evaluator, scope: Scope, name: str) -> Values:
     """What `args.name` is by default, from the `add_argument` calls of the module in which the parser is run."""
     found: list[Values] = []
-    root = scope.module.tree.root
+    tree = scope.module.tree
+    root = tree.root
+    told = [call for call in scope.module.calls_named("set_defaults") if _keyword(call, name) is not None]
     for call in scope.module.calls_named("add_argument"):
         flags = _flags(call)
-        if not flags or _destination(call, flags) != name:
+        if not flags or _destination(call, flags) != name or any(_takes_over(later, call, tree) for later in told):
             continue
         frame = ev.frame_of(scope.module.tree.scope_of(call))
         shown = next((flag for flag in flags if flag.startswith("--")), flags[0])
@@ -83,11 +85,17 @@ def of_namespace(ev: Evaluator, scope: Scope, name: str) -> Values:
             found.append(NOTHING_KNOWN)
         else:
             found.append((Const(None, label),))
-    for call in scope.module.calls_named("set_defaults"):
+    for call in told:
         default = _keyword(call, name)
         if default is not None:
             found.append(_labelled(ev.values(default, ev.frame_of(root)), f"the default of `{name}`"))
     return merge(*found) or NOTHING_KNOWN
+
+
+def _takes_over(later: cst.Call, call: cst.Call, tree: Tree) -> bool:
+    """Whether `parser.set_defaults` comes after what it says another default of, on the same parser."""
+    parsers = [dotted(each.func).rpartition(".")[0] for each in (later, call)]
+    return bool(parsers[0]) and parsers[0] == parsers[1] and tree.order(call) < tree.order(later)
 
 
 def _converted(ev: Evaluator, call: cst.Call, values: Values, frame: Frame) -> Values:

@@ -13,6 +13,7 @@ from dataloader_lint.facts.dataset_names import classes_in
 from dataloader_lint.facts.library import TOP_LEVEL
 from dataloader_lint.facts.module import ModuleFacts
 from dataloader_lint.facts.names import Binding
+from dataloader_lint.facts.search_paths import MARK, added_folders, imported_whole
 from dataloader_lint.facts.sources import Source, Sources, read
 from dataloader_lint.facts.tree import Scope
 from dataloader_lint.gate import Gate
@@ -43,6 +44,7 @@ class Project:
         self._whole = whole
         self._found: dict[tuple[str, str], str | None] = {}
         self._meant: dict[tuple[str, str, int], str | None] = {}
+        self._added: dict[str, tuple[str, ...]] = {}  # by script, the folders that it adds to those of Python
         self._roots = Roots()
         self._sources: dict[str, Sources] = {}
         self._may_be: dict[tuple[str, str], bool] = {}
@@ -58,7 +60,7 @@ class Project:
         emptied._folders, emptied._found, emptied._meant = self._folders, self._found, self._meant
         emptied._roots, emptied._sources, emptied._packages = self._roots, self._sources, self._packages
         emptied._importing, emptied._feeding, emptied._sought = self._importing, self._feeding, self._sought
-        emptied._may_be, emptied._linted = self._may_be, self._linted
+        emptied._may_be, emptied._linted, emptied._added = self._may_be, self._linted, self._added
         return emptied
 
     @property
@@ -127,7 +129,11 @@ class Project:
         top = dotted.partition(".")[0]
         if top in TOP_LEVEL and module.dotted_name.partition(".")[0] != top:
             return None
-        found = (self._module_file(root, dotted) for root in self._search_path(folder))
+        for root in self._search_path(folder):
+            path = self._module_file(root, dotted)
+            if path is not None:
+                return path
+        found = (self._module_file(root, dotted) for root in self._added_by(module))
         return next((path for path in found if path is not None), None)
 
     def submodule(self, scope: Scope, name: str) -> Scope | None:
@@ -154,6 +160,23 @@ class Project:
             found.append(folder)
         found.append(os.path.join(root, "src"))
         return found
+
+    def _added_by(self, module: ModuleFacts) -> tuple[str, ...]:
+        """The folders that a script adds to Python's search path, or a module beside it that it runs for that."""
+        added = self._added.get(module.path)
+        if added is None:
+            self._added[module.path] = ()  # what it imports is looked for without them
+            folder, root = os.path.dirname(module.path), self.root_of(os.path.dirname(module.path))
+            texts = {module.path: module.tree.text}
+            for name in imported_whole(module.tree.text):
+                path = self._module_file(folder, name)
+                text = read(path) if path is not None and path != module.path else None
+                if path is not None and text is not None:
+                    self._feeding.setdefault(module.path, set()).add(path)
+                    texts[path] = text.decode(errors="replace")
+            found = (each for path, text in texts.items() if MARK in text for each in added_folders(path, text, root))
+            added = self._added[module.path] = tuple(dict.fromkeys(found))
+        return added
 
     def _module_file(self, folder: str, dotted: str) -> str | None:
         """The file of module `dotted` below a folder: a module, a package, or none, as for namespace packages."""

@@ -180,14 +180,15 @@ class _Body:
             if key in self._running:
                 return Level.NONE
             self._running.add(key)
-            level = self.level(binding.value)
+            value, path = _written_out(binding.value, binding.path)
+            level = self.level(value)
             self._running.discard(key)
             if any(binding.node is loop for loop in self._loops):
                 level = self._taken_level(binding)
             elif binding.kind is Kind.ELEMENT:
                 level = level if level is Level.INDEX else min(level, Level.SAMPLE)
             elif binding.path:
-                level = _part_level(binding, level)
+                level = _part_level(value, path, level)
             self._levels[key] = level
         return self._levels[key]
 
@@ -392,11 +393,23 @@ class _Body:
                 position += 1
 
 
-def _part_level(binding: Binding, level: Level) -> Level:
-    """A part of an unpacked value: `divmod(index, n)` gives indices, but a pair that a sampler hands out only one."""
+def _written_out(value: cst.BaseExpression, path: tuple[int, ...]) -> tuple[cst.BaseExpression, tuple[int, ...]]:
+    """What an unpacking gives a name, as far as both sides are written out: `name, text = self.names[index], None`."""
+    while path and isinstance(value, cst.Tuple | cst.List) and 0 <= path[0] < len(value.elements):
+        if any(isinstance(each, cst.StarredElement) for each in value.elements):
+            break
+        value, path = value.elements[path[0]].value, path[1:]
+    return value, path
+
+
+def _part_level(value: cst.BaseExpression, path: tuple[int, ...], level: Level) -> Level:
+    """A part of an unpacked value: `divmod(index, n)` gives indices, but a pair that a sampler hands out only one.
+
+    What is unpacked side by side with others is most often a label of the sample.
+    """
     if level is not Level.INDEX:
         return min(level, Level.SAMPLE)
-    return Level.SAMPLE if isinstance(binding.value, cst.Name) and binding.path != (0,) else level
+    return Level.SAMPLE if isinstance(value, cst.Name) and path not in ((), (0,)) else level
 
 
 def _lengths(ev: Evaluator, bases: Bases, reads: Reads) -> None:

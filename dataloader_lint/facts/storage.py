@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from dataloader_lint.facts import members
+from dataloader_lint.facts import classes, members
 from dataloader_lint.facts.classes import AttributeBinding, attribute_bindings
-from dataloader_lint.facts.forms import PARSERS, Form, form_of, kind_of_filled
+from dataloader_lint.facts.entries import has_entry_for_each, has_files_of_each
+from dataloader_lint.facts.forms import Form, form_of, has_list, is_of_pairs, is_parsed, kind_of_filled
 from dataloader_lint.facts.growth import adds_files, fills_fields, gathers, grown_as_local, grows_in
 from dataloader_lint.facts.library import DICT_MAKERS
 from dataloader_lint.facts.module import last_name
@@ -26,6 +27,7 @@ from dataloader_lint.facts.unreached import is_reached_in_workers
 from dataloader_lint.facts.values import (
     UNKNOWN,
     Const,
+    Element,
     Evaluator,
     Made,
     Mapping,
@@ -97,7 +99,7 @@ class SampleStorage:
     def kind(self) -> str:
         """What the container is called: `dict`, `set`, `COCO`."""
         value = self.container.value
-        if isinstance(value, Made) and value.library and not _is_parsed(value):
+        if isinstance(value, Made) and value.library and not is_parsed(value):
             return f"`{value.library.rpartition('.')[2]}`"
         return value.kind if isinstance(value, Sequence) else "dict"
 
@@ -123,9 +125,9 @@ def sample_storage(dataset: Dataset, form: Form) -> Iterator[SampleStorage]:
     """The lists or dicts of a Dataset that are sample storage."""
     for container in containers_of(dataset):
         use, found = dataset.reads.of(container.name), container.form
-        if not _is_parsed(container.value):
+        if not is_parsed(container.value):
             use = as_read(use, container.name, found)
-        if found is Form.LIST and _is_parsed(container.value):
+        if found is Form.LIST and is_parsed(container.value):
             if use.is_named or _is_called(dataset, container.name, ("items", "keys", "values")):
                 found = Form.DICT
             elif use.indexed is Level.KEY and not use.is_length and is_asked_by_name(dataset, use):
@@ -137,21 +139,48 @@ def sample_storage(dataset: Dataset, form: Form) -> Iterator[SampleStorage]:
         if form is Form.LIST:
             # What a file holds may be a dict as well, which is asked for keys.
             grows = container.grows
-            if use.indexed is Level.KEY and _is_parsed(container.value):
+            if use.indexed is Level.KEY and is_parsed(container.value):
                 grows = is_asked_by_place(dataset, container.name, use)
-            stored = use.indexed is Level.INDEX or use.is_length or (use.indexed is Level.KEY and grows)
+            indexed = use.indexed if use.itself is use.indexed or _has_lists(dataset, container) else use.itself
+            stored = indexed is Level.INDEX or use.is_length or (indexed is Level.KEY and grows)
             stored = stored or use.is_gone_through
+            stored = stored or (use.itself is Level.SAMPLE and has_files_of_each(dataset, container))
             if stored and use.itself is not Level.INDEX and not use.is_length:
                 stored = not holds_parts(dataset, container, use.itself is not Level.NONE)
-            stored = stored and not _is_of_columns(container, dataset, use) and not shares_elements(dataset, container)
+            stored = stored and not shares_elements(dataset, container) and not _is_two_things(dataset, container)
         else:
-            least = Level.INDEX if _numbers_names(container, dataset) else Level.KEY
+            # Most dicts of pairs number names.
+            numbers = is_of_pairs(container.value) or _numbers_names(container, dataset)
+            least = Level.INDEX if numbers or _is_written_out(container, dataset) else Level.KEY
             asked = use.indexed >= least or use.queried >= (Level.SAMPLE if _is_index(container) else least)
-            asked = asked or (use.itself is Level.SAMPLE and gathers(dataset, container.name, container.binding))
+            if use.itself is Level.SAMPLE and not asked:
+                asked = gathers(dataset, container.name, container.binding) or (
+                    container.grows and has_entry_for_each(dataset, container)
+                )
             stored = use.is_length or ((asked or use.is_gone_through) and container.grows)
             stored = stored and not _is_record(container, dataset)
         if stored and (use.is_length or is_reached_in_workers(dataset, use)):
             yield SampleStorage(container, use, dataset)
+
+
+def _has_lists(dataset: Dataset, container: Container) -> bool:
+    """Whether the elements of a list are lists; of what else may be in it, arrays of all samples are most likely."""
+    found = container.elements
+    if any(kind_of_filled(each) is Form.LIST or form_of(dataset.ev, each) is Form.LIST for each in found):
+        return True
+    return fills_fields(dataset, container.name, container.binding)
+
+
+def _is_two_things(dataset: Dataset, container: Container) -> bool:
+    """Whether a part of a file of JSON has the name of what another class of the Dataset keeps.
+
+    What is asked for the index tells nothing of it then: `self.labels` may be classes here, and cached masks in a base.
+    """
+    if not isinstance(container.value, Element):
+        return False
+    home = classes.class_of(container.binding.method)
+    others = (each.scope for each in dataset.bases.classes if each.scope is not home)
+    return any(container.name in attribute_bindings(each) for each in others)
 
 
 def _is_dict_elsewhere(dataset: Dataset, container: Container) -> bool:
@@ -178,11 +207,6 @@ def _is_of_array(dataset: Dataset, binding: AttributeBinding) -> bool:
     return bool(found) and all(isinstance(value, Typed) and value.kind in ("array", "tensor") for value in found)
 
 
-def _is_parsed(value: Value) -> bool:
-    """Whether it is what a file of JSON holds, a list or a dict."""
-    return isinstance(value, Made) and value.library in PARSERS
-
-
 def _is_record(container: Container, dataset: Dataset) -> bool:
     """Whether a dict has one key for each field of the samples, none for a sample, and holds no lists in sight.
 
@@ -198,12 +222,7 @@ def _is_record(container: Container, dataset: Dataset) -> bool:
         return False  # a file of which nobody knows what is in it
     if fills_fields(dataset, container.name, container.binding):
         return False
-    return not any(kind_of_filled(each) or form_of(dataset.ev, each) is Form.LIST for each in container.elements)
-
-
-def _is_of_columns(container: Container, dataset: Dataset, use: Use) -> bool:
-    """Whether a list has one element for each field of the samples, `self.columns[0][index]`, and no lists in sight."""
-    if use.itself is not Level.NONE or use.queried is not Level.NONE or use.is_length or use.is_gone_through:
+    if isinstance(value, Mapping) and has_list(dataset.ev, value):
         return False
     return not any(kind_of_filled(each) or form_of(dataset.ev, each) is Form.LIST for each in container.elements)
 
@@ -221,6 +240,13 @@ def _numbers_names(container: Container, dataset: Dataset) -> bool:
     if isinstance(names, cst.Attribute) and dataset.reads.of(names.attr.value).is_length:
         return False
     return bool(targets) and dotted(targets[0].value) == made.value.value
+
+
+def _is_written_out(container: Container, dataset: Dataset) -> bool:
+    """Whether a dict is written out and nothing is added to it, so that a list in it is all that may be long."""
+    if not isinstance(container.value, Mapping) or not isinstance(container.value.node, cst.Dict):
+        return False
+    return not grows_in(dataset, container.name) and not grown_as_local(dataset.ev, container.binding)
 
 
 def _is_index(container: Container) -> bool:

@@ -46,6 +46,6 @@ def _is_read_as_other(place: Place, name: str, form: Form) -> bool:
 def _allows(form: Form, told: TypeTest) -> bool:
     """Whether a value of which a test tells the type may have a form."""
     own = _TYPES[form]
-    if not told.answer:
-        return own.isdisjoint(told.names)
+    if not told.answer:  # what is no tuple may still be a list
+        return (own - {"tuple"}).isdisjoint(told.names)
     return not own.isdisjoint(told.names) or not told.names <= _NO_OTHER

@@ -165,8 +165,8 @@ KEYS = {
             "[]",
             "look for modules of the project in these folders, too",
             "Folders, from that of the pyproject.toml, in which imported modules of the project are looked for, after "
-            "the importing file's own folder. Folders around that file, and `src` in its project, are searched without "
-            "it; it is for code that comes to `sys.path` in another way.",
+            "the importing file's own folder. Folders around that file, `src` in its project, and those that it, or a "
+            "module beside it, adds to `sys.path`, are searched without it; it is for code that gets there otherwise.",
             'src = ["libs/core/src", "tools"]',
         ),
     )

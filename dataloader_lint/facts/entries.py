@@ -1,0 +1,191 @@
+"""Containers with an entry for each file or record, though workers ask them for a part of the sample only.
+
+`name, part = self.index[i]`, `self.files[name]`: a part of the sample may be its class, and dicts that number or name
+classes do not grow with the data. What holds the files themselves, or is what the index was made from, does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from dataloader_lint.facts import classes
+from dataloader_lint.facts.forms import is_parsed
+from dataloader_lint.facts.growth import added_to, local_names
+from dataloader_lint.facts.module import last_name
+from dataloader_lint.facts.names import Kind, resolve
+from dataloader_lint.facts.tree import Node, Scope, function_scope
+from dataloader_lint.facts.values import Element, Evaluator, Mapping, Sequence, Value
+
+if TYPE_CHECKING:
+    from dataloader_lint.facts.datasets import Dataset
+    from dataloader_lint.facts.storage import Container
+
+MAX_DEPTH = 6
+_GLOBBING = frozenset({"glob", "iglob", "rglob"})
+_SAME_FILES = frozenset({"enumerate", "list", "map", "reversed", "set", "sorted", "tqdm", "trange", "tuple"})
+# A pattern that only files meet: it ends with a suffix.
+_FOR_FILES = re.compile(r"""\.[\w*?\[\]]+["']*$""")
+
+
+def has_entry_for_each(dataset: Dataset, container: Container) -> bool:
+    """Whether a dict has an entry for each file or record, as far as the constructor shows it."""
+    places = list(_places(dataset, container))
+    stores = [each for place in places for each in _stores(*place)]
+    if any(_is_of_file(assign, key, scope) or _holds_files(assign.value) for assign, key, scope in stores):
+        return True
+    records = bool(stores) and all(_is_record(dataset.ev, assign, scope) for assign, _, scope in stores)
+    return records and any(_makes_index(dataset, *place) for place in places)
+
+
+def has_files_of_each(dataset: Dataset, container: Container) -> bool:
+    """Whether each element of a list is the list of a folder's files."""
+    made = container.value.node if isinstance(container.value, Sequence) else None
+    if isinstance(made, cst.ListComp):
+        return _holds_files(made.elt)
+    added = [added for added, _ in added_to(dataset, container.name, container.binding)]
+    return bool(added) and all(_holds_files(each) for each in added)
+
+
+def _places(dataset: Dataset, container: Container) -> Iterator[tuple[Scope, str, str]]:
+    """The functions that fill a dict, each with the object it is an attribute of there, or none, and its name."""
+    for scope in dataset.construction:
+        for inner in scope.descend():
+            yield inner, classes.receiver_name(scope), container.name
+    for scope, name in local_names(dataset.ev, container.binding):
+        yield scope, "", name
+
+
+def _is_it(node: cst.BaseExpression, own: str, name: str) -> bool:
+    if own:
+        return isinstance(node, cst.Attribute) and node.attr.value == name and _is_name(node.value, own)
+    return _is_name(node, name)
+
+
+def _is_name(node: cst.BaseExpression, name: str) -> bool:
+    return isinstance(node, cst.Name) and node.value == name
+
+
+def _stores(scope: Scope, own: str, name: str) -> Iterator[tuple[cst.Assign, cst.BaseExpression, Scope]]:
+    """`self.files[key] = value`, with the key."""
+    for assign in scope.own(cst.Assign):
+        for target in assign.targets:
+            node = target.target
+            if isinstance(node, cst.Subscript) and _is_it(node.value, own, name):
+                if isinstance(node.slice[0].slice, cst.Index):
+                    yield assign, node.slice[0].slice.value, scope
+
+
+def _is_of_file(store: cst.Assign, key: cst.BaseExpression, scope: Scope) -> bool:
+    """Whether a store is made for each of many files, under a key that comes from the file."""
+    tree = scope.module.tree
+    for above in tree.ancestors(store):
+        if above is scope.node:
+            break
+        if isinstance(above, cst.For) and _are_files(above.iter, scope) and _comes_from(key, above, scope):
+            return True
+    return False
+
+
+def _are_files(node: cst.BaseExpression, scope: Scope, depth: int = 0) -> bool:
+    """Whether a loop goes over files: those of `os.walk`, or of a pattern that no folder is expected to meet."""
+    if depth > MAX_DEPTH:
+        return False
+    if isinstance(node, cst.Name):
+        bindings = resolve(node, scope.module.tree)
+        return bool(bindings) and all(
+            (each.kind is Kind.ELEMENT and each.path == (2,) and _is_walk(each.value))
+            or (
+                each.kind is Kind.VALUE
+                and not each.path
+                and each.value is not None
+                and _are_there(each.value, scope, depth)
+            )
+            for each in bindings
+        )
+    return _are_there(node, scope, depth)
+
+
+def _are_there(node: cst.BaseExpression | None, scope: Scope, depth: int) -> bool:
+    if not isinstance(node, cst.Call):
+        return isinstance(node, cst.Name) and _are_files(node, scope, depth + 1)
+    name = last_name(node.func)
+    if name in _SAME_FILES and node.args:
+        return _are_files(node.args[-1 if name == "map" else 0].value, scope, depth + 1)
+    if name not in _GLOBBING or not node.args:
+        return False
+    return _FOR_FILES.search(scope.module.tree.code(node.args[0].value).rstrip(") ")) is not None
+
+
+def _is_walk(node: cst.BaseExpression | None) -> bool:
+    while isinstance(node, cst.Call) and last_name(node.func) in _SAME_FILES and node.args:
+        node = node.args[0].value
+    return isinstance(node, cst.Call) and last_name(node.func) == "walk"
+
+
+def _comes_from(node: cst.BaseExpression, loop: cst.For, scope: Scope, depth: int = 0) -> bool:
+    """Whether an expression is made from what a loop gives its names."""
+    tree = scope.module.tree
+    for name in tree.find(node, cst.Name):
+        for binding in resolve(name, tree) if depth < MAX_DEPTH else ():
+            if binding.node is loop:
+                return True
+            if binding.kind is Kind.VALUE and binding.value is not None and binding.scope is scope:
+                if _comes_from(binding.value, loop, scope, depth + 1):
+                    return True
+    return False
+
+
+def _holds_files(node: cst.BaseExpression, depth: int = 0) -> bool:
+    """Whether what is stored is the list of a folder's files: `sorted(os.listdir(folder))`."""
+    if isinstance(node, cst.ListComp):
+        return depth < MAX_DEPTH and _holds_files(node.for_in.iter, depth + 1)
+    if not isinstance(node, cst.Call) or depth > MAX_DEPTH:
+        return False
+    name = last_name(node.func)
+    if name in _SAME_FILES and node.args:
+        return _holds_files(node.args[0].value, depth + 1)
+    return name in ("listdir", "glob", "iglob", "rglob")
+
+
+def _is_record(ev: Evaluator, store: cst.Assign, scope: Scope) -> bool:
+    found = ev.values(store.value, ev.frame_of(function_scope(scope)))
+    return bool(found) and all(_is_of_parts(each) for each in found)
+
+
+def _is_of_parts(value: Value) -> bool:
+    """A list, a dict, or a record from a file of JSON, and no number or name."""
+    return isinstance(value, Sequence | Mapping) or (isinstance(value, Element) and is_parsed(value))
+
+
+def _makes_index(dataset: Dataset, scope: Scope, own: str, name: str) -> bool:
+    """Whether what a loop over the dict adds for each key is asked for the index: `self.index.append((key, part))`."""
+    tree = scope.module.tree
+    for loop in scope.own(cst.For):
+        if not any(_is_it(each, own, name) for each in _iterated(loop.iter)):
+            continue
+        for call in tree.find(loop.body, cst.Call):
+            if isinstance(call.func, cst.Attribute) and call.func.attr.value == "append" and call.args:
+                kept = call.func.value
+                if _is_samples(dataset, kept) and _comes_from(call.args[0].value, loop, scope):
+                    return True
+    return False
+
+
+def _is_samples(dataset: Dataset, node: cst.BaseExpression) -> bool:
+    return isinstance(node, cst.Attribute) and dataset.reads.of(node.attr.value).is_length
+
+
+def _iterated(node: Node) -> Iterator[cst.BaseExpression]:
+    """What a loop goes over, seen through `sorted(...)`, `.keys()` and the like."""
+    while isinstance(node, cst.Call):
+        if isinstance(node.func, cst.Attribute) and node.func.attr.value in ("items", "keys") and not node.args:
+            yield node.func.value
+        if not node.args:
+            return
+        node = node.args[0].value
+    if isinstance(node, cst.BaseExpression):
+        yield node
