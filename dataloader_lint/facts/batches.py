@@ -13,35 +13,28 @@ from enum import Enum
 
 import libcst as cst
 
-from dataloader_lint.facts import classes, keywords
+from dataloader_lint.facts import classes
 from dataloader_lint.facts.branches import is_reached
 from dataloader_lint.facts.library import SAME_VALUE
-from dataloader_lint.facts.loaders import Loader, loader_of
+from dataloader_lint.facts.loaders import Loader
 from dataloader_lint.facts.module import ModuleFacts, last_name
-from dataloader_lint.facts.names import Binding, Kind, bindings_of, dotted, resolve
+from dataloader_lint.facts.names import Binding, Kind, resolve
 from dataloader_lint.facts.parameters import arguments_of_callers
-from dataloader_lint.facts.tree import Node, Scope, Tree, function_scope
+from dataloader_lint.facts.pinned_parts import is_pinned, loader_of_batches, path_of
+from dataloader_lint.facts.tree import Scope, Tree, function_scope, keyword_of, positional_of
 from dataloader_lint.facts.values import (
     ABSENT,
     NOTHING_KNOWN,
-    Attr,
-    Class,
     Const,
     Element,
     Evaluator,
     Frame,
-    Function,
     Library,
     Made,
-    Mapping,
-    Method,
-    Partial,
-    Sequence,
     Typed,
     Value,
     Values,
     constant,
-    merge,
 )
 
 
@@ -113,7 +106,7 @@ class Transfer:
     @property
     def may_name_device(self) -> bool:
         """Whether it may be a move to a device, and not a conversion; a cheap look before the evaluation."""
-        given = _argument(self.call, "device") or next(iter(_positional(self.call)), None)
+        given = keyword_of(self.call, "device") or next(iter(positional_of(self.call)), None)
         if given is None:
             return self.is_cuda_call or any(arg.star for arg in self.call.args)
         return _TYPE_NAME.search(last_name(given)) is None
@@ -138,9 +131,9 @@ class Transfer:
     @property
     def non_blocking(self) -> Values:
         """What is passed for `non_blocking`: ABSENT where nothing is, unknown where a star may bring it."""
-        given = _argument(self.call, "non_blocking")
+        given = keyword_of(self.call, "non_blocking")
         if given is None:
-            positional = _positional(self.call)
+            positional = positional_of(self.call)
             last = positional[1:2] if self.is_cuda_call else positional[2:3]
             if last and not isinstance(constant(self._values(last[0])), Const):
                 return self._values(last[0])
@@ -166,14 +159,14 @@ class Transfer:
         """Whether the call names a data type besides the device."""
         if self.is_cuda_call:
             return False
-        second = _positional(self.call)[1:2]
+        second = positional_of(self.call)[1:2]
         is_name = bool(second) and isinstance(_known(self._values(second[0])), str)  # attributes to move, in PyG
-        return _argument(self.call, "dtype") is not None or (bool(second) and not is_name)
+        return keyword_of(self.call, "dtype") is not None or (bool(second) and not is_name)
 
     @property
     def takes_non_blocking(self) -> bool:
         """Whether `non_blocking` can be added: no positional argument of the call may be it already."""
-        more = _positional(self.call)[1:]
+        more = positional_of(self.call)[1:]
         if self.is_cuda_call:
             return not more
         if any(isinstance(_known(self._values(each)), bool) for each in more):
@@ -198,7 +191,7 @@ class Transfer:
     @property
     def device(self) -> Device:
         """Where it goes."""
-        given = _argument(self.call, "device") or next(iter(_positional(self.call)), None)
+        given = keyword_of(self.call, "device") or next(iter(positional_of(self.call)), None)
         if self.is_cuda_call:
             return Device.CUDA
         if given is None or any(arg.star for arg in self.call.args[:1]):
@@ -215,7 +208,7 @@ class Transfer:
         if isinstance(value, Const):
             return _kind_of_constant(value.value)
         if isinstance(value, Made) and value.library == "torch.device" and value.call is not None:
-            inner = _argument(value.call, "type") or next(iter(_positional(value.call)), None)
+            inner = keyword_of(value.call, "type") or next(iter(positional_of(value.call)), None)
             if inner is None or value.frame is None:
                 return Device.UNKNOWN
             kinds = {
@@ -237,13 +230,13 @@ class Transfer:
             return ()
         found: list[Origin] = []
         for value in self._values(self.moved):
-            path, root = _path(value)
+            path, root = path_of(value)
             if isinstance(root, Const) and path:
                 continue  # no part of None or of a number was ever moved
-            loader = _loader(self.ev, root) if path and isinstance(path[0], Element) else None
+            loader = loader_of_batches(self.ev, root) if path and isinstance(path[0], Element) else None
             if loader is None:
                 return ()
-            found.append(Origin(loader, _is_pinned(self.ev, loader, path[1:])))
+            found.append(Origin(loader, is_pinned(self.ev, loader, path[1:])))
         return tuple(found)
 
     def _values(self, node: cst.BaseExpression) -> Values:
@@ -316,14 +309,6 @@ def shown(tree: Tree, node: cst.CSTNode) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-def _argument(call: cst.Call, name: str) -> cst.BaseExpression | None:
-    return next((arg.value for arg in call.args if arg.keyword is not None and arg.keyword.value == name), None)
-
-
-def _positional(call: cst.Call) -> list[cst.BaseExpression]:
-    return [arg.value for arg in call.args if arg.keyword is None and not arg.star]
-
-
 def _known(values: Values) -> object:
     known = constant(values)
     return known.value if known is not None else None
@@ -379,191 +364,3 @@ def _binds_part(kind: Kind, value: cst.BaseExpression | None, frame: Frame, dept
     if kind in (Kind.ELEMENT, Kind.PARAMETER):
         return True
     return kind in (Kind.VALUE, Kind.ENTERED) and _may_be_part(value, frame, depth + 1)
-
-
-def _path(value: Value) -> tuple[list[Element | Attr], Value]:
-    """The steps that lead from a whole to one of its parts, and the whole."""
-    path: list[Element | Attr] = []
-    while isinstance(value, Element | Attr):
-        path.insert(0, value)
-        value = value.of
-    return path, value
-
-
-def _loader(ev: Evaluator, value: Value) -> Loader | None:
-    """The loader that a value is, if iterating over it gives the batches as torch made them."""
-    loader = loader_of(ev, value)
-    if loader is None or loader.kind.moves_batches:
-        return None
-    if isinstance(value, Made) and isinstance(value.by, Class):
-        bases = ev.bases(value.by).classes
-        if any(classes.find_method(ev, bases, name) is not None for name in ("__iter__", "__next__")):
-            return None
-    return loader
-
-
-def _is_pinned(ev: Evaluator, loader: Loader, path: list[Element | Attr]) -> bool | None:
-    """Whether a part of a loader's batches is pinned: the loader pins, and the part is of a kind that can be."""
-    pins = loader.known("pin_memory")
-    if pins is None:
-        return None
-    if not pins.value:
-        return False
-    if _was_moved(loader.call, loader.frame) or _known(loader.values("filter_per_worker")) is False:
-        return None
-    return _can_be_pinned(ev, loader, path)
-
-
-def _can_be_pinned(ev: Evaluator, loader: Loader, path: list[Element | Attr]) -> bool | None:
-    """Tensors, containers of them and objects with a `pin_memory` method are pinned, other objects are passed over."""
-    collate = loader.values("collate_fn")
-    if loader.kind.drops_collate or all(isinstance(each, Const) and each.value is None for each in collate):
-        return True
-    found = merge(*(_collated(ev, each) for each in collate))
-    for step in path:
-        if any(_is_passed_over(ev, value) for value in found):
-            return False
-        if isinstance(step, Attr):
-            found = merge(*(ev.attribute(value, step.name) for value in found))
-        else:
-            found = merge(*(_item(ev, value, step.index) for value in found))
-    if any(_is_passed_over(ev, value) for value in found):
-        return False
-    if not path or isinstance(path[-1], Attr):
-        # A batch that a function of the user's made and that has methods or attributes may be any object.
-        return True if all(isinstance(value, Typed) and value.kind == "tensor" for value in found) else None
-    return None if any(_is_foreign(value) for value in found) else True
-
-
-def _item(ev: Evaluator, value: Value, index: object) -> Values:
-    if isinstance(value, Mapping) and index is not None:
-        return tuple(each for each in keywords.in_value(ev, value, index) if each is not ABSENT) or NOTHING_KNOWN
-    found = ev.item(value, ABSENT if index is None else index)
-    return merge(found, *_put_into(ev, value, index)) if isinstance(value, Sequence) else found
-
-
-def _put_into(ev: Evaluator, value: Sequence, index: object) -> Iterator[Values]:
-    """What is added to a list by the function that makes it and gives it a name, or stored at the index."""
-    tree = value.frame.scope.module.tree
-    if value.kind not in ("list", "tuple") or value.node not in tree:
-        return
-    names = set(_names_of(value.node, value.frame, tree)) - {""}
-    for assign in value.frame.scope.within(cst.Assign) if names else ():
-        for each in assign.targets:
-            at = _place_in(each.target, names)
-            if isinstance(at, cst.Integer) and index in (None, at.evaluated_value):
-                yield ev.values(assign.value, value.frame)
-    for call in value.frame.scope.within(cst.Call) if names else ():
-        position = _ADDED.get(last_name(call.func))
-        if position is not None and isinstance(call.func, cst.Attribute) and isinstance(call.func.value, cst.Name):
-            given = _positional(call)[position : position + 1]
-            if call.func.value.value in names and given:
-                yield ev.values(given[0], value.frame)
-
-
-def _place_in(target: cst.BaseExpression, names: set[str]) -> cst.BaseExpression | None:
-    """The index of a store into what has one of some names."""
-    if not isinstance(target, cst.Subscript) or dotted(target.value) not in names:
-        return None
-    index = target.slice[0].slice
-    return index.value if isinstance(index, cst.Index) and len(target.slice) == 1 else None
-
-
-def _names_of(node: Node, frame: Frame, tree: Tree) -> Iterator[str]:
-    """The names of a list in the function that makes it; for `tuple(xs)`, that of the list."""
-    if isinstance(node, cst.Call) and last_name(node.func) in ("list", "tuple") and node.args:
-        yield dotted(node.args[0].value)
-    assign = tree.parent(node)
-    if isinstance(assign, cst.Assign):
-        yield from (each.target.value for each in assign.targets if isinstance(each.target, cst.Name))
-    elif isinstance(assign, cst.Element):  # xs, ys = [], []
-        yield from (
-            binding.name
-            for several in bindings_of(frame.scope).values()
-            for binding in several
-            if binding.value is not None and _is_at(binding.value, binding.path, node)
-        )
-
-
-_ADDED = {"append": 0, "insert": 1}
-
-
-def _is_at(whole: cst.BaseExpression, path: tuple[int, ...], node: Node) -> bool:
-    for position in path:
-        if not isinstance(whole, cst.Tuple | cst.List) or not 0 <= position < len(whole.elements):
-            return False
-        whole = whole.elements[position].value
-    return whole is node
-
-
-# Libraries whose functions give tensors, arrays, or objects with a `pin_memory` method.
-_PINNABLE = frozenset({"builtins", "numpy", "torch", "torch_geometric", "torchaudio", "torchvision"})
-
-
-def _is_foreign(value: Value) -> bool:
-    """Whether a value comes from a call of a library that may give objects which pinning leaves as they are.
-
-    What has keys is a mapping as a rule, and pinning goes through those.
-    """
-    if isinstance(value, Element) and isinstance(value.of, Made) and isinstance(value.index, str):
-        return False
-    root = _path(value)[1]
-    return isinstance(root, Made) and bool(root.library) and root.library.partition(".")[0] not in _PINNABLE
-
-
-def _collated(ev: Evaluator, value: Value) -> Values:
-    """What a collate function returns."""
-    if isinstance(value, Partial):
-        return _collated(ev, value.callee)
-    function: Function | None = None
-    if isinstance(value, Function):
-        function = value
-    elif isinstance(value, Method):
-        function = value.function
-    elif isinstance(value, Made) and isinstance(value.by, Class):
-        function = classes.find_method(ev, ev.bases(value.by).classes, "__call__")
-    return ev.run(function, ev.frame_of(function.scope)) if function is not None else NOTHING_KNOWN
-
-
-def _is_passed_over(ev: Evaluator, value: Value) -> bool:
-    """Whether pinning leaves an object as it is: one of the project's own classes without a `pin_memory` method."""
-    if not isinstance(value, Made) or not isinstance(value.by, Class):
-        return False
-    bases = ev.bases(value.by)
-    is_plain = bases.complete and all(name == "builtins.object" for name in bases.libraries)
-    return is_plain and classes.find_method(ev, bases.classes, "pin_memory") is None
-
-
-def _was_moved(node: cst.CSTNode, frame: Frame, depth: int = 0) -> bool:
-    """Whether something in an expression, or in what its names were bound to, went to a device before."""
-    tree = frame.scope.module.tree
-    if node not in tree:
-        return False
-    for inner in tree.walk(node):
-        if isinstance(inner, cst.Call) and isinstance(inner.func, cst.Attribute):
-            name = inner.func.attr.value
-            if name in ("to", "cuda") and not _keeps_on_cpu(inner):
-                return True
-        if isinstance(inner, cst.Name) and depth < 3:
-            for binding in resolve(inner, tree):
-                if isinstance(binding.node, cst.Param):
-                    passed = frame.args.get(binding.name) if frame.args is not None else None
-                    if passed is not None and passed.node is not None and passed.frame is not None:
-                        if _was_moved(passed.node, passed.frame, depth + 1):
-                            return True
-                elif binding.value is not None and isinstance(binding.node, cst.Assign | cst.AnnAssign):
-                    if _was_moved(binding.value, frame, depth + 1):
-                        return True
-    return False
-
-
-def _keeps_on_cpu(call: cst.Call) -> bool:
-    """Whether a move names the CPU or a data type."""
-    if isinstance(call.func, cst.Attribute) and call.func.attr.value == "cuda":
-        return False
-    given = _argument(call, "device") or next(iter(_positional(call)), None)
-    if isinstance(given, cst.SimpleString):
-        return given.raw_value == "cpu"
-    return given is None or (
-        isinstance(given, cst.Attribute) and isinstance(given.value, cst.Name) and (given.value.value == "torch")
-    )

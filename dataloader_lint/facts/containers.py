@@ -7,6 +7,7 @@ import libcst as cst
 from dataloader_lint.facts import keywords
 from dataloader_lint.facts.library import LOADERS, PARSERS, PASS_THROUGH, TYPED_RESULTS
 from dataloader_lint.facts.names import STAR, dotted
+from dataloader_lint.facts.tree import positional_of
 from dataloader_lint.facts.values import (
     ABSENT,
     NOTHING_KNOWN,
@@ -145,7 +146,7 @@ def _element_of_made(ev: Evaluator, value: Made, call: cst.Call, frame: Frame) -
     name = value.library
     if name == "builtins.zip" and len(call.args) == 1 and call.args[0].star == "*":
         return (Sequence("tuple", call, frame),)  # a column of a table, one element for each row
-    positional = [arg.value for arg in call.args if arg.keyword is None and not arg.star]
+    positional = positional_of(call)
     if name == "builtins.enumerate" and positional:
         inner = merge(*(ev.element(each) for each in ev.values(positional[0], frame)))
         return (Sequence("tuple", call, frame, ((Typed("int"),), inner)),)

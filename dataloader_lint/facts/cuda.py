@@ -10,7 +10,7 @@ from dataloader_lint.facts.branches import is_reached, on_the_way
 from dataloader_lint.facts.datasets import dataset_kind
 from dataloader_lint.facts.module import ModuleFacts
 from dataloader_lint.facts.reach import Reach
-from dataloader_lint.facts.tree import Node, Scope, function_scope
+from dataloader_lint.facts.tree import Node, Scope, function_scope, positional_of
 from dataloader_lint.facts.unpicklable import never_started
 from dataloader_lint.facts.values import (
     UNKNOWN,
@@ -131,7 +131,7 @@ def _way(ev: Evaluator, call: cst.Call, frame: Frame) -> str:
         return "`.cuda()`"
     if name == "pin_memory" and not call.args:
         return "`.pin_memory()`"
-    positional = [arg.value for arg in call.args if arg.keyword is None and not arg.star]
+    positional = positional_of(call)
     if name == "to" and positional and is_cuda(ev, ev.values(positional[0], frame)):
         return "`.to(...)` with a CUDA device"
     for arg in call.args:

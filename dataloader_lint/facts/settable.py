@@ -12,7 +12,7 @@ from dataloader_lint.facts.command_lines import click_takes_zero, takes_zero
 from dataloader_lint.facts.library import LOADERS
 from dataloader_lint.facts.names import Binding, Kind, bindings_of, dotted, resolve
 from dataloader_lint.facts.parameters import arguments_of_callers
-from dataloader_lint.facts.tree import Scope
+from dataloader_lint.facts.tree import Scope, positional_of
 from dataloader_lint.facts.values import (
     UNKNOWN,
     Attr,
@@ -238,7 +238,7 @@ class _Search:
                 if _is_configuration(owner):
                     return self.configured(owner, name, node, frame, names)
             return None
-        positional = [arg.value for arg in node.args if arg.keyword is None and not arg.star]
+        positional = positional_of(node)
         for callee in self.ev.values(node.func, frame):
             if isinstance(callee, Library) and positional:
                 if callee.name in ("builtins.int", "builtins.float", "builtins.abs", "builtins.min"):

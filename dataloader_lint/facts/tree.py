@@ -390,6 +390,16 @@ def parameters(node: Function) -> list[cst.Param]:
     return [*params.posonly_params, *params.params, *starred, *params.kwonly_params, *keywords]
 
 
+def keyword_of(call: cst.Call, name: str) -> cst.BaseExpression | None:
+    """What a call passes by a name."""
+    return next((arg.value for arg in call.args if arg.keyword is not None and arg.keyword.value == name), None)
+
+
+def positional_of(call: cst.Call) -> list[cst.BaseExpression]:
+    """What a call passes by place."""
+    return [arg.value for arg in call.args if arg.keyword is None and not arg.star]
+
+
 def function_scope(scope: Scope) -> Scope:
     """The scope whose frame an expression is evaluated in: comprehensions share that of the function around them."""
     while not isinstance(scope.node, cst.FunctionDef | cst.Lambda | cst.ClassDef | cst.Module):
