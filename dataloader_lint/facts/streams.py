@@ -46,26 +46,32 @@ def sample_loops(scope: Scope) -> list[cst.For]:
     for statement in scope.own(cst.Yield):
         if isinstance(statement.value, cst.BaseExpression):
             loop = next((each for each in tree.ancestors(statement) if isinstance(each, LOOPS)), None)
-            if isinstance(loop, cst.For) and tree.scope_of(loop) is scope and not _hands_on(statement.value, loop):
+            if (
+                isinstance(loop, cst.For)
+                and tree.scope_of(loop) is scope
+                and not _hands_on(statement.value, loop, tree)
+            ):
                 found.append(loop)
     return found
 
 
-def _hands_on(given: cst.BaseExpression, loop: cst.For) -> bool:
-    taken = dotted(loop.target)
+def _hands_on(given: cst.BaseExpression, loop: cst.For, tree: Tree) -> bool:
+    taken = {each.value for each in tree.find(loop.target, cst.Name)}
     parts = [given]
     if isinstance(given, cst.Dict):
         parts = [each.value for each in given.elements]
     elif isinstance(given, cst.Call) and last_name(given.func) == "dict":
         parts = [each.value for each in given.args]
-    return bool(taken) and bool(parts) and all(_is_taken(each, taken) for each in parts)
+    return bool(parts) and all(_is_taken(each, taken, tree) for each in parts)
 
 
-def _is_taken(node: cst.CSTNode, taken: str) -> bool:
+def _is_taken(node: cst.BaseExpression, taken: set[str], tree: Tree) -> bool:
     """Whether it is what a loop takes, or what stands at that place in a list."""
-    if isinstance(node, cst.Subscript) and isinstance(node.slice[0].slice, cst.Index):
-        node = node.slice[0].slice.value
-    return dotted(node) == taken
+    owner: cst.BaseExpression = node
+    while isinstance(owner, cst.Subscript):
+        owner = owner.value
+    is_whole = bool(dotted(owner)) and isinstance(node, cst.Name | cst.Subscript)
+    return is_whole and any(each.value in taken for each in tree.find(node, cst.Name))
 
 
 def gone_through(node: cst.BaseExpression, tree: Tree, seen: frozenset[int] = frozenset()) -> Iterator[cst.CSTNode]:
