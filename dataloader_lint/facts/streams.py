@@ -39,20 +39,35 @@ def sample_loops(scope: Scope) -> list[cst.For]:
     """The loops of a generator that give one sample a pass, made of what the pass takes.
 
     None that gives several, by a loop inside: what it goes through are files or shards, of which there are fewer. None
-    that gives what it takes as it is, either: it feeds another stage, `for url in self.urls: yield {"url": url}`.
+    that gives what it takes as it is, either: it feeds another stage, `for url in self.urls: yield {"url": url}`. Nor
+    one that asks an iterator for each sample: it takes turns among a few sources.
     """
     tree = scope.module.tree
     found: list[cst.For] = []
+    several: set[int] = set()
     for statement in scope.own(cst.Yield):
-        if isinstance(statement.value, cst.BaseExpression):
-            loop = next((each for each in tree.ancestors(statement) if isinstance(each, LOOPS)), None)
-            if (
-                isinstance(loop, cst.For)
-                and tree.scope_of(loop) is scope
-                and not _hands_on(statement.value, loop, tree)
-            ):
-                found.append(loop)
-    return found
+        around = [each for each in tree.ancestors(statement) if isinstance(each, LOOPS)]
+        is_many = isinstance(statement.value, cst.From)
+        several.update(id(each) for each in around[0 if is_many else 1 :])
+        if around and isinstance(statement.value, cst.BaseExpression):
+            loop = around[0]
+            if isinstance(loop, cst.For) and tree.scope_of(loop) is scope:
+                if not _hands_on(statement.value, loop, tree) and not _asks_an_iterator(statement.value, loop, tree):
+                    found.append(loop)
+    return [each for each in found if id(each) not in several]
+
+
+def _asks_an_iterator(given: cst.CSTNode, loop: cst.For, tree: Tree, seen: frozenset[int] = frozenset()) -> bool:
+    """Whether what a pass gives is made of what it gets by `next(...)`."""
+    for call in tree.find(given, cst.Call):
+        if dotted(call.func) == "next" and any(each is loop for each in tree.ancestors(call)):
+            return True
+    return any(
+        _asks_an_iterator(binding.value, loop, tree, seen | {id(binding)})
+        for name in tree.find(given, cst.Name)
+        for binding in resolve(name, tree)
+        if binding.kind is Kind.VALUE and binding.value is not None and id(binding) not in seen
+    )
 
 
 def _hands_on(given: cst.BaseExpression, loop: cst.For, tree: Tree) -> bool:
