@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from dataloader_lint.facts.branches import is_reached, on_the_way
+from dataloader_lint.facts.branches import Condition, is_reached, on_the_way
 from dataloader_lint.facts.datasets import dataset_kind
 from dataloader_lint.facts.module import ModuleFacts
 from dataloader_lint.facts.reach import Reach
@@ -174,6 +174,8 @@ def _is_sure_to_run(ev: Evaluator, call: cst.Call, frame: Frame) -> bool:
         test = condition.test
         if any(each.attr.value in _ABOUT_DEVICES for each in tree.find(test, cst.Attribute)):
             return False
+        if _asks_for_started(ev, condition, frame):
+            return False
         flag = test.expression if isinstance(test, cst.UnaryOperation) else test
         if isinstance(flag, cst.Name | cst.Attribute):
             found = ev.values(flag, frame)
@@ -182,6 +184,19 @@ def _is_sure_to_run(ev: Evaluator, call: cst.Call, frame: Frame) -> bool:
         elif _asks_for_main_process(test, frame):
             return False
     return True
+
+
+def _asks_for_started(ev: Evaluator, condition: Condition, frame: Frame) -> bool:
+    """`if torch.cuda.is_initialized():`, which is false in a worker, forked or not, until it starts CUDA itself."""
+    tree = frame.scope.module.tree
+    for call in tree.find(condition.test, cst.Call):
+        if isinstance(call.func, cst.Attribute) and call.func.attr.value == "is_initialized":
+            above = tree.parent(call)
+            is_turned = isinstance(above, cst.UnaryOperation) and isinstance(above.operator, cst.Not)
+            if condition.wanted is not is_turned:
+                found = ev.values(call.func, frame)
+                return any(isinstance(each, Library) and each.name == "torch.cuda.is_initialized" for each in found)
+    return False
 
 
 def _asks_for_main_process(test: cst.BaseExpression, frame: Frame) -> bool:
