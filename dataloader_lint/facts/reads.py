@@ -127,8 +127,32 @@ def reads_of(ev: Evaluator, klass: Class, bases: Bases) -> Reads:
         if entry.scope not in reads.functions:
             reads.functions.append(entry.scope)
         todo.extend(_Body(ev, bases, reads, entry.scope, entry.own, known).run())
-    _lengths(ev, bases, reads)
+    if reads.functions or not _is_finished(klass, bases):
+        _lengths(ev, bases, reads)
     return reads
+
+
+def _is_finished(klass: Class, bases: Bases) -> bool:
+    """Whether a class is no base for others to add how samples are read: its own file makes objects of it as it is.
+
+    Where it cannot be indexed either, something else than a DataLoader reads these, such as threads of the project's.
+    """
+    if not bases.complete or not _PLAIN.issuperset(bases.libraries):
+        return False
+    return bool(klass.scope.module.calls_named(klass.node.name.value))
+
+
+_PLAIN = frozenset(
+    {
+        "abc.ABC",
+        "builtins.object",
+        "object",
+        "torch.utils.data.Dataset",
+        "torch.utils.data.IterableDataset",
+        "torch.utils.data.dataset.Dataset",
+        "torch.utils.data.dataset.IterableDataset",
+    }
+)
 
 
 def _geometric(bases: Bases) -> bool:
