@@ -290,6 +290,8 @@ def _containers(dataset: Dataset, name: str, bindings: list[AttributeBinding]) -
             continue
         for value in values:
             form = Form.ARRAY if _is_of_array(dataset, binding) else form_of(ev, value)
+            if form is Form.SLOTS and _is_added_to(ev, values):
+                continue
             kind = kind_of_filled(value)
             if kind is not None:
                 first.setdefault(kind, binding)
@@ -314,6 +316,12 @@ def _containers(dataset: Dataset, name: str, bindings: list[AttributeBinding]) -
     if _is_called(dataset, name, ("clear",)):
         return []
     return [_as_it_stays(dataset, each, bindings) for each in found]
+
+
+def _is_added_to(ev: Evaluator, values: Values) -> bool:
+    """Whether one name stands for a list that starts empty and gets more: `labels += [0] * n` makes no slots of it."""
+    is_empty = any(isinstance(value, Sequence) and value.items == () for value in values)
+    return is_empty and any(form_of(ev, value) is Form.LIST for value in values)
 
 
 def _as_it_stays(dataset: Dataset, container: Container, bindings: list[AttributeBinding]) -> Container:
