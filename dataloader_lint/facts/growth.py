@@ -12,7 +12,7 @@ from dataloader_lint.facts.classes import AttributeBinding
 from dataloader_lint.facts.forms import Form, form_of, is_few, kind_of_filled
 from dataloader_lint.facts.library import DATASET_BASES, DICT_MAKERS, ITERABLE_BASES
 from dataloader_lint.facts.module import last_name
-from dataloader_lint.facts.names import Kind, bindings_of, resolve
+from dataloader_lint.facts.names import Kind, bindings_of, dotted, resolve
 from dataloader_lint.facts.tree import Node, Scope, function_scope
 from dataloader_lint.facts.values import Class, Const, Evaluator, Frame, Library, Made, Mapping, Sequence, Value
 
@@ -151,6 +151,30 @@ def grown_as_local(ev: Evaluator, binding: AttributeBinding) -> bool:
         if any(True for _ in _additions(ev, scope, "", name)):
             return True
     return False
+
+
+def grown_under_a_key(ev: Evaluator, value: Value) -> bool:
+    """Whether a list starts empty under a key, and the lists there get more: `by[k] = []`, `by[k].append(name)`."""
+    if not isinstance(value, Sequence) or value.items != () or value.node not in value.frame.scope.module.tree:
+        return False
+    tree = value.frame.scope.module.tree
+    assign = tree.parent(value.node)
+    if not isinstance(assign, cst.Assign) or not isinstance(assign.targets[0].target, cst.Subscript):
+        return False
+    kept = assign.targets[0].target.value
+    if not isinstance(kept, cst.Name | cst.Attribute):
+        return False
+    home = tree.scope_of(assign)
+    klass = classes.class_of(home) if isinstance(kept, cst.Attribute) else None
+    return any(
+        isinstance(call.func, cst.Attribute)
+        and call.func.attr.value in ("append", "extend")
+        and isinstance(call.func.value, cst.Subscript)
+        and dotted(call.func.value.value) == dotted(kept) != ""
+        and _in_long_loop(ev, scope, call)
+        for scope in (home if klass is None else klass).descend()
+        for call in scope.own(cst.Call)
+    )
 
 
 def local_names(ev: Evaluator, binding: AttributeBinding) -> Iterator[tuple[Scope, str]]:

@@ -12,7 +12,7 @@ from dataloader_lint.facts import classes, members
 from dataloader_lint.facts.classes import AttributeBinding, attribute_bindings
 from dataloader_lint.facts.entries import has_entry_for_each, has_files_of_each
 from dataloader_lint.facts.forms import Form, form_of, has_list, is_of_pairs, is_parsed, kind_of_filled
-from dataloader_lint.facts.growth import adds_files, fills_fields, gathers, grown_as_local, grows_in
+from dataloader_lint.facts.growth import adds_files, fills_fields, gathers, grown_as_local, grown_under_a_key, grows_in
 from dataloader_lint.facts.library import DICT_MAKERS
 from dataloader_lint.facts.module import last_name
 from dataloader_lint.facts.names import Kind, dotted
@@ -295,8 +295,9 @@ def _containers(dataset: Dataset, name: str, bindings: list[AttributeBinding]) -
             kind = kind_of_filled(value)
             if kind is not None:
                 first.setdefault(kind, binding)
-            if form in (Form.SMALL, Form.OTHER) and kind is not None and (growth or grown_as_local(ev, binding)):
-                form = kind
+            if form in (Form.SMALL, Form.OTHER) and kind is not None:
+                if growth or grown_as_local(ev, binding) or grown_under_a_key(ev, value):
+                    form = kind
             if form in (Form.LIST, Form.DICT) and form not in shown and not is_told_apart(binding, form):
                 grown = bool(growth) or grown_as_local(ev, binding) or not isinstance(value, Typed)
                 elements = _elements(ev, value, growth, dataset)
