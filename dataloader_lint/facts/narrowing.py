@@ -98,14 +98,21 @@ def narrowed(use: cst.Name, binding: Binding, found: Values, frame: Frame) -> Va
         return found
     tree = scope.module.tree
     left = found
-    conditions = [(each.test, each.wanted) for each in on_the_way(use, scope)]
-    for test, wanted in (*conditions, *_set_anew_otherwise(use, scope)):
-        for told in asked(test, wanted, tree):
-            if not isinstance(told.of, cst.Name) or told.of.value != use.value:
-                continue
-            if tree.order(told.node) > tree.order(binding.node):  # else it asked for what the name was before
-                left = tuple(value for value in left if is_of(value, told.names) in (None, told.answer))
+    for told in tree.once(("types told", id(use)), lambda: _told(use, scope)):
+        if tree.order(told.node) > tree.order(binding.node):  # else it asked for what the name was before
+            left = tuple(value for value in left if is_of(value, told.names) in (None, told.answer))
     return left or NOTHING_KNOWN
+
+
+def _told(use: cst.Name, scope: Scope) -> list[TypeTest]:
+    """What the tests on the way to a use of a name say of its type."""
+    conditions = [(each.test, each.wanted) for each in on_the_way(use, scope)]
+    return [
+        told
+        for test, wanted in (*conditions, *_set_anew_otherwise(use, scope))
+        for told in asked(test, wanted, scope.module.tree)
+        if isinstance(told.of, cst.Name) and told.of.value == use.value
+    ]
 
 
 def _set_anew_otherwise(use: cst.Name, scope: Scope) -> Iterator[tuple[cst.BaseExpression, bool]]:
