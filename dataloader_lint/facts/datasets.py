@@ -19,7 +19,7 @@ from dataloader_lint.facts.module import ModuleFacts
 from dataloader_lint.facts.names import dotted
 from dataloader_lint.facts.reads import Reads, reads_of
 from dataloader_lint.facts.storage import SampleStorage, sample_storage
-from dataloader_lint.facts.tree import Scope
+from dataloader_lint.facts.tree import Scope, parameters
 from dataloader_lint.facts.values import Class, Evaluator, Function, Made, Value
 
 if TYPE_CHECKING:
@@ -131,12 +131,22 @@ def datasets_in(reach: Reach, module: ModuleFacts) -> Iterator[Dataset]:
 
 
 def looks_like_one(ev: Evaluator, klass: Class) -> bool:
-    """Whether objects of a class, whatever it derives from, can be indexed and measured."""
+    """Whether objects of a class, whatever it derives from, have a length and can be indexed with numbers."""
     own = classes.methods_of(klass.scope)
     if "__getitem__" in own and "__len__" in own:
-        return True
+        return not _takes_names(own["__getitem__"])
     bases = ev.bases(klass).classes
-    return len(bases) > 1 and all(classes.find_method(ev, bases, name) for name in ("__getitem__", "__len__"))
+    if len(bases) < 2 or classes.find_method(ev, bases, "__len__") is None:
+        return False
+    found = classes.find_method(ev, bases, "__getitem__")
+    return found is not None and not _takes_names(found.scope)
+
+
+def _takes_names(method: Scope) -> bool:
+    """Whether the index is annotated as a text, which no loader asks for by itself: a batch with named fields."""
+    assert isinstance(method.node, cst.FunctionDef)
+    index = next(iter(parameters(method.node)[1:]), None)
+    return index is not None and index.annotation is not None and dotted(index.annotation.annotation) == "str"
 
 
 def reaches_loader(ev: Evaluator, klass: Class, loaders: list[Loader]) -> bool:
