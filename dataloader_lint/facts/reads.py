@@ -139,7 +139,8 @@ def _is_finished(klass: Class, bases: Bases) -> bool:
     """
     if not bases.complete or not _PLAIN.issuperset(bases.libraries):
         return False
-    return bool(klass.scope.module.calls_named(klass.node.name.value))
+    calls = klass.scope.module.calls_named(klass.node.name.value)
+    return any(isinstance(call.func, cst.Name) for call in calls)  # no `coco.COCO(file)` in a class COCO
 
 
 _PLAIN = frozenset(
