@@ -117,7 +117,7 @@ def _are_there(node: cst.BaseExpression | None, scope: Scope, depth: int) -> boo
         return _are_files(node.args[-1 if name == "map" else 0].value, scope, depth + 1)
     if name not in _GLOBBING or not node.args:
         return False
-    return _FOR_FILES.search(scope.module.tree.code(node.args[0].value).rstrip(") ")) is not None
+    return _FOR_FILES.search(scope.module.tree.words(node.args[0].value)) is not None
 
 
 def _is_walk(node: cst.BaseExpression | None) -> bool:
@@ -148,7 +148,7 @@ def _holds_files(node: cst.BaseExpression, depth: int = 0) -> bool:
     name = last_name(node.func)
     if name in _SAME_FILES and node.args:
         return _holds_files(node.args[0].value, depth + 1)
-    return name in ("listdir", "glob", "iglob", "rglob")
+    return name in _GLOBBING or name == "listdir"
 
 
 def _is_record(ev: Evaluator, store: cst.Assign, scope: Scope) -> bool:
