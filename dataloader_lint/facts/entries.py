@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from dataloader_lint.facts import classes
 from dataloader_lint.facts.forms import is_parsed
-from dataloader_lint.facts.growth import added_to, local_names
+from dataloader_lint.facts.growth import added_to, filling, is_it
 from dataloader_lint.facts.module import last_name
 from dataloader_lint.facts.names import Kind, resolve
 from dataloader_lint.facts.tree import Node, Scope, function_scope
@@ -33,7 +32,7 @@ _FOR_FILES = re.compile(r"""\.[\w*?\[\]]+["']*$""")
 
 def has_entry_for_each(dataset: Dataset, container: Container) -> bool:
     """Whether a dict has an entry for each file or record, as far as the constructor shows it."""
-    places = list(_places(dataset, container))
+    places = list(filling(dataset, container.name, container.binding))
     stores = [each for place in places for each in _stores(*place)]
     if any(_is_of_file(assign, key, scope) or _holds_files(assign.value) for assign, key, scope in stores):
         return True
@@ -50,23 +49,8 @@ def has_files_of_each(dataset: Dataset, container: Container) -> bool:
     return bool(added) and all(_holds_files(each) for each in added)
 
 
-def _places(dataset: Dataset, container: Container) -> Iterator[tuple[Scope, str, str]]:
-    """The functions that fill a dict, each with the object it is an attribute of there, or none, and its name."""
-    for scope in dataset.construction:
-        for inner in scope.descend():
-            yield inner, classes.receiver_name(scope), container.name
-    for scope, name in local_names(dataset.ev, container.binding):
-        yield scope, "", name
-
-
-def _is_it(node: cst.BaseExpression, own: str, name: str) -> bool:
-    if own:
-        return isinstance(node, cst.Attribute) and node.attr.value == name and _is_name(node.value, own)
-    return _is_name(node, name)
-
-
-def _is_name(node: cst.BaseExpression, name: str) -> bool:
-    return isinstance(node, cst.Name) and node.value == name
+def _is_itself(node: cst.BaseExpression, own: str, name: str) -> bool:
+    return not isinstance(node, cst.Subscript) and is_it(node, own, name)
 
 
 def _stores(scope: Scope, own: str, name: str) -> Iterator[tuple[cst.Assign, cst.BaseExpression, Scope]]:
@@ -74,7 +58,7 @@ def _stores(scope: Scope, own: str, name: str) -> Iterator[tuple[cst.Assign, cst
     for assign in scope.own(cst.Assign):
         for target in assign.targets:
             node = target.target
-            if isinstance(node, cst.Subscript) and _is_it(node.value, own, name):
+            if isinstance(node, cst.Subscript) and _is_itself(node.value, own, name):
                 if isinstance(node.slice[0].slice, cst.Index):
                     yield assign, node.slice[0].slice.value, scope
 
@@ -165,7 +149,7 @@ def _makes_index(dataset: Dataset, scope: Scope, own: str, name: str) -> bool:
     """Whether what a loop over the dict adds for each key is asked for the index: `self.index.append((key, part))`."""
     tree = scope.module.tree
     for loop in scope.own(cst.For):
-        if not any(_is_it(each, own, name) for each in _iterated(loop.iter)):
+        if not any(_is_itself(each, own, name) for each in _iterated(loop.iter)):
             continue
         for call in tree.find(loop.body, cst.Call):
             if isinstance(call.func, cst.Attribute) and call.func.attr.value == "append" and call.args:

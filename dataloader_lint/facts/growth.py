@@ -54,9 +54,7 @@ def adds_files(dataset: Dataset, name: str, binding: AttributeBinding) -> bool:
 
 def fills_fields(dataset: Dataset, name: str, binding: AttributeBinding) -> bool:
     """Whether lists grow inside a dict: `self.columns["label"].append(label)`, or one is stored in it."""
-    places = [(scope, classes.receiver_name(scope), name) for scope in _construction(dataset)]
-    places += [(scope, "", local) for scope, local in local_names(dataset.ev, binding)]
-    for scope, own, held in places:
+    for scope, own, held in filling(dataset, name, binding):
         for call in scope.own(cst.Call):
             if isinstance(call.func, cst.Attribute) and call.func.attr.value in _ADDERS:
                 owner = call.func.value
@@ -66,14 +64,14 @@ def fills_fields(dataset: Dataset, name: str, binding: AttributeBinding) -> bool
                     owner = owner.func.value
                 elif not isinstance(owner, cst.Subscript):
                     continue
-                if _is_it(owner, own, held):
+                if is_it(owner, own, held):
                     return True
         for augmented in scope.own(cst.AugAssign):
-            if isinstance(augmented.target, cst.Subscript) and _is_it(augmented.target, own, held):
+            if isinstance(augmented.target, cst.Subscript) and is_it(augmented.target, own, held):
                 return True
         for assign in scope.own(cst.Assign):
             for target in assign.targets:
-                if isinstance(target.target, cst.Subscript) and _is_it(target.target, own, held):
+                if isinstance(target.target, cst.Subscript) and is_it(target.target, own, held):
                     if _may_be_list(dataset.ev, scope, assign.value):
                         return True
     return False
@@ -81,9 +79,7 @@ def fills_fields(dataset: Dataset, name: str, binding: AttributeBinding) -> bool
 
 def gathers(dataset: Dataset, name: str, binding: AttributeBinding) -> bool:
     """Whether lists in a dict get something for each of many things, whatever the keys: `self.boxes[k].append(box)`."""
-    places = [(scope, classes.receiver_name(scope), name) for scope in _construction(dataset)]
-    places += [(scope, "", local) for scope, local in local_names(dataset.ev, binding)]
-    for scope, own, held in places:
+    for scope, own, held in filling(dataset, name, binding):
         for call in scope.own(cst.Call):
             if not isinstance(call.func, cst.Attribute) or call.func.attr.value not in _ADDERS:
                 continue
@@ -93,7 +89,7 @@ def gathers(dataset: Dataset, name: str, binding: AttributeBinding) -> bool:
                 owner = owner.func.value
             elif not isinstance(owner, cst.Subscript):
                 continue
-            if _is_it(owner, own, held) and _in_long_loop(dataset.ev, scope, call) and not _is_given(scope, call):
+            if is_it(owner, own, held) and _in_long_loop(dataset.ev, scope, call) and not _is_given(scope, call):
                 return True
     return False
 
@@ -107,9 +103,13 @@ def _is_given(scope: Scope, node: Node) -> bool:
     return any(each.kind is Kind.PARAMETER for each in resolve(loop.iter, tree))
 
 
-def _construction(dataset: Dataset) -> Iterator[Scope]:
+def filling(dataset: Dataset, name: str, binding: AttributeBinding) -> Iterator[tuple[Scope, str, str]]:
+    """The functions that fill an attribute, each with the object it is one of there, or none, and its name there."""
     for scope in dataset.construction:
-        yield from scope.descend()
+        for inner in scope.descend():
+            yield inner, classes.receiver_name(scope), name
+    for scope, local in local_names(dataset.ev, binding):
+        yield scope, "", local
 
 
 def _may_be_list(ev: Evaluator, scope: Scope, node: cst.BaseExpression) -> bool:
@@ -242,7 +242,7 @@ def _written(value: cst.BaseExpression | None, path: tuple[int, ...]) -> cst.Bas
     return value
 
 
-def _is_it(node: cst.CSTNode, own: str, name: str) -> bool:
+def is_it(node: cst.CSTNode, own: str, name: str) -> bool:
     """Whether an expression is `own.name` (the local `name` where `own` is empty), or something in it."""
     while isinstance(node, cst.Subscript):
         node = node.value
@@ -259,8 +259,8 @@ def _is_it(node: cst.CSTNode, own: str, name: str) -> bool:
 def _additions(ev: Evaluator, scope: Scope, own: str, name: str) -> Iterator[cst.BaseExpression]:
     """What is added to `own.name` (or to the local `name` where `own` is empty) for each of many things."""
 
-    def is_it(node: cst.CSTNode) -> bool:
-        return _is_it(node, own, name)
+    def is_own(node: cst.CSTNode) -> bool:
+        return is_it(node, own, name)
 
     for call in scope.own(cst.Call):
         if not isinstance(call.func, cst.Attribute) or call.func.attr.value not in _ADDERS or not call.args:
@@ -270,7 +270,7 @@ def _additions(ev: Evaluator, scope: Scope, own: str, name: str) -> Iterator[cst
             owner = owner.func.value
         several = call.func.attr.value in ("extend", "update")
         if (
-            is_it(owner)
+            is_own(owner)
             and not _is_dataset(ev, scope, call.args[-1].value)
             and _is_many(ev, scope, call, several, call.args[-1].value)
         ):
@@ -278,12 +278,12 @@ def _additions(ev: Evaluator, scope: Scope, own: str, name: str) -> Iterator[cst
     for assign in scope.own(cst.Assign):
         for target in assign.targets:
             node = target.target
-            if isinstance(node, cst.Subscript) and is_it(node) and not _is_dataset(ev, scope, assign.value):
+            if isinstance(node, cst.Subscript) and is_own(node) and not _is_dataset(ev, scope, assign.value):
                 # One list for each of a few keys grows as much: `self.files[split] = os.listdir(folder)`.
                 if _in_long_loop(ev, scope, assign) or _is_list(ev, scope, assign.value):
                     yield assign.value
     for augmented in scope.own(cst.AugAssign):
-        if is_it(augmented.target) and _is_many(ev, scope, augmented, True, augmented.value):
+        if is_own(augmented.target) and _is_many(ev, scope, augmented, True, augmented.value):
             yield augmented.value
 
 

@@ -186,14 +186,11 @@ def _is_two_things(dataset: Dataset, container: Container) -> bool:
 def _is_dict_elsewhere(dataset: Dataset, container: Container) -> bool:
     """Whether the class or a base of it binds the attribute to an empty dict as well, or to one that is written out."""
     return any(
-        isinstance(binding.value, cst.Dict)
-        or (isinstance(binding.value, cst.Call) and dotted(binding.value.func).rpartition(".")[2] in _DICTS)
+        kind_of_filled(value) is Form.DICT
         for klass in dataset.bases.classes
         for binding in attribute_bindings(klass.scope).get(container.name, ())
+        for value in members.bound(dataset.ev, binding, dataset.self_value)
     )
-
-
-_DICTS = frozenset({"OrderedDict", "defaultdict", "dict"})
 
 
 def _is_of_array(dataset: Dataset, binding: AttributeBinding) -> bool:
