@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from evidence.harness import PICKLING, Proof, run
 
 MAIN = """
@@ -143,7 +145,37 @@ if __name__ == "__main__":
         probe.say(**{type(rows).__name__: sorted(seen)})
 """
 
-# All that the rule's page names, but for the handles of h5py and lmdb.
+# Handles of libraries that are too large to be installed for the tests: what opens them, and a file to open.
+OF_LIBRARIES = {
+    "rasterio": """
+import numpy as np
+import rasterio
+
+with rasterio.open("rows.tif", "w", driver="GTiff", width=4, height=4, count=1, dtype="uint8") as file:
+    file.write(np.zeros((1, 4, 4), "uint8"))
+handle = rasterio.open("rows.tif")
+""",
+    "tables": """
+import tables
+
+tables.open_file("rows.h5", "w").close()
+handle = tables.open_file("rows.h5")
+""",
+    "openslide": """
+import numpy as np
+import rasterio
+import openslide
+
+with rasterio.open(
+    "rows.tif", "w", driver="GTiff", width=64, height=64, count=3, dtype="uint8", tiled=True, blockxsize=16,
+    blockysize=16, photometric="RGB",
+) as file:
+    file.write(np.zeros((3, 64, 64), "uint8"))
+handle = openslide.OpenSlide("rows.tif")
+""",
+}
+
+# All others that the rule's page names, but for the handles of h5py and lmdb.
 HANDLES = """
 import multiprocessing
 import pickle
@@ -207,3 +239,12 @@ def test_no_handle_can_be_pickled(tmp_path: Path) -> None:
     errors = run(HANDLES, tmp_path).values
     assert len(errors) == 9
     assert [name for name, error in errors.items() if error is None] == []
+
+
+@pytest.mark.parametrize("library", OF_LIBRARIES)
+def test_handles_of_libraries_cannot_be_pickled(library: str, tmp_path: Path) -> None:
+    for needed in {"rasterio" if library == "openslide" else library, library}:
+        pytest.importorskip(needed)
+    tried = "\nimport pickle\nimport probe\n\nprobe.attempt(lambda: len(pickle.dumps(handle)))\n"
+    (said,) = run(OF_LIBRARIES[library] + tried, tmp_path).values.values()
+    assert "pickl" in str(said), said
