@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from evidence.harness import Proof, run
 
 PROOF = Proof(
@@ -66,6 +68,42 @@ if __name__ == "__main__":
     probe.say(growth=probe.bytes_per_sample(make_loader))
 """
 
+# Samples of 12,288 bytes each, which are no Python objects; the objects around them are.
+LARGE = """
+import probe
+import numpy
+from torch.utils.data import DataLoader, Dataset
+
+
+def arrays(count):
+    return [numpy.zeros((64, 64, 3), numpy.uint8) for _ in range(count)]
+
+
+def images(count):
+    from PIL import Image
+
+    return [Image.new("RGB", (64, 64)) for _ in range(count)]
+
+
+class Samples(Dataset):
+    def __init__(self, samples):
+        self.samples = samples
+
+    def __len__(self):
+        return len(self.samples)
+
+    def __getitem__(self, index):
+        return int(numpy.asarray(self.samples[index]).sum())
+
+
+def make_loader(samples):
+    return DataLoader(Samples(samples), batch_size=100, num_workers=2, persistent_workers=True)
+
+
+if __name__ == "__main__":
+    probe.say(growth=probe.bytes_per_sample(lambda count: make_loader(KIND(count)), few=100, many=5_000))
+"""
+
 # Whose samples are tensors of their own: a fork server can be sent some 240 file descriptors for a worker.
 TENSORS = """
 import probe
@@ -109,6 +147,13 @@ def test_a_fork_server_takes_few_tensors(tmp_path: Path) -> None:
     seen = run(TENSORS, tmp_path, start_method="fork,forkserver").values
     assert (seen["fork few"], seen["fork many"]) == (2, 2)
     assert (seen["forkserver few"], seen["forkserver many"]) == (2, "ValueError: too many fds")
+
+
+@pytest.mark.parametrize("kind", ["arrays", "images"])
+def test_forked_workers_copy_only_the_objects_around_arrays_and_images(kind: str, tmp_path: Path) -> None:
+    program = LARGE.replace("KIND", kind)
+    assert run(program, tmp_path, start_method="fork").values["growth"] < 2_000
+    assert run(program, tmp_path, start_method="forkserver").values["growth"] > 2 * 12_288
 
 
 def test_small_numbers_do_not_grow(tmp_path: Path) -> None:
