@@ -29,7 +29,7 @@ PAGE = ROOT / "docs" / "performance.md"
 FIGURES = ROOT / "docs" / "performance.json"
 LIST = ("lightning", "torch-geometric", "speechbrain", "timm", "monai", "TTS", "ultralytics", "super-gradients")
 COPIED = "basicsr"  # small enough to be linted eight times over
-PARTS = ("startup", "sites", "huge", "copies", "tenth", "where", "packages", "warm")
+PARTS = ("startup", "sites", "huge", "copies", "tenth", "where", "packages", "together", "warm")
 
 
 @dataclass(frozen=True, slots=True)

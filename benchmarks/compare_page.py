@@ -72,6 +72,8 @@ def render_page(figures: Figures) -> str:
         parts += ["## Start-up", _startup(figures["startup"])]
     if "tenth" in figures:
         parts += ["## In flake8", _tenth(figures["tenth"])]
+    if "together" in figures:
+        parts += ["## Several projects at once", _together(figures["together"])]
     if "warm" in figures:
         parts += ["## With a cache", _warm(figures["warm"])]
     if "where" in figures:
@@ -241,6 +243,22 @@ def _tenth(found: Figures) -> str:
     return (
         f"A tree of {found['files']} modules of {', '.join(found['packages'])} with {found['lines']:,} lines; a tenth "
         "of the modules define a Dataset or build a DataLoader.\n\n" + table(["", "CPU, s"], rows)
+    )
+
+
+def _together(found: Figures) -> str:
+    costs = found["costs"]
+    rows = [
+        [TOOLS[name], *(times(spread(costs[name][what])) for what in ("cpu", "wall", "memory"))]
+        for name in ("one", "cores")
+    ]
+    shared = times(ratios(costs["one"]["wall"], costs["cores"]["wall"]))
+    rows.append(["one process / all cores", "", shared, ""])
+    return (
+        f"One command for {', '.join(found['packages'])}. Processes share these out better than the files of one "
+        "project, whose modules each of them opens."
+        + (" What is printed is the same byte for byte.\n\n" if found["same"] else "\n\n")
+        + table(["", "CPU, s", "wall, s", "memory, MiB"], rows)
     )
 
 

@@ -179,6 +179,17 @@ def measure_tenth(plan: Plan, packages: Sequence[Path]) -> Figures:
     return {"packages": names, "files": files, "lines": _lines(trees.sources_of(folder)), "costs": as_figures(costs)}
 
 
+def measure_together(plan: Plan, packages: Sequence[Path]) -> Figures:
+    """All packages by one command, in one process and on all cores."""
+    one, cores = (Command((*US, "-j", jobs, "--no-cache", *map(str, packages)), exits=(0,)) for jobs in "10")
+    costs = plan.measure({"one": one, "cores": cores})
+    return {
+        "packages": [each.name for each in packages],
+        "same": plan.output("one") == plan.output("cores"),
+        "costs": as_figures(costs),
+    }
+
+
 def measure_warm(plan: Plan, packages: Sequence[Path]) -> Figures:
     """A large tree with a cache: nothing changed since the last run, and one file changed."""
     folder, cache = plan.fresh("warm"), plan.fresh("cache")
@@ -222,6 +233,7 @@ MEASURES: dict[str, Callable[[Plan, Sequence[Path]], Figures]] = {
     "huge": measure_huge,
     "copies": measure_copies,
     "tenth": measure_tenth,
+    "together": measure_together,
     "warm": measure_warm,
     "where": measure_where,
 }

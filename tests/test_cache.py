@@ -238,6 +238,21 @@ def test_modules_that_are_let_go_are_opened_again(project: Path, monkeypatch: py
     assert len(starts) > 3
 
 
+def test_what_one_project_opened_goes_when_the_next_one_begins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for place in ("first", "first/inside", "second"):
+        (tmp_path / place).mkdir()
+        _write(tmp_path / place / "pyproject.toml", "")
+        _write(tmp_path / place / "train.py", TRAIN)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(analysis, "MAX_LEFT", 0)
+    session = Session()
+    kept = []
+    for path in ("first/train.py", "first/inside/train.py", "second/train.py"):
+        assert session.analyse(path, TRAIN).module.path == str(tmp_path / path)
+        kept.append(session.project.kept)
+    assert kept == [len(TRAIN), 2 * len(TRAIN), len(TRAIN)]
+
+
 def test_what_has_not_changed_is_not_even_read(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Files that cannot matter either, once one that does has opened the cache."""
     _write(project / "zeros.py", "ZERO = 0\n")

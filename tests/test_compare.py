@@ -106,6 +106,12 @@ def test_packages_are_added_up_and_peers_held_against_the_packages_they_ran_on()
     assert found["memory of a process, the most on any package"].middle == 300
 
 
+def test_all_projects_at_once_have_a_goal_of_their_own() -> None:
+    figures = {"together": {"costs": {"one": {"wall": [9, 10]}, "cores": {"wall": [5, 5]}}}}
+    (goal,) = goals(figures)
+    assert goal.measured == Spread(1.9, 1.8, 2) and goal.reached
+
+
 def test_next_factor_depends_on_what_parsing_takes() -> None:
     assert "cannot come from anything else" in next_factor({PARSE: 0.8, IMPORTS: 0.2})
     text = next_factor({PARSE: 0.1, IMPORTS: 0.2, "rules": 0.7})

@@ -50,6 +50,9 @@ MAX_SECONDS = 60
 # need more than that, opening it all again would cost more than the room is worth.
 MAX_KEPT = 6_000_000
 MIN_FILES = 50
+# Characters that may stay where the next file is of another project, which needs none of them. To let trees go takes a
+# sixth of the time that it took to open them and to work them out.
+MAX_LEFT = MAX_KEPT // 2
 
 
 class Session:
@@ -65,6 +68,7 @@ class Session:
         self._whole: set[str] = set()
         self._room = MAX_KEPT
         self._files = 0  # since the last time that room was made
+        self._root = ""  # of the project that the last file was of
         self.forget()
 
     def forget(self) -> None:
@@ -76,14 +80,17 @@ class Session:
         self._whole.add(path)
         self.forget()
 
-    def _make_room(self) -> None:
+    def _make_room(self, path: str) -> None:
         """Let all modules go where there are too many of them; the next files open again what they need."""
-        if self.project.kept > self._room:
-            if self._files < MIN_FILES:
+        root = self.project.root_of(os.path.dirname(path))
+        is_full = self.project.kept > self._room
+        if is_full or (self.project.kept > MAX_LEFT and _are_apart(root, self._root)):
+            if is_full and self._files < MIN_FILES:
                 self._room *= 2
             self._files = 0
             self._start(self.project.without_modules())
             gc.collect()  # trees and what is known about them refer to each other
+        self._root = root
         self._files += 1
 
     def _start(self, project: Project) -> None:
@@ -102,14 +109,14 @@ class Session:
         They do where the file may define a Dataset, where workers run what stands in it, or what they are given keeps
         it. Raises TooMuchError as the facts of `analyse` do.
         """
-        self._begin()
         full, content = os.path.abspath(path), text.encode("utf-8", "surrogatepass")
+        self._begin(full)
         return self.project.may_define_datasets(full, content) or self.reach.leads_to(
             full, [name.decode("utf-8", "replace") for name in defined(content)]
         )
 
-    def _begin(self) -> None:
-        self._make_room()
+    def _begin(self, path: str) -> None:
+        self._make_room(path)
         self.evaluation.steps = self.with_cuda.steps = 0
         self.evaluation.deadline = self.with_cuda.deadline = time.thread_time() + MAX_SECONDS
 
@@ -118,8 +125,13 @@ class Session:
 
         The facts raise TooMuchError when working them out takes longer than `MAX_SECONDS`.
         """
-        self._begin()
+        self._begin(os.path.abspath(path))
         return Analysis(self, self.project.module_for(path, text), settings or Settings())
+
+
+def _are_apart(root: str, other: str) -> bool:
+    """Whether neither of two projects lies in the other."""
+    return not f"{root}{os.sep}".startswith(f"{other}{os.sep}") and not other.startswith(f"{root}{os.sep}")
 
 
 class Analysis:
