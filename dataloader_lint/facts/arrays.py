@@ -13,8 +13,8 @@ from dataloader_lint.facts.array_contents import is_numeric, parsed_column, pars
 from dataloader_lint.facts.classes import AttributeBinding
 from dataloader_lint.facts.module import last_name
 from dataloader_lint.facts.names import Kind, dotted, resolve
-from dataloader_lint.facts.reads import Level, Use
 from dataloader_lint.facts.tree import Node
+from dataloader_lint.facts.uses import Level, Use
 from dataloader_lint.facts.values import (
     Const,
     Evaluator,

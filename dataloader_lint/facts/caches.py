@@ -15,8 +15,8 @@ from dataloader_lint.facts.module import ModuleFacts, last_name
 from dataloader_lint.facts.names import Kind, dotted
 from dataloader_lint.facts.outliving import Kept, Outliving, Shape, may_outlive
 from dataloader_lint.facts.reach import Reach
-from dataloader_lint.facts.reads import Level
 from dataloader_lint.facts.tree import Node, Scope
+from dataloader_lint.facts.uses import Level
 from dataloader_lint.facts.values import (
     Class,
     Const,

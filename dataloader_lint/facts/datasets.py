@@ -17,9 +17,10 @@ from dataloader_lint.facts.library import DATASET_BASES, DATASET_PACKAGES, ITERA
 from dataloader_lint.facts.loaders import Loader
 from dataloader_lint.facts.module import ModuleFacts
 from dataloader_lint.facts.names import dotted
-from dataloader_lint.facts.reads import Reads, reads_of
+from dataloader_lint.facts.reads import reads_of
 from dataloader_lint.facts.storage import SampleStorage, sample_storage
 from dataloader_lint.facts.tree import Scope, parameters
+from dataloader_lint.facts.uses import Reads
 from dataloader_lint.facts.values import Class, Evaluator, Function, Made, Value
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ import libcst as cst
 from dataloader_lint.facts import classes
 from dataloader_lint.facts.module import last_name
 from dataloader_lint.facts.names import Binding, Kind, resolve
-from dataloader_lint.facts.reads import Level
 from dataloader_lint.facts.tree import parameters
+from dataloader_lint.facts.uses import Level
 from dataloader_lint.facts.values import Evaluator, Frame
 from dataloader_lint.facts.workers import WorkerFunction
 

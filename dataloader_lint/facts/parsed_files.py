@@ -11,8 +11,8 @@ from dataloader_lint.facts import members
 from dataloader_lint.facts.growth import added_to
 from dataloader_lint.facts.module import last_name
 from dataloader_lint.facts.names import Kind, resolve
-from dataloader_lint.facts.reads import Use
 from dataloader_lint.facts.tree import Scope, function_scope
+from dataloader_lint.facts.uses import Use
 from dataloader_lint.facts.values import Const, Sequence, Typed, Value, merge
 
 if TYPE_CHECKING:

@@ -18,12 +18,12 @@ from dataloader_lint.facts.module import last_name
 from dataloader_lint.facts.names import Kind, dotted
 from dataloader_lint.facts.parsed_files import is_asked_by_name, is_asked_by_place
 from dataloader_lint.facts.parts import holds_parts
-from dataloader_lint.facts.reads import Level, Use
 from dataloader_lint.facts.rebinding import is_object, lost_bindings, replaces, surely_replaces
 from dataloader_lint.facts.shared_elements import shares_elements
 from dataloader_lint.facts.told_apart import as_read, is_told_apart
 from dataloader_lint.facts.tree import Node, Scope
 from dataloader_lint.facts.unreached import is_reached_in_workers
+from dataloader_lint.facts.uses import Level, Use
 from dataloader_lint.facts.values import (
     UNKNOWN,
     Const,

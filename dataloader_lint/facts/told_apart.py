@@ -8,7 +8,7 @@ from dataloader_lint.facts.branches import on_the_way, tests_around
 from dataloader_lint.facts.classes import AttributeBinding
 from dataloader_lint.facts.forms import Form
 from dataloader_lint.facts.narrowing import TypeTest, asked
-from dataloader_lint.facts.reads import Place, Use
+from dataloader_lint.facts.uses import Place, Use
 from dataloader_lint.facts.values import Frame
 
 _TYPES = {Form.DICT: frozenset({"dict", "Mapping"}), Form.LIST: frozenset({"list", "tuple", "Sequence"})}

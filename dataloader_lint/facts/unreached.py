@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from dataloader_lint.facts import classes, members
 from dataloader_lint.facts.branches import is_reached, on_the_way
-from dataloader_lint.facts.reads import Use
+from dataloader_lint.facts.uses import Use
 
 if TYPE_CHECKING:
     from dataloader_lint.facts.datasets import Dataset
