@@ -3,33 +3,31 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from dataloader_lint.facts import classes, keywords
+from dataloader_lint.facts import classes
 from dataloader_lint.facts.branches import is_reached
+from dataloader_lint.facts.brought import Brought, Hit, bare, find, first
 from dataloader_lint.facts.guards import is_guarded
 from dataloader_lint.facts.harmless import HARMLESS
 from dataloader_lint.facts.library import (
     COMMAND_LINES,
     DATASET_BASES,
-    FOREIGN,
     ITERABLE_BASES,
     ITERATING,
     ITERATING_LAZILY,
     MANAGED,
     MODULES,
     RUNNING_METHODS,
-    WORKER_KEYWORDS,
 )
-from dataloader_lint.facts.loaders import Loader, loader_of
+from dataloader_lint.facts.loaders import loader_of
 from dataloader_lint.facts.module import last_name
 from dataloader_lint.facts.names import Kind, dotted, resolve
 from dataloader_lint.facts.scripts import is_notebook, is_test
-from dataloader_lint.facts.set_options import as_set
 from dataloader_lint.facts.tree import COMPREHENSIONS, Node, Scope, Tree
 from dataloader_lint.facts.values import (
     UNKNOWN,
@@ -41,7 +39,6 @@ from dataloader_lint.facts.values import (
     Function,
     Library,
     Made,
-    Mapping,
     Method,
     Partial,
     Sequence,
@@ -89,14 +86,6 @@ class Start:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Hit:
-    name: str
-    workers: Values
-    method: str = ""
-    calls: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class _Body:
     """Loops and calls that run, with the frame they run in and the way that leads to them."""
 
@@ -133,15 +122,15 @@ class _Search:
     def __init__(self, ev: Evaluator, root: Scope) -> None:
         self.ev = ev
         self.root = root
-        self.running: Node = root.node  # the statement of the module that is looked at
+        self.brought = Brought(ev, root)
         self.last_step = ev.steps + MAX_STEPS
         self.bodies: deque[_Body] = deque()
         self.place: tuple[_Body, Node] | None = None  # what is being looked at
         self.iterated: set[int] = set()  # the expressions that are being iterated over, by `id`
 
-    def statement(self, statement: Node, nodes: list[Node]) -> _Hit | None:
+    def statement(self, statement: Node, nodes: list[Node]) -> Hit | None:
         """What the loops and calls of one statement of the module start."""
-        self.running = statement
+        self.brought.running = statement
         last_step = min(self.last_step, self.ev.steps + MAX_STEPS_OF_STATEMENT)
         self.bodies.clear()
         self.bodies.append(_Body(nodes, self.ev.frame_of(self.root)))
@@ -178,13 +167,13 @@ class _Search:
         calls = (*self.place[0].calls, called)
         self.bodies.append(_Body(_run_by(function.scope), frame, calls, self.place))
 
-    def loop(self, node: Node, frame: Frame) -> _Hit | None:
+    def loop(self, node: Node, frame: Frame) -> Hit | None:
         if isinstance(node, cst.Yield):
             return self.iterating(node.value.item, frame) if isinstance(node.value, cst.From) else None
         assert isinstance(node, cst.For | cst.CompFor)
         return self.iterating(node.iter, frame)
 
-    def iterating(self, node: cst.BaseExpression, frame: Frame) -> _Hit | None:
+    def iterating(self, node: cst.BaseExpression, frame: Frame) -> Hit | None:
         """What iterating over an expression starts."""
         if isinstance(node, cst.Call) and isinstance(node.func, cst.Name) and node.func.value == "range":
             return None
@@ -192,13 +181,13 @@ class _Search:
             return None
         self.iterated.add(id(node))
         values = self.ev.values(node, frame)
-        hit = _first(self.over(value, node) for value in values)
+        hit = first(self.over(value, node) for value in values)
         if hit is None and UNKNOWN in values:
             hit = self.managed(node, frame)
         self.iterated.remove(id(node))
         return hit
 
-    def managed(self, node: cst.BaseExpression, frame: Frame) -> _Hit | None:
+    def managed(self, node: cst.BaseExpression, frame: Frame) -> Hit | None:
         """A loader that came back from `accelerator.prepare(...)` is the one that went in, at the same place."""
         while isinstance(node, cst.Call) and node.args:
             node = node.args[0].value
@@ -213,7 +202,7 @@ class _Search:
                         return hit
         return None
 
-    def over(self, value: Value, node: cst.BaseExpression) -> _Hit | None:
+    def over(self, value: Value, node: cst.BaseExpression) -> Hit | None:
         """What iterating over a value starts; `node` is how it is written."""
         if isinstance(value, Iterated):
             return self.over(value.of, node)
@@ -225,29 +214,26 @@ class _Search:
             return None
         if value.library in ITERATING or value.library in ITERATING_LAZILY:
             inner = value.frame
-            return _first(self.iterating(arg.value, inner) for arg in value.call.args if arg.keyword is None)
+            return first(self.iterating(arg.value, inner) for arg in value.call.args if arg.keyword is None)
         loader = loader_of(self.ev, value)
         if loader is not None:
-            return self.of_loader(loader, node)
+            return self.brought.of_loader(loader, node)
         if isinstance(value.by, Library):
-            return self.library_loader(value, node)
+            return self.brought.library_loader(value, node)
         if isinstance(value.by, Class):
-            function = self.find(value.by, "__iter__")
+            function = find(self.ev, value.by, "__iter__")
             if function is not None:
-                self.enter(function, _bare(function, value), f"{value.by.node.name.value}.__iter__")
+                self.enter(function, bare(function, value), f"{value.by.node.name.value}.__iter__")
         return None
 
-    def find(self, klass: Class, name: str) -> Function | None:
-        return classes.find_method(self.ev, classes.bases_of(self.ev, klass).classes, name)
-
-    def calling(self, call: cst.Call, frame: Frame) -> _Hit | None:
+    def calling(self, call: cst.Call, frame: Frame) -> Hit | None:
         """What a call starts."""
         func = call.func
         if isinstance(func, cst.Attribute) and func.attr.value in HARMLESS:
             return None
-        return _first(self.call_of(callee, call, frame) for callee in self.ev.values(func, frame))
+        return first(self.call_of(callee, call, frame) for callee in self.ev.values(func, frame))
 
-    def call_of(self, callee: Value, call: cst.Call, frame: Frame) -> _Hit | None:
+    def call_of(self, callee: Value, call: cst.Call, frame: Frame) -> Hit | None:
         if isinstance(callee, Partial):
             return self.call_of(callee.callee, call, frame)
         if isinstance(callee, Library):
@@ -262,18 +248,18 @@ class _Search:
             function, receiver = callee.function, callee.receiver
         elif isinstance(callee, Class):
             if not any(base in _QUIET_BASES for base in classes.bases_of(self.ev, callee).libraries):
-                function, receiver = self.find(callee, "__init__"), Made(callee, call, frame)
+                function, receiver = find(self.ev, callee, "__init__"), Made(callee, call, frame)
         elif isinstance(callee, Made) and isinstance(callee.by, Class):
-            function, receiver = self.find(callee.by, "__call__"), callee
+            function, receiver = find(self.ev, callee.by, "__call__"), callee
         # A generator's body runs when it is iterated.
         if function is not None and not function.scope.own(cst.Yield):
             inner = self.ev.enter(function, call, frame, receiver)
             self.enter(function, inner, dotted(call.func) or scope_name(function.scope))
         return None
 
-    def library(self, name: str, call: cst.Call, frame: Frame) -> _Hit | None:
+    def library(self, name: str, call: cst.Call, frame: Frame) -> Hit | None:
         if name in ITERATING:
-            return _first(self.iterating(arg.value, frame) for arg in call.args if arg.keyword is None)
+            return first(self.iterating(arg.value, frame) for arg in call.args if arg.keyword is None)
         if name in COMMAND_LINES:
             for arg in call.args:
                 for value in self.ev.values(arg.value, frame):
@@ -281,121 +267,19 @@ class _Search:
                         self.enter(value, self.ev.frame_of(value.scope), scope_name(value.scope))
         return None
 
-    def library_method(self, of: Made, name: str, call: cst.Call, frame: Frame) -> _Hit | None:
+    def library_method(self, of: Made, name: str, call: cst.Call, frame: Frame) -> Hit | None:
         """`trainer.fit(loader)`: a library's object that loops over what it is given, now or when it was made."""
         if name not in RUNNING_METHODS or of.library.startswith("method."):
             return None
-        hit = self.given(call, frame, name)
+        hit = self.brought.given(call, frame, name)
         if hit is None and of.call is not None and of.frame is not None:
-            hit = self.given(of.call, of.frame, name)
+            hit = self.brought.given(of.call, of.frame, name)
         written = dotted(call.func)
         return replace(hit, calls=(written, *hit.calls)) if hit is not None and written else hit
 
-    def given(self, call: cst.Call, frame: Frame, method: str) -> _Hit | None:
-        """What a call's arguments bring for a loop: loaders, objects that make loaders, numbers of workers."""
-        for arg in call.args:
-            values = self.ev.values(arg.value, frame)
-            name = arg.keyword.value if arg.keyword is not None else ""
-            if name in WORKER_KEYWORDS:
-                if _has_workers(values):
-                    return _Hit("", values)
-                continue
-            hit = _first(self.brought(value, arg.value, method) for value in values)
-            if hit is not None:
-                return hit
-        return None
 
-    def brought(self, value: Value, node: cst.BaseExpression, method: str) -> _Hit | None:
-        if isinstance(value, Sequence) and value.items is not None:
-            return _first(self.brought(each, node, method) for item in value.items for each in item)
-        if isinstance(value, Mapping):
-            found = keywords.all_values(self.ev, value)
-            return _first(self.brought(each, node, method) for item in found for each in item)
-        if not isinstance(value, Made):
-            return None
-        loader = loader_of(self.ev, value)
-        if loader is not None:
-            return self.of_loader(loader, node)
-        if isinstance(value.by, Class):
-            return self.made_by_hooks(value, value.by, node, method)
-        hit = self.library_loader(value, node)
-        if hit is None and value.call is not None and value.frame is not None:  # a library's data module or options
-            for arg in value.call.args:
-                name = arg.keyword.value if arg.keyword is not None else ""
-                if name in WORKER_KEYWORDS and (name != "num_workers" or "Data" in value.library):
-                    workers = self.ev.values(arg.value, value.frame)
-                    if _has_workers(workers):
-                        return _Hit("", workers)
-        return hit
-
-    def of_loader(self, loader: Loader, node: cst.BaseExpression) -> _Hit | None:
-        workers = loader.values("num_workers")
-        if not _has_workers(workers) or loader.pickles_nothing or not loader.is_reached:
-            return None
-        workers = as_set(self.ev, workers, self.running, self.root)
-        return _Hit(_name_of(loader, node), workers, loader.start_method) if _has_workers(workers) else None
-
-    def library_loader(self, value: Made, node: cst.BaseExpression) -> _Hit | None:
-        """What a library calls a loader and makes with workers, though nothing else is known of it."""
-        if value.call is None or value.frame is None or "loader" not in value.library.rpartition(".")[2].lower():
-            return None
-        if value.library.partition(".")[0] in FOREIGN:
-            return None
-        for arg in value.call.args:
-            if arg.keyword is not None and arg.keyword.value == "num_workers":
-                workers = self.ev.values(arg.value, value.frame)
-                if _has_workers(workers):
-                    return _Hit(dotted(node), workers)
-        return None
-
-    def made_by_hooks(self, value: Made, klass: Class, node: cst.BaseExpression, method: str) -> _Hit | None:
-        """The loaders that a LightningModule or data module of the project makes."""
-        for stage in _STAGES.get(method, ()):
-            function = self.find(klass, f"{stage}_dataloader")
-            if function is not None and value.call is not None:
-                for made in self.ev.run(function, _bare(function, value)):
-                    hit = self.brought(made, node, "")
-                    if hit is not None:
-                        return replace(hit, name=f"{klass.node.name.value}.{stage}_dataloader()")
-        return None
-
-
-_STAGES = {
-    "fit": ("train", "val"),
-    "fit_loop": ("train", "val"),
-    "validate": ("val",),
-    "test": ("test",),
-    "predict": ("predict",),
-}
 # Bases of classes whose constructors run no loader, however much else they do.
 _QUIET_BASES = DATASET_BASES | ITERABLE_BASES | MODULES
-
-
-def _bare(function: Function, value: Made) -> Frame:
-    depth = value.frame.depth if value.frame is not None else 0
-    return Frame(function.scope, {}, value, function.outer, depth + 1)
-
-
-def _first(hits: Iterable[_Hit | None]) -> _Hit | None:
-    return next((hit for hit in hits if hit is not None), None)
-
-
-def _has_workers(values: Values) -> bool:
-    """Whether there are workers on one branch at least, and nothing unknown on any."""
-    answers = {is_positive(value) for value in values}
-    return True in answers and None not in answers
-
-
-def _name_of(loader: Loader, node: cst.BaseExpression) -> str:
-    """What the user calls a loader: the name it is bound to where it is made, else where it is used, else its class."""
-    tree = loader.frame.scope.module.tree
-    for call in (loader.site, loader.call):
-        parent = tree.parent(call) if call is not None and call in tree else None
-        if isinstance(parent, cst.Assign) and (name := dotted(parent.targets[0].target)):
-            return name
-    while isinstance(node, cst.Call) and node.args and not node.args[0].keyword and dotted(node.func) != loader.name:
-        node = node.args[0].value
-    return dotted(node) or loader.name
 
 
 def scope_name(scope: Scope) -> str:
