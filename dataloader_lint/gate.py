@@ -50,6 +50,7 @@ _LEADING = (
     b"multiprocessing",
     b"backward(",
     b"optimizer_step(",
+    b"_loader, ",  # takes loaders from one function to the next
 )
 # Moves to what is spelled as a data type, or as the device of another tensor, go to no device that is known.
 _TRANSFER = (

@@ -39,7 +39,7 @@ def parameter(ev: Evaluator, binding: Binding, frame: Frame) -> Values:
     if frame.args is not None:
         found = passed(ev, param, frame)
     else:
-        found = _from_callers(ev, scope, param)
+        found = _from_callers(ev, scope, param, frame.receiver)
         if not found:
             found = declared_default(ev, scope, param)
     if UNKNOWN in found and param.annotation is not None:
@@ -92,19 +92,34 @@ def passed(ev: Evaluator, param: cst.Param, frame: Frame) -> Values:
     return default
 
 
-def _from_callers(ev: Evaluator, scope: Scope, param: cst.Param) -> Values:
+def _from_callers(ev: Evaluator, scope: Scope, param: cst.Param, receiver: Value | None) -> Values:
     if param.star:
         return ()
     found: list[Values] = []
+    others: list[Values] = []  # from calls for objects of a sibling class, which tell of its objects alone
     if isinstance(scope.node, cst.Lambda):
         return _mapped_over(ev, scope)
     for call, frame, callees in ev.callers(scope):
         for callee in callees:
-            entered_frame = _entered_by(ev, scope, callee, call, frame)
+            entered_frame = entered_by(ev, scope, callee, call, frame)
             if entered_frame is None or (frame.scope is scope and _hands_on_part(param, entered_frame)):
                 continue
-            found.append(passed(ev, param, entered_frame))
-    return merge(*found)
+            is_own = _may_be_same(ev, receiver, entered_frame.receiver)
+            (found if is_own else others).append(passed(ev, param, entered_frame))
+    return merge(*(found or others))
+
+
+def _may_be_same(ev: Evaluator, one: Value | None, other: Value | None) -> bool:
+    """Whether two objects may be one: where both are of classes of the project, one class derives from the other."""
+    if not isinstance(one, Made) or not isinstance(other, Made):
+        return True
+    if not isinstance(one.by, Class) or not isinstance(other.by, Class) or one.by.scope is other.by.scope:
+        return True
+    return any(
+        each.scope is heir.scope
+        for klass, heir in ((one.by, other.by), (other.by, one.by))
+        for each in ev.bases(klass).classes
+    )
 
 
 def arguments_of_callers(ev: Evaluator, scope: Scope, name: str) -> list[tuple[cst.BaseExpression, Frame]]:
@@ -112,7 +127,7 @@ def arguments_of_callers(ev: Evaluator, scope: Scope, name: str) -> list[tuple[c
     found = []
     for call, frame, callees in ev.callers(scope):
         for callee in callees:
-            entered_frame = _entered_by(ev, scope, callee, call, frame)
+            entered_frame = entered_by(ev, scope, callee, call, frame)
             given = entered_frame.args.get(name) if entered_frame is not None and entered_frame.args else None
             if given is not None and given.node is not None and given.frame is not None:
                 found.append((given.node, given.frame))
@@ -153,7 +168,8 @@ def _mapped_over(ev: Evaluator, scope: Scope) -> Values:
     return ()
 
 
-def _entered_by(ev: Evaluator, scope: Scope, callee: Value, call: cst.Call, frame: Frame) -> Frame | None:
+def entered_by(ev: Evaluator, scope: Scope, callee: Value, call: cst.Call, frame: Frame) -> Frame | None:
+    """The frame that a call opens in `scope`, the function that `callee` runs; None where that is another function."""
     if isinstance(callee, Function) and callee.scope is scope:
         return ev.enter(callee, call, frame, None)
     if isinstance(callee, Method) and callee.function.scope is scope:
@@ -162,6 +178,10 @@ def _entered_by(ev: Evaluator, scope: Scope, callee: Value, call: cst.Call, fram
         klass = classes.class_of(scope)
         if klass is not None:
             return ev.enter(Function(scope, ev.frame_of(klass)), call, frame, Made(callee, call, frame))
+    if isinstance(callee, Made):  # an object that is called
+        klass = classes.class_of(scope)
+        if klass is not None:
+            return ev.enter(Function(scope, ev.frame_of(klass)), call, frame, callee)
     return None
 
 

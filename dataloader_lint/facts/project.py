@@ -197,10 +197,13 @@ class Project:
                 self._folders[folder] = frozenset()
         return self._folders[folder]
 
-    def importers(self, module: ModuleFacts, names: list[str]) -> list[ModuleFacts]:
-        """The modules of the project that import `module` and hold one of `names`, in order of their paths."""
+    def importers(self, module: ModuleFacts, names: list[str], limit: int | None = None) -> list[ModuleFacts]:
+        """The modules of the project that import `module` and hold one of `names`, in order of their paths.
+
+        Not more than the first `limit` of them, where there is one.
+        """
         sources = self._importers(module.path, frozenset(name.encode() for name in names))
-        return [facts for each in sources if (facts := self.open(each.path)) is not None]
+        return [facts for each in sources[:limit] if (facts := self.open(each.path)) is not None]
 
     def callers(self, module: ModuleFacts, names: list[str], kind: str) -> list[ModuleFacts]:
         """The modules of the project that import `module` and call something by one of the names, in order of paths.
