@@ -5,6 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from dataloader_lint.facts import classes, hints, options
+from dataloader_lint.facts.branches import is_reached
 from dataloader_lint.facts.containers import augmented, follow
 from dataloader_lint.facts.flow import reaching_or_not
 from dataloader_lint.facts.library import LOADERS
@@ -230,6 +231,8 @@ def with_outside_stores(ev: Evaluator, node: cst.Attribute, found: Values, frame
     if here.is_function and classes.receiver_name(here) == node.value.value:
         return found  # `self.x = ...` is known from the class
     reached, surely = reaching_or_not(node, own, tree) if own else ([], False)
+    if ev.cuda:  # what another arm of `if args.no_cuda` sets is none of what a move to CUDA is about
+        reached = [store for store in reached if is_reached(ev, store.node, ev.at(here, frame))]
     values = [ev.values(store.value, ev.at(tree.scope_of(store.node), frame)) for store in reached]
     if others and not surely:
         values.extend(ev.values(store.value, ev.at(tree.scope_of(store.node), frame)) for store in others)
