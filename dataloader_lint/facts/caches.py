@@ -137,11 +137,18 @@ class _Search:
             yield Growth(decorator, self.function, "")
 
     def _is_unused(self) -> bool:
-        """Whether all loaders in sight read the Dataset without workers: there the cache is one, and works."""
+        """Whether all loaders in sight read the Dataset without workers: there the cache is one, and works.
+
+        An option that is 0 by default is there to be set.
+        """
         receiver = self.function.path[0].frame.receiver
         by = receiver.by if isinstance(receiver, Made) else None
         loaders = self.reach.loaders_of(by) if isinstance(by, Class) else []
-        return bool(loaders) and all(loader.has_workers is False for loader in loaders)
+        return bool(loaders) and all(
+            loader.has_workers is False
+            and not any(isinstance(each, Const) and each.default for each in loader.values("num_workers"))
+            for loader in loaders
+        )
 
     def _may_grow(self, addition: Addition) -> bool:
         if addition.key is None:
@@ -272,12 +279,14 @@ class _Search:
     def _memoised(self) -> cst.Decorator | None:
         """The decorator that remembers every call with another argument, where the arguments change with the sample."""
         node = self.scope.node
-        if not isinstance(node, cst.FunctionDef) or not node.decorators or not self.frame.args:
+        if not isinstance(node, cst.FunctionDef) or not node.decorators:
             return None
         for decorator in node.decorators:
             if self._is_unbounded(decorator.decorator):
+                if self.frame.args is None and node.name.value == "__getitem__":
+                    return decorator  # every index is another argument
                 for param in node.params.params:
-                    given = self.frame.args.get(param.name.value)
+                    given = (self.frame.args or {}).get(param.name.value)
                     level = self.dependence.level(given.node, given.frame) if given is not None else Level.NONE
                     if level >= Level.KEY or (level is Level.SAMPLE and self._is_read(param.name)):
                         return decorator
