@@ -62,6 +62,7 @@ def _collect(scope: Scope) -> dict[str, list[Binding]]:
         for kind in (cst.Global, cst.Nonlocal)
         for statement in scope.own(kind)
         for item in statement.names  # type: ignore[attr-defined]
+        if scope.parent is not None  # at the top of a module `global args` says nothing new
     }
     node = scope.node
     if isinstance(node, cst.FunctionDef | cst.Lambda):
