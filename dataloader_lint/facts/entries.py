@@ -15,9 +15,9 @@ import libcst as cst
 from dataloader_lint.facts.forms import is_parsed
 from dataloader_lint.facts.growth import added_to, filling, is_it
 from dataloader_lint.facts.module import last_name
-from dataloader_lint.facts.names import Kind, resolve
+from dataloader_lint.facts.names import Kind, dotted, resolve
 from dataloader_lint.facts.tree import Node, Scope, function_scope
-from dataloader_lint.facts.values import Element, Evaluator, Mapping, Sequence, Value
+from dataloader_lint.facts.values import Const, Element, Evaluator, Mapping, Sequence, Typed, Unknown, Value
 
 if TYPE_CHECKING:
     from dataloader_lint.facts.datasets import Dataset
@@ -47,6 +47,85 @@ def has_files_of_each(dataset: Dataset, container: Container) -> bool:
         return _holds_files(made.elt)
     added = [added for added, _ in added_to(dataset, container.name, container.binding)]
     return bool(added) and all(_holds_files(each) for each in added)
+
+
+def is_numbered_by_samples(dataset: Dataset, container: Container) -> bool:
+    """Whether the samples are tuples of numbers, one of which says to which element of a list they belong.
+
+    `for number, video in enumerate(self.videos): ... self.clips.append((number, start))`. All that they say of a file
+    is then in the list; a sample that names its file itself may well number a class.
+    """
+    if not _holds_texts(container):
+        return False
+    for scope, own, name in filling(dataset, container.name, container.binding):
+        for loop in scope.own(cst.For):
+            counter = _counter(loop, own, name)
+            for sample in _samples_added(dataset, loop, scope) if counter else ():
+                if any(dotted(part.value) == counter for part in sample.elements):
+                    if _is_of_numbers(dataset.ev, sample, scope):
+                        return True
+    return False
+
+
+def _holds_texts(container: Container) -> bool:
+    """Whether the elements of a list are texts, lists of something, or what was sorted or read: no Datasets or arrays.
+
+    Of the elements of a list that a call gives often nothing more is known.
+    """
+    made = container.value.node if isinstance(container.value, Sequence) else None
+    is_read = isinstance(made, cst.Call) and last_name(made.func) not in ("list", "tuple")
+    return bool(container.elements) and all(
+        isinstance(each, Sequence)
+        or (isinstance(each, Typed) and each.kind in ("str", "path"))
+        or (isinstance(each, Unknown) and is_read)
+        for each in container.elements
+    )
+
+
+def _counter(loop: cst.For, own: str, name: str) -> str:
+    """The name that counts the elements of an attribute in a loop over `enumerate(self.x)` or `range(len(self.x))`."""
+    around: set[str] = set()
+    node: cst.BaseExpression = loop.iter
+    target: cst.BaseExpression = loop.target
+    while isinstance(node, cst.Call) and node.args and last_name(node.func) in _COUNTING:
+        around.add(last_name(node.func))
+        node = node.args[-1 if last_name(node.func) == "range" else 0].value
+    if not _is_itself(node, own, name):
+        return ""
+    if "enumerate" in around and isinstance(target, cst.Tuple):
+        target = target.elements[0].value
+    elif "len" not in around:
+        return ""
+    return dotted(target)
+
+
+_COUNTING = frozenset({"enumerate", "len", "range", "tqdm", "trange"})
+
+
+def _samples_added(dataset: Dataset, loop: cst.For, scope: Scope) -> Iterator[cst.Tuple | cst.List]:
+    """The tuples that a loop adds to what the index is looked up in."""
+    tree = scope.module.tree
+    for call in tree.find(loop.body, cst.Call):
+        if isinstance(call.func, cst.Attribute) and call.func.attr.value == "append" and len(call.args) == 1:
+            if _is_samples(dataset, call.func.value) and isinstance(call.args[0].value, cst.Tuple | cst.List):
+                yield call.args[0].value
+    for assign in tree.find(loop.body, cst.Assign):
+        target = assign.targets[0].target
+        if isinstance(target, cst.Subscript) and _is_samples(dataset, target.value):
+            if isinstance(assign.value, cst.Tuple | cst.List):
+                yield assign.value
+
+
+def _is_of_numbers(ev: Evaluator, node: cst.Tuple | cst.List, scope: Scope) -> bool:
+    frame = ev.frame_of(function_scope(scope))
+    found = [ev.values(element.value, frame) for element in node.elements]
+    return len(found) > 1 and all(each and all(map(_is_number, each)) for each in found)
+
+
+def _is_number(value: Value) -> bool:
+    if isinstance(value, Const):
+        return isinstance(value.value, int)
+    return isinstance(value, Typed) and value.kind == "int"
 
 
 def _is_itself(node: cst.BaseExpression, own: str, name: str) -> bool:

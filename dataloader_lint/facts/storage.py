@@ -10,7 +10,7 @@ import libcst as cst
 
 from dataloader_lint.facts import classes, members
 from dataloader_lint.facts.classes import AttributeBinding, attribute_bindings
-from dataloader_lint.facts.entries import has_entry_for_each, has_files_of_each
+from dataloader_lint.facts.entries import has_entry_for_each, has_files_of_each, is_numbered_by_samples
 from dataloader_lint.facts.forms import Form, form_of, has_list, is_of_pairs, is_parsed, kind_of_filled
 from dataloader_lint.facts.growth import adds_files, fills_fields, gathers, grown_as_local, grown_under_a_key, grows_in
 from dataloader_lint.facts.library import DICT_MAKERS
@@ -144,7 +144,8 @@ def sample_storage(dataset: Dataset, form: Form) -> Iterator[SampleStorage]:
             indexed = use.indexed if use.itself is use.indexed or _has_lists(dataset, container) else use.itself
             stored = indexed is Level.INDEX or use.is_length or (indexed is Level.KEY and grows)
             stored = stored or use.is_gone_through
-            stored = stored or (use.itself is Level.SAMPLE and has_files_of_each(dataset, container))
+            if not stored and use.itself is Level.SAMPLE:
+                stored = has_files_of_each(dataset, container) or is_numbered_by_samples(dataset, container)
             if stored and use.itself is not Level.INDEX and not use.is_length:
                 stored = not holds_parts(dataset, container, use.itself is not Level.NONE)
             stored = stored and not shares_elements(dataset, container) and not _is_two_things(dataset, container)
