@@ -10,7 +10,7 @@ import libcst as cst
 from dataloader_lint.facts import classes
 from dataloader_lint.facts.branches import is_passed_after, is_reached
 from dataloader_lint.facts.names import dotted
-from dataloader_lint.facts.tree import Node
+from dataloader_lint.facts.tree import Node, Tree
 from dataloader_lint.facts.values import UNKNOWN, Evaluator, Frame, Library, Mapping, constant
 
 # Calls that read a dict they are given and leave it as it is.
@@ -43,9 +43,24 @@ def kept_under(value: Mapping) -> str:
     """The name, or the attribute of the object, that a dict is bound to where it is made; empty where there is none."""
     tree = value.frame.scope.module.tree
     assign = tree.parent(value.node) if value.node in tree else None
+    if isinstance(assign, cst.Element):
+        return _among_several(assign, tree)
     if isinstance(assign, cst.Assign) and len(assign.targets) == 1:
         return dotted(assign.targets[0].target)
     return dotted(assign.target) if isinstance(assign, cst.AnnAssign) else ""
+
+
+def _among_several(element: cst.Element, tree: Tree) -> str:
+    """The name at the same place on the other side: `self.loaders, self.iterators = {}, {}`."""
+    written = tree.parent(element)
+    assign = tree.parent(written) if isinstance(written, cst.Tuple) else None
+    target = assign.targets[0].target if isinstance(assign, cst.Assign) and len(assign.targets) == 1 else None
+    if not isinstance(written, cst.Tuple) or not isinstance(target, cst.Tuple):
+        return ""
+    if any(isinstance(each, cst.StarredElement) for each in (*written.elements, *target.elements)):
+        return ""
+    place = next(number for number, each in enumerate(written.elements) if each is element)
+    return dotted(target.elements[place].value) if place < len(target.elements) else ""
 
 
 def stores(ev: Evaluator, value: Mapping, name: str) -> Iterator[Store]:
