@@ -282,7 +282,9 @@ def _where(found: Figures) -> str:
     places = sorted(((seconds / total, place) for place, seconds in found["places"].items()), reverse=True)[:10]
     introduction = (
         f"One process without a cache, on {', '.join(found['packages'])}. A timer looks once in a millisecond of CPU "
-        "time what runs. What other modules of the project are opened and worked out for counts as well."
+        "time what runs. What other modules of the project are opened and worked out for counts as well: "
+        f"{found['parsed']['files']:,.0f} files with {found['parsed']['lines']:,.0f} lines are parsed in all, as what "
+        "they say decides about others."
     )
     files = (
         "The files of `dataloader_lint` with the most time, without imports and parsing; each has what it calls in the "

@@ -214,17 +214,16 @@ def measure_warm(plan: Plan, packages: Sequence[Path]) -> Figures:
 
 
 def measure_where(plan: Plan, packages: Sequence[Path]) -> Figures:
-    """Where the time of one process goes, over all packages."""
-    kinds: dict[str, float] = {}
-    places: dict[str, float] = {}
+    """Where the time of one process goes, over all packages, and how much it parses."""
+    totals: dict[str, dict[str, float]] = {"kinds": {}, "places": {}, "parsed": {}}
     for folder in packages:
         command = Command((sys.executable, "-m", "benchmarks.where", str(folder)))
         plan.measure({f"where-{folder.name}": command}, rounds=1)
         found = json.loads(plan.output(f"where-{folder.name}"))
-        for name, total in (("kinds", kinds), ("places", places)):
-            for key, seconds in found[name].items():
-                total[key] = total.get(key, 0.0) + seconds
-    return {"packages": [folder.name for folder in packages], "kinds": kinds, "places": places}
+        for name, total in totals.items():
+            for key, value in found[name].items():
+                total[key] = total.get(key, 0.0) + value
+    return {"packages": [folder.name for folder in packages], **totals}
 
 
 MEASURES: dict[str, Callable[[Plan, Sequence[Path]], Figures]] = {
