@@ -94,13 +94,30 @@ def methods_of(scope: Scope) -> dict[str, Scope]:
     return found
 
 
-def decorator_names(function: cst.FunctionDef) -> list[str]:
+def decorator_names(node: cst.FunctionDef | cst.ClassDef) -> list[str]:
     """The decorators as written, without their arguments."""
     names = []
-    for decorator in function.decorators:
+    for decorator in node.decorators:
         expression = decorator.decorator
         names.append(dotted(expression.func if isinstance(expression, cst.Call) else expression))
     return names
+
+
+_WITH_FIELDS = frozenset({"dataclass", "dataclass_json", "define", "attrs"})
+
+
+def is_dataclass(klass: Class) -> bool:
+    """Whether a decorator makes the constructor of a class, of its annotated names."""
+    return any(name.rpartition(".")[2] in _WITH_FIELDS for name in decorator_names(klass.node))
+
+
+def field_bindings(klass: Class) -> Iterator[AttributeBinding]:
+    """The attributes that the constructor of a dataclass binds to what it is given, each where it is declared."""
+    for declared in klass.scope.own(cst.AnnAssign):
+        annotation = declared.annotation.annotation
+        kind = annotation.value if isinstance(annotation, cst.Subscript) else annotation
+        if isinstance(declared.target, cst.Name) and dotted(kind).rpartition(".")[2] not in ("ClassVar", "InitVar"):
+            yield AttributeBinding(declared.target.value, declared, klass.scope, None, annotation=annotation)
 
 
 def is_setter(function: cst.FunctionDef) -> bool:

@@ -83,6 +83,10 @@ class Dataset:
     def bound(self) -> dict[str, list[AttributeBinding]]:
         """Where construction binds the attributes of the object, by attribute, in the order of construction."""
         found: dict[str, list[AttributeBinding]] = {}
+        if classes.find_method(self.ev, self.bases.classes, "__init__") is None:
+            for each in filter(classes.is_dataclass, self.bases.classes):
+                for field in classes.field_bindings(each):
+                    found.setdefault(field.name, []).append(field)
         for scope in self.construction:
             klass = classes.class_of(scope)
             if klass is None:
@@ -174,14 +178,9 @@ def _holds(ev: Evaluator, value: Value, klass: Class, depth: int = 0) -> bool:
 
 def construction_of(ev: Evaluator, klass: Class, bases: Bases) -> tuple[Scope, ...]:
     """The functions of the class and its bases that making an object runs, `__init__` first, in calling order."""
-    start = classes.find_method(ev, bases.classes, "__init__")
-    if start is None:
-        return ()
+    start = [classes.find_method(ev, bases.classes, name) for name in ("__init__", "__post_init__")]
     order: list[Scope] = []
-    todo = [start.scope]
-    post = classes.find_method(ev, bases.classes, "__post_init__")
-    if post is not None:
-        todo.append(post.scope)
+    todo = [method.scope for method in start if method is not None]
     while todo:
         scope = todo.pop(0)
         if any(scope is known for known in order):

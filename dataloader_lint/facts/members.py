@@ -9,7 +9,7 @@ from dataloader_lint.facts.branches import is_reached
 from dataloader_lint.facts.containers import augmented, follow
 from dataloader_lint.facts.flow import reaching_or_not
 from dataloader_lint.facts.library import LOADERS
-from dataloader_lint.facts.names import Binding, Kind, bindings_of, dotted
+from dataloader_lint.facts.names import Binding, Kind, bindings_of
 from dataloader_lint.facts.tree import Scope
 from dataloader_lint.facts.values import (
     NOTHING_KNOWN,
@@ -122,6 +122,8 @@ def bound(ev: Evaluator, binding: classes.AttributeBinding, receiver: Made) -> V
 def method_frame(ev: Evaluator, method: Scope, receiver: Made) -> Frame:
     """The frame in which a method runs for an object; for `__init__` with the arguments of its construction."""
     base = ev.frame_of(method)
+    if isinstance(method.node, cst.ClassDef):  # the fields of a dataclass
+        return base
     outer = base.outer
     klass = classes.class_of(method)
     if klass is None:  # a closure inside a method
@@ -143,9 +145,6 @@ def _class_level(ev: Evaluator, klass: Class, name: str) -> list[Binding]:
 
 def _field(ev: Evaluator, value: Made, klass: Class, name: str, declared: list[Binding]) -> Values:
     """A class attribute; for a dataclass the keyword of the construction comes first, else its declared default."""
-    is_dataclass = any(
-        each.rpartition(".")[2] in ("dataclass", "dataclass_json", "define", "attrs") for each in _decorators(klass)
-    )
     if value.call is not None and value.frame is not None:
         for arg in value.call.args:
             if arg.keyword is not None and arg.keyword.value == name:
@@ -153,17 +152,10 @@ def _field(ev: Evaluator, value: Made, klass: Class, name: str, declared: list[B
             if arg.star:
                 return NOTHING_KNOWN
     found = merge(*(ev.binding(each, ev.frame_of(klass.scope)) for each in declared))
-    if is_dataclass and value.call is None:
+    if value.call is None and classes.is_dataclass(klass):
         label = f"the default of `{klass.node.name.value}.{name}`"
         return tuple(Const(each.value, each.default or label) if isinstance(each, Const) else each for each in found)
     return found
-
-
-def _decorators(klass: Class) -> list[str]:
-    return [
-        dotted(each.decorator.func if isinstance(each.decorator, cst.Call) else each.decorator)
-        for each in klass.node.decorators
-    ]
 
 
 def _of_class(ev: Evaluator, klass: Class, name: str) -> Values:

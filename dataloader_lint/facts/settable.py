@@ -206,7 +206,7 @@ class _Search:
                     return self.of(arg.value, owner.frame, names, depth + 1)
             return None
         declared = bindings_of(klass.scope)[name]
-        if not _is_dataclass(klass) or any(
+        if not classes.is_dataclass(klass) or any(
             isinstance(each.value, cst.Call) and len(each.value.args) > 1 for each in declared
         ):
             return None
@@ -296,11 +296,3 @@ def _decorators(function: cst.FunctionDef) -> list[str]:
         name_of(each.decorator.func if isinstance(each.decorator, cst.Call) else each.decorator)
         for each in function.decorators
     ]
-
-
-def _is_dataclass(klass: Class) -> bool:
-    names = {
-        name_of(each.decorator.func if isinstance(each.decorator, cst.Call) else each.decorator)
-        for each in klass.node.decorators
-    }
-    return bool(names & {"dataclass", "dataclass_json", "define", "attrs"})
