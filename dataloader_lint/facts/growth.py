@@ -33,6 +33,24 @@ def grows_in(dataset: Dataset, name: str) -> list[cst.BaseExpression]:
     return found
 
 
+def grows_later(dataset: Dataset, name: str) -> bool:
+    """Whether a method that neither construction nor a worker runs adds to `self.name`: `data.add(page)`."""
+    busy = {id(scope) for scope in (*dataset.construction, *dataset.reads.functions)}
+    return any(
+        isinstance(call.func, cst.Attribute)
+        and call.func.attr.value in ("append", "extend")
+        and isinstance(call.func.value, cst.Attribute)
+        and is_it(call.func.value, classes.receiver_name(method), name)
+        and not _is_dataset(dataset.ev, inner, call.args[-1].value)
+        for klass in dataset.bases.classes
+        for method in classes.methods_of(klass.scope).values()
+        if id(method) not in busy
+        for inner in method.descend()
+        for call in inner.own(cst.Call)
+        if call.args
+    )
+
+
 def added_to(dataset: Dataset, name: str, binding: AttributeBinding) -> list[tuple[cst.BaseExpression, Scope]]:
     """What is added to an attribute for each of many things, also under the local name that it had before."""
     found = [

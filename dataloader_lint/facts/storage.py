@@ -12,7 +12,15 @@ from dataloader_lint.facts import classes, members
 from dataloader_lint.facts.classes import AttributeBinding, attribute_bindings
 from dataloader_lint.facts.entries import has_entry_for_each, has_files_of_each, is_numbered_by_samples
 from dataloader_lint.facts.forms import Form, form_of, has_list, is_of_pairs, is_parsed, kind_of_filled
-from dataloader_lint.facts.growth import adds_files, fills_fields, gathers, grown_as_local, grown_under_a_key, grows_in
+from dataloader_lint.facts.growth import (
+    adds_files,
+    fills_fields,
+    gathers,
+    grown_as_local,
+    grown_under_a_key,
+    grows_in,
+    grows_later,
+)
 from dataloader_lint.facts.library import DICT_MAKERS
 from dataloader_lint.facts.module import last_name
 from dataloader_lint.facts.names import Kind, dotted
@@ -295,6 +303,8 @@ def _containers(dataset: Dataset, name: str, bindings: list[AttributeBinding]) -
                 first.setdefault(kind, binding)
             if form in (Form.SMALL, Form.OTHER) and kind is not None:
                 if growth or grown_as_local(ev, binding) or grown_under_a_key(ev, value):
+                    form = kind
+                elif isinstance(value, Sequence) and not value.items and grows_later(dataset, name):
                     form = kind
             if form in (Form.LIST, Form.DICT) and form not in shown and not is_told_apart(binding, form):
                 grown = bool(growth) or grown_as_local(ev, binding) or not isinstance(value, Typed)
