@@ -22,6 +22,8 @@ _LOADING = (
     b"DataLoader",
     b"DataModule",
     b"Dataset",
+    b"ImageFolder",
+    b"torchvision.datasets",
     b"Loader(",
     b"loader(",
     b"loaders(",

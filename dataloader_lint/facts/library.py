@@ -204,6 +204,16 @@ DATASET_PACKAGES = (
     "torchtext.datasets",
 )
 
+# What `__getitem__` of a library's Dataset asks for the index, and `__len__` measures: the attribute, by class.
+INDEXED_BY_BASES: dict[str, str] = {
+    "torch.utils.data.Subset": "indices",
+    "torchvision.datasets.CocoCaptions": "ids",
+    "torchvision.datasets.CocoDetection": "ids",
+    "torchvision.datasets.DatasetFolder": "samples",
+    "torchvision.datasets.ImageFolder": "samples",
+    "torchvision.datasets.ImageNet": "samples",
+}
+
 # Methods that a base class of a library calls for a sample, by the beginning of the base's name.
 CALLED_BY_BASES: dict[str, tuple[str, ...]] = {
     "torch_geometric.data.": ("get",),

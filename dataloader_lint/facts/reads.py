@@ -10,8 +10,10 @@ import libcst as cst
 from dataloader_lint.facts import classes, streams
 from dataloader_lint.facts.classes import Bases
 from dataloader_lint.facts.lengths import add_lengths, is_geometric
+from dataloader_lint.facts.library import INDEXED_BY_BASES
+from dataloader_lint.facts.module import last_name
 from dataloader_lint.facts.tree import parameters
-from dataloader_lint.facts.uses import Level, Reads
+from dataloader_lint.facts.uses import Level, Place, Reads, Use
 from dataloader_lint.facts.values import Class, Evaluator
 from dataloader_lint.facts.worker_body import Body, Entry
 
@@ -44,9 +46,21 @@ def reads_of(ev: Evaluator, klass: Class, bases: Bases) -> Reads:
         if entry.scope not in reads.functions:
             reads.functions.append(entry.scope)
         todo.extend(Body(ev, bases, reads, entry.scope, entry.own, known).run())
+    _read_by_library(ev, klass, bases, reads)
     if reads.functions or not _is_finished(klass, bases):
         add_lengths(ev, bases, reads)
     return reads
+
+
+def _read_by_library(ev: Evaluator, klass: Class, bases: Bases, reads: Reads) -> None:
+    """What the `__getitem__` of a base that a library defines asks for the index, where samples come from there."""
+    names = {INDEXED_BY_BASES[base] for base in bases.libraries if base in INDEXED_BY_BASES}
+    own = classes.find_method(ev, bases.classes, "__getitem__") if names else None
+    if own is not None and not any(last_name(call.func) == "__getitem__" for call in own.scope.own(cst.Call)):
+        return
+    for name in names:
+        place = Place(klass.node.bases[0].value, klass.scope, Level.INDEX, Level.INDEX)
+        reads.uses.setdefault(name, Use()).add(place)
 
 
 def _is_finished(klass: Class, bases: Bases) -> bool:
