@@ -122,10 +122,19 @@ def kept_functions(reach: Reach, module: ModuleFacts) -> list[KeptFunction]:
 def _one_a_container(
     found: dict[int, KeptFunction], counts: dict[int, int], module: ModuleFacts
 ) -> Iterator[KeptFunction]:
-    """The first of several functions that stand in one list or dict, with the number of the others."""
+    """The first of several functions that stand in one list or dict, with the number of the others.
+
+    A local function that is kept under the same name twice, as it is made and as a base is given it, counts once.
+    """
     seen: set[int] = set()
+    named: set[tuple[int, str]] = set()
     for each in sorted(found.values(), key=lambda one: module.tree.order(one.node)):
         container = each.kept.path.container
+        if isinstance(each.value, Function):
+            key = (id(each.value.scope), each.keeper)
+            if key in named:
+                continue
+            named.add(key)
         if container is None:
             yield each
         elif id(container) not in seen:
