@@ -24,6 +24,7 @@ from dataloader_lint.facts.growth import (
 from dataloader_lint.facts.library import DICT_MAKERS
 from dataloader_lint.facts.module import last_name
 from dataloader_lint.facts.names import Kind, dotted
+from dataloader_lint.facts.numbered import is_numbered_by_labels
 from dataloader_lint.facts.parsed_files import is_asked_by_name, is_asked_by_place
 from dataloader_lint.facts.parts import holds_parts
 from dataloader_lint.facts.rebinding import is_object, lost_bindings, replaces, surely_replaces
@@ -156,6 +157,7 @@ def sample_storage(dataset: Dataset, form: Form) -> Iterator[SampleStorage]:
                 stored = has_files_of_each(dataset, container) or is_numbered_by_samples(dataset, container)
             if stored and use.itself is not Level.INDEX and not use.is_length:
                 stored = not holds_parts(dataset, container, use.itself is not Level.NONE)
+                stored = stored and not is_numbered_by_labels(dataset, container)
             stored = stored and not shares_elements(dataset, container) and not _is_two_things(dataset, container)
         else:
             # Most dicts of pairs number names.
