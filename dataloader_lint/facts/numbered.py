@@ -9,8 +9,8 @@ import libcst as cst
 from dataloader_lint.facts.forms import Form, form_of, kind_of_filled
 from dataloader_lint.facts.growth import added_to
 from dataloader_lint.facts.names import Kind, resolve
-from dataloader_lint.facts.uses import Level, Place
 from dataloader_lint.facts.tree import Scope
+from dataloader_lint.facts.uses import Level, Place
 
 if TYPE_CHECKING:
     from dataloader_lint.facts.datasets import Dataset

@@ -27,6 +27,7 @@ from dataloader_lint.facts.names import Kind, dotted
 from dataloader_lint.facts.numbered import is_numbered_by_labels
 from dataloader_lint.facts.parsed_files import is_asked_by_name, is_asked_by_place
 from dataloader_lint.facts.parts import holds_parts
+from dataloader_lint.facts.picked import holds_samples
 from dataloader_lint.facts.rebinding import is_object, lost_bindings, replaces, surely_replaces
 from dataloader_lint.facts.shared_elements import shares_elements
 from dataloader_lint.facts.told_apart import as_read, is_told_apart
@@ -100,6 +101,8 @@ class SampleStorage:
             return "index for every sample"
         if self.use.is_gone_through:
             return "go through, sample by sample"
+        if self.use.is_drawn:
+            return "pick from for every sample"
         if self.use.queried is Level.NONE and self.use.indexed is Level.NONE:
             return "get whole where they are spawned"  # it is as long as the Dataset
         return "read for every sample"
@@ -155,6 +158,7 @@ def sample_storage(dataset: Dataset, form: Form) -> Iterator[SampleStorage]:
             stored = stored or use.is_gone_through
             if not stored and use.itself is Level.SAMPLE:
                 stored = has_files_of_each(dataset, container) or is_numbered_by_samples(dataset, container)
+            stored = stored or (use.is_drawn and container.grows and holds_samples(dataset, container))
             if stored and use.itself is not Level.INDEX and not use.is_length:
                 stored = not holds_parts(dataset, container, use.itself is not Level.NONE)
                 stored = stored and not is_numbered_by_labels(dataset, container)
@@ -168,6 +172,8 @@ def sample_storage(dataset: Dataset, form: Form) -> Iterator[SampleStorage]:
                 asked = gathers(dataset, container.name, container.binding) or (
                     container.grows and has_entry_for_each(dataset, container)
                 )
+            if use.is_drawn and not asked and fills_fields(dataset, container.name, container.binding):
+                asked = holds_samples(dataset, container)
             stored = use.is_length or ((asked or use.is_gone_through) and container.grows)
             stored = stored and not _is_record(container, dataset)
         if stored and (use.is_length or is_reached_in_workers(dataset, use)):

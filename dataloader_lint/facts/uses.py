@@ -32,6 +32,7 @@ class Place:
     itself: Level = Level.NONE
     queried: Level = Level.NONE
     is_gone_through: bool = False
+    is_drawn: bool = False
 
 
 @dataclass(slots=True)
@@ -44,6 +45,7 @@ class Use:
     is_length: bool = False
     is_gone_through: bool = False  # one sample is made of each of its elements
     is_named: bool = False  # a constant string is a key of it
+    is_drawn: bool = False  # any of its elements is picked by chance
     places: list[Place] = field(default_factory=list)
     lengths: list[Place] = field(default_factory=list)  # where it is measured for the length of the Dataset
 
@@ -54,6 +56,7 @@ class Use:
         self.itself = max(self.itself, place.itself)
         self.queried = max(self.queried, place.queried)
         self.is_gone_through |= place.is_gone_through
+        self.is_drawn |= place.is_drawn
 
     def measure(self, place: Place) -> None:
         """Counts one more place that takes the length of the Dataset from it."""

@@ -11,6 +11,7 @@ from dataloader_lint.facts import classes, streams
 from dataloader_lint.facts.classes import Bases
 from dataloader_lint.facts.index_levels import IndexLevels
 from dataloader_lint.facts.names import Kind, resolve
+from dataloader_lint.facts.picked import bounds_of, chosen_from, is_size_of
 from dataloader_lint.facts.tree import Scope, parameters
 from dataloader_lint.facts.uses import Level, Place, Reads, Use
 from dataloader_lint.facts.values import Evaluator, Function, Method
@@ -109,6 +110,7 @@ class Body:
                     if bound is not None:
                         index = max(index, self._levels.of(bound))
         if index is Level.NONE:
+            self._drawn(node)
             return
         owner: cst.BaseExpression = node.value
         is_inside = isinstance(owner, cst.Subscript)
@@ -121,6 +123,16 @@ class Body:
         if isinstance(owner, cst.Attribute):  # self.coco.imgs[key]
             for name in self.attributes(owner.value):
                 self.use(name).add(Place(node, self.scope, queried=index))
+
+    def _drawn(self, node: cst.Subscript) -> None:
+        """`self.files[random.randrange(len(self.files))]`."""
+        index = node.slice[0].slice
+        if isinstance(index, cst.Index) and isinstance(index.value, cst.Name | cst.Call | cst.Subscript):
+            names = self.attributes(node.value)
+            bounds = bounds_of(index.value, self.scope) if names else set()
+            for name in names:
+                if any(is_size_of(bound, name, self.bases) for bound in bounds):
+                    self.use(name).add(Place(node, self.scope, is_drawn=True))
 
     def _property(self, node: cst.Attribute) -> Iterator[Entry]:
         if isinstance(node.value, cst.Name) and node.value.value == self.own:
@@ -136,6 +148,9 @@ class Body:
                 got = inside if function.attr.value == "get" else Level.NONE
                 for name in self.attributes(function.value):
                     self.use(name).add(Place(call, self.scope, got, got, queried=inside))
+        source = chosen_from(call)
+        for name in self.attributes(source) if source is not None else ():
+            self.use(name).add(Place(call, self.scope, is_drawn=True))
         for target, own in self._targets(call):
             yield Entry(target.scope, own, tuple(self._passed(call, target, own)))
 
