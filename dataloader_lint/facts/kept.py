@@ -12,7 +12,7 @@ from dataloader_lint.facts.containers import follow
 from dataloader_lint.facts.library import LOADERS
 from dataloader_lint.facts.library_objects import DOES_NOT_KEEP, KEEPERS
 from dataloader_lint.facts.making import Step, bare, steps_of
-from dataloader_lint.facts.stores import put_into, stores
+from dataloader_lint.facts.stores import put_into, set_on, stores
 from dataloader_lint.facts.tree import Node, Tree, parameters
 from dataloader_lint.facts.values import (
     Class,
@@ -130,8 +130,10 @@ class _Walk:
             self._mapping(value, path)
         elif isinstance(value, Made) and isinstance(value.by, Class):
             self._object(value, value.by, path)
+            self._set_from_outside(value, value.by.node.name.value, path)
         elif isinstance(value, Made):
             self._of_library(value, written, path)
+            self._set_from_outside(value, value.library, path)
 
     def _leaf(self, value: Value, written: tuple[cst.BaseExpression, Frame] | None, path: Path) -> None:
         if written is not None:
@@ -271,6 +273,14 @@ class _Walk:
                 else:
                     self.expression(added, step.frame, inside)
             self._given_to_library(step, made, steps, path)
+
+    def _set_from_outside(self, value: Made, maker: str, path: Path) -> None:
+        """What the function that makes an object stores into it afterwards: `data.transform = ...`."""
+        if value.call is None or value.frame is None:
+            return
+        for name, stored in set_on(value.call, value.frame.scope.module.tree):
+            inside = replace(path, through=(*path.through, maker), keyword=name, container=None)
+            self.expression(stored, value.frame, inside)
 
     def _given_to_library(self, step: Step, made: Made, steps: tuple[Step, ...], path: Path) -> None:
         """`super().__init__(root, transform=...)` of a base that a library defines."""

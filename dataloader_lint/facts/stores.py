@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import libcst as cst
 
 from dataloader_lint.facts.making import Step
-from dataloader_lint.facts.names import target_paths
-from dataloader_lint.facts.tree import Node, Scope
+from dataloader_lint.facts.names import resolve, target_paths
+from dataloader_lint.facts.tree import Node, Scope, Tree
 
 _ADDING = frozenset({"add", "append", "appendleft", "extend", "insert", "setdefault", "update"})
 
@@ -55,6 +55,20 @@ def _attribute(node: cst.CSTNode, own: str) -> str:
             return node.attr.value
         node = node.value
     return ""
+
+
+def set_on(made: cst.Call, tree: Tree) -> Iterator[tuple[str, cst.BaseExpression]]:
+    """What is stored into attributes of an object under the name that its making is bound to: attribute, value."""
+    bound = tree.parent(made) if made in tree else None
+    name = bound.targets[0].target if isinstance(bound, cst.Assign) and len(bound.targets) == 1 else None
+    if not isinstance(name, cst.Name):
+        return
+    for assign in tree.scope_of(made).own(cst.Assign):
+        for target in assign.targets:
+            node = target.target
+            if isinstance(node, cst.Attribute) and isinstance(node.value, cst.Name) and node.value.value == name.value:
+                if any(binding.node is bound for binding in resolve(node.value, tree)):
+                    yield node.attr.value, assign.value
 
 
 def put_into(scope: Scope, name: cst.Name) -> Iterator[cst.BaseExpression]:
