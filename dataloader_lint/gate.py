@@ -45,6 +45,7 @@ _SUBJECTS = (
     (THREADS, (b"_NUM_THREADS", b"set_num_threads")),
 )
 _LEADING = (
+    b"class Compose",
     b"functools",
     b"default_rng",
     b"RandomState",
