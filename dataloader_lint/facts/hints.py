@@ -15,6 +15,7 @@ from dataloader_lint.facts.values import (
     Made,
     Sequence,
     Typed,
+    Value,
     Values,
     merge,
 )
@@ -49,17 +50,16 @@ def values_of(ev: Evaluator, annotation: cst.BaseExpression, frame: Frame) -> Va
         return (NONE,)
     if isinstance(annotation, cst.Subscript):
         return _subscripted(ev, annotation, frame)
-    found: list[Values] = []
-    for value in ev.values(annotation, frame):
-        if isinstance(value, Class):
-            found.append((Made(value, None, None),))
-        elif isinstance(value, Library) and value.name in _KINDS:
-            found.append((Typed(_KINDS[value.name]),))
-        elif isinstance(value, Library) and value.name in LOADERS:
-            found.append((Made(value, None, None),))
-        else:
-            found.append(NOTHING_KNOWN)
-    return merge(*found) or NOTHING_KNOWN
+    return merge(*(_object(each) for each in ev.values(annotation, frame))) or NOTHING_KNOWN
+
+
+def _object(kind: Value) -> Values:
+    """Any object of a class."""
+    if isinstance(kind, Class) or (isinstance(kind, Library) and kind.name in LOADERS):
+        return (Made(kind, None, None),)
+    if isinstance(kind, Library) and kind.name in _KINDS:
+        return (Typed(_KINDS[kind.name]),)
+    return NOTHING_KNOWN
 
 
 def _quoted(ev: Evaluator, annotation: cst.SimpleString, frame: Frame) -> Values:
@@ -68,7 +68,15 @@ def _quoted(ev: Evaluator, annotation: cst.SimpleString, frame: Frame) -> Values
         return NOTHING_KNOWN
     head = text.partition("[")[0].strip()
     kind = {"list": "list", "List": "list", "dict": "dict", "Dict": "dict", "str": "str", "int": "int"}.get(head)
-    return (Typed(kind),) if kind is not None else NOTHING_KNOWN
+    if kind is not None:
+        return (Typed(kind),)
+    first, *rest = text.strip().split(".")
+    if not all(part.isidentifier() for part in (first, *rest)):
+        return NOTHING_KNOWN
+    found = ev.member(frame.scope.module.root, first)
+    for part in rest:
+        found = merge(*(ev.attribute(each, part) for each in found))
+    return merge(*(_object(each) for each in found)) or NOTHING_KNOWN
 
 
 def _subscripted(ev: Evaluator, annotation: cst.Subscript, frame: Frame) -> Values:
