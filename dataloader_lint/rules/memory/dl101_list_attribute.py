@@ -3,10 +3,12 @@
 ## What it does
 Reports an attribute that a Dataset binds to a Python list (or a tuple of that size) while it is constructed, when
 worker code reads it as the storage of the samples: indexed with what comes from the index argument, measured by
-`__len__`, or gone through by an IterableDataset that makes one sample of each element.
-Lists show by literals that are grown in a loop, comprehensions, `list`, `sorted`, `glob`, `os.listdir`, `readlines`,
-`split`, `tolist`, `json.load` and what stands in it under a name, an annotation, or by what every construction of the
-class in sight passes. A list of the files of each folder counts when it is indexed with a part of the sample, too.
+`__len__`, gone through by an IterableDataset that makes one sample of each element, or picked from by chance where
+what is picked is a record or a file that the worker opens.
+Lists show by literals that are grown in a loop or by methods which whoever made the Dataset calls, comprehensions,
+`list`, `sorted`, `glob`, `os.listdir`, `readlines`, `split`, `tolist`, `json.load` and what stands in it under a name,
+an annotation (of a parameter, or of a field of a dataclass), or by what every construction of the class in sight
+passes. A list of the files of each folder counts when it is indexed with a part of the sample, too.
 The report stands on the first binding that shows the list and lasts. Nothing is said where all loaders in sight that
 read the Dataset are written without workers: nobody copies it there. Nor is anything where a script that makes no
 loaders only goes through the Dataset itself, or where a trainer is told to have no workers beside all that make one.

@@ -4,9 +4,9 @@
 Reports lambdas, functions that are defined inside another one, and wrappers made by calling `functools.lru_cache` or
 `functools.cache`, wherever a Dataset keeps them: bound to an attribute, as the default of a parameter that is stored,
 in a list or dict, as an argument of a transform (`Lambda`, `Compose`) or of another object that it keeps, however many
-hops away. What a script gives to a Dataset (`transform=...`) counts where that object reaches a DataLoader that may
-have workers. The report stands on the lambda, or on the expression that names the local function. Several in one list
-or dict are one report.
+hops away. What a script gives to a Dataset (`transform=...`), or stores into it afterwards (`data.transform = ...`),
+counts where that object reaches a DataLoader that may have workers. The report stands on the lambda, or on the
+expression that names the local function. Several in one list or dict are one report.
 
 ## Why is this bad?
 Workers that are started by spawn (macOS, Windows) or forkserver (Linux from Python 3.14 on) get the Dataset pickled
