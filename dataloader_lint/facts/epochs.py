@@ -7,16 +7,19 @@ from dataclasses import dataclass
 
 import libcst as cst
 
+from dataloader_lint.facts import classes
 from dataloader_lint.facts.branches import is_reached
 from dataloader_lint.facts.library import ITERATING
-from dataloader_lint.facts.loaders import Loader, loader_of
+from dataloader_lint.facts.loaders import Loader, loader_class, loader_of
 from dataloader_lint.facts.module import ModuleFacts, last_name
 from dataloader_lint.facts.names import Kind, resolve
 from dataloader_lint.facts.outline import that_use
 from dataloader_lint.facts.project import Project
 from dataloader_lint.facts.tree import Node, Scope, Tree, function_scope
 from dataloader_lint.facts.values import (
+    Class,
     Const,
+    Element,
     Evaluator,
     Frame,
     Function,
@@ -225,7 +228,7 @@ class _Search:
             if self.ev.steps > self.last_step:
                 return
             if isinstance(node, cst.For | cst.CompFor):
-                for made, loader in self._loaders(self.ev.values(node.iter, frame)):
+                for made, loader in self._loaders(self.ev.values(node.iter, frame), into_objects=True):
                     if is_reached(self.ev, node, frame, with_options=True):
                         yield Pass(loader, made, node, path, calls)
             elif isinstance(node, cst.Call):
@@ -268,9 +271,9 @@ class _Search:
             return False
         return not self.only_training or name in _that_train(self.project, module)
 
-    def _loaders(self, values: Values) -> Iterator[tuple[Made, Loader]]:
+    def _loaders(self, values: Values, into_objects: bool = False) -> Iterator[tuple[Made, Loader]]:
         """The loaders behind values that are iterated, where they were made before the loop."""
-        for made, loader in loaders_behind(self.ev, values):
+        for made, loader in loaders_behind(self.ev, values, into_objects):
             if not self._is_in_loop(made):
                 yield made, loader
 
@@ -294,30 +297,47 @@ class _Search:
         return any(last_name(call.func) == name for call in tree.find(self.loop.body, cst.Call))
 
 
-def loaders_behind(ev: Evaluator, values: Values) -> Iterator[tuple[Made, Loader]]:
-    """The loaders that iterating over one of the values goes through."""
+def loaders_behind(ev: Evaluator, values: Values, into_objects: bool = False) -> Iterator[tuple[Made, Loader]]:
+    """The loaders that iterating over one of the values goes through, also inside objects of the project if asked."""
     for value in values:
-        made = _behind(ev, value)
-        loader = loader_of(ev, made) if made is not None else None
-        if made is not None and loader is not None and made.call is not None:
-            yield made, loader
+        for made in _behind(ev, value, into_objects):
+            loader = loader_of(ev, made)
+            if loader is not None and made.call is not None:
+                yield made, loader
 
 
-def _behind(ev: Evaluator, value: Value) -> Made | None:
+def _behind(ev: Evaluator, value: Value, into_objects: bool, depth: int = 0) -> Iterator[Made]:
     """What is iterated in the end: `enumerate(loader)`, `zip(loader, other)`."""
-    for _ in range(4):
-        if isinstance(value, Iterated):
-            value = value.of
-        elif isinstance(value, Made) and value.library in ITERATING and value.call is not None and value.frame:
-            given = next((arg.value for arg in value.call.args if arg.keyword is None), None)
-            found = ev.values(given, value.frame) if given is not None else ()
-            inner = [each for each in found if isinstance(each, Made | Iterated)]
-            if not inner:
-                return None
-            value = inner[0]
-        else:
-            break
-    return value if isinstance(value, Made) else None
+    while isinstance(value, Iterated):
+        value = value.of
+    if not isinstance(value, Made) or depth > MAX_DEPTH:
+        return
+    if value.library in ITERATING and value.call is not None and value.frame is not None:
+        given = next((arg.value for arg in value.call.args if arg.keyword is None), None)
+        for each in ev.values(given, value.frame) if given is not None else ():
+            yield from _behind(ev, each, into_objects, depth + 1)
+        return
+    kept = _inside(ev, value, value.by) if into_objects and isinstance(value.by, Class) else []
+    for each in kept:
+        yield from _behind(ev, each, into_objects, depth + 1)
+    if not kept:
+        yield value
+
+
+def _inside(ev: Evaluator, value: Made, klass: Class) -> list[Value]:
+    """What an object of the project goes through anew whenever a loop goes through it: `Progress(loader)`."""
+    if loader_class(ev, klass) is not None:
+        return []
+    iterate = classes.find_method(ev, ev.bases(klass).classes, "__iter__")
+    if iterate is None or not _starts_anew(iterate.scope):
+        return []
+    return [each.of for each in ev.element(value) if isinstance(each, Element) and each.of != value]
+
+
+def _starts_anew(scope: Scope) -> bool:
+    """Whether an `__iter__` goes through something itself, or makes an iterator, and tells no sampler the epoch."""
+    calls = {last_name(call.func) for call in scope.within(cst.Call)}
+    return ("iter" in calls or bool(scope.own(cst.For))) and "set_epoch" not in calls
 
 
 def _is_below(tree: Tree, node: Node, loop: Node) -> bool:
