@@ -78,7 +78,25 @@ class Dataset:
 
     def _stored(self, form: Form) -> list[SampleStorage]:
         tree = self.klass.scope.module.tree
-        return [stored for stored in sample_storage(self, form) if stored.node in tree]
+        found: dict[int, SampleStorage] = {}
+        for dataset in (*self._readers_elsewhere(), self):
+            for stored in sample_storage(dataset, form):
+                if stored.node in tree:
+                    found.setdefault(id(stored.node), stored)
+        return list(found.values())
+
+    def _readers_elsewhere(self) -> Iterator[Dataset]:
+        """Classes of other files that say how samples are read, where the class leaves that to those who inherit it."""
+        if self.reads.functions or not self.bases.complete or not self.construction:
+            return
+        name = self.klass.node.name.value
+        for module in self.reach.ev.project.importers(self.klass.scope.module, [name], MAX_HEIRS):
+            for scope in module.classes:
+                klass = Class(scope, self.ev.frame_of(scope))
+                bases = self.ev.bases(klass)
+                if any(each.scope is self.klass.scope for each in bases.classes[1:]):
+                    reads = reads_of(self.ev, klass, bases)
+                    yield Dataset(klass, bases, self.ev, construction_of(self.ev, klass, bases), reads, self.reach)
 
     def bound(self) -> dict[str, list[AttributeBinding]]:
         """Where construction binds the attributes of the object, by attribute, in the order of construction."""
@@ -159,6 +177,7 @@ def reaches_loader(ev: Evaluator, klass: Class, loaders: list[Loader]) -> bool:
     return any(_holds(ev, value, klass) for loader in loaders for value in loader.values("dataset"))
 
 
+MAX_HEIRS = 3  # the files that are opened to see how those who inherit a class read it
 WRAPPERS = ("Subset", "ConcatDataset", "random_split", "ChainDataset")
 
 
