@@ -42,10 +42,12 @@ def _source(text: bytes) -> Source:
 
 
 def test_imports() -> None:
-    found = {b"os", b"torch", b"utils", b"data", b"as", b"parts", b"make", b"shop", b"near"}
-    assert _source(TEXT).imported == found
-    assert _source(b"  import os\r\nimport sys").imported == {b"os", b"sys"}
-    assert _source(b"reimport os\nx = 1 # import os").imported == set()
+    known = {b"os", b"shop", b"sys", b"torch"}
+    of_the_project = {b"shop", b"parts", b"make", b"near"}
+    assert _source(TEXT).imported(known) == of_the_project | {b"os", b"torch", b"utils", b"data", b"as"}
+    assert _source(TEXT).imported({b"shop", b"data"}) == of_the_project
+    assert _source(b"  import os\r\nimport sys").imported(known) == {b"os", b"sys"}
+    assert _source(b"reimport os\nx = 1 # import os").imported(known) == set()
 
 
 def test_words() -> None:
@@ -106,6 +108,16 @@ def test_who_imports_a_file(project: Path) -> None:
     assert importing(b"batch", b"nothing") == ["train.py"]
     assert importing(b"mak") == []
     assert [each.makes_loaders for each in sources.with_word("make")] == [False, True]
+
+
+def test_modules_of_libraries_are_none_of_the_project(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "images.py").write_text("class Images(Dataset): ...\n")
+    (tmp_path / "train.py").write_text("from data.images import Images\nDataLoader(Images())\n")
+    (tmp_path / "other.py").write_text("from torch.utils.data import DataLoader, Dataset\nclass Images(Dataset): ...\n")
+    sources = Sources(str(tmp_path), Gate())
+    found = sources.importing(str(tmp_path / "data" / "images.py"), frozenset({b"Images"}))
+    assert [Path(each.path).name for each in found] == ["train.py"]
 
 
 def test_files_are_looked_at_by_the_gate_once(project: Path) -> None:

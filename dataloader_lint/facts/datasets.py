@@ -78,11 +78,11 @@ class Dataset:
 
     def _stored(self, form: Form) -> list[SampleStorage]:
         tree = self.klass.scope.module.tree
-        found: dict[int, SampleStorage] = {}
+        found: dict[tuple[int, str], SampleStorage] = {}
         for dataset in (*self._readers_elsewhere(), self):
             for stored in sample_storage(dataset, form):
                 if stored.node in tree:
-                    found.setdefault(id(stored.node), stored)
+                    found.setdefault((id(stored.node), stored.name), stored)
         return list(found.values())
 
     def _readers_elsewhere(self) -> Iterator[Dataset]:

@@ -18,6 +18,7 @@ MAX_BYTES = 1_500_000
 # Patterns begin with what they look for, and not with `^` or `\b`, which makes them much faster; for that, texts
 # get a line end in front of them.
 _IMPORTED = re.compile(rb"\n[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import(?:[ \t]+([\w, \t]+))?|import[ \t]+([\w., \t]+))")
+_FIRST = re.compile(rb"[ \t]*(\w*)")
 _DEFINED = re.compile(rb"def(?<=\bdef)[ \t]+([\w\x80-\xff]+)")
 _METHODS_CALLED = re.compile(rb"\.([\w\x80-\xff]+)\s*\(")
 _BASES = re.compile(rb"\n[ \t]*class\s[^:(]*\(([^:]*)")
@@ -51,10 +52,18 @@ class Source:
         self._using: dict[AbstractSet[bytes], frozenset[bytes]] = {}
         self._words: frozenset[bytes] | None = None
 
-    @property
-    def imported(self) -> set[bytes]:
-        """The parts of the names of the modules that it imports, and what it imports from packages."""
-        return set(words_of(b" ".join(part for found in _IMPORTED.findall(b"\n" + self.text) for part in found)))
+    def imported(self, known: AbstractSet[bytes]) -> set[bytes]:
+        """The parts of the names of the modules that it imports, and what it imports from packages.
+
+        `known` are the names of the project's files and folders: `torch.utils.data` is none of its modules, even where
+        a folder of it is called `data`.
+        """
+        found: list[bytes] = []
+        for module, names, modules in _IMPORTED.findall(b"\n" + self.text):
+            if module.startswith(b".") or module.partition(b".")[0] in known:
+                found += (module, names)
+            found += (each for each in modules.split(b",") if (first := _FIRST.match(each)) and first[1] in known)
+        return set(words_of(b" ".join(found)))
 
     @property
     def words(self) -> frozenset[bytes]:
@@ -106,6 +115,13 @@ class Source:
         return self._statements
 
 
+def _names_in(root: str, paths: list[str]) -> set[bytes]:
+    """What modules of a project can be called: its folders, its files, and itself."""
+    names = {part for folder in {os.path.dirname(path) for path in paths} for part in folder[len(root) :].split(os.sep)}
+    stems = {os.path.basename(path).removesuffix(".py") for path in paths}
+    return {name.encode("utf-8", "surrogateescape") for name in {os.path.basename(root), *names, *stems}}
+
+
 def _called_in(plain: bytes) -> frozenset[bytes]:
     """The words that stand before brackets, in a text that was translated by `_CALLS`."""
     before = [piece.rstrip(b" ") for piece in plain.split(b"(")]
@@ -126,7 +142,9 @@ class Sources:
         self._leading: dict[tuple[frozenset[bytes], int], frozenset[bytes]] = {}
         self._collating: set[bytes] | None = None
         self._beside_loaders: set[bytes] | None = None
-        for path in files_of(root):
+        paths = files_of(root)
+        known = _names_in(root, paths)
+        for path in paths:
             text = read(path)
             if text is None:
                 continue
@@ -135,7 +153,7 @@ class Sources:
             about = gate.subjects(path, text)
             if about or may_lead_on(text):
                 source = Source(path, text.removeprefix(codecs.BOM_UTF8), about)
-                for part in source.imported:
+                for part in source.imported(known):
                     self._naming.setdefault(part, set()).add(len(self._all))
                 self._all.append(source)
 
