@@ -88,6 +88,13 @@ def inventory(ev: Evaluator, value: Value, with_length: bool = False) -> Invento
     return walk.found
 
 
+def inventory_of_argument(ev: Evaluator, node: cst.BaseExpression, frame: Frame, keyword: str) -> Inventory:
+    """What a Dataset of a class that nobody knows keeps as one of its arguments."""
+    walk = _Walk(ev, with_length=False)
+    walk.expression(node, frame, Path(through=("Dataset",), keyword=keyword))
+    return walk.found
+
+
 class _Walk:
     def __init__(self, ev: Evaluator, with_length: bool) -> None:
         self.ev = ev

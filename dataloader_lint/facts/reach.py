@@ -9,13 +9,26 @@ import libcst as cst
 
 from dataloader_lint.facts.classes import find_method
 from dataloader_lint.facts.datasets import dataset_kind
-from dataloader_lint.facts.kept import Inventory, Kept, inventory
+from dataloader_lint.facts.kept import Inventory, Kept, inventory, inventory_of_argument
 from dataloader_lint.facts.loaders import Loader, loader_class
+from dataloader_lint.facts.looked_up import arguments_of_looked_up
 from dataloader_lint.facts.making import bare
 from dataloader_lint.facts.module import ModuleFacts
 from dataloader_lint.facts.names import Kind, bindings_of, dotted
 from dataloader_lint.facts.tree import Scope
-from dataloader_lint.facts.values import Class, Frame, Function, Made, Mapping, Method, Module, Partial, Sequence, Value
+from dataloader_lint.facts.values import (
+    UNKNOWN,
+    Class,
+    Frame,
+    Function,
+    Made,
+    Mapping,
+    Method,
+    Module,
+    Partial,
+    Sequence,
+    Value,
+)
 from dataloader_lint.facts.workers import MAX_LEVELS, MAX_USERS, Workers
 
 MAX_MODULES = 40
@@ -50,13 +63,22 @@ class Reach:
         if key not in self._given:
             self._given[key] = []  # while it is worked out
             self._given[key] = [
-                Given(loader, value, inventory(self.ev, value))
+                Given(loader, value, held)
                 for written in self.workers.loaders(module)
                 for loader in self._by_caller(written)
                 for value in loader.values("dataset")
                 if not self._is_loader(value)
+                for held in self._held_by(loader, value)
             ]
         return self._given[key]
+
+    def _held_by(self, loader: Loader, value: Value) -> Iterator[Inventory]:
+        """What an object that a loader is given keeps; the transforms of one whose class is looked up by its name."""
+        yield inventory(self.ev, value)
+        for arg, frame in arguments_of_looked_up(loader) if value is UNKNOWN else ():
+            keyword = arg.keyword.value if arg.keyword is not None else ""
+            if "transform" in keyword:
+                yield inventory_of_argument(self.ev, arg.value, frame, keyword)
 
     def _is_loader(self, value: Value) -> bool:
         """Whether a loader is given another one, which cannot be indexed: it has a way of its own to give batches."""

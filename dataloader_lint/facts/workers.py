@@ -13,10 +13,11 @@ from dataloader_lint.facts.evaluate import Evaluation
 from dataloader_lint.facts.handing import given_by_strangers, may_be_function
 from dataloader_lint.facts.library import CALLED_BY_BASES
 from dataloader_lint.facts.loaders import Loader, loaders_in
+from dataloader_lint.facts.looked_up import arguments_of_looked_up
 from dataloader_lint.facts.module import ModuleFacts, last_name
-from dataloader_lint.facts.names import Binding, Kind, bindings_of, resolve
+from dataloader_lint.facts.names import Binding, bindings_of
 from dataloader_lint.facts.outline import that_use
-from dataloader_lint.facts.tree import Scope, Tree, function_scope
+from dataloader_lint.facts.tree import Scope, function_scope
 from dataloader_lint.facts.values import (
     UNKNOWN,
     Class,
@@ -31,7 +32,6 @@ from dataloader_lint.facts.values import (
     Sequence,
     Value,
 )
-from dataloader_lint.facts.written import places_of
 
 ENTRIES = ("__getitem__", "__getitems__", "__iter__")
 HANDED_TO_WORKERS = ("collate_fn", "worker_init_fn")
@@ -186,16 +186,6 @@ def _words(module: ModuleFacts, bindings: list[Binding]) -> set[str]:
     return found
 
 
-def _is_of_looked_up(call: cst.Call, tree: Tree) -> bool:
-    """Whether what is called was looked up by a name: `getattr(datasets, name)(...)`, `REGISTRY[name](...)`."""
-    if not isinstance(call.func, cst.Name):
-        return isinstance(call.func, cst.Call | cst.Subscript)
-    found = resolve(call.func, tree)
-    return bool(found) and all(
-        each.kind is Kind.VALUE and isinstance(each.value, cst.Call | cst.Subscript) for each in found
-    )
-
-
 def _iterables(scope: Scope, kind: type[cst.For | cst.CompFor]) -> Iterator[cst.BaseExpression]:
     return (loop.iter for loop in scope.within(kind))
 
@@ -221,7 +211,9 @@ class _Closure:
             for value in loader.values("dataset"):
                 self._dataset(value)
                 if value is UNKNOWN:
-                    self._given_to_unknown(loader)
+                    for arg, frame in arguments_of_looked_up(loader):
+                        for given in self.ev.values(arg.value, frame):
+                            self._holds(given, None)
             for name in HANDED_TO_WORKERS if loader.has_workers is not False else ():
                 self._argument = name
                 for value in loader.values(name):
@@ -259,18 +251,6 @@ class _Closure:
             for inner in self._arguments(value):
                 self._dataset(inner)
                 self._holds(inner, None)
-
-    def _given_to_unknown(self, loader: Loader) -> None:
-        """What a Dataset is made from of which nobody can say more: `eval(name)(root, transform=Augment())`."""
-        for place in places_of(loader, "dataset") or ():
-            tree = place.frame.scope.module.tree
-            bound = resolve(place.node, tree) if isinstance(place.node, cst.Name) else []
-            for made in (place.node, *(each.value for each in bound if each.kind is Kind.VALUE and not each.path)):
-                if isinstance(made, cst.Call) and _is_of_looked_up(made, tree):
-                    callees = self.ev.values(made.func, place.frame)
-                    if not any(isinstance(each, Class | Function | Library | Method | Partial) for each in callees):
-                        for given in (value for arg in made.args for value in self.ev.values(arg.value, place.frame)):
-                            self._holds(given, None)
 
     def _hooks(self, klass: Class) -> list[str]:
         libraries = self.ev.bases(klass).libraries
