@@ -21,7 +21,7 @@ from dataloader_lint.facts.values import Const, Element, Evaluator, Mapping, Seq
 
 if TYPE_CHECKING:
     from dataloader_lint.facts.datasets import Dataset
-    from dataloader_lint.facts.storage import Container
+    from dataloader_lint.facts.kept_containers import Container
 
 MAX_DEPTH = 6
 _GLOBBING = frozenset({"glob", "iglob", "rglob"})

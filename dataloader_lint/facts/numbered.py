@@ -14,7 +14,7 @@ from dataloader_lint.facts.uses import Level, Place
 
 if TYPE_CHECKING:
     from dataloader_lint.facts.datasets import Dataset
-    from dataloader_lint.facts.storage import Container
+    from dataloader_lint.facts.kept_containers import Container
 
 
 def is_numbered_by_labels(dataset: Dataset, container: Container) -> bool:

@@ -15,7 +15,7 @@ from dataloader_lint.facts.tree import Scope
 
 if TYPE_CHECKING:
     from dataloader_lint.facts.datasets import Dataset
-    from dataloader_lint.facts.storage import Container
+    from dataloader_lint.facts.kept_containers import Container
 
 _ADDING = frozenset({"accumulate", "cumsum", "sum"})
 

@@ -19,7 +19,7 @@ from dataloader_lint.facts.values import Sequence, Typed, Value
 
 if TYPE_CHECKING:
     from dataloader_lint.facts.datasets import Dataset
-    from dataloader_lint.facts.storage import Container
+    from dataloader_lint.facts.kept_containers import Container
 
 MAX_DEPTH = 4
 _CHOOSING = frozenset({"choice", "choices", "sample"})
