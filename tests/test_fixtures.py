@@ -13,7 +13,7 @@ import pytest
 from dataloader_lint import lint_paths
 from dataloader_lint.settings import Settings
 from docs.generate import read_pages
-from fixture_harness import FIXTURES, Place, Unit, find_units, places, suppressed
+from fixture_harness import FIXTURES, Place, Unit, find_units, places, read_source, suppressed
 
 UNITS = find_units()
 RULES = [page.rule for page in read_pages()]
@@ -36,6 +36,22 @@ def test_reported_where_the_comments_say(unit: Unit) -> None:
 @each_unit
 def test_noqa_silences(unit: Unit, tmp_path: Path) -> None:
     assert lint(unit.rewritten(tmp_path, suppressed)) == []
+
+
+@pytest.mark.parametrize("code", ["DL101", "DL102", "DL103"])
+def test_what_no_worker_copies_yet_is_said_to_be_so(code: str) -> None:
+    for unit in UNITS:
+        if unit.code == code and unit.path.name.startswith(("reported", "project")):
+            marked = set()
+            for file in unit.files:
+                lines = read_source(file).splitlines()
+                marked |= {
+                    (str(file), n) for n, line in enumerate(lines, start=2) if line.strip() == "# no workers yet"
+                }
+            found = [one for one in lint_paths([unit.path], Settings(select=(code,))) if one.code == code]
+            assert {
+                (one.filename, one.start.line) for one in found if "no loader in sight has workers yet" in one.problem
+            } == marked
 
 
 @each_unit

@@ -219,7 +219,7 @@ class Analysis:
         found: list[KeptArray] = []
         for dataset in self.datasets:
             arrays = [array for array in dataset.arrays() if array.source]
-            if arrays and dataset.is_read_without_workers:
+            if arrays and (dataset.has_no_workers_yet or dataset.is_unread):
                 continue
             loaders = reach.loaders_of(dataset.klass) if arrays else []
             if not loaders or not all(loader.pickles_nothing for loader in loaders):

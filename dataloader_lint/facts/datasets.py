@@ -48,12 +48,14 @@ class Dataset:
         return Made(self.klass, None, None)
 
     @property
-    def is_read_without_workers(self) -> bool:
-        """Whether all loaders in sight that may read it surely start no workers, so that nobody copies what it keeps.
+    def is_unread(self) -> bool:
+        """Whether nothing in sight reads it through a loader that has workers, or may get some. Dear."""
+        return readers.is_unread(self.reach, self.klass)
 
-        Dear: ask only where it matters.
-        """
-        return readers.is_read_without_workers(self.reach, self.klass)
+    @property
+    def has_no_workers_yet(self) -> bool:
+        """Whether all loaders in sight that may read it surely start no workers, so that nobody copies it now. Dear."""
+        return readers.has_no_workers_yet(self.reach, self.klass)
 
     @property
     def objects_in_workers(self) -> list[Made]:

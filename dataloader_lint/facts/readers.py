@@ -32,28 +32,40 @@ class _Reader:
     heirs: tuple[Class, ...]  # of the class, itself among them, whose objects it is known to be given
 
 
-def is_read_without_workers(reach: Reach, klass: Class) -> bool:
-    """Whether all loaders in sight that may read objects of a class surely start no workers.
+def is_unread(reach: Reach, klass: Class) -> bool:
+    """Whether nothing in sight reads objects of a class through a loader that has workers, or may get some.
 
-    The loaders of a module that others import say nothing where only running the module itself makes them, nor do
-    those of tests: both show what the class can do, and training goes other ways. Nor is it enough that classes of
-    other modules derive from it: they are some of its users.
+    A script only goes through them itself, and nobody else can get at the class; or a trainer is told to have no
+    workers beside all that make one.
     """
     home = klass.scope.module
     names = _names(reach, klass)
+    readers = _without_workers(reach, klass, names)
+    if readers is None or any(heir.scope.module is home for each in readers for heir in each.heirs):
+        return False
+    if is_told_to_have_no_workers(reach.ev, klass):
+        return True
+    # The loaders of a module that only running the module itself makes show what the class can do.
+    if any(each.loader.frame.scope.module is not home for each in readers):
+        return False
+    if not all(is_guarded(each.loader.call, home.tree) for each in readers):
+        return False
+    return is_only_looked_at(reach, klass) and not _may_be_imported(reach, home, names)
+
+
+def has_no_workers_yet(reach: Reach, klass: Class) -> bool:
+    """Whether loaders in sight may read objects of a class, and all of them surely start no workers."""
+    return bool(_without_workers(reach, klass, _names(reach, klass)))
+
+
+def _without_workers(reach: Reach, klass: Class, names: list[str]) -> list[_Reader] | None:
+    """The loaders that may read objects of a class, where none of them starts workers; None where one may."""
     readers: list[_Reader] = []
     for reader in _readers(reach, klass, names):  # the nearest first, as those further off take time to find
         if not _starts_no_workers(reader.loader):
-            return False
+            return None
         readers.append(reader)
-    is_read = any(heir.scope.module is home for each in readers for heir in each.heirs)
-    if not is_read and is_told_to_have_no_workers(reach.ev, klass):
-        return True
-    if all(each.loader.frame.scope.module is home and is_guarded(each.loader.call, home.tree) for each in readers):
-        if not is_read and not is_only_looked_at(reach, klass):
-            return False
-        return not _may_be_imported(reach, home, names)
-    return is_read
+    return readers
 
 
 def _may_be_imported(reach: Reach, module: ModuleFacts, names: list[str]) -> bool:

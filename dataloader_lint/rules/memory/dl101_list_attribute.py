@@ -9,9 +9,10 @@ Lists show by literals that are grown in a loop or by methods which whoever made
 `list`, `sorted`, `glob`, `os.listdir`, `readlines`, `split`, `tolist`, `json.load` and what stands in it under a name,
 an annotation (of a parameter, or of a field of a dataclass), or by what every construction of the class in sight
 passes. A list of the files of each folder counts when it is indexed with a part of the sample, too.
-The report stands on the first binding that shows the list and lasts. Nothing is said where all loaders in sight that
-read the Dataset are written without workers: nobody copies it there. Nor is anything where a script that makes no
-loaders only goes through the Dataset itself, or where a trainer is told to have no workers beside all that make one.
+The report stands on the first binding that shows the list and lasts. Where all loaders in sight that read the Dataset
+are written without workers it says so: nobody copies the list there, until someone adds workers. Nothing is said where
+a script that makes no loaders only goes through the Dataset itself, or where a trainer is told to have no workers
+beside all that make one.
 
 ## Why is this bad?
 Reading an element changes its reference count, so under fork each worker gets its own copy of every memory page that
@@ -110,8 +111,9 @@ _ADVICE = {
 
 def check(dataset: Dataset) -> Iterator[Finding]:
     lists = dataset.sample_lists()
-    if not lists or dataset.is_read_without_workers:
+    if not lists or dataset.is_unread:
         return
+    yet = " (no loader in sight has workers yet)" if dataset.has_no_workers_yet else ""
     for stored in lists:
         kind = stored.element_kind
         of = f" of {kind}" if kind in ("str", "int", "float") else ""
@@ -126,7 +128,7 @@ def check(dataset: Dataset) -> Iterator[Finding]:
                 "so a forked worker ends up with a copy of the objects around them, and a spawned one needs a file "
                 "descriptor for each (forkserver starts none with more than about 240: `too many fds`)"
             )
-        problem = f"`{stored.owner}.{stored.name}` is a Python list{of} that workers {stored.reading}, {cost}"
+        problem = f"`{stored.owner}.{stored.name}` is a Python list{of} that workers {stored.reading}, {cost}{yet}"
         yield Finding(
             stored.node,
             problem,

@@ -7,7 +7,8 @@ for every sample: its keys come from a loop over samples or files, and it is ask
 index in another container, or its `len()` is the length of the Dataset. A dict of growing lists counts too, whatever
 the sample says that it is asked for, and asked for a part of the sample so does one that has an entry for each file or
 holds the files of folders.
-Nothing is said where all loaders in sight that read the Dataset are written without workers: nobody copies it there.
+Where all loaders in sight that read the Dataset are written without workers it says so: nobody copies it there, until
+someone adds workers.
 
 ## Why is this bad?
 Reading an entry changes the reference counts of key and value, so under fork each worker gets its own copy of every
@@ -92,12 +93,13 @@ RULE = Rule("DL102", "dict-attribute", Entity.DATASET)
 
 def check(dataset: Dataset) -> Iterator[Finding]:
     dicts = dataset.sample_dicts()
-    if not dicts or dataset.is_read_without_workers:
+    if not dicts or dataset.is_unread:
         return
+    yet = " (no loader in sight has workers yet)" if dataset.has_no_workers_yet else ""
     for stored in dicts:
         yield Finding(
             stored.node,
             f"`{stored.owner}.{stored.name}` is a {stored.kind} that grows with the data and that workers "
-            f"{stored.reading}, so every worker ends up with a copy of its own",
+            f"{stored.reading}, so every worker ends up with a copy of its own{yet}",
             "keep a sorted array of keys beside an array of values, one serialised buffer, or a database such as LMDB",
         )

@@ -4,8 +4,9 @@
 Reports an attribute of a Dataset that worker code reads as the storage of the samples and that only looks like an
 array: made with `dtype=object` or `astype(object)`, from dicts or `Path` objects, by `numpy.load(...,
 allow_pickle=True)`, or a pandas column of lists and dicts (`apply(literal_eval)`, `converters=...`, `dtype=object`).
-The report stands on the first binding that shows it. Nothing is said where all loaders in sight that read the Dataset
-are written without workers: nobody copies it there. A file that is mapped (`mmap_mode`) holds no objects.
+The report stands on the first binding that shows it. Where all loaders in sight that read the Dataset are written
+without workers it says so: nobody copies it there, until someone adds workers. A file that is mapped (`mmap_mode`)
+holds no objects.
 
 ## Why is this bad?
 Such an array holds pointers to Python objects. Reading one changes its reference count, so under fork each worker gets
@@ -95,13 +96,14 @@ _WHAT = {
 
 def check(dataset: Dataset) -> Iterator[Finding]:
     arrays = [array for array in dataset.arrays() if array.objects]
-    if not arrays or dataset.is_read_without_workers:
+    if not arrays or dataset.is_unread:
         return
+    yet = " (no loader in sight has workers yet)" if dataset.has_no_workers_yet else ""
     for array in arrays:
         what = _WHAT[array.objects].format(maker=array.maker)
         problem = (
             f"`{array.owner}.{array.name}`, which workers read for every sample, is {what}: "
-            "every worker ends up with a copy of its own, as of a list"
+            f"every worker ends up with a copy of its own, as of a list{yet}"
         )
         if array.objects == "Path":
             advice = "keep the paths as strings, in an array of `StringDType`"
