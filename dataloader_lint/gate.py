@@ -62,7 +62,7 @@ _TRANSFER = (
 )
 # What is moved may be a batch: there are loaders or epochs, or a function that is given batches. Networks, which move
 # their own tensors, have none of these. A move that does not wait matters whatever it moves.
-_MOVING = (b"oader", b"epoch", b"non_blocking")
+_MOVING = (b"oader", b"poch", b"non_blocking")
 _BATCHES = rb"\bdef\b[^\n]*\bbatch|\.to\([^\n()]*\bTrue\b"
 
 

@@ -106,10 +106,8 @@ def of_instance(ev: Evaluator, value: Made, klass: Class, name: str) -> Values:
             if classes.is_property(method.node):
                 return ev.run(function, ev.method_frame(method, value))
             return (function,) if classes.is_static(method.node) else (Method(function, value),)
-    found: list[Values] = []
-    for each in bases.classes:
-        for binding in classes.attribute_bindings(each.scope).get(name, ()):
-            found.append(bound(ev, binding, value))
+    bindings = [binding for each in bases.classes for binding in classes.attribute_bindings(each.scope).get(name, ())]
+    found = [bound(ev, binding, value) for binding in _as_constructed(ev, bindings, value)]
     if not found:
         for each in bases.classes:
             declared = _class_level(ev, each, name)
@@ -118,6 +116,20 @@ def of_instance(ev: Evaluator, value: Made, klass: Class, name: str) -> Values:
     if found:
         return merge(*found)
     return (Attr(value, name),) if bases.libraries else NOTHING_KNOWN
+
+
+def _as_constructed(
+    ev: Evaluator, bindings: list[classes.AttributeBinding], value: Made
+) -> list[classes.AttributeBinding]:
+    """The bindings of an attribute without those that the constructor leaves out for what an object is made from."""
+    if len(bindings) < 2 or value.call is None:
+        return bindings
+    left = []
+    for each in bindings:
+        frame = method_frame(ev, each.method, value)
+        if frame.args is None or is_reached(ev, each.node, frame, with_options=True):
+            left.append(each)
+    return left
 
 
 def bound(ev: Evaluator, binding: classes.AttributeBinding, receiver: Made) -> Values:
