@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from time import perf_counter
 
+from dataloader_lint.source.projects import Roots
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -61,7 +63,7 @@ def _shared_out(run: Run, todo: list[tuple[str, int]], jobs: int) -> Iterator[Do
     from dataloader_lint.rules.registry import found_rules
 
     Session(run.settings), found_rules()  # what they import is the part of the work that forked processes share
-    chunks = _chunks(todo, jobs * CHUNKS_FOR_EACH)
+    chunks = chunks_of(todo, jobs)
     executor = ProcessPoolExecutor(min(jobs, len(chunks)), None, _start, (run.settings, run.fixes, run.gates))
     left: list[list[str]] = []
     try:
@@ -83,15 +85,28 @@ def _shared_out(run: Run, todo: list[tuple[str, int]], jobs: int) -> Iterator[Do
         yield from _lint(run, chunk)
 
 
-def _chunks(todo: list[tuple[str, int]], number: int) -> list[list[str]]:
-    """Neighbouring files together, in parts of about the same size, the largest first."""
-    limit = sum(size for _, size in todo) / number
+def chunks_of(todo: list[tuple[str, int]], jobs: int) -> list[list[str]]:
+    """Neighbouring files together, in parts of about the same size, the largest first.
+
+    `todo` has paths and sizes. A project is taken apart only where it is more than one process should get, as each
+    process opens the modules that its files rest on.
+    """
+    roots = Roots()
+    of_project = [(roots.of(os.path.dirname(os.path.abspath(path))), path, size) for path, size in sorted(todo)]
+    sizes: dict[str, int] = {}
+    for root, _, size in of_project:
+        sizes[root] = sizes.get(root, 0) + size
+    share = sum(sizes.values()) / jobs
+    limit = share / CHUNKS_FOR_EACH
     chunks: list[tuple[int, list[str]]] = []
-    for path, size in sorted(todo):
-        if not chunks or chunks[-1][0] + size / 2 > limit:
+    last = ""
+    for root, path, size in of_project:
+        is_full = not chunks or chunks[-1][0] + size / 2 > limit
+        if is_full and (root != last or sizes[root] > share):
             chunks.append((0, []))
         total, members = chunks[-1]
         chunks[-1] = (total + size, [*members, path])
+        last = root
     return [members for _, members in sorted(chunks, key=lambda chunk: -chunk[0])]
 
 

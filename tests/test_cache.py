@@ -223,6 +223,20 @@ def test_processes_find_what_one_finds(project: Path, tmp_path: Path, monkeypatc
     assert lint_found(found, settings, "shown", jobs=2, cache=cache) == alone
 
 
+def test_a_project_goes_to_one_process_unless_it_is_too_large(tmp_path: Path) -> None:
+    todo = []
+    for name, files in {"small": 2, "middle": 4, "large": 20}.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "pyproject.toml").touch()
+        todo += [(str(tmp_path / name / f"{number:02}.py"), 100) for number in range(files)]
+    chunks = parallel.chunks_of(todo, 2)
+    projects = [{Path(path).parent.name for path in chunk} for chunk in chunks]
+    assert [sum(name in found for found in projects) for name in ("small", "middle")] == [1, 1]
+    assert sum("large" in found for found in projects) > 4
+    assert [len(chunk) for chunk in chunks] == sorted((len(chunk) for chunk in chunks), reverse=True)
+    assert sorted(path for chunk in chunks for path in chunk) == sorted(path for path, _ in todo)
+
+
 def test_modules_that_are_let_go_are_opened_again(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(4):
         _write(project / f"train_{number}.py", TRAIN)
