@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from dataloader_lint.facts import classes, hints, options
-from dataloader_lint.facts.branches import is_reached
+from dataloader_lint.facts.branches import is_reached, on_the_way
 from dataloader_lint.facts.containers import augmented, follow
 from dataloader_lint.facts.flow import reaching_or_not
 from dataloader_lint.facts.library import DATALOADER_DEFAULTS, LOADERS, LoaderClass
@@ -28,6 +28,7 @@ from dataloader_lint.facts.values import (
     Values,
     merge,
     part,
+    truth,
 )
 
 _NAMESPACES = ("parse_args", "parse_known_args", "parse_args_and_config")
@@ -124,12 +125,20 @@ def _as_constructed(
     """The bindings of an attribute without those that the constructor leaves out for what an object is made from."""
     if len(bindings) < 2 or value.call is None:
         return bindings
-    left = []
-    for each in bindings:
-        frame = method_frame(ev, each.method, value)
-        if frame.args is None or is_reached(ev, each.node, frame, with_options=True):
-            left.append(each)
-    return left
+    return [each for each in bindings if not _is_left_out(ev, each, method_frame(ev, each.method, value))]
+
+
+def _is_left_out(ev: Evaluator, binding: classes.AttributeBinding, frame: Frame) -> bool:
+    """Whether a condition about an argument that is written out keeps control away; options may be set to anything."""
+    written = {name for name, given in (frame.args or {}).items() if isinstance(given.node, _WRITTEN_OUT)}
+    return bool(written) and any(
+        truth(ev.values(condition.test, frame)) is (not condition.wanted)
+        for condition in on_the_way(binding.node, frame.scope)
+        if written.issuperset(name.value for name in frame.scope.module.tree.find(condition.test, cst.Name))
+    )
+
+
+_WRITTEN_OUT = (cst.SimpleString, cst.Integer)
 
 
 def bound(ev: Evaluator, binding: classes.AttributeBinding, receiver: Made) -> Values:
