@@ -283,10 +283,10 @@ class _Search:
             return None
         for decorator in node.decorators:
             if self._is_unbounded(decorator.decorator):
-                if self.frame.args is None and node.name.value == "__getitem__":
-                    return decorator  # every index is another argument
+                if self.frame.args is None:  # called by the loader, each time with another index
+                    return decorator if node.name.value == "__getitem__" else None
                 for param in node.params.params:
-                    given = (self.frame.args or {}).get(param.name.value)
+                    given = self.frame.args.get(param.name.value)
                     level = self.dependence.level(given.node, given.frame) if given is not None else Level.NONE
                     if level >= Level.KEY or (level is Level.SAMPLE and self._is_read(param.name)):
                         return decorator

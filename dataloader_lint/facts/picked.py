@@ -1,4 +1,4 @@
-"""What worker code picks by chance: `self.files[random.randrange(len(self.files))]`, `random.choice(self.files)`.
+"""Whether what worker code picks by chance are samples.
 
 What is picked may be a size or the name of a class. A file that is opened, or a record, is a sample of many.
 """
@@ -9,11 +9,9 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from dataloader_lint.facts import classes
-from dataloader_lint.facts.classes import Bases
 from dataloader_lint.facts.forms import Form, kind_of_filled
 from dataloader_lint.facts.module import last_name
-from dataloader_lint.facts.names import Kind, resolve
+from dataloader_lint.facts.names import resolve
 from dataloader_lint.facts.tree import Node, Scope
 from dataloader_lint.facts.values import Sequence, Typed, Value
 
@@ -22,38 +20,10 @@ if TYPE_CHECKING:
     from dataloader_lint.facts.kept_containers import Container
 
 MAX_DEPTH = 4
-_CHOOSING = frozenset({"choice", "choices", "sample"})
-_NUMBERS = frozenset({"integers", "randint", "randrange"})
 _READING = ("imread", "load", "open", "read")
 _JOINING = frozenset({"Path", "format", "fspath", "join", "joinpath", "str"})
 _RECORDS = frozenset({"array", "image", "tensor"})
 _TEXTS = frozenset({"path", "str"})
-
-
-def chosen_from(call: cst.Call) -> cst.BaseExpression | None:
-    """What a call picks from by chance; None where it does not."""
-    if last_name(call.func) not in _CHOOSING or not call.args or call.args[0].keyword is not None:
-        return None
-    source = call.args[0].value
-    while isinstance(source, cst.Subscript):  # `self.files[kind]`
-        source = source.value
-    return source
-
-
-def bounds_of(node: cst.BaseExpression, scope: Scope, depth: int = 0) -> set[str]:
-    """The attributes in the bound of an index that is drawn by chance: `randint(0, len(self.files) - 1)`."""
-    tree = scope.module.tree
-    if isinstance(node, cst.Name):
-        bindings = resolve(node, tree) if depth < MAX_DEPTH else []
-        value = bindings[0].value if len(bindings) == 1 and bindings[0].kind is Kind.VALUE else None
-        return bounds_of(value, scope, depth + 1) if value is not None else set()
-    return {
-        part.attr.value
-        for call in tree.find(node, cst.Call)
-        if last_name(call.func) in _NUMBERS
-        for arg in call.args
-        for part in tree.find(arg.value, cst.Attribute)
-    }
 
 
 def holds_samples(dataset: Dataset, container: Container) -> bool:
@@ -92,14 +62,3 @@ def _is_opened(node: Node, scope: Scope, depth: int = 0) -> bool:
             return False
         child = above
     return False
-
-
-def is_size_of(bound: str, name: str, bases: Bases) -> bool:
-    """Whether an attribute is another one, which is measured, or holds its length: `self.size = len(self.files)`."""
-    return bound == name or any(
-        isinstance(binding.value, cst.Call)
-        and last_name(binding.value.func) == "len"
-        and any(isinstance(arg.value, cst.Attribute) and arg.value.attr.value == name for arg in binding.value.args)
-        for klass in bases.classes
-        for binding in classes.attribute_bindings(klass.scope).get(bound, ())
-    )

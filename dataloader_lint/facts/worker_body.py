@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import libcst as cst
 
 from dataloader_lint.facts import classes, streams
+from dataloader_lint.facts.chance import bounds_of, chosen_from, is_size_of
 from dataloader_lint.facts.classes import Bases
 from dataloader_lint.facts.index_levels import IndexLevels
 from dataloader_lint.facts.names import Kind, resolve
-from dataloader_lint.facts.picked import bounds_of, chosen_from, is_size_of
 from dataloader_lint.facts.tree import Scope, parameters
 from dataloader_lint.facts.uses import Level, Place, Reads, Use
 from dataloader_lint.facts.values import Evaluator, Function, Method

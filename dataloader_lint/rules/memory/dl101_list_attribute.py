@@ -113,7 +113,7 @@ def check(dataset: Dataset) -> Iterator[Finding]:
     lists = dataset.sample_lists()
     if not lists or dataset.is_unread:
         return
-    yet = ", though no loader in sight has workers yet" if dataset.has_no_workers_yet else ""
+    yet = ", though no loader in sight reads it with workers yet" if dataset.has_no_workers_yet else ""
     for stored in lists:
         kind = stored.element_kind
         of = f" of {kind}" if kind in ("str", "int", "float") else ""

@@ -95,7 +95,7 @@ def check(dataset: Dataset) -> Iterator[Finding]:
     dicts = dataset.sample_dicts()
     if not dicts or dataset.is_unread:
         return
-    yet = ", though no loader in sight has workers yet" if dataset.has_no_workers_yet else ""
+    yet = ", though no loader in sight reads it with workers yet" if dataset.has_no_workers_yet else ""
     for stored in dicts:
         yield Finding(
             stored.node,

@@ -98,7 +98,7 @@ def check(dataset: Dataset) -> Iterator[Finding]:
     arrays = [array for array in dataset.arrays() if array.objects]
     if not arrays or dataset.is_unread:
         return
-    yet = ", though no loader in sight has workers yet" if dataset.has_no_workers_yet else ""
+    yet = ", though no loader in sight reads it with workers yet" if dataset.has_no_workers_yet else ""
     for array in arrays:
         what = _WHAT[array.objects].format(maker=array.maker)
         problem = (
