@@ -8,7 +8,8 @@ from dataloader_lint.facts import classes, hints, options
 from dataloader_lint.facts.branches import is_reached, on_the_way
 from dataloader_lint.facts.containers import augmented, follow
 from dataloader_lint.facts.flow import reaching_or_not
-from dataloader_lint.facts.library import DATALOADER_DEFAULTS, LOADERS, LoaderClass
+from dataloader_lint.facts.library import LOADERS
+from dataloader_lint.facts.loaders import loader_of
 from dataloader_lint.facts.names import Binding, Kind, bindings_of
 from dataloader_lint.facts.tree import Scope
 from dataloader_lint.facts.values import (
@@ -57,11 +58,9 @@ def _of_object(ev: Evaluator, value: Made, name: str) -> Values:
         return _of_super(ev, value, name)
     if library.rpartition(".")[2] in _NAMESPACES and value.frame is not None:
         return options.of_namespace(ev, value.frame.scope, name)
-    if library in LOADERS and name == "dataset" and value.call is not None and value.frame is not None:
-        given = next((arg.value for arg in value.call.args if arg.keyword is None or arg.keyword.value == name), None)
-        return ev.values(given, value.frame) if given is not None else NOTHING_KNOWN
-    if library in LOADERS and name in _KEPT_BY_LOADERS and value.call is not None and value.frame is not None:
-        return _of_loader(ev, value.call, value.frame, LOADERS[library], name)
+    loader = loader_of(ev, value) if library in LOADERS and name in _KEPT_BY_LOADERS else None
+    if loader is not None:
+        return loader.values(name)
     if isinstance(value.by, Class):
         return of_instance(ev, value, value.by, name)
     if library == "torch.device" and name == "type" and value.call is not None and value.frame is not None:
@@ -70,19 +69,9 @@ def _of_object(ev: Evaluator, value: Made, name: str) -> Values:
 
 
 # What a loader has as it was given it, whatever else it is given.
-_KEPT_BY_LOADERS = frozenset({"num_workers", "persistent_workers", "pin_memory", "timeout", "worker_init_fn"})
-
-
-def _of_loader(ev: Evaluator, call: cst.Call, frame: Frame, kind: LoaderClass, name: str) -> Values:
-    """What a loader was given, as it is asked for by who makes another one of it."""
-    given = {arg.keyword.value: arg.value for arg in call.args if arg.keyword is not None}
-    positional = [arg.value for arg in call.args if arg.keyword is None and not arg.star]
-    given.update(zip(kind.positions, positional, strict=False))
-    if name in given:
-        return ev.values(given[name], frame)
-    if any(arg.star for arg in call.args):
-        return NOTHING_KNOWN
-    return (Const(kind.defaults.get(name, DATALOADER_DEFAULTS[name])),)
+_KEPT_BY_LOADERS = frozenset(
+    {"dataset", "num_workers", "persistent_workers", "pin_memory", "timeout", "worker_init_fn"}
+)
 
 
 def _device_type(ev: Evaluator, call: cst.Call, frame: Frame) -> Values:
