@@ -28,9 +28,10 @@ CACHE = Path(__file__).parent / ".cache"
 DOWNLOADS = CACHE / "downloads"
 UNPACKED = CACHE / "unpacked"
 
-# Wheels for one platform, so that every machine reads the same files.
+# Wheels for one platform, so that every machine reads the same files; never run, so any Python they ask for will do.
 WHEELS_FOR = [
     "--only-binary=:all:",
+    "--ignore-requires-python",
     "--python-version=3.11",
     "--platform=manylinux2014_x86_64",
     "--platform=manylinux1_x86_64",

@@ -69,7 +69,10 @@ def _is_checked(name: str, tree: Tree) -> bool:
             return True
         for assign in each.own(cst.Assign):
             if any(_is_stored(target.target, name) for target in assign.targets):
-                if _mentions(assign.value, names, tree) and at_zero(assign.value, names, tree) != 0:
+                set_to = at_zero(assign.value, names, tree)
+                if _mentions(assign.value, names, tree) and set_to != 0:
+                    return True
+                if isinstance(set_to, int | float) and set_to > 0 and not tests_around(assign, Frame(each)):
                     return True
     return False
 
