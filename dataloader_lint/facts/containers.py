@@ -41,6 +41,8 @@ from dataloader_lint.facts.values import (
 
 # The parts of a random split are Subsets of the Dataset that is given first.
 _SPLIT, _SUBSET = "torch.utils.data.random_split", "torch.utils.data.Subset"
+# Gives two parts of each of its arguments, of the same kind.
+_HALVES = "sklearn.model_selection.train_test_split"
 
 
 def follow(ev: Evaluator, found: Values, path: tuple[int, ...]) -> Values:
@@ -229,12 +231,23 @@ def item(ev: Evaluator, value: Value, index: object) -> Values:
         return (Typed("str"),) if isinstance(value.value, str) else NOTHING_KNOWN
     if isinstance(value, Made) and value.library == _SPLIT:
         return (Made(Library(_SUBSET), value.call, value.frame),)
+    if isinstance(value, Made) and value.library == _HALVES and isinstance(index, int):
+        return _half(ev, value, index)
     if isinstance(value, Made) and value.library in ("h5py.File", "h5py.Group") and isinstance(index, str):
         return (Made(Library("h5py.Dataset"), value.call, value.frame),)  # or a group: it lives on the file's handle
     if isinstance(value, Made) and value.library and value.library not in LOADERS:
         if value.library not in PARSERS or not (index is ABSENT or isinstance(index, str)):
             return NOTHING_KNOWN
     return part(Element(value, None if index is ABSENT else index))
+
+
+def _half(ev: Evaluator, split: Made, index: int) -> Values:
+    """One of the parts of what scikit-learn splits in two."""
+    whole = positional_of(split.call) if split.call is not None else []
+    if split.frame is None or not 0 <= index < 2 * len(whole):
+        return NOTHING_KNOWN
+    found = ev.values(whole[index // 2], split.frame)
+    return tuple(Sequence("list", each.node, each.frame) if isinstance(each, Sequence) else each for each in found)
 
 
 def sliced(node: cst.Subscript, found: Values, frame: Frame) -> Values:
