@@ -46,6 +46,7 @@ _SUBJECTS = (
 )
 _LEADING = (
     b"class Compose",
+    b"Compose(",
     b"functools",
     b"default_rng",
     b"RandomState",
