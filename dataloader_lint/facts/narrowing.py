@@ -1,4 +1,6 @@
-"""What a test of the type leaves of the values of a name: under `isinstance(rows, list)` it is no generator."""
+"""What tests leave of the values of a name: under `isinstance(rows, list)` it is no generator, and under `if rows` not
+None.
+"""
 
 from __future__ import annotations
 
@@ -34,6 +36,7 @@ _TYPES_OF: dict[str, frozenset[str]] = {
     "tensor": _COLLECTION,
     "tuple": _COLLECTION | {"Sequence", "tuple"},
 }
+_NONE = frozenset({"NoneType"})
 _TOLD_APART = frozenset[str]().union(*_TYPES_OF.values())
 _ARRAYS = frozenset({"DataFrame", "Series", "Tensor", "ndarray"})
 _ARRAY_KINDS = ("array", "frame", "tensor")
@@ -51,7 +54,10 @@ class TypeTest:
 
 
 def asked(test: cst.BaseExpression, answer: bool, tree: Tree) -> Iterator[TypeTest]:
-    """What a condition that gave an answer says of types, also where a name keeps the answer to another one."""
+    """What a condition that gave an answer says of types, None's among them.
+
+    A name may keep the answer to another condition.
+    """
     while isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
         test, answer = test.expression, not answer
     if isinstance(test, cst.BooleanOperation) and isinstance(test.operator, cst.And if answer else cst.Or):
@@ -61,14 +67,22 @@ def asked(test: cst.BaseExpression, answer: bool, tree: Tree) -> Iterator[TypeTe
         kept = _kept_answer(test, tree)
         if kept is not None:
             yield from asked(kept, answer, tree)
+        elif answer:
+            yield TypeTest(test, _NONE, False, test)
     elif isinstance(test, cst.Call) and dotted(test.func) == "isinstance" and len(test.args) == 2:
         yield TypeTest(test.args[0].value, frozenset(_last_parts(test.args[1].value)), answer, test)
     elif isinstance(test, cst.Comparison) and len(test.comparisons) == 1:  # type(rows) is list
         sign, other = test.comparisons[0].operator, test.comparisons[0].comparator
-        if isinstance(test.left, cst.Call) and dotted(test.left.func) == "type" and len(test.left.args) == 1:
+        if _is_none(other):
+            yield TypeTest(test.left, _NONE, answer is isinstance(sign, cst.Equal | cst.Is), test)
+        elif isinstance(test.left, cst.Call) and dotted(test.left.func) == "type" and len(test.left.args) == 1:
             if isinstance(sign, cst.Equal | cst.Is | cst.NotEqual | cst.IsNot):
                 answer = answer is isinstance(sign, cst.Equal | cst.Is)
                 yield TypeTest(test.left.args[0].value, frozenset(_last_parts(other)), answer, test)
+
+
+def _is_none(node: cst.BaseExpression) -> bool:
+    return isinstance(node, cst.Name) and node.value == "None"
 
 
 def _kept_answer(name: cst.Name, tree: Tree) -> cst.BaseExpression | None:
@@ -143,7 +157,7 @@ def _binds(body: cst.BaseSuite, name: str) -> bool:
 
 
 def _names_asked(scope: Scope) -> frozenset[str]:
-    """The names whose type a function asks for anywhere."""
+    """The names that a function anywhere asks for their type, or whether they are None."""
     return scope.module.tree.once(("types asked", id(scope)), lambda: frozenset(_asked_in(scope)))
 
 
@@ -152,6 +166,12 @@ def _asked_in(scope: Scope) -> Iterator[str]:
         if isinstance(call.func, cst.Name) and call.func.value in ("isinstance", "type") and call.args:
             if isinstance(call.args[0].value, cst.Name):
                 yield call.args[0].value.value
+    tree = scope.module.tree
+    for kind in (cst.If, cst.IfExp, cst.Assert):
+        for condition in scope.within(kind):
+            for told in (*asked(condition.test, True, tree), *asked(condition.test, False, tree)):
+                if isinstance(told.of, cst.Name):
+                    yield told.of.value
 
 
 def is_of(value: AnyValue, names: frozenset[str]) -> bool | None:
