@@ -152,7 +152,7 @@ def alternatives(loader: Loader, name: str) -> list[Alternative]:
             # The dict lacks the key where no other place has set it.
             conditions: Conditions = frozenset({(f"#left out {name}", True)}) if len(places) > 1 else frozenset()
             found.append(Alternative((default,), conditions))
-        else:
+        elif _is_reached(loader.ev, place.node, place.frame):
             inside = _of(loader.ev, place.node, place.frame, 0)
             if len(places) > 1:
                 around = _conditions(place.node, place.frame) or frozenset({(f"#set {id(place.node)}", True)})

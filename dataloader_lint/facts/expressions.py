@@ -122,7 +122,19 @@ def comparison(ev: Evaluator, node: cst.CSTNode, frame: Frame) -> Values:
     if len(node.comparisons) != 1:
         return (Typed("bool"),)
     target = node.comparisons[0]
-    return containers.compared(ev.values(node.left, frame), target.operator, ev.values(target.comparator, frame))
+    left, right = ev.values(node.left, frame), ev.values(target.comparator, frame)
+    if isinstance(target.operator, cst.In | cst.NotIn) and right and all(isinstance(each, Mapping) for each in right):
+        return _membership(ev, left, target.comparator, isinstance(target.operator, cst.In), frame)
+    return containers.compared(left, target.operator, right)
+
+
+def _membership(ev: Evaluator, key: Values, whole: cst.BaseExpression, wanted: bool, frame: Frame) -> Values:
+    """Whether a dict has a key: `"sampler" in kwargs`."""
+    known = constant_of(key)
+    found = keywords.lookup(ev, whole, known.value, frame) if known is not None else NOTHING_KNOWN
+    if found == (ABSENT,):
+        return (Const(not wanted),)
+    return (Typed("bool"),) if ABSENT in found or UNKNOWN in found else (Const(wanted),)
 
 
 def binary(ev: Evaluator, node: cst.CSTNode, frame: Frame) -> Values:

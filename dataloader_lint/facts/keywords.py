@@ -251,7 +251,7 @@ def _as_made(ev: Evaluator, value: Mapping, key: object) -> Values:
     if isinstance(node, cst.BinaryOperation):
         return _over(lookup(ev, node.right, key, frame), lookup(ev, node.left, key, frame))
     if isinstance(node, cst.DictComp):
-        return merge(ev.values(node.value, frame))
+        return merge(ev.values(node.value, frame), (ABSENT,))
     return NOTHING_KNOWN
 
 

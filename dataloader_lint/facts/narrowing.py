@@ -167,11 +167,11 @@ def _asked_in(scope: Scope) -> Iterator[str]:
             if isinstance(call.args[0].value, cst.Name):
                 yield call.args[0].value.value
     tree = scope.module.tree
-    for kind in (cst.If, cst.IfExp, cst.Assert):
-        for condition in scope.within(kind):
-            for told in (*asked(condition.test, True, tree), *asked(condition.test, False, tree)):
-                if isinstance(told.of, cst.Name):
-                    yield told.of.value
+    conditions: list[cst.If | cst.IfExp | cst.Assert] = [*scope.within(cst.If), *scope.within(cst.IfExp)]
+    for condition in (*conditions, *scope.within(cst.Assert)):
+        for told in (*asked(condition.test, True, tree), *asked(condition.test, False, tree)):
+            if isinstance(told.of, cst.Name):
+                yield told.of.value
 
 
 def is_of(value: AnyValue, names: frozenset[str]) -> bool | None:
