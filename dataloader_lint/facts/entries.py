@@ -71,10 +71,12 @@ def is_numbered_by_samples(dataset: Dataset, container: Container) -> bool:
 
 
 def _holds_texts(container: Container) -> bool:
-    """Whether the elements of a list are texts, lists of something, or what was sorted or read: no Datasets or arrays.
+    """Whether the elements of a list are texts, lists, records of JSON, or sorted or read: no Datasets or arrays.
 
     Of the elements of a list that a call gives often nothing more is known.
     """
+    if is_parsed(container.value):
+        return True
     made = container.value.node if isinstance(container.value, Sequence) else None
     is_read = isinstance(made, cst.Call) and last_name(made.func) not in ("list", "tuple")
     return bool(container.elements) and all(
@@ -109,14 +111,25 @@ def _samples_added(dataset: Dataset, loop: cst.For, scope: Scope) -> Iterator[cs
     """The tuples that a loop adds to what the index is looked up in."""
     tree = scope.module.tree
     for call in tree.find(loop.body, cst.Call):
-        if isinstance(call.func, cst.Attribute) and call.func.attr.value == "append" and len(call.args) == 1:
-            if _is_samples(dataset, call.func.value) and isinstance(call.args[0].value, cst.Tuple | cst.List):
+        if isinstance(call.func, cst.Attribute) and len(call.args) == 1 and _is_samples(dataset, call.func.value):
+            if call.func.attr.value == "append" and isinstance(call.args[0].value, cst.Tuple | cst.List):
                 yield call.args[0].value
+            elif call.func.attr.value == "extend":
+                yield from _of_each(call.args[0].value)
+    for augmented in tree.find(loop.body, cst.AugAssign):
+        if _is_samples(dataset, augmented.target):
+            yield from _of_each(augmented.value)
     for assign in tree.find(loop.body, cst.Assign):
         target = assign.targets[0].target
         if isinstance(target, cst.Subscript) and _is_samples(dataset, target.value):
             if isinstance(assign.value, cst.Tuple | cst.List):
                 yield assign.value
+
+
+def _of_each(added: cst.BaseExpression) -> Iterator[cst.Tuple | cst.List]:
+    """The tuple of each thing in `[(number, part) for part in range(parts)]`."""
+    if isinstance(added, cst.ListComp | cst.GeneratorExp) and isinstance(added.elt, cst.Tuple | cst.List):
+        yield added.elt
 
 
 def _is_of_numbers(ev: Evaluator, node: cst.Tuple | cst.List, scope: Scope) -> bool:
