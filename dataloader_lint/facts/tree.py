@@ -119,6 +119,7 @@ _KEPT = frozenset(
         cst.FunctionDef,
         cst.Global,
         cst.If,
+        cst.IfExp,
         cst.Import,
         cst.ImportFrom,
         cst.Lambda,
@@ -304,14 +305,13 @@ class Tree:
 
     def walk(self, node: Node) -> Iterator[Node]:
         """The node and all below it, in document order, into inner scopes too."""
+        nodes, parents = self._nodes, self._parents
         first = self._index[id(node)]
         yield node
-        inside = {first}
-        for number in range(first + 1, len(self._nodes)):
-            if self._parents[number] not in inside:
+        for number in range(first + 1, len(nodes)):
+            if parents[number] < first:  # it is below something that stands around the node
                 break
-            inside.add(number)
-            yield self._nodes[number]
+            yield nodes[number]
 
     def once(self, key: tuple[str, int], work_out: Callable[[], T]) -> T:
         """What `work_out` gives, kept under a name and the `id` of something that lives as long as this tree."""
