@@ -136,7 +136,7 @@ def is_static(function: cst.FunctionDef) -> bool:
 def receiver_name(method: Scope) -> str:
     """What a method calls its object, usually `self`; empty where there is none."""
     node = method.node
-    if not isinstance(node, cst.FunctionDef) or is_static(node):
+    if not isinstance(node, cst.FunctionDef) or (node.decorators and is_static(node)):
         return ""
     params = node.params.posonly_params or node.params.params
     return params[0].name.value if params else ""

@@ -20,6 +20,21 @@ class Placed(Protocol):
 
 P = TypeVar("P", bound=Placed)
 
+# What decides on what reaches a place in it.
+_DECIDING = frozenset(
+    {
+        *COMPREHENSIONS,
+        *LOOPS,
+        cst.IndentedBlock,
+        cst.Module,
+        cst.SimpleStatementLine,
+        cst.SimpleStatementSuite,
+        cst.Try,
+        cst.TryStar,
+        cst.With,
+    }
+)
+
 
 class _Flow(Generic[P]):
     """Backward search through structured code for the placed things (all in one scope) that reach a place."""
@@ -43,36 +58,34 @@ class _Flow(Generic[P]):
         reached: dict[int, P] = {}  # by `id`, as there may be thousands
         child = use
         for above in self.tree.ancestors(use):
-            body = getattr(above, "body", None)
-            if isinstance(above, cst.IndentedBlock | cst.Module | cst.SimpleStatementSuite):
-                if self._backwards(above, child, reached):
-                    return reached, True
-            elif isinstance(above, cst.SimpleStatementLine):
-                if self._backwards(above, child, reached):
-                    return reached, True
-            elif isinstance(above, cst.For) and child is body:
-                if self._own(above, reached):  # anew in each round, so that nothing comes from the one before
-                    return reached, True
-                self._carried(above, use, reached)
-            elif isinstance(above, cst.While) and child is body:
-                self._carried(above, use, reached)
-            elif isinstance(above, cst.With) and child is body:
-                if self._own(above, reached):
-                    return reached, True
-            elif isinstance(above, cst.Try | cst.TryStar) and child is not above.body:
-                # Handlers, else and finally come after (a part of) the body.
-                surely = self._statement(above.body, reached)
-                if surely and child is above.orelse:
-                    return reached, True
-            elif isinstance(above, cst.For | cst.While) and child is above.orelse:
-                self._statement(above.body, reached)
-            elif isinstance(above, COMPREHENSIONS):
-                if self._take(self.inside(above), reached):
-                    return reached, True
+            # Most of what is around a place are expressions, which decide on nothing.
+            if type(above) in _DECIDING and self._around(above, child, use, reached):
+                return reached, True
             if above is stop:
                 break
             child = above
         return reached, self._take([item for item in self.placed if isinstance(item.node, cst.Param)], reached)
+
+    def _around(self, above: Node, child: Node, use: Node, reached: dict[int, P]) -> bool:
+        """Add what reaches a place from a node around it, below which `child` is; True if nothing from before does."""
+        if isinstance(above, cst.IndentedBlock | cst.Module | cst.SimpleStatementSuite | cst.SimpleStatementLine):
+            return self._backwards(above, child, reached)
+        if isinstance(above, COMPREHENSIONS):
+            return self._take(self.inside(above), reached)
+        if isinstance(above, cst.Try | cst.TryStar):
+            if child is above.body:
+                return False
+            # Handlers, else and finally come after (a part of) the body.
+            return self._statement(above.body, reached) and child is above.orelse
+        if isinstance(above, cst.For | cst.While) and child is above.orelse:
+            self._statement(above.body, reached)
+            return False
+        if isinstance(above, cst.For | cst.With) and child is above.body:
+            if self._own(above, reached):  # of a loop anew in each round, so that nothing comes from the one before
+                return True
+        if isinstance(above, cst.For | cst.While) and child is above.body:
+            self._carried(above, use, reached)
+        return False
 
     def _take(self, items: Iterable[P], reached: dict[int, P]) -> bool:
         """Add what is not among the reached things yet, and say whether there was any."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -262,47 +263,68 @@ def _written(value: cst.BaseExpression | None, path: tuple[int, ...]) -> cst.Bas
 
 def is_it(node: cst.CSTNode, own: str, name: str) -> bool:
     """Whether an expression is `own.name` (the local `name` where `own` is empty), or something in it."""
+    return _kept_under(node) == (own, name)
+
+
+def _kept_under(node: cst.CSTNode) -> tuple[str, str] | None:
+    """The object and its attribute that an expression is, or is something in; for a local name the object is empty."""
     while isinstance(node, cst.Subscript):
         node = node.value
-    if own:
-        return (
-            isinstance(node, cst.Attribute)
-            and node.attr.value == name
-            and isinstance(node.value, cst.Name)
-            and node.value.value == own
-        )
-    return isinstance(node, cst.Name) and node.value == name
+    if isinstance(node, cst.Name):
+        return "", node.value
+    if isinstance(node, cst.Attribute) and isinstance(node.value, cst.Name):
+        return node.value.value, node.attr.value
+    return None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Added:
+    """What one statement adds to a container."""
+
+    statement: Node
+    value: cst.BaseExpression
+    is_stored: bool  # under a key
+    are_several: bool  # where it is a container itself
 
 
 def _additions(ev: Evaluator, scope: Scope, own: str, name: str) -> Iterator[cst.BaseExpression]:
     """What is added to `own.name` (or to the local `name` where `own` is empty) for each of many things."""
+    by_name = scope.module.tree.once(("added to", id(scope)), lambda: _by_name(scope))
+    for added in by_name.get((own, name), ()):
+        if not isinstance(added.statement, cst.AugAssign) and _is_dataset(ev, scope, added.value):
+            continue
+        if not added.is_stored:
+            if _is_many(ev, scope, added.statement, added.are_several, added.value):
+                yield added.value
+        # One list for each of a few keys grows as much: `self.files[split] = os.listdir(folder)`.
+        elif _in_long_loop(ev, scope, added.statement) or _is_list(ev, scope, added.value):
+            yield added.value
 
-    def is_own(node: cst.CSTNode) -> bool:
-        return is_it(node, own, name)
 
+def _by_name(scope: Scope) -> dict[tuple[str, str], list[_Added]]:
+    """What the statements of a scope add, by what they add it to."""
+    found: dict[tuple[str, str], list[_Added]] = {}
+    for of, added in _all_additions(scope):
+        kept = _kept_under(of)
+        if kept is not None:
+            found.setdefault(kept, []).append(added)
+    return found
+
+
+def _all_additions(scope: Scope) -> Iterator[tuple[cst.CSTNode, _Added]]:
     for call in scope.own(cst.Call):
         if not isinstance(call.func, cst.Attribute) or call.func.attr.value not in _ADDERS or not call.args:
             continue
         owner: cst.BaseExpression = call.func.value
         if isinstance(owner, cst.Call) and isinstance(owner.func, cst.Attribute):  # x.setdefault(k, []).append(v)
             owner = owner.func.value
-        several = call.func.attr.value in ("extend", "update")
-        if (
-            is_own(owner)
-            and not _is_dataset(ev, scope, call.args[-1].value)
-            and _is_many(ev, scope, call, several, call.args[-1].value)
-        ):
-            yield call.args[-1].value
+        yield owner, _Added(call, call.args[-1].value, False, call.func.attr.value in ("extend", "update"))
     for assign in scope.own(cst.Assign):
         for target in assign.targets:
-            node = target.target
-            if isinstance(node, cst.Subscript) and is_own(node) and not _is_dataset(ev, scope, assign.value):
-                # One list for each of a few keys grows as much: `self.files[split] = os.listdir(folder)`.
-                if _in_long_loop(ev, scope, assign) or _is_list(ev, scope, assign.value):
-                    yield assign.value
+            if isinstance(target.target, cst.Subscript):
+                yield target.target, _Added(assign, assign.value, True, False)
     for augmented in scope.own(cst.AugAssign):
-        if is_own(augmented.target) and _is_many(ev, scope, augmented, True, augmented.value):
-            yield augmented.value
+        yield augmented.target, _Added(augmented, augmented.value, False, True)
 
 
 def _is_many(ev: Evaluator, scope: Scope, node: Node, several: bool, added: cst.BaseExpression) -> bool:
