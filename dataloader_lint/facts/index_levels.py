@@ -105,7 +105,10 @@ class IndexLevels:
             if key in self._running:
                 return Level.NONE
             self._running.add(key)
-            value, path = _written_out(binding.value, binding.path)
+            value, path = binding.value, binding.path
+            if binding.kind is Kind.ELEMENT:
+                value, path = _gone_through(value, path)
+            value, path = _written_out(value, path)
             level = self.of(value)
             self._running.discard(key)
             if any(binding.node is loop for loop in self._loops):
@@ -125,6 +128,19 @@ class IndexLevels:
         if streams.counts(binding.value, self._scope.module.tree):
             return Level.INDEX
         return Level.SAMPLE if binding.path else Level.KEY
+
+
+def _gone_through(value: cst.BaseExpression, path: tuple[int, ...]) -> tuple[cst.BaseExpression, tuple[int, ...]]:
+    """Whose elements a loop gives the name at a path: those of `indices` in `for place, i in enumerate(indices)`."""
+    while isinstance(value, cst.Call) and isinstance(value.func, cst.Name) and path and value.args:
+        name, place = value.func.value, path[0]
+        if name == "enumerate" and place == 1:
+            value, path = value.args[0].value, path[1:]
+        elif name == "zip" and 0 <= place < len(value.args) and not any(arg.star for arg in value.args):
+            value, path = value.args[place].value, path[1:]
+        else:
+            break
+    return value, path
 
 
 def _written_out(value: cst.BaseExpression, path: tuple[int, ...]) -> tuple[cst.BaseExpression, tuple[int, ...]]:

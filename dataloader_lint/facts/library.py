@@ -62,6 +62,8 @@ _PUBLIC = (
 def canonical(name: str) -> str:
     """The public name of something that can also be reached through the module that defines it."""
     package, _, last = name.rpartition(".")
+    if package and last.lower() == "tqdm":  # whoever has one of their own keeps to what it does
+        return "tqdm.tqdm"
     for public in _PUBLIC:
         if package.startswith(f"{public}.") and (last[:1].isupper() or last == public):
             return f"{public}.{last}"

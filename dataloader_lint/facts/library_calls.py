@@ -208,6 +208,8 @@ _STRING_METHODS = frozenset(
         "as_posix",
     }
 )
+# Those that are worked out for a known text.
+_RESPELLINGS = frozenset({"lower", "lstrip", "replace", "rstrip", "strip", "upper"})
 _LISTS = frozenset({"readlines", "splitlines", "tolist", "to_list"})
 # Lists of all that an index of annotations knows.
 _IDS = frozenset({"COCO.getAnnIds", "COCO.getImgIds", "LVIS.get_ann_ids", "LVIS.get_img_ids"})
@@ -251,7 +253,7 @@ def of_method(ev: Evaluator, of: Value, name: str, call: cst.Call, frame: Frame)
     if name in ("split", "rsplit") and _splits_text(ev, of, call, frame):
         return (Typed("list of str"),)
     if isinstance(of, Typed | Const) and name in _STRING_METHODS:
-        return (Typed("str"),)
+        return _text(ev, of, name, call, frame)
     if isinstance(of, Sequence) and of.kind in ("list", "tuple") and name in _COUNTING:
         return (Typed("int"),)
     if isinstance(of, Typed) and of.kind == "image" and name in _OF_IMAGES:
@@ -308,6 +310,20 @@ def of_method(ev: Evaluator, of: Value, name: str, call: cst.Call, frame: Frame)
     if isinstance(of, Library):
         return (Made(Library(f"{of.name}.{name}"), call, frame),)
     return NOTHING_KNOWN
+
+
+def _text(ev: Evaluator, of: Typed | Const, name: str, call: cst.Call, frame: Frame) -> Values:
+    """What a method of a text gives."""
+    given = [constant(ev.values(arg.value, frame)) for arg in call.args]
+    texts = [each.value for each in given if each is not None and isinstance(each.value, str)]
+    known = isinstance(of, Const) and isinstance(of.value, str) and len(texts) == len(given)
+    if not known or name not in _RESPELLINGS or any(arg.keyword or arg.star for arg in call.args):
+        return (Typed("str"),)
+    assert isinstance(of, Const)
+    try:
+        return (Const(getattr(of.value, name)(*texts), of.default),)
+    except TypeError:
+        return (Typed("str"),)
 
 
 def _are_lists(ev: Evaluator, given: list[cst.BaseExpression], frame: Frame) -> bool:
