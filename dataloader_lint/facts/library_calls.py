@@ -59,6 +59,8 @@ def of_library(ev: Evaluator, callee: Library, call: cst.Call, frame: Frame) -> 
     if name in ("builtins.tuple", "builtins.set", "builtins.frozenset"):
         return (Sequence(name.rpartition(".")[2], call, frame),)
     if first is not None:
+        if name == "builtins.type" and len(call.args) == 1:
+            return merge(*(_class_of(each) for each in ev.values(first, frame)))
         if name == "builtins.iter":
             return merge(tuple(Iterator(value) for value in ev.values(first, frame)))
         if name == "builtins.next":
@@ -113,6 +115,10 @@ def _is_loader_of_other_type(ev: Evaluator, call: cst.Call, frame: Frame) -> boo
 
 def _names(values: Values) -> list[str]:
     return [each.name if isinstance(each, Library) else "" for each in values] or [""]
+
+
+def _class_of(value: Value) -> Values:
+    return (value.by,) if isinstance(value, Made) and isinstance(value.by, Class | Library) else NOTHING_KNOWN
 
 
 def _partial(value: Value, call: cst.Call, frame: Frame) -> Value:

@@ -62,7 +62,7 @@ def _of_object(ev: Evaluator, value: Made, name: str) -> Values:
     if loader is not None:
         return loader.values(name)
     if isinstance(value.by, Class):
-        return of_instance(ev, value, value.by, name)
+        return (value.by,) if name == "__class__" else of_instance(ev, value, value.by, name)
     if library == "torch.device" and name == "type" and value.call is not None and value.frame is not None:
         return _device_type(ev, value.call, value.frame) or (Attr(value, name),)
     return (Attr(value, name),)
