@@ -57,16 +57,8 @@ class Origin:
 
     @property
     def name(self) -> str:
-        """What the user calls the loader: the name it is bound to, else that of the constructor."""
-        tree = self.loader.frame.scope.module.tree
-        call = self.loader.call
-        above = tree.parent(call) if call in tree else None
-        target: cst.CSTNode | None = None
-        if isinstance(above, cst.Assign) and len(above.targets) == 1:
-            target = above.targets[0].target
-        elif isinstance(above, cst.AnnAssign):
-            target = above.target
-        return shown(tree, target) if isinstance(target, cst.Name | cst.Attribute) else self.loader.name
+        """What the user calls the loader."""
+        return self.loader.bound_name
 
     @property
     def file(self) -> str:

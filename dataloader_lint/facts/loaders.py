@@ -43,7 +43,7 @@ class Loader:
     call: cst.Call
     frame: Frame
     kind: LoaderClass
-    name: str  # what the user calls it: `DataLoader`, `NeighborLoader`, `super().__init__`
+    name: str  # of what makes it: `DataLoader`, `NeighborLoader`, `super().__init__`
     ev: Evaluator
     before: tuple[tuple[cst.Call, Frame], ...] = ()
     site: cst.Call | None = None  # the call to a subclass's own constructor that leads here
@@ -52,6 +52,18 @@ class Loader:
     def is_written_here(self) -> bool:
         """Whether the arguments are written at the place that is looked at, not in a constructor that it calls."""
         return self.site is None or self.site is self.call
+
+    @property
+    def bound_name(self) -> str:
+        """What the user calls it: the name it is bound to, else that of what makes it."""
+        tree = self.frame.scope.module.tree
+        above = tree.parent(self.call) if self.call in tree else None
+        target: cst.CSTNode | None = None
+        if isinstance(above, cst.Assign) and len(above.targets) == 1:
+            target = above.targets[0].target
+        elif isinstance(above, cst.AnnAssign):
+            target = above.target
+        return dotted(target) or self.name
 
     def argument(self, name: str) -> cst.Arg | None:
         """The argument as written in this call, by keyword or position; None where it comes in another way or not."""
@@ -202,7 +214,15 @@ def loader_of(ev: Evaluator, value: Value) -> Loader | None:
             return inner
         if classes.find_method(ev, ev.bases(value.by).classes, "__init__") is not None:
             return None
-    return Loader(value.call, value.frame, found, last_name(value.call.func), ev, value.before)
+    return Loader(value.call, value.frame, found, _maker_name(value.call, value.by), ev, value.before)
+
+
+def _maker_name(call: cst.Call, maker: Library | Class) -> str:
+    """What the call calls the class; the class's own name where a variable stands for it: `make(dataset)`."""
+    written = last_name(call.func)
+    if written[:1].isupper() or "oader" in written:
+        return written
+    return maker.node.name.value if isinstance(maker, Class) else maker.name.rpartition(".")[2]
 
 
 def _inner_construction(ev: Evaluator, value: Made, klass: Class, kind: LoaderClass) -> Loader | None:

@@ -31,12 +31,13 @@ class StuckSampler:
 
     @property
     def loader_name(self) -> str:
-        """What the place that goes over the loader calls it."""
+        """What the place that goes over the loader calls it; what it is bound to where that is another object."""
         node: cst.CSTNode = self.found.node
         node = node.iter if isinstance(node, cst.For | cst.CompFor) else node
         while isinstance(node, cst.Call) and node.args:
             node = node.args[0].value
-        return dotted(node) or self.found.loader.name
+        is_itself = self.found.made in self.found.loader.ev.values(node, self.found.path[-1])
+        return (dotted(node) if is_itself else "") or self.found.loader.bound_name
 
     @property
     def setter(self) -> tuple[cst.BaseSuite, str] | None:
