@@ -14,12 +14,15 @@ from dataloader_lint.facts.values import (
     ABSENT,
     NOTHING_KNOWN,
     UNKNOWN,
+    Class,
     Const,
     Evaluator,
     Frame,
     Function,
+    Library,
     Made,
     Mapping,
+    Partial,
     Sequence,
     Typed,
     Value,
@@ -52,8 +55,18 @@ def subscript(ev: Evaluator, node: cst.CSTNode, frame: Frame) -> Values:
         )
         return merge(*parts, *stored)
     if all(isinstance(value, Mapping) for value in found):
-        return merge(*(without_absent(keywords.lookup(ev, node.value, key, frame)) for key in keys))
+        chosen = merge(*(without_absent(keywords.lookup(ev, node.value, key, frame)) for key in keys))
+        if any(isinstance(each, Const) and each.default for each in index) and all(map(_is_called, chosen)):
+            # An option chooses what to make, and other runs choose something else.
+            others = (keywords.all_values(ev, value) for value in found if isinstance(value, Mapping))
+            every = merge(*(values for several in others for values in several))
+            return every if UNKNOWN not in every else chosen
+        return chosen
     return merge(*(ev.item(value, key) for value in found for key in keys))
+
+
+def _is_called(value: Value) -> bool:
+    return isinstance(value, Class | Function | Library | Partial)
 
 
 def _is_key_of(index: cst.BaseExpression, whole: cst.BaseExpression, frame: Frame) -> bool:

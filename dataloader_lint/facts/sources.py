@@ -158,7 +158,10 @@ class Sources:
                 self._all.append(source)
 
     def importing(self, path: str, words: frozenset[bytes]) -> list[Source]:
-        """The files that may import the module of a file, and hold one of the words."""
+        """The files that may import the module of a file, and hold one of the words; nearest first.
+
+        Projects in folders side by side often have modules of the same name, each for its own scripts.
+        """
         return [source for source in self._importing_file(path) if not words.isdisjoint(source.words)]
 
     def _importing_file(self, path: str) -> list[Source]:
@@ -171,6 +174,7 @@ class Sources:
                 own.add(os.path.splitext(file)[0])
             numbers: set[int] = set().union(*(self._naming.get(part.encode(), ()) for part in own))
             found = [self._all[number] for number in sorted(numbers) if self._all[number].path != path]
+            found.sort(key=lambda source: -os.path.commonpath([path, source.path]).count(os.sep))
             self._importing[path] = found
         return found
 
