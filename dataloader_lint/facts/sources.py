@@ -17,7 +17,10 @@ from dataloader_lint.source.projects import files_of
 MAX_BYTES = 1_500_000
 # Patterns begin with what they look for, and not with `^` or `\b`, which makes them much faster; for that, texts
 # get a line end in front of them.
-_IMPORTED = re.compile(rb"\n[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import(?:[ \t]+([\w, \t]+))?|import[ \t]+([\w., \t]+))")
+_IMPORTED = re.compile(
+    rb"\n[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import(?:[ \t]*\(([^)]*)|[ \t]+((?:[\w, \t]|\\\r?\n)+))?"
+    rb"|import[ \t]+([\w., \t]+))"
+)
 _FIRST = re.compile(rb"[ \t]*(\w*)")
 _DEFINED = re.compile(rb"def(?<=\bdef)[ \t]+([\w\x80-\xff]+)")
 _METHODS_CALLED = re.compile(rb"\.([\w\x80-\xff]+)\s*\(")
@@ -59,9 +62,9 @@ class Source:
         a folder of it is called `data`.
         """
         found: list[bytes] = []
-        for module, names, modules in _IMPORTED.findall(b"\n" + self.text):
+        for module, in_brackets, names, modules in _IMPORTED.findall(b"\n" + self.text):
             if module.startswith(b".") or module.partition(b".")[0] in known:
-                found += (module, names)
+                found += (module, in_brackets, names)
             found += (each for each in modules.split(b",") if (first := _FIRST.match(each)) and first[1] in known)
         return set(words_of(b" ".join(found)))
 
