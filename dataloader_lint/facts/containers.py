@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import libcst as cst
 
-from dataloader_lint.facts import classes, keywords
+from dataloader_lint.facts import keywords
+from dataloader_lint.facts.handed_out import element_of_object
 from dataloader_lint.facts.library import (
-    DATASET_BASES,
-    ITERABLE_BASES,
     LOADERS,
     PARSERS,
     PASS_THROUGH,
@@ -74,7 +73,7 @@ def element(ev: Evaluator, value: Value) -> Values:
     if isinstance(value, Const) and isinstance(value.value, str):
         return (Typed("str"),)
     if isinstance(value, Made) and isinstance(value.by, Class):
-        return _element_of_object(ev, value, value.by)
+        return element_of_object(ev, value, value.by)
     if isinstance(value, Made) and value.call is not None and value.frame is not None:
         return _element_of_made(ev, value, value.call, value.frame)
     if isinstance(value, Typed):
@@ -189,22 +188,6 @@ def _element_of_made(ev: Evaluator, value: Made, call: cst.Call, frame: Frame) -
     if name in ("glob.glob", "glob.iglob", "os.listdir"):
         return (Typed("str"),)
     return NOTHING_KNOWN if name else (Element(value),)
-
-
-def _element_of_object(ev: Evaluator, value: Made, klass: Class) -> Values:
-    """What an object of a class of the project hands out: one that goes through a loader gives its batches."""
-    bases = ev.bases(klass)
-    if any(library in LOADERS or library in DATASET_BASES or library in ITERABLE_BASES for library in bases.libraries):
-        return part(Element(value))
-    iterate = classes.find_method(ev, bases.classes, "__iter__")
-    following = classes.find_method(ev, bases.classes, "__next__")
-    found: list[Values] = []
-    for each in ev.run(iterate, ev.method_frame(iterate.scope, value)) if iterate is not None else (value,):
-        if isinstance(each, Made) and each.by == value.by and following is not None:  # it is its own iterator
-            found.append(ev.run(following, ev.method_frame(following.scope, value)))
-        elif each != value:
-            found.append(ev.element(each))
-    return merge(*found) if found else part(Element(value))
 
 
 def _mapped(functions: Values) -> Values:

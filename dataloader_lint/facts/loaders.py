@@ -214,15 +214,33 @@ def loader_of(ev: Evaluator, value: Value) -> Loader | None:
             return inner
         if classes.find_method(ev, ev.bases(value.by).classes, "__init__") is not None:
             return None
-    return Loader(value.call, value.frame, found, _maker_name(value.call, value.by), ev, value.before)
+    return Loader(value.call, value.frame, found, _maker_name(value.call, value.frame, value.by), ev, value.before)
 
 
-def _maker_name(call: cst.Call, maker: Library | Class) -> str:
-    """What the call calls the class; the class's own name where a variable stands for it: `make(dataset)`."""
+def _maker_name(call: cst.Call, frame: Frame, maker: Library | Class) -> str:
+    """What the call calls the class; the class's own name where a variable stands for it: `make(dataset)`.
+
+    The name of the class that derives from it where its constructor makes it: `super().__init__(dataset)`.
+    """
     written = last_name(call.func)
+    made = frame.receiver
+    if written == "__init__" and isinstance(made, Made) and isinstance(made.by, Class):
+        return made.by.node.name.value
     if written[:1].isupper() or "oader" in written:
         return written
     return maker.node.name.value if isinstance(maker, Class) else maker.name.rpartition(".")[2]
+
+
+def inner_loader(ev: Evaluator, value: Made) -> Made | None:
+    """An object of a project class that derives from a loader of a library, as one of that: it has none of its methods.
+
+    None where its making is not in sight.
+    """
+    loader = loader_of(ev, value) if isinstance(value.by, Class) else None
+    if loader is None or not isinstance(value.by, Class):
+        return None
+    base = next(name for name in ev.bases(value.by).libraries if name in LOADERS)
+    return Made(Library(base), loader.call, loader.frame, loader.before)
 
 
 def _inner_construction(ev: Evaluator, value: Made, klass: Class, kind: LoaderClass) -> Loader | None:

@@ -9,7 +9,7 @@ from dataloader_lint.facts.branches import is_reached, on_the_way
 from dataloader_lint.facts.containers import augmented, follow
 from dataloader_lint.facts.flow import reaching_or_not
 from dataloader_lint.facts.library import LOADERS
-from dataloader_lint.facts.loaders import loader_of
+from dataloader_lint.facts.loaders import inner_loader, loader_of
 from dataloader_lint.facts.names import Binding, Kind, bindings_of
 from dataloader_lint.facts.tree import Scope
 from dataloader_lint.facts.values import (
@@ -233,6 +233,8 @@ def _of_super(ev: Evaluator, value: Made, name: str) -> Values:
                 return (Method(Function(method, ev.frame_of(each.scope)), receiver),)
         elif each.scope is here:
             after = True
+    if name == "__iter__" and isinstance(receiver, Made) and (inside := inner_loader(ev, receiver)) is not None:
+        return (Attr(inside, name),)
     return tuple(Library(f"{library}.{name}") for library in bases.libraries) or NOTHING_KNOWN
 
 
