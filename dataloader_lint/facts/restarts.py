@@ -19,6 +19,7 @@ from dataloader_lint.facts.values import Const, Evaluator, Frame, Library, Seque
 from dataloader_lint.facts.values import Iterator as Iterated
 
 _MAX_DEPTH = 2
+_STARTING = ("iter", "enumerate")  # what makes an iterator that `next` takes a batch from
 
 
 class How(Enum):
@@ -42,8 +43,9 @@ class Restart:
 
 def restarts(ev: Evaluator, module: ModuleFacts, loaders: list[Loader]) -> Iterator[Restart]:
     """The places of a module that start workers again and again."""
-    for call in module.calls_named("iter"):
-        yield from _Place(ev, module, call).restarts()
+    for name in _STARTING:
+        for call in module.calls_named(name):
+            yield from _Place(ev, module, call).restarts()
     for loader in loaders:
         persistent = loader.known("persistent_workers")
         if loader.node not in module.tree or persistent is None or persistent.value is not True:
@@ -53,7 +55,7 @@ def restarts(ev: Evaluator, module: ModuleFacts, loaders: list[Loader]) -> Itera
 
 
 class _Place:
-    """A call `iter(loader)`."""
+    """A call `iter(loader)`, or `enumerate(loader)`, which starts workers with the first batch that is taken."""
 
     def __init__(self, ev: Evaluator, module: ModuleFacts, call: cst.Call) -> None:
         self.ev = ev
@@ -62,11 +64,14 @@ class _Place:
         self.frame = ev.frame_of(function_scope(module.tree.scope_of(call)))
 
     def restarts(self) -> Iterator[Restart]:
-        if len(self.call.args) != 1 or not isinstance(self.call.func, cst.Name):
+        if not isinstance(self.call.func, cst.Name) or not self.call.args:
+            return
+        is_iter = self.call.func.value == "iter"
+        if is_iter and len(self.call.args) != 1:
             return
         arg = self.tree.parent(self.call)
         outer = self.tree.parent(arg) if arg is not None else None
-        is_dropped = isinstance(arg, cst.Expr)
+        is_dropped = isinstance(arg, cst.Expr) and is_iter
         takes_one = isinstance(arg, cst.Arg) and isinstance(outer, cst.Call) and last_name(outer.func) == "next"
         if not is_dropped and not takes_one:
             return

@@ -1,9 +1,9 @@
 """Workers are started for one batch and thrown away, again and again.
 
 ## What it does
-Reports `next(iter(loader))` in a loop over steps, or in a function of the module that such a loop calls; an
-`iter(loader)` whose result is dropped; and a loader with `persistent_workers=True` that is made anew in every round of
-a loop with the same arguments.
+Reports `next(iter(loader))` or `next(enumerate(loader))` in a loop over steps, or in a function of the module that such
+a loop calls; an `iter(loader)` whose result is dropped; and a loader with `persistent_workers=True` that is made anew
+in every round of a loop with the same arguments.
 
 ## Why is this bad?
 Every `iter(loader)` starts all workers, which prefetch several batches; one batch is taken and the rest is thrown away:
