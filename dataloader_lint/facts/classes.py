@@ -9,7 +9,7 @@ import libcst as cst
 
 from dataloader_lint.facts.names import Kind, bindings_of, dotted, target_paths
 from dataloader_lint.facts.tree import Node, Scope
-from dataloader_lint.facts.values import Class, Evaluator, Function, Library
+from dataloader_lint.facts.values import Class, Evaluator, Function, Library, Mapping
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +62,9 @@ def bases_of(ev: Evaluator, klass: Class) -> Bases:
         frame = ev.frame_of(current.scope.parent) if current.scope.parent is not None else current.outer
         for base in current.node.bases:
             expression = base.value
-            if isinstance(expression, cst.Subscript):  # Dataset[tuple[Tensor, int]], Generic[T]
-                expression = expression.value
-            found = ev.values(expression, frame)
+            found = ev.values(expression.value if isinstance(expression, cst.Subscript) else expression, frame)
+            if any(isinstance(value, Mapping) for value in found):  # TABLE[name], not Dataset[Tensor] or Generic[T]
+                found = ev.values(expression, frame)
             known = False
             for value in found:
                 if isinstance(value, Class) and value.scope is not current.scope:

@@ -18,6 +18,7 @@ _CLASS_NAME = re.compile(rb"\n[ \t]*class[ \t]+([\w\x80-\xff]+)")
 _READ_BY_INDEX = re.compile(rb"def[ \t]+__(?:getitem|getitems|iter)__\b")
 _FROM_DATASETS = re.compile(rb"from[ \t]+[\w.]*datasets[\w.]*[ \t]+import[ \t]*(\([^)]*\)|[^\n]*)")
 _SAME = re.compile(rb"\n([\w\x80-\xff]+)[ \t]*=[ \t]*([\w.\x80-\xff]+)[ \t]*(?=[\n#])")
+_TABLE = re.compile(rb"\n([\w\x80-\xff]+)[ \t]*=[ \t]*\{([^{}]*)\}")
 _KNOWN = frozenset(name.rpartition(".")[2].encode() for name in (*DATASET_BASES, *ITERABLE_BASES)) | {b"datasets"}
 
 
@@ -38,12 +39,18 @@ class DatasetNames:
         if b"class" not in text:
             return
         text = _in_lines(text)
+        subscripted: set[bytes] = set()
         for name, bases, is_read in _classes(text):
             if b"ataset" in bases:
                 self._note(self._sure, {name})
             elif is_read:
                 self._note(self._found, {name})
             self._note(self._bases.setdefault(name, set()), words_of(bases))
+            if b"[" in bases:
+                subscripted.update(words_of(bases))
+        for name, classes in _TABLE.findall(text) if subscripted else ():
+            if name in subscripted:  # class Images(SOURCES[source])
+                self._note(self._bases.setdefault(name, set()), words_of(classes))
         if b"datasets" in text:
             for names in _FROM_DATASETS.findall(text):
                 self._note(self._sure, words_of(names))
