@@ -16,7 +16,7 @@ from dataloader_lint.facts.forms import Form
 from dataloader_lint.facts.library import DATASET_BASES, DATASET_PACKAGES, ITERABLE_BASES
 from dataloader_lint.facts.loaders import Loader
 from dataloader_lint.facts.module import ModuleFacts
-from dataloader_lint.facts.names import dotted
+from dataloader_lint.facts.names import bindings_of, dotted
 from dataloader_lint.facts.reads import reads_of
 from dataloader_lint.facts.storage import SampleStorage, sample_storage
 from dataloader_lint.facts.tree import Scope, parameters
@@ -152,7 +152,9 @@ def datasets_in(reach: Reach, module: ModuleFacts) -> Iterator[Dataset]:
         klass = Class(scope, ev.frame_of(scope.parent))
         if reach.workers.is_dataset(klass):
             bases = ev.bases(klass)
-            yield Dataset(klass, bases, ev, construction_of(ev, klass, bases), reads_of(ev, klass, bases), reach)
+            reads = reads_of(ev, klass, bases)
+            construction = _with_what_follows(ev, bases, construction_of(ev, klass, bases), reads)
+            yield Dataset(klass, bases, ev, construction, reads, reach)
 
 
 def looks_like_one(ev: Evaluator, klass: Class) -> bool:
@@ -200,8 +202,12 @@ def _holds(ev: Evaluator, value: Value, klass: Class, depth: int = 0) -> bool:
 def construction_of(ev: Evaluator, klass: Class, bases: Bases) -> tuple[Scope, ...]:
     """The functions of the class and its bases that making an object runs, `__init__` first, in calling order."""
     start = [classes.find_method(ev, bases.classes, name) for name in ("__init__", "__post_init__")]
+    return _run_by(ev, bases, [method.scope for method in start if method is not None])
+
+
+def _run_by(ev: Evaluator, bases: Bases, todo: list[Scope]) -> tuple[Scope, ...]:
+    """Some methods and those that they run on their object, in calling order."""
     order: list[Scope] = []
-    todo = [method.scope for method in start if method is not None]
     while todo:
         scope = todo.pop(0)
         if any(scope is known for known in order):
@@ -209,6 +215,32 @@ def construction_of(ev: Evaluator, klass: Class, bases: Bases) -> tuple[Scope, .
         order.append(scope)
         todo[:0] = [called.scope for called, _ in calls_on_self(ev, scope, bases)]
     return tuple(order)
+
+
+def _with_what_follows(ev: Evaluator, bases: Bases, made: tuple[Scope, ...], reads: Reads) -> tuple[Scope, ...]:
+    """The functions that make an object, and those that its maker has to run then: `dataset.initialize(options)`.
+
+    What workers read of it, while neither these functions nor workers themselves bind it, was bound by others before.
+    """
+    busy = (*made, *reads.functions)
+    more: list[Scope] = []
+    for name in reads.uses:
+        bindings = [each for klass in bases.classes for each in classes.attribute_bindings(klass.scope).get(name, ())]
+        if any(name in bindings_of(klass.scope) for klass in bases.classes):
+            continue
+        if any(_is_inside(binding.method, scope) for binding in bindings for scope in busy):
+            continue
+        methods = [binding.method.function or binding.method for binding in bindings]
+        more.extend(each for each in methods if _is_run_as(ev, bases, each))
+    return (*made, *(each for each in _run_by(ev, bases, more) if not any(each is known for known in made)))
+
+
+def _is_run_as(ev: Evaluator, bases: Bases, method: Scope) -> bool:
+    """Whether it is what an object runs under the name of a method, and no property."""
+    if not isinstance(method.node, cst.FunctionDef) or method.node.decorators:
+        return False
+    found = classes.find_method(ev, bases.classes, method.node.name.value)
+    return found is not None and found.scope is method
 
 
 def calls_on_self(ev: Evaluator, scope: Scope, bases: Bases) -> Iterator[tuple[Function, cst.Call]]:
