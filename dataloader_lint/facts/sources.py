@@ -15,6 +15,7 @@ from dataloader_lint.gate import LOADING, Gate, may_lead_on
 from dataloader_lint.source.projects import files_of
 
 MAX_BYTES = 1_500_000
+_PACKAGE = f"{os.sep}__init__.py"  # hands names on, maybe under other ones
 # Patterns begin with what they look for, and not with `^` or `\b`, which makes them much faster; for that, texts
 # get a line end in front of them.
 _IMPORTED = re.compile(
@@ -154,7 +155,7 @@ class Sources:
             self._defined.update(_DEFINED.findall(text))
             self.dataset_names.add(text)
             about = gate.subjects(path, text)
-            if about or may_lead_on(text):
+            if about or may_lead_on(text) or (path.endswith(_PACKAGE) and b" as " in text):
                 source = Source(path, text.removeprefix(codecs.BOM_UTF8), about)
                 for part in source.imported(known):
                     self._naming.setdefault(part, set()).add(len(self._all))
