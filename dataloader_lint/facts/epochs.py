@@ -97,22 +97,30 @@ class Pass:
         return False
 
     def trains(self, ev: Evaluator) -> bool:
-        """Whether what is done with the batches computes gradients, there or in a function that is called there."""
+        """Whether what is done with the batches computes gradients, there or in a function that is called there.
+
+        What a generator hands out is for those who run it.
+        """
         frame = self.path[-1]
-        tree = frame.scope.module.tree
-        root = self.node if isinstance(self.node, cst.For) else frame.scope.node
-        for call in tree.find(root, cst.Call):
-            if last_name(call.func) in _TRAINING:
+        if frame.scope.own(cst.Yield):
+            return any(_trains(ev, where.scope.node, where) for _, where, _ in ev.callers(frame.scope))
+        return _trains(ev, self.node if isinstance(self.node, cst.For) else frame.scope.node, frame)
+
+
+def _trains(ev: Evaluator, root: Node, frame: Frame) -> bool:
+    tree = frame.scope.module.tree
+    for call in tree.find(root, cst.Call):
+        if last_name(call.func) in _TRAINING:
+            return True
+        if function_scope(tree.scope_of(call)) is not frame.scope:
+            continue
+        for callee in ev.values(call.func, frame):
+            function = callee.function if isinstance(callee, Method) else callee
+            if isinstance(function, Function) and any(
+                last_name(inner.func) in _TRAINING for inner in function.scope.within(cst.Call)
+            ):
                 return True
-            if function_scope(tree.scope_of(call)) is not frame.scope:
-                continue
-            for callee in ev.values(call.func, frame):
-                function = callee.function if isinstance(callee, Method) else callee
-                if isinstance(function, Function) and any(
-                    last_name(inner.func) in _TRAINING for inner in function.scope.within(cst.Call)
-                ):
-                    return True
-        return False
+    return False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -138,8 +146,14 @@ def training_loops(project: Project, module: ModuleFacts) -> Iterator[Loop]:
     leading: set[int] = tree.once(("training", id(module.root)), lambda: _around_training(project, module))
     for loop in loops_of(module):
         head = loop.target if isinstance(loop, cst.For) else loop.test
-        if id(loop) in leading or "epoch" in tree.words(head).lower():
+        if id(loop) in leading or "epoch" in tree.words(head).lower() or _hands_out(tree, loop):
             yield loop
+
+
+def _hands_out(tree: Tree, loop: Loop) -> bool:
+    """Whether a loop hands batches out again and again: `while True: yield from loader`."""
+    is_endless = isinstance(loop, cst.While) and bool(tree.scope_of(loop).own(cst.Yield))
+    return is_endless and any(True for _ in tree.find(loop.body, cst.Yield))
 
 
 def _around_training(project: Project, module: ModuleFacts) -> set[int]:
@@ -217,7 +231,7 @@ class _Search:
         inside: list[Node] = [
             node
             for node in tree.walk(self.loop.body)
-            if isinstance(node, cst.For | cst.CompFor | cst.Call)
+            if isinstance(node, cst.For | cst.CompFor | cst.Call | cst.From)
             and function_scope(tree.scope_of(node)) is self.frame.scope
         ]
         yield from self._nodes(inside, (self.frame,), ())
@@ -231,6 +245,9 @@ class _Search:
                 for made, loader in self._loaders(self.ev.values(node.iter, frame), into_objects=True):
                     if is_reached(self.ev, node, frame, with_options=True):
                         yield Pass(loader, made, node, path, calls)
+            elif isinstance(node, cst.From):  # yield from loader
+                for made, loader in self._loaders(self.ev.values(node.item, frame), into_objects=True):
+                    yield Pass(loader, made, node.item, path, calls)
             elif isinstance(node, cst.Call):
                 yield from self._call(node, path, calls)
 

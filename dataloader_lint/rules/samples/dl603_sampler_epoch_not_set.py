@@ -3,7 +3,8 @@
 ## What it does
 Reports a loop over epochs that trains on a DataLoader with a shuffling `DistributedSampler` (on one branch at least,
 also inside a `BatchSampler`), while nothing that is loaded along with it calls `set_epoch`. The loop over the batches
-may stand in a function that the loop over the epochs calls, and the loader may be made in another file.
+may stand in a function that the loop over the epochs calls, and the loader may be made in another file. A generator
+that hands out batches for ever (`while True: yield from loader`) loops over epochs, too.
 
 ## Why is this bad?
 The sampler shuffles with its own seed plus the number of the epoch, so that all ranks agree on one order. Without
