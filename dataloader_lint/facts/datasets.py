@@ -12,6 +12,7 @@ from dataloader_lint.facts import classes, readers
 from dataloader_lint.facts.arrays import KeptArray, arrays_of
 from dataloader_lint.facts.bound_containers import BoundContainer, bound_containers
 from dataloader_lint.facts.classes import AttributeBinding, Bases
+from dataloader_lint.facts.flow import never_returns
 from dataloader_lint.facts.forms import Form
 from dataloader_lint.facts.library import DATASET_BASES, DATASET_PACKAGES, ITERABLE_BASES
 from dataloader_lint.facts.loaders import Loader
@@ -88,8 +89,10 @@ class Dataset:
         return list(found.values())
 
     def _readers_elsewhere(self) -> Iterator[Dataset]:
-        """Classes of other files that say how samples are read, where the class leaves that to those who inherit it."""
-        if self.reads.functions or not self.bases.complete or not self.construction:
+        """Classes of other files that inherit this one, where it leaves to them how samples are found or read."""
+        if not self.bases.complete or not self.construction:
+            return
+        if self.reads.functions and not any(map(never_returns, self.construction)):
             return
         name = self.klass.node.name.value
         for module in self.reach.ev.project.importers(self.klass.scope.module, [name], MAX_HEIRS):
@@ -97,8 +100,7 @@ class Dataset:
                 klass = Class(scope, self.ev.frame_of(scope))
                 bases = self.ev.bases(klass)
                 if any(each.scope is self.klass.scope for each in bases.classes[1:]):
-                    reads = reads_of(self.ev, klass, bases)
-                    yield Dataset(klass, bases, self.ev, construction_of(self.ev, klass, bases), reads, self.reach)
+                    yield _dataset(self.reach, klass)
 
     def bound(self) -> dict[str, list[AttributeBinding]]:
         """Where construction binds the attributes of the object, by attribute, in the order of construction."""
@@ -151,10 +153,15 @@ def datasets_in(reach: Reach, module: ModuleFacts) -> Iterator[Dataset]:
             continue
         klass = Class(scope, ev.frame_of(scope.parent))
         if reach.workers.is_dataset(klass):
-            bases = ev.bases(klass)
-            reads = reads_of(ev, klass, bases)
-            construction = _with_what_follows(ev, bases, construction_of(ev, klass, bases), reads)
-            yield Dataset(klass, bases, ev, construction, reads, reach)
+            yield _dataset(reach, klass)
+
+
+def _dataset(reach: Reach, klass: Class) -> Dataset:
+    ev = reach.ev
+    bases = ev.bases(klass)
+    reads = reads_of(ev, klass, bases)
+    construction = _with_what_follows(ev, bases, construction_of(ev, klass, bases), reads)
+    return Dataset(klass, bases, ev, construction, reads, reach)
 
 
 def looks_like_one(ev: Evaluator, klass: Class) -> bool:

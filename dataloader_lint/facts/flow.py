@@ -8,7 +8,7 @@ from typing import Generic, Protocol, TypeVar
 
 import libcst as cst
 
-from dataloader_lint.facts.tree import COMPREHENSIONS, LOOPS, Block, Node, Tree
+from dataloader_lint.facts.tree import COMPREHENSIONS, LOOPS, Block, Node, Scope, Tree
 
 
 class Placed(Protocol):
@@ -169,6 +169,25 @@ def leaves(body: Node) -> bool:
     if isinstance(last, cst.If) and isinstance(last.orelse, cst.Else):
         return leaves(last.body) and leaves(last.orelse.body)
     return isinstance(last, cst.Return | cst.Raise | cst.Continue | cst.Break)
+
+
+def never_returns(function: Scope) -> bool:
+    """Whether a function surely raises, so that those who derive from its class have one of their own."""
+    body = getattr(function.node, "body", None)
+    statements = getattr(body, "body", None)
+    raising = [
+        each
+        for statement in (statements if isinstance(statements, Sequence) else ())
+        if isinstance(statement, cst.SimpleStatementLine)
+        for each in statement.body
+        if isinstance(each, cst.Raise) or (isinstance(each, cst.Assert) and _is_false(each.test))
+    ]
+    order = function.module.tree.order
+    return bool(raising) and all(order(each) > order(raising[0]) for each in function.own(cst.Return))
+
+
+def _is_false(test: cst.BaseExpression) -> bool:
+    return isinstance(test, cst.Name) and test.value == "False"
 
 
 def reaching(use: Node, placed: Sequence[P], tree: Tree, *, keep: bool = False) -> list[P]:
