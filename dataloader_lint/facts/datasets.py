@@ -196,7 +196,7 @@ def _holds(ev: Evaluator, value: Value, klass: Class, depth: int = 0) -> bool:
     """Whether a value is an object of the class, or a wrapper of torch around one."""
     if isinstance(value, Made):
         if isinstance(value.by, Class):
-            return any(each.scope is klass.scope for each in ev.bases(value.by).classes)
+            return value.by.scope is klass.scope or _makes_one(ev, value.by, klass)
         if value.library.rpartition(".")[2] in WRAPPERS and value.call is not None and value.frame and depth < 3:
             return any(
                 _holds(ev, inner, klass, depth + 1)
@@ -204,6 +204,15 @@ def _holds(ev: Evaluator, value: Value, klass: Class, depth: int = 0) -> bool:
                 for inner in ev.values(arg.value, value.frame)
             )
     return False
+
+
+def _makes_one(ev: Evaluator, heir: Class, klass: Class) -> bool:
+    """Whether objects of a class are made as those of a base, and do not only borrow its methods."""
+    bases = ev.bases(heir)
+    if all(each.scope is not klass.scope for each in bases.classes):
+        return False
+    made_by = classes.methods_of(klass.scope).get("__init__")
+    return made_by is None or any(each is made_by for each in construction_of(ev, heir, bases))
 
 
 def construction_of(ev: Evaluator, klass: Class, bases: Bases) -> tuple[Scope, ...]:
