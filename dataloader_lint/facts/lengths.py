@@ -11,7 +11,7 @@ from dataloader_lint.facts.classes import Bases
 from dataloader_lint.facts.tree import Scope
 from dataloader_lint.facts.uses import Place, Reads
 from dataloader_lint.facts.values import Evaluator
-from dataloader_lint.facts.worker_body import Body
+from dataloader_lint.facts.worker_body import Body, Entry
 
 
 def is_geometric(bases: Bases) -> bool:
@@ -26,7 +26,7 @@ def add_lengths(ev: Evaluator, bases: Bases, reads: Reads) -> None:
     )
     if method is None:
         return
-    body = Body(ev, bases, reads, method.scope, classes.receiver_name(method.scope), {})
+    body = Body(ev, bases, reads, Entry(method.scope, classes.receiver_name(method.scope)), {})
     for _ in body.run():
         pass
     for statement in method.scope.own(cst.Return):
@@ -60,7 +60,8 @@ def _length_in_attribute(body: Body, name: str, depth: int) -> None:
         for binding in classes.attribute_bindings(klass.scope).get(name, ()):
             if binding.value is None:
                 continue
-            inner = Body(body.ev, body.bases, body.reads, binding.method, classes.receiver_name(binding.method), {})
+            entry = Entry(binding.method, classes.receiver_name(binding.method))
+            inner = Body(body.ev, body.bases, body.reads, entry, {})
             for call in binding.method.module.tree.find(binding.value, cst.Call):
                 if isinstance(call.func, cst.Name) and call.func.value == "len" and call.args:
                     measured, place = call.args[0].value, Place(call, binding.method)

@@ -35,17 +35,18 @@ def reads_of(ev: Evaluator, klass: Class, bases: Bases) -> Reads:
         todo.append(Entry(method.scope, own, levels))
     if following is not None:
         todo.append(Entry(following.scope, classes.receiver_name(following.scope), ()))
-    seen: dict[int, dict[str, Level]] = {}
+    seen: dict[tuple[int, tuple[tuple[str, str], ...]], dict[str, Level]] = {}
     while todo and len(seen) < MAX_FUNCTIONS:
         entry = todo.pop()
-        known = seen.setdefault(id(entry.scope), {"": Level.NONE})
+        is_entered = (id(entry.scope), entry.held) in seen
+        known = seen.setdefault((id(entry.scope), entry.held), {"": Level.NONE})
         new = {name: level for name, level in entry.levels if level > known.get(name, Level.NONE)}
-        if not new and (len(known) > 1 or entry.scope in reads.functions):
+        if not new and is_entered:
             continue
         known.update(new)
         if entry.scope not in reads.functions:
             reads.functions.append(entry.scope)
-        todo.extend(Body(ev, bases, reads, entry.scope, entry.own, known).run())
+        todo.extend(Body(ev, bases, reads, entry, known).run())
     _read_by_library(ev, klass, bases, reads)
     if reads.functions or not _is_finished(klass, bases):
         add_lengths(ev, bases, reads)

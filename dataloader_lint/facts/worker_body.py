@@ -19,24 +19,28 @@ from dataloader_lint.facts.values import Evaluator, Function, Method
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A function that worker code enters, with the name of the object in it and what its parameters depend on."""
+    """A function that worker code enters, with the name of the object in it and what its parameters depend on.
+
+    `held` says which parameters bring what attributes of the object: `read(self.names, index)`.
+    """
 
     scope: Scope
     own: str
-    levels: tuple[tuple[str, Level], ...]
+    levels: tuple[tuple[str, Level], ...] = ()
+    held: tuple[tuple[str, str], ...] = ()
 
 
 class Body:
     """One function of worker code, with what its names depend on."""
 
-    def __init__(
-        self, ev: Evaluator, bases: Bases, reads: Reads, scope: Scope, own: str, levels: dict[str, Level]
-    ) -> None:
+    def __init__(self, ev: Evaluator, bases: Bases, reads: Reads, entry: Entry, levels: dict[str, Level]) -> None:
+        scope = entry.scope
         self.ev = ev
         self.bases = bases
         self.reads = reads
         self.scope = scope
-        self.own = own
+        self.own = entry.own
+        self._held = entry.held
         self._loops = streams.sample_loops(scope) if reads.is_stream else []
         self._levels = IndexLevels(scope, levels, self._loops, scope is reads.following)
         self._running: set[int] = set()
@@ -71,7 +75,9 @@ class Body:
         if isinstance(node, cst.Name):
             found: set[str] = set()
             for binding in resolve(node, self.scope.module.tree):
-                if binding.kind is Kind.VALUE and not binding.path and binding.value is not None:
+                if binding.kind is Kind.PARAMETER and binding.scope is self.scope:
+                    found.update(name for param, name in self._held if param == binding.name)
+                elif binding.kind is Kind.VALUE and not binding.path and binding.value is not None:
                     key = id(binding)
                     if key not in self._running:
                         self._running.add(key)
@@ -151,11 +157,18 @@ class Body:
         source = chosen_from(call)
         for name in self.attributes(source) if source is not None else ():
             self.use(name).add(Place(call, self.scope, is_drawn=True))
-        for target, own in self._targets(call):
-            yield Entry(target.scope, own, tuple(self._passed(call, target, own)))
+        given = [(arg.value, self.attributes(arg.value)) for arg in call.args]
+        for target, own in self._targets(call, any(names for _, names in given)):
+            passed = tuple(self._passed(call, target, own))
+            levels = tuple((name, self._levels.of(node)) for name, node in passed)
+            held = tuple((name, each) for name, node in passed for each in sorted(dict(given).get(node, ())))
+            yield Entry(target.scope, own, levels, held)
 
-    def _targets(self, call: cst.Call) -> Iterator[tuple[Function, str]]:
-        """The functions of the project that a call runs, with the name of the object in them."""
+    def _targets(self, call: cst.Call, gives_attributes: bool) -> Iterator[tuple[Function, str]]:
+        """The functions of the project that a call runs, with the name of the object in them.
+
+        The name is empty where the object itself is not handed to them, but attributes of it are.
+        """
         function = call.func
         if isinstance(function, cst.Attribute) and isinstance(function.value, cst.Name):
             if function.value.value == self.own:
@@ -179,18 +192,23 @@ class Body:
                         params = parameters(value.node)
                         if arg.keyword is None and position < len(params):
                             yield value, params[position].name.value
+                return
+        if gives_attributes and any(self._levels.of(arg.value) is not Level.NONE for arg in call.args):
+            for value in self.ev.values(function, self.ev.frame_of(self.scope)):
+                if isinstance(value, Function) and isinstance(value.node, cst.FunctionDef):
+                    yield value, ""
 
-    def _passed(self, call: cst.Call, target: Function, own: str) -> Iterator[tuple[str, Level]]:
+    def _passed(self, call: cst.Call, target: Function, own: str) -> Iterator[tuple[str, cst.BaseExpression]]:
+        """The parameters of a function that a call gives something, and what."""
         bound = classes.class_of(target.scope) is not None and own != ""
         params = [param.name.value for param in parameters(target.node)][1 if bound else 0 :]
         position = 0
         for arg in call.args:
-            level = self._levels.of(arg.value)
             if arg.keyword is not None:
-                yield arg.keyword.value, level
+                yield arg.keyword.value, arg.value
             elif arg.star:
                 position = len(params)
             else:
                 if position < len(params):
-                    yield params[position], level
+                    yield params[position], arg.value
                 position += 1
