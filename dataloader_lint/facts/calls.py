@@ -6,7 +6,6 @@ import libcst as cst
 
 from dataloader_lint.facts import classes, hints, library_calls
 from dataloader_lint.facts.branches import is_reached
-from dataloader_lint.facts.flow import never_returns
 from dataloader_lint.facts.star_args import starred
 from dataloader_lint.facts.values import (
     NONE,
@@ -101,7 +100,7 @@ def function_result(ev: Evaluator, function: Function, frame: Frame) -> Values:
         return ev.values(node.body, frame)
     if any(True for _ in function.scope.own(cst.Yield)):
         return (Sequence("generator", node, frame),)
-    if never_returns(function.scope):
+    if classes.is_left_to_heirs(function.scope):
         return hints.values_of(ev, node.returns.annotation, function.outer) if node.returns else NOTHING_KNOWN
     found: list[Values] = []
     for statement in function.scope.own(cst.Return):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import libcst as cst
 
+from dataloader_lint.facts.flow import never_returns
 from dataloader_lint.facts.names import Kind, bindings_of, dotted, target_paths
 from dataloader_lint.facts.tree import Node, Scope
 from dataloader_lint.facts.values import Class, Evaluator, Function, Library, Mapping
@@ -92,6 +93,15 @@ def methods_of(scope: Scope) -> dict[str, Scope]:
                 found[name] = inner if not is_setter(inner.node) else found.get(name, inner)
     cache[id(scope)] = found
     return found
+
+
+def is_left_to_heirs(method: Scope) -> bool:
+    """Whether a method surely raises or is declared to be abstract: those who derive from its class have their own."""
+    node = method.node
+    is_declared = isinstance(node, cst.FunctionDef) and any(
+        name.rpartition(".")[2] == "abstractmethod" for name in decorator_names(node)
+    )
+    return is_declared or never_returns(method)
 
 
 def decorator_names(node: cst.FunctionDef | cst.ClassDef) -> list[str]:

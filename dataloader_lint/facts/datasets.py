@@ -12,7 +12,6 @@ from dataloader_lint.facts import classes, readers
 from dataloader_lint.facts.arrays import KeptArray, arrays_of
 from dataloader_lint.facts.bound_containers import BoundContainer, bound_containers
 from dataloader_lint.facts.classes import AttributeBinding, Bases
-from dataloader_lint.facts.flow import never_returns
 from dataloader_lint.facts.forms import Form
 from dataloader_lint.facts.library import DATASET_BASES, DATASET_PACKAGES, ITERABLE_BASES
 from dataloader_lint.facts.loaders import Loader
@@ -92,7 +91,7 @@ class Dataset:
         """Classes of other files that inherit this one, where it leaves to them how samples are found or read."""
         if not self.bases.complete or not self.construction:
             return
-        if self.reads.functions and not any(map(never_returns, self.construction)):
+        if self.reads.functions and not any(map(classes.is_left_to_heirs, self.construction)):
             return
         name = self.klass.node.name.value
         for module in self.reach.ev.project.importers(self.klass.scope.module, [name], MAX_HEIRS):

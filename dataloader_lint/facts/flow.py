@@ -172,7 +172,7 @@ def leaves(body: Node) -> bool:
 
 
 def never_returns(function: Scope) -> bool:
-    """Whether a function surely raises, so that those who derive from its class have one of their own."""
+    """Whether a function surely raises, as far as the statements of its own body tell."""
     body = getattr(function.node, "body", None)
     statements = getattr(body, "body", None)
     raising = [
