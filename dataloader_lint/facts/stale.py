@@ -46,8 +46,9 @@ def stale_globals(reach: Reach, module: ModuleFacts) -> list[StaleGlobal]:
     readers: dict[str, WorkerFunction] = {}
     set_by_workers: set[str] = set()
     for function in reach.workers.functions_inside(module, late):
-        if is_guarded(function.scope.node, module.tree):  # where workers are spawned, they do not find it
-            continue
+        node = function.scope.node
+        if isinstance(node, cst.FunctionDef) and is_guarded(node, module.tree):
+            continue  # workers that are spawned do not find it by its name
         set_by_workers |= _globals_of(function.scope)
         for name in late:
             if name not in readers and _reads(function.scope, name, module) and _is_pickled(reach, function):
