@@ -306,7 +306,7 @@ def _may_name_loader(ev: Evaluator, callee: cst.BaseExpression, module: ModuleFa
     """A cheap look before the evaluation, which may have to open other files.
 
     A name is followed where it speaks of loaders, or what this module binds it to does: the name that something is
-    imported by, the bases of a class, a partial.
+    imported by, the bases of a class, a partial, the default of a parameter.
     """
     if _speaks_of_loaders(ev, last_name(callee)):
         return True
@@ -318,7 +318,7 @@ def _may_name_loader(ev: Evaluator, callee: cst.BaseExpression, module: ModuleFa
 def _leads_to_loaders(ev: Evaluator, binding: Binding, tree: Tree, depth: int = 0) -> bool:
     if binding.kind is Kind.IMPORT:
         return binding.member is not None and _speaks_of_loaders(ev, binding.member)
-    if binding.kind is Kind.VALUE and binding.value is not None:
+    if binding.kind in (Kind.VALUE, Kind.PARAMETER) and binding.value is not None:
         sources: list[cst.BaseExpression] = [binding.value]
     elif isinstance(binding.node, cst.ClassDef) and binding.kind is Kind.CLASS:
         sources = [base.value for base in binding.node.bases]
