@@ -28,6 +28,14 @@ def is_asked_by_name(dataset: Dataset, use: Use) -> bool:
     return any(not _holds_numbers(dataset, name) for name in _lists_of_keys(dataset, use))
 
 
+def is_asked_for_own_keys(dataset: Dataset, value: Value, use: Use) -> bool:
+    """Whether it is asked for elements of a list of what running over it gives: `self.keys = [*self.rows]`.
+
+    Of a dict these are its keys, all of them; of a list they would be no places in it.
+    """
+    return any(_lists_what(dataset, name, value) for names in _lists_behind(use) for name in names)
+
+
 def is_asked_by_place(dataset: Dataset, name: str, use: Use) -> bool:
     """Whether it is asked for its own places, which stand in a list for each sample: `self.rows[self.chosen[i]]`."""
     return any(_holds_places(dataset, each, name) for each in _lists_of_keys(dataset, use))
@@ -35,27 +43,53 @@ def is_asked_by_place(dataset: Dataset, name: str, use: Use) -> bool:
 
 def _lists_of_keys(dataset: Dataset, use: Use) -> Iterator[str]:
     """The attributes as long as the Dataset of which one element is what the file is asked for."""
+    for names in _lists_behind(use):
+        if all(dataset.reads.of(name).is_length for name in names):
+            yield from names
+
+
+def _lists_behind(use: Use) -> Iterator[list[str]]:
+    """For each place that asks the file for something, the attributes of which one element is that."""
     for place in use.places:
         node = place.node
         if isinstance(node, cst.Subscript) and isinstance(node.slice[0].slice, cst.Index):
-            yield from _list_behind(dataset, node.slice[0].slice.value, place.scope)
+            yield _list_behind(node.slice[0].slice.value, place.scope)
 
 
-def _list_behind(dataset: Dataset, node: cst.BaseExpression, scope: Scope) -> list[str]:
+def _list_behind(node: cst.BaseExpression, scope: Scope) -> list[str]:
     if isinstance(node, cst.Name):
         found: list[str] = []
         for each in resolve(node, scope.module.tree):
             if each.kind is not Kind.VALUE or each.path or not isinstance(each.value, cst.Subscript):
                 return []
-            behind = _list_behind(dataset, each.value, scope)
+            behind = _list_behind(each.value, scope)
             if not behind:
                 return []
             found.extend(behind)
         return found
     owner = node.value if isinstance(node, cst.Subscript) else None
-    if isinstance(owner, cst.Attribute) and dataset.reads.of(owner.attr.value).is_length:
-        return [owner.attr.value]
-    return []
+    return [owner.attr.value] if isinstance(owner, cst.Attribute) else []
+
+
+def _lists_what(dataset: Dataset, name: str, value: Value) -> bool:
+    """Whether an attribute is bound to a list of what running over a value gives: `list(rows)`, `[*rows]`."""
+    ev = dataset.ev
+    for binding in dataset.bound().get(name, ()):
+        frame = members.method_frame(ev, binding.method, dataset.self_value)
+        source = _listed(binding.value) if not binding.path else None
+        if source is not None and value in ev.values(source, frame):
+            return True
+    return False
+
+
+def _listed(node: cst.BaseExpression | None) -> cst.BaseExpression | None:
+    """What an expression makes a list of, element by element."""
+    if isinstance(node, cst.List) and len(node.elements) == 1:
+        return node.elements[0].value if isinstance(node.elements[0], cst.StarredElement) else None
+    if not isinstance(node, cst.Call) or not node.args or last_name(node.func) not in ("list", "sorted", "tuple"):
+        return None
+    source = node.args[0].value
+    return _listed(source) or source
 
 
 def _holds_numbers(dataset: Dataset, name: str) -> bool:

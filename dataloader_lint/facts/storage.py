@@ -24,7 +24,7 @@ from dataloader_lint.facts.library import DICT_MAKERS
 from dataloader_lint.facts.module import last_name
 from dataloader_lint.facts.names import dotted
 from dataloader_lint.facts.numbered import is_numbered_by_labels
-from dataloader_lint.facts.parsed_files import is_asked_by_name, is_asked_by_place
+from dataloader_lint.facts.parsed_files import is_asked_by_name, is_asked_by_place, is_asked_for_own_keys
 from dataloader_lint.facts.parts import holds_parts
 from dataloader_lint.facts.picked import holds_samples
 from dataloader_lint.facts.shared_elements import shares_elements
@@ -122,7 +122,7 @@ def sample_storage(dataset: Dataset, form: Form) -> Iterator[SampleStorage]:
                 found = Form.DICT
             elif use.indexed is Level.KEY and not use.is_length and is_asked_by_name(dataset, use):
                 found = Form.DICT
-            elif _is_dict_elsewhere(dataset, container):
+            elif is_asked_for_own_keys(dataset, container.value, use) or _is_dict_elsewhere(dataset, container):
                 found = Form.DICT
         if found is not form or _holds_little(container):
             continue
