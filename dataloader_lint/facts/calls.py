@@ -44,11 +44,21 @@ def result(ev: Evaluator, callee: Value, call: cst.Call, frame: Frame) -> Values
         function = classes.find_method(ev, ev.bases(callee.by).classes, "__call__")
         if function is not None:
             return ev.run(function, ev.enter(function, call, frame, callee))
+    if isinstance(callee, Made) and callee.library == "functools.lru_cache" and not _wraps(ev, callee):
+        return (Made(callee.by, call, frame),)  # `lru_cache(maxsize=9)(read)`
     if isinstance(callee, Attr):
         return library_calls.of_method(ev, callee.of, callee.name, call, frame)
     if isinstance(call.func, cst.Attribute):
         return library_calls.of_method(ev, UNKNOWN, call.func.attr.value, call, frame)
     return NOTHING_KNOWN
+
+
+def _wraps(ev: Evaluator, made: Made) -> bool:
+    """Whether a memoising call was given the function already, and no size."""
+    if made.call is None or made.frame is None:
+        return True
+    given = [ev.values(arg.value, made.frame) for arg in made.call.args if arg.keyword is None]
+    return any(isinstance(value, Function | Method) for values in given for value in values)
 
 
 def _of_partial(ev: Evaluator, partial: Partial, call: cst.Call, frame: Frame) -> Values:
