@@ -13,7 +13,7 @@ from dataloader_lint.facts.arrays import KeptArray, arrays_of
 from dataloader_lint.facts.bound_containers import BoundContainer, bound_containers
 from dataloader_lint.facts.classes import AttributeBinding, Bases
 from dataloader_lint.facts.forms import Form
-from dataloader_lint.facts.library import DATASET_BASES, DATASET_PACKAGES, ITERABLE_BASES
+from dataloader_lint.facts.library import DATASET_BASES, DATASET_PACKAGES, ITERABLE_BASES, RUN_BY_CONSTRUCTORS
 from dataloader_lint.facts.loaders import Loader
 from dataloader_lint.facts.module import ModuleFacts
 from dataloader_lint.facts.names import bindings_of, dotted
@@ -217,6 +217,8 @@ def _makes_one(ev: Evaluator, heir: Class, klass: Class) -> bool:
 def construction_of(ev: Evaluator, klass: Class, bases: Bases) -> tuple[Scope, ...]:
     """The functions of the class and its bases that making an object runs, `__init__` first, in calling order."""
     start = [classes.find_method(ev, bases.classes, name) for name in ("__init__", "__post_init__")]
+    if start[0] is None:  # the constructor is that of a library's base
+        start.extend(_run_by_libraries(ev, bases))
     return _run_by(ev, bases, [method.scope for method in start if method is not None])
 
 
@@ -259,7 +261,10 @@ def _is_run_as(ev: Evaluator, bases: Bases, method: Scope) -> bool:
 
 
 def calls_on_self(ev: Evaluator, scope: Scope, bases: Bases) -> Iterator[tuple[Function, cst.Call]]:
-    """The methods that a method calls on its own object or on `super()`, as an object of the class resolves them."""
+    """The methods that a method calls on its own object or on `super()`, as an object of the class resolves them.
+
+    A call that runs the constructor of a library's base stands for the methods that this runs in turn.
+    """
     own = classes.receiver_name(scope)
     here = classes.class_of(scope)
     for inner in (scope, *(each for each in scope.descend() if each is not scope)):
@@ -277,6 +282,19 @@ def calls_on_self(ev: Evaluator, scope: Scope, bases: Bases) -> Iterator[tuple[F
                 continue
             if found is not None:
                 yield found, call
+            elif name == "__init__":
+                yield from ((each, call) for each in _run_by_libraries(ev, bases))
+
+
+def _run_by_libraries(ev: Evaluator, bases: Bases) -> list[Function]:
+    """The methods that the constructors of libraries' bases run: `process` of a Dataset of torch_geometric."""
+    found = (
+        classes.find_method(ev, bases.classes, name)
+        for prefix, names in RUN_BY_CONSTRUCTORS.items()
+        if any(library.startswith(prefix) for library in bases.libraries)
+        for name in names
+    )
+    return [each for each in found if each is not None]
 
 
 def _next_method(ev: Evaluator, bases: Bases, here: Scope | None, name: str) -> Function | None:

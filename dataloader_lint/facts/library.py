@@ -236,6 +236,9 @@ CALLED_BY_BASES: dict[str, tuple[str, ...]] = {
     "torchio.": ("apply_transform",),
 }
 
+# Methods that the constructor of a library's Dataset runs, by the beginning of its name.
+RUN_BY_CONSTRUCTORS: dict[str, tuple[str, ...]] = {"torch_geometric.data.": ("download", "process")}
+
 # Wrappers that hand on the loader or iterable that they are given first, batch for batch.
 PASS_THROUGH = frozenset(
     {
