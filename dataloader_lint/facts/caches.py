@@ -219,23 +219,42 @@ class _Search:
 
     def _tests(self, statement: Node) -> list[cst.BaseExpression]:
         """The conditions around a statement and those that stand before it in the same blocks."""
+        return [*(test for test, _ in tests_around(statement, self.frame)), *self._tests_before(statement)]
+
+    def _tests_before(self, statement: Node) -> Iterator[cst.BaseExpression]:
         tree = self.scope.module.tree
-        tests = [test for test, _ in tests_around(statement, self.frame)]
+        child = statement
         for above in tree.ancestors(statement):
             if isinstance(above, cst.IndentedBlock):
                 for before in above.body:
-                    if isinstance(before, cst.If) and tree.order(before) < tree.order(statement):
-                        tests.append(before.test)
+                    if before is child:
+                        break
+                    if isinstance(before, cst.If):
+                        yield before.test
             if above is self.scope.node:
                 break
-        return tests
+            child = above
 
     def _only_new(self, statement: Node) -> Iterator[cst.BaseExpression]:
         """What must not be there yet for a statement to run: `if word not in self.words`."""
-        tree = self.scope.module.tree
-        for test in self._tests(statement):
-            for comparison in tree.find(test, cst.Comparison):
-                if isinstance(comparison.comparisons[0].operator, cst.In | cst.NotIn):
+        for test, wanted in tests_around(statement, self.frame):
+            yield from self._sought(test, wanted)
+        for test in self._tests_before(statement):
+            yield from self._sought(test, None)
+
+    def _sought(self, test: cst.BaseExpression, wanted: bool | None) -> Iterator[cst.BaseExpression]:
+        """What a condition looks for in a container, but where it surely is there if the condition is as wanted."""
+        if isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
+            yield from self._sought(test.expression, None if wanted is None else not wanted)
+        elif isinstance(test, cst.BooleanOperation):
+            both = wanted if isinstance(test.operator, cst.And) is wanted else None
+            yield from self._sought(test.left, both)
+            yield from self._sought(test.right, both)
+        else:
+            for comparison in self.scope.module.tree.find(test, cst.Comparison):
+                operator = comparison.comparisons[0].operator
+                is_there = comparison is test and wanted is isinstance(operator, cst.In)
+                if isinstance(operator, cst.In | cst.NotIn) and not is_there:
                     yield comparison.left
 
     def _is_bounded(self, statement: Node, kept: Kept) -> bool:
