@@ -40,6 +40,7 @@ from dataloader_lint.facts.values import (
     Sequence,
     Typed,
     Value,
+    merge,
 )
 
 if TYPE_CHECKING:
@@ -113,6 +114,7 @@ def _kind(value: Value) -> str:
 
 def sample_storage(dataset: Dataset, form: Form) -> Iterator[SampleStorage]:
     """The lists or dicts of a Dataset that are sample storage."""
+    told: set[str] = set()
     for container in containers_of(dataset):
         use, found = dataset.reads.of(container.name), container.form
         if not is_parsed(container.value):
@@ -124,7 +126,7 @@ def sample_storage(dataset: Dataset, form: Form) -> Iterator[SampleStorage]:
                 found = Form.DICT
             elif is_asked_for_own_keys(dataset, container.value, use) or _is_dict_elsewhere(dataset, container):
                 found = Form.DICT
-        if found is not form or _holds_little(container):
+        if found is not form or container.name in told or _holds_little(container):
             continue
         if form is Form.LIST:
             # What a file holds may be a dict as well, which is asked for keys.
@@ -155,12 +157,13 @@ def sample_storage(dataset: Dataset, form: Form) -> Iterator[SampleStorage]:
             stored = use.is_length or ((asked or use.is_gone_through) and container.grows)
             stored = stored and not _is_record(container, dataset)
         if stored and (use.is_length or is_reached_in_workers(dataset, use)):
+            told.add(container.name)
             yield SampleStorage(container, use, dataset)
 
 
 def _has_lists(dataset: Dataset, container: Container) -> bool:
     """Whether the elements of a list are lists; of what else may be in it, arrays of all samples are most likely."""
-    found = container.elements
+    found = merge(container.elements, dataset.ev.element(container.value))
     if any(kind_of_filled(each) is Form.LIST or form_of(dataset.ev, each) is Form.LIST for each in found):
         return True
     return fills_fields(dataset, container.name, container.binding)
