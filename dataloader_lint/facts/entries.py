@@ -12,12 +12,23 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from dataloader_lint.facts.forms import is_parsed
+from dataloader_lint.facts.forms import Form, form_of, is_parsed
 from dataloader_lint.facts.growth import added_to, filling, is_it
 from dataloader_lint.facts.module import last_name
 from dataloader_lint.facts.names import Kind, dotted, resolve
 from dataloader_lint.facts.tree import Node, Scope, function_scope
-from dataloader_lint.facts.values import Const, Element, Evaluator, Mapping, Sequence, Typed, Unknown, Value
+from dataloader_lint.facts.values import (
+    Class,
+    Const,
+    Element,
+    Evaluator,
+    Made,
+    Mapping,
+    Sequence,
+    Typed,
+    Unknown,
+    Value,
+)
 
 if TYPE_CHECKING:
     from dataloader_lint.facts.datasets import Dataset
@@ -36,6 +47,9 @@ def has_entry_for_each(dataset: Dataset, container: Container) -> bool:
     if isinstance(made, cst.DictComp):  # `{image["id"]: image for image in self.images}`, of as many as there are
         return any(_is_samples(dataset, each) for each in _iterated(made.for_in.iter))
     places = list(filling(dataset, container.name, container.binding))
+    has_arrays = any(_hands_out_samples(dataset.ev, each) for each in container.elements)
+    if any(_is_all_in_index(dataset, *place, has_arrays) for place in places):
+        return True
     stores = [each for place in places for each in _stores(*place)]
     if any(_is_of_file(assign, key, scope) or _holds_files(assign.value) for assign, key, scope in stores):
         return True
@@ -252,6 +266,43 @@ def _makes_index(dataset: Dataset, scope: Scope, own: str, name: str) -> bool:
                 if _is_samples(dataset, kept) and _comes_from(call.args[0].value, loop, scope):
                     return True
     return False
+
+
+def _hands_out_samples(ev: Evaluator, value: Value) -> bool:
+    """Whether it is an array or an object that holds many samples itself, of which a dict has but a few."""
+    return form_of(ev, value) is Form.ARRAY or (isinstance(value, Made) and isinstance(value.by, Class))
+
+
+def _is_all_in_index(dataset: Dataset, scope: Scope, own: str, name: str, only_keys: bool) -> bool:
+    """Whether what is asked for the index has one entry for each thing in the dict, or for each part of one.
+
+    `self.index = [(key, part) for key, parts in self.rows.items() for part in parts]`, where parts are worth counting.
+    """
+    for assign in scope.own(cst.Assign):
+        made = assign.value
+        if not isinstance(made, cst.ListComp) or not _is_samples(dataset, assign.targets[0].target):
+            continue
+        loop, inner = made.for_in, made.for_in.inner_for_in
+        if any(_is_itself(each, own, name) for each in _iterated(loop.iter)):
+            taken = {each.value for each in scope.module.tree.find(loop.target, cst.Name)}
+            if inner is None:
+                return True
+            if not only_keys and inner.inner_for_in is None and _is_part(inner.iter, taken, own, name):
+                return True
+    return False
+
+
+def _is_part(node: cst.BaseExpression, taken: set[str], own: str, name: str) -> bool:
+    """Whether it is what a loop over a dict takes from it, or looks up in it: no number made of that."""
+    if isinstance(node, cst.Call) and last_name(node.func) in _SAME_FILES and node.args:
+        return _is_part(node.args[0].value, taken, own, name)
+    while isinstance(node, cst.Call | cst.Attribute):
+        node = node.func if isinstance(node, cst.Call) else node.value
+        if not isinstance(node, cst.Attribute | cst.Name | cst.Subscript):
+            return False
+    if isinstance(node, cst.Subscript):
+        return is_it(node, own, name) or dotted(node.value) in taken
+    return isinstance(node, cst.Name) and node.value in taken
 
 
 def _is_samples(dataset: Dataset, node: cst.BaseExpression) -> bool:

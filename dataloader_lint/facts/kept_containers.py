@@ -145,7 +145,8 @@ def is_called(dataset: Dataset, name: str, methods: tuple[str, ...]) -> bool:
         and isinstance(call.func.value, cst.Attribute)
         and call.func.value.attr.value == name
         for scope in dataset.construction
-        for call in scope.own(cst.Call)
+        for inner in scope.descend()
+        for call in inner.own(cst.Call)
         if last_name(call.func) in methods
     )
 
