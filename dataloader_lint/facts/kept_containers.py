@@ -61,7 +61,7 @@ def _containers(dataset: Dataset, name: str, bindings: list[AttributeBinding]) -
             continue
         for value in values:
             form = Form.ARRAY if _is_of_array(dataset, binding) else form_of(ev, value)
-            if form is Form.SLOTS and _is_added_to(ev, values):
+            if form is Form.SLOTS and (_is_added_to(ev, values) or _is_other_arm(ev, binding, values)):
                 continue
             kind = kind_of_filled(value)
             if kind is not None:
@@ -107,6 +107,11 @@ def _is_added_to(ev: Evaluator, values: Values) -> bool:
     """Whether one name stands for a list that starts empty and gets more: `labels += [0] * n` makes no slots of it."""
     is_empty = any(isinstance(value, Sequence) and value.items == () for value in values)
     return is_empty and any(form_of(ev, value) is Form.LIST for value in values)
+
+
+def _is_other_arm(ev: Evaluator, binding: AttributeBinding, values: Values) -> bool:
+    """Whether one thing again and again is what there is in place of a list: `starts if starts else [0] * n`."""
+    return isinstance(binding.value, cst.IfExp) and any(form_of(ev, value) is Form.LIST for value in values)
 
 
 def _as_it_stays(dataset: Dataset, container: Container, bindings: list[AttributeBinding]) -> Container:
