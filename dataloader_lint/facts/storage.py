@@ -9,6 +9,12 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from dataloader_lint.facts import classes, members
+from dataloader_lint.facts.asked_for import (
+    is_asked_by_name,
+    is_asked_by_number,
+    is_asked_by_place,
+    is_asked_for_own_keys,
+)
 from dataloader_lint.facts.classes import attribute_bindings
 from dataloader_lint.facts.entries import has_entry_for_each, has_files_of_each, is_numbered_by_samples
 from dataloader_lint.facts.forms import Form, form_of, has_list, is_of_pairs, is_parsed, kind_of_filled
@@ -24,7 +30,6 @@ from dataloader_lint.facts.library import DICT_MAKERS
 from dataloader_lint.facts.module import last_name
 from dataloader_lint.facts.names import dotted
 from dataloader_lint.facts.numbered import is_numbered_by_labels
-from dataloader_lint.facts.parsed_files import is_asked_by_name, is_asked_by_place, is_asked_for_own_keys
 from dataloader_lint.facts.parts import holds_parts
 from dataloader_lint.facts.picked import holds_samples
 from dataloader_lint.facts.shared_elements import shares_elements
@@ -133,6 +138,8 @@ def sample_storage(dataset: Dataset, form: Form) -> Iterator[SampleStorage]:
             grows = container.grows
             if use.indexed is Level.KEY and is_parsed(container.value):
                 grows = is_asked_by_place(dataset, container.name, use)
+            elif use.indexed is Level.KEY and not grows:
+                grows = is_asked_by_number(dataset, use)
             indexed = use.indexed if use.itself is use.indexed or _has_lists(dataset, container) else use.itself
             stored = indexed is Level.INDEX or use.is_length or (indexed is Level.KEY and grows)
             stored = stored or use.is_gone_through

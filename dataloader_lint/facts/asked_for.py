@@ -1,4 +1,4 @@
-"""What a file of JSON that a Dataset keeps is, a list or a dict, by what workers ask it for."""
+"""What workers ask a container for: the keys of a dict, the places of a list. Of a file of JSON it tells what it is."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from dataloader_lint.facts import members
+from dataloader_lint.facts import members, streams
 from dataloader_lint.facts.growth import added_to
 from dataloader_lint.facts.module import last_name
 from dataloader_lint.facts.names import Kind, resolve
@@ -39,6 +39,15 @@ def is_asked_for_own_keys(dataset: Dataset, value: Value, use: Use) -> bool:
 def is_asked_by_place(dataset: Dataset, name: str, use: Use) -> bool:
     """Whether it is asked for its own places, which stand in a list for each sample: `self.rows[self.chosen[i]]`."""
     return any(_holds_places(dataset, each, name) for each in _lists_of_keys(dataset, use))
+
+
+def is_asked_by_number(dataset: Dataset, use: Use) -> bool:
+    """Whether a list is asked for numbers that count as many things as the Dataset has: `self.rows[self.order[i]]`."""
+    return any(
+        binding.value is not None and not binding.path and streams.counts(binding.value, binding.method.module.tree)
+        for name in _lists_of_keys(dataset, use)
+        for binding in dataset.bound().get(name, ())
+    )
 
 
 def _lists_of_keys(dataset: Dataset, use: Use) -> Iterator[str]:
