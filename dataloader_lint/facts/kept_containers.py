@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from dataloader_lint.facts import members
+from dataloader_lint.facts import hints, members
 from dataloader_lint.facts.classes import AttributeBinding
 from dataloader_lint.facts.forms import Form, form_of, kind_of_filled
 from dataloader_lint.facts.growth import grown_as_local, grown_under_a_key, grows_in, grows_later
 from dataloader_lint.facts.module import last_name
-from dataloader_lint.facts.names import Kind, dotted
+from dataloader_lint.facts.names import Kind, dotted, resolve
 from dataloader_lint.facts.rebinding import is_object, lost_bindings, replaces, surely_replaces
 from dataloader_lint.facts.told_apart import is_told_apart
 from dataloader_lint.facts.tree import Scope
@@ -56,7 +56,7 @@ def _containers(dataset: Dataset, name: str, bindings: list[AttributeBinding]) -
     for binding in bindings:
         if binding.kind is Kind.AUGMENTED or binding in lost:
             continue
-        values = members.bound(ev, binding, dataset.self_value)
+        values = _given(ev, binding, members.bound(ev, binding, dataset.self_value))
         if is_wrapped(dataset, binding, values):
             continue
         for value in values:
@@ -90,6 +90,20 @@ def _containers(dataset: Dataset, name: str, bindings: list[AttributeBinding]) -
     if is_called(dataset, name, ("clear",)):
         return []
     return [_as_it_stays(dataset, each, bindings) for each in found]
+
+
+def _given(ev: Evaluator, binding: AttributeBinding, values: Values) -> Values:
+    """What is bound; of a parameter that nobody in sight gives, and that is None by default, what it is declared as."""
+    is_left = all(isinstance(value, Const) and value.value is None and value.default for value in values)
+    if not values or not is_left or not isinstance(binding.value, cst.Name) or binding.method.parent is None:
+        return values
+    params = [each.node for each in resolve(binding.value, binding.method.module.tree)]
+    declared = [
+        hints.values_of(ev, param.annotation.annotation, ev.frame_of(binding.method.parent))
+        for param in params
+        if isinstance(param, cst.Param) and param.annotation is not None
+    ]
+    return merge(values, *declared)
 
 
 def _is_of_array(dataset: Dataset, binding: AttributeBinding) -> bool:
