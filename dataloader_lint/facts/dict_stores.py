@@ -10,8 +10,18 @@ import libcst as cst
 from dataloader_lint.facts import classes
 from dataloader_lint.facts.branches import is_passed_after, is_reached
 from dataloader_lint.facts.names import dotted
-from dataloader_lint.facts.tree import Node, Tree
-from dataloader_lint.facts.values import UNKNOWN, Evaluator, Frame, Library, Mapping, constant
+from dataloader_lint.facts.tree import Node, Scope, Tree, parameters
+from dataloader_lint.facts.values import (
+    UNKNOWN,
+    Evaluator,
+    Frame,
+    Function,
+    Library,
+    Mapping,
+    Method,
+    Value,
+    constant,
+)
 
 # Calls that read a dict they are given and leave it as it is.
 READERS = frozenset(
@@ -32,8 +42,56 @@ class Store:
     is_update: bool = False
 
 
-def only_reads(callee: cst.BaseExpression) -> bool:
-    """Whether a call of this leaves the dicts that it is given as they are."""
+def may_change(ev: Evaluator, call: cst.Call, name: str, frame: Frame) -> bool:
+    """Whether a call may change the dict called `name`, which it is given."""
+    if _only_reads(call.func):
+        return False
+    callees = ev.values(call.func, frame)
+    if any(isinstance(each, Library) for each in callees):
+        return False
+    return not callees or not all(_leaves_alone(each, call, name) for each in callees)
+
+
+def _leaves_alone(callee: Value, call: cst.Call, name: str) -> bool:
+    """Whether a function of the project only unpacks the dict, or looks things up in it."""
+    function = callee.function if isinstance(callee, Method) else callee
+    if not isinstance(function, Function) or not isinstance(function.node, cst.FunctionDef):
+        return False
+    bound = isinstance(callee, Method) and not classes.is_static(function.node)
+    params = [param.name.value for param in parameters(function.node)][1 if bound else 0 :]
+    for position, arg in enumerate(call.args):
+        if arg.star == "*":
+            return False
+        if arg.star or dotted(arg.value) != name:
+            continue
+        param = arg.keyword.value if arg.keyword is not None else params[position] if position < len(params) else ""
+        if param not in params or not _is_only_read(function.scope, param):
+            return False
+    return True
+
+
+def _is_only_read(scope: Scope, name: str) -> bool:
+    tree = scope.module.tree
+    assert isinstance(scope.node, cst.FunctionDef)
+    for use in tree.find(scope.node.body, cst.Name):
+        if use.value != name:
+            continue
+        parent = tree.parent(use)
+        if isinstance(parent, cst.Subscript) and parent.value is use:
+            if isinstance(tree.parent(parent), cst.AssignTarget | cst.AugAssign | cst.Del):
+                return False
+        elif isinstance(parent, cst.Attribute) and parent.value is use:
+            if parent.attr.value not in _LOOKING:
+                return False
+        elif not (isinstance(parent, cst.Arg) and parent.star == "**") and not isinstance(parent, cst.ComparisonTarget):
+            return False
+    return True
+
+
+_LOOKING = frozenset({"copy", "get", "items", "keys", "values"})
+
+
+def _only_reads(callee: cst.BaseExpression) -> bool:
     if isinstance(callee, cst.Attribute):  # other.update(this)
         return callee.attr.value in READING_METHODS
     return isinstance(callee, cst.Name) and callee.value in READERS
@@ -93,8 +151,8 @@ def stores(ev: Evaluator, value: Mapping, name: str) -> Iterator[Store]:
                     is_sure = is_update and scope is home and is_passed_after(ev, call, value.node, frame)
                     yield Store(call, None if is_update else UNKNOWN, frame, is_sure, is_update)
                     continue
-            if any(arg.star != "**" and dotted(arg.value) == name for arg in call.args) and not only_reads(call.func):
-                if not any(isinstance(each, Library) for each in ev.values(call.func, frame)):
+            if any(arg.star != "**" and dotted(arg.value) == name for arg in call.args):
+                if may_change(ev, call, name, frame):
                     yield Store(call, UNKNOWN, frame, False)
 
 

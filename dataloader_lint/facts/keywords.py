@@ -20,7 +20,6 @@ from dataloader_lint.facts.values import (
     Const,
     Evaluator,
     Frame,
-    Library,
     Mapping,
     Values,
     constant,
@@ -174,9 +173,8 @@ def _changes(
             elif method in ("clear", "popitem"):
                 unsure.append(call)
         elif any(is_it(arg.value) and arg.star != "**" for arg in call.args):
-            if not dict_stores.only_reads(call.func):
-                if not any(isinstance(value, Library) for value in ev.values(call.func, home)):
-                    unsure.append(call)
+            if dict_stores.may_change(ev, call, name, home):
+                unsure.append(call)
     return surely, unsure, defaults
 
 
