@@ -15,7 +15,18 @@ from dataloader_lint.facts.library import DATASET_BASES, DICT_MAKERS, ITERABLE_B
 from dataloader_lint.facts.module import last_name
 from dataloader_lint.facts.names import Kind, bindings_of, dotted, resolve
 from dataloader_lint.facts.tree import Node, Scope, function_scope
-from dataloader_lint.facts.values import Class, Const, Evaluator, Frame, Library, Made, Mapping, Sequence, Value
+from dataloader_lint.facts.values import (
+    Class,
+    Const,
+    Evaluator,
+    Frame,
+    Library,
+    Made,
+    Mapping,
+    Partial,
+    Sequence,
+    Value,
+)
 
 if TYPE_CHECKING:
     from dataloader_lint.facts.datasets import Dataset
@@ -98,6 +109,8 @@ def fills_fields(dataset: Dataset, name: str, binding: AttributeBinding) -> bool
 
 def gathers(dataset: Dataset, name: str, binding: AttributeBinding) -> bool:
     """Whether lists in a dict get something for each of many things, whatever the keys: `self.boxes[k].append(box)`."""
+    if _makes_objects(dataset, binding):
+        return False  # what has such a method may be anything: `self.means[k].update(value)`
     for scope, own, held in filling(dataset, name, binding):
         for call in scope.own(cst.Call):
             if not isinstance(call.func, cst.Attribute) or call.func.attr.value not in _ADDERS:
@@ -109,6 +122,18 @@ def gathers(dataset: Dataset, name: str, binding: AttributeBinding) -> bool:
             elif not isinstance(owner, cst.Subscript):
                 continue
             if is_it(owner, own, held) and _in_long_loop(dataset.ev, scope, call) and not _is_given(scope, call):
+                return True
+    return False
+
+
+def _makes_objects(dataset: Dataset, binding: AttributeBinding) -> bool:
+    """Whether a `defaultdict` makes objects of the project for keys that are not there yet."""
+    ev = dataset.ev
+    for made in members.bound(ev, binding, dataset.self_value):
+        if isinstance(made, Made) and made.library == "collections.defaultdict" and made.call and made.frame:
+            factories = ev.values(made.call.args[0].value, made.frame) if made.call.args else ()
+            called = [each.callee if isinstance(each, Partial) else each for each in factories]
+            if called and all(isinstance(each, Class) for each in called):
                 return True
     return False
 
