@@ -19,6 +19,7 @@ from dataloader_lint.facts.classes import attribute_bindings
 from dataloader_lint.facts.entries import has_entry_for_each, has_files_of_each, is_numbered_by_samples
 from dataloader_lint.facts.forms import Form, form_of, has_list, is_of_pairs, is_parsed, kind_of_filled
 from dataloader_lint.facts.growth import (
+    added_to,
     adds_files,
     fills_fields,
     gathers,
@@ -34,7 +35,7 @@ from dataloader_lint.facts.parts import holds_parts
 from dataloader_lint.facts.picked import holds_samples
 from dataloader_lint.facts.shared_elements import shares_elements
 from dataloader_lint.facts.told_apart import as_read
-from dataloader_lint.facts.tree import Node
+from dataloader_lint.facts.tree import Node, function_scope
 from dataloader_lint.facts.unreached import is_reached_in_workers
 from dataloader_lint.facts.uses import Level, Use
 from dataloader_lint.facts.values import (
@@ -211,11 +212,23 @@ def _is_record(container: Container, dataset: Dataset) -> bool:
         return False
     if isinstance(value, Made) and value.library not in DICT_MAKERS:
         return False  # a file of which nobody knows what is in it
+    if any(isinstance(place.node.value, cst.Name) for place in use.places if isinstance(place.node, cst.Subscript)):
+        # `{key: column[index] for key, column in self.columns.items()}`: columns are arrays as often as lists.
+        return not _is_appended_to(dataset, container)
     if fills_fields(dataset, container.name, container.binding):
         return False
     if isinstance(value, Mapping) and has_list(dataset.ev, value):
         return False
     return not any(kind_of_filled(each) or form_of(dataset.ev, each) is Form.LIST for each in container.elements)
+
+
+def _is_appended_to(dataset: Dataset, container: Container) -> bool:
+    """Whether the constructor itself adds to the lists of a dict one by one: `self.columns["text"].append(text)`."""
+    return any(
+        isinstance(scope.module.tree.parent(added), cst.Arg)
+        for added, scope in added_to(dataset, container.name, container.binding)
+        if any(function_scope(scope) is each for each in dataset.construction)
+    )
 
 
 def _numbers_names(container: Container, dataset: Dataset) -> bool:
