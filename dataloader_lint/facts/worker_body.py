@@ -175,11 +175,11 @@ class Body:
         source = chosen_from(call)
         for name in self.attributes(source) if source is not None else ():
             self.use(name).add(Place(call, self.scope, is_drawn=True))
-        given = [(arg.value, self.attributes(arg.value)) for arg in call.args]
-        for target, own in self._targets(call, any(names for _, names in given)):
+        given = {arg.value: sorted(self.attributes(arg.value)) for arg in call.args}
+        for target, own in self._targets(call, any(given.values())):
             passed = tuple(self._passed(call, target, own))
             levels = tuple((name, self._levels.of(node)) for name, node in passed)
-            held = tuple((name, each) for name, node in passed for each in sorted(dict(given).get(node, ())))
+            held = tuple((name, each) for name, node in passed for each in given[node])
             yield Entry(target.scope, own, levels, held)
 
     def _targets(self, call: cst.Call, gives_attributes: bool) -> Iterator[tuple[Function, str]]:
