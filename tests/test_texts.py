@@ -43,7 +43,7 @@ def _source(text: bytes) -> Source:
 
 def test_imports() -> None:
     known = {b"os", b"shop", b"sys", b"torch"}
-    of_the_project = {b"shop", b"parts", b"make", b"near"}
+    of_the_project = {b"shop", b"parts", b"make", b"other", b"hidden", b"near"}
     assert _source(TEXT).imported(known) == of_the_project | {b"os", b"torch", b"utils", b"data", b"as"}
     assert _source(TEXT).imported({b"shop", b"data"}) == of_the_project
     assert _source(b"  import os\r\nimport sys").imported(known) == {b"os", b"sys"}
