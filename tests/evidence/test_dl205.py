@@ -18,14 +18,14 @@ def read_all():
 if __name__ == "__main__":
     with open("rows.bin", "wb") as file:
         for number in range(400):
-            file.write(number.to_bytes(4, "little") * 250)
+            file.write(number.to_bytes(4, "little") * 2500)
     probe.attempt(read_all)
 """
 PROOF = Proof(
     rule="DL205",
     symptom="fork: samples hold the bytes of other samples; spawn, forkserver: TypeError before the first batch",
     cure="every start method reads all samples right",
-    # The pause is where a disk makes a worker wait; without one few reads of a short file meet.
+    # The pause is where a disk makes a worker wait, and no two samples share a buffer; else few reads meet.
     before="""
 import time
 
@@ -41,8 +41,8 @@ class Rows(Dataset):
         return 400
 
     def __getitem__(self, index):
-        self.file.seek(1000 * index)
-        time.sleep(0.001)
+        self.file.seek(10_000 * index)
+        time.sleep(0.005)
         return index, int.from_bytes(self.file.read(4), "little")
 
 """
@@ -65,8 +65,8 @@ class Rows(Dataset):
     def __getitem__(self, index):
         if self.file is None:
             self.file = open(self.path, "rb")
-        self.file.seek(1000 * index)
-        time.sleep(0.001)
+        self.file.seek(10_000 * index)
+        time.sleep(0.005)
         return index, int.from_bytes(self.file.read(4), "little")
 
 """
