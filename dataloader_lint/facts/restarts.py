@@ -55,7 +55,7 @@ def restarts(ev: Evaluator, module: ModuleFacts, loaders: list[Loader]) -> Itera
 
 
 class _Place:
-    """A call `iter(loader)`, or `enumerate(loader)`, which starts workers with the first batch that is taken."""
+    """A call `iter(loader)`, or `enumerate(loader)`, which makes the same iterator."""
 
     def __init__(self, ev: Evaluator, module: ModuleFacts, call: cst.Call) -> None:
         self.ev = ev

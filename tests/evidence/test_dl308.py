@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -109,6 +110,10 @@ def train(dataset):
     + MAIN,
 )
 
+ENUMERATED = replace(
+    PROOF, before=PROOF.before.replace("next(iter(loader)).clone()", "next(enumerate(loader))[1].clone()")
+)
+
 
 @pytest.mark.parametrize("start_method", ["fork", "forkserver"])
 def test_symptom_goes_away(start_method: str, tmp_path: Path) -> None:
@@ -117,6 +122,13 @@ def test_symptom_goes_away(start_method: str, tmp_path: Path) -> None:
     after = PROOF.run_after(tmp_path, str(steps), start_method=start_method).values
     assert (before["starts"], before["different"]) == (2 * steps, 1)
     assert (after["starts"], after["different"]) == (2, steps)
+
+
+def test_enumerate_starts_them_as_well(tmp_path: Path) -> None:
+    assert ENUMERATED.before != PROOF.before
+    assert ENUMERATED.codes(ENUMERATED.programs()[0], tmp_path) == {"DL308"}
+    seen = ENUMERATED.run_before(tmp_path, "8").values
+    assert (seen["starts"], seen["different"]) == (16, 1)
 
 
 def test_persistent_workers_of_a_loader_that_is_made_anew(tmp_path: Path) -> None:
