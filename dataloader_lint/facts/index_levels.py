@@ -107,7 +107,7 @@ class IndexLevels:
             self._running.add(key)
             value, path = binding.value, binding.path
             if binding.kind is Kind.ELEMENT:
-                value, path = _gone_through(value, path)
+                value, path = gone_through(value, path)
             value, path = _written_out(value, path)
             level = self.of(value)
             self._running.discard(key)
@@ -130,7 +130,7 @@ class IndexLevels:
         return Level.SAMPLE if binding.path else Level.KEY
 
 
-def _gone_through(value: cst.BaseExpression, path: tuple[int, ...]) -> tuple[cst.BaseExpression, tuple[int, ...]]:
+def gone_through(value: cst.BaseExpression, path: tuple[int, ...]) -> tuple[cst.BaseExpression, tuple[int, ...]]:
     """Whose elements a loop gives the name at a path: those of `indices` in `for place, i in enumerate(indices)`."""
     while isinstance(value, cst.Call) and isinstance(value.func, cst.Name) and path and value.args:
         name, place = value.func.value, path[0]

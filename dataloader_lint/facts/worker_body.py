@@ -10,8 +10,7 @@ import libcst as cst
 from dataloader_lint.facts import classes, streams
 from dataloader_lint.facts.chance import bounds_of, chosen_from, is_size_of
 from dataloader_lint.facts.classes import Bases
-from dataloader_lint.facts.index_levels import IndexLevels
-from dataloader_lint.facts.module import last_name
+from dataloader_lint.facts.index_levels import IndexLevels, gone_through
 from dataloader_lint.facts.names import Kind, resolve
 from dataloader_lint.facts.tree import Scope, parameters
 from dataloader_lint.facts.uses import Level, Place, Reads, Use
@@ -138,13 +137,14 @@ class Body:
         """The attributes that a name runs over: `for part in self.parts`, `for key, column in self.columns.items()`."""
         found: set[str] = set()
         for binding in resolve(node, self.scope.module.tree):
-            over, path = binding.value, binding.path
-            if isinstance(over, cst.Call) and last_name(over.func) == "enumerate" and over.args and path[:1] == (1,):
-                over, path = over.args[0].value, path[1:]
+            if binding.kind is not Kind.ELEMENT or binding.value is None:
+                continue
+            over, path = gone_through(binding.value, binding.path)
             if isinstance(over, cst.Call) and isinstance(over.func, cst.Attribute) and not over.args:
-                part = {"items": (1,), "values": ()}.get(over.func.attr.value)
-                over, path = (over.func.value, ()) if part == path else (None, path)
-            if binding.kind is Kind.ELEMENT and over is not None and not path:
+                if {"items": (1,), "values": ()}.get(over.func.attr.value) != path:
+                    continue
+                over, path = over.func.value, ()
+            if not path:
                 found |= self.attributes(over)
         return found
 
