@@ -13,7 +13,7 @@ from dataloader_lint.facts.module import last_name
 from dataloader_lint.facts.names import Kind, resolve
 from dataloader_lint.facts.tree import Scope, function_scope
 from dataloader_lint.facts.uses import Use
-from dataloader_lint.facts.values import Const, Sequence, Typed, Value, merge
+from dataloader_lint.facts.values import Sequence, Typed, Value, is_whole_number, merge
 
 if TYPE_CHECKING:
     from dataloader_lint.facts.datasets import Dataset
@@ -113,19 +113,13 @@ def _holds_numbers(dataset: Dataset, name: str) -> bool:
             frame = members.method_frame(ev, binding.method, dataset.self_value)
             found = merge(found, ev.values(call.args[0].value, frame))
         for value in found:
-            if isinstance(value, Sequence) and any(_is_number(each) for each in ev.element(value)):
+            if isinstance(value, Sequence) and any(is_whole_number(each) for each in ev.element(value)):
                 return True
         for added, scope in added_to(dataset, name, binding):
             frame = members.method_frame(ev, function_scope(scope), dataset.self_value)
-            if any(_is_number(each) for each in ev.values(added, frame)):
+            if any(is_whole_number(each) for each in ev.values(added, frame)):
                 return True
     return False
-
-
-def _is_number(value: Value) -> bool:
-    if isinstance(value, Const):
-        return isinstance(value.value, int) and not isinstance(value.value, bool)
-    return isinstance(value, Typed) and value.kind == "int"
 
 
 def _holds_places(dataset: Dataset, name: str, of: str) -> bool:

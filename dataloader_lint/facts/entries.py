@@ -19,7 +19,6 @@ from dataloader_lint.facts.names import Kind, dotted, resolve
 from dataloader_lint.facts.tree import Node, Scope, function_scope
 from dataloader_lint.facts.values import (
     Class,
-    Const,
     Element,
     Evaluator,
     Made,
@@ -28,6 +27,7 @@ from dataloader_lint.facts.values import (
     Typed,
     Unknown,
     Value,
+    is_whole_number,
 )
 
 if TYPE_CHECKING:
@@ -149,13 +149,7 @@ def _of_each(added: cst.BaseExpression) -> Iterator[cst.Tuple | cst.List]:
 def _is_of_numbers(ev: Evaluator, node: cst.Tuple | cst.List, scope: Scope) -> bool:
     frame = ev.frame_of(function_scope(scope))
     found = [ev.values(element.value, frame) for element in node.elements]
-    return len(found) > 1 and all(each and all(map(_is_number, each)) for each in found)
-
-
-def _is_number(value: Value) -> bool:
-    if isinstance(value, Const):
-        return isinstance(value.value, int)
-    return isinstance(value, Typed) and value.kind == "int"
+    return len(found) > 1 and all(each and all(map(is_whole_number, each)) for each in found)
 
 
 def _is_itself(node: cst.BaseExpression, own: str, name: str) -> bool:

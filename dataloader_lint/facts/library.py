@@ -55,7 +55,6 @@ _PUBLIC = (
     "torchgeo.datasets",
     "monai.data",
     "timm.data",
-    "tqdm",
 )
 
 
@@ -65,7 +64,7 @@ def canonical(name: str) -> str:
     if package and last.lower() == "tqdm":  # whoever has one of their own keeps to what it does
         return "tqdm.tqdm"
     for public in _PUBLIC:
-        if package.startswith(f"{public}.") and (last[:1].isupper() or last == public):
+        if package.startswith(f"{public}.") and last[:1].isupper():
             return f"{public}.{last}"
     return name
 

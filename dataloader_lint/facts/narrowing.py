@@ -1,6 +1,4 @@
-"""What tests leave of the values of a name: under `isinstance(rows, list)` it is no generator, and under `if rows` not
-None.
-"""
+"""What tests leave of the values of a name: under `isinstance(rows, list)` no generator, under `if rows` no None."""
 
 from __future__ import annotations
 
@@ -162,13 +160,9 @@ def _names_asked(scope: Scope) -> frozenset[str]:
 
 
 def _asked_in(scope: Scope) -> Iterator[str]:
-    for call in scope.within(cst.Call):
-        if isinstance(call.func, cst.Name) and call.func.value in ("isinstance", "type") and call.args:
-            if isinstance(call.args[0].value, cst.Name):
-                yield call.args[0].value.value
     tree = scope.module.tree
-    conditions: list[cst.If | cst.IfExp | cst.Assert] = [*scope.within(cst.If), *scope.within(cst.IfExp)]
-    for condition in (*conditions, *scope.within(cst.Assert)):
+    conditions: list[cst.If | cst.IfExp] = [*scope.within(cst.If), *scope.within(cst.IfExp)]
+    for condition in conditions:
         for told in (*asked(condition.test, True, tree), *asked(condition.test, False, tree)):
             if isinstance(told.of, cst.Name):
                 yield told.of.value

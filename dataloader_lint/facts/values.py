@@ -367,3 +367,10 @@ def is_positive(value: Value) -> bool | None:
     if isinstance(value, Typed):
         return True if value.positive else None
     return None
+
+
+def is_whole_number(value: Value) -> bool:
+    """Whether a value is known to be a whole number, and no truth value."""
+    if isinstance(value, Const):
+        return isinstance(value.value, int) and not isinstance(value.value, bool)
+    return isinstance(value, Typed) and value.kind == "int"
