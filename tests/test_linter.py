@@ -354,3 +354,29 @@ def test_lists_of_images_say_that_forked_workers_share_what_is_in_them(made: str
     assert one.code == "DL101"
     assert "list of images" in one.problem
     assert "(a forked one only of the objects around the images, a spawned one of all)" in one.problem
+
+
+@pytest.mark.parametrize(
+    ("bound", "gone_through", "name"),
+    [
+        ("", "train_loader", "train_loader"),
+        ("bar = tqdm(train_loader)", "enumerate(bar)", "train_loader"),
+        ("bar = wrapped(train_loader)", "bar", "train_loader"),
+        ("loaders = {'train': train_loader}", "loaders['train']", "loaders['train']"),
+    ],
+)
+def test_a_loader_is_called_what_the_user_calls_it(bound: str, gone_through: str, name: str) -> None:
+    source = f"""\
+from torch.utils.data import DataLoader, DistributedSampler
+from tqdm import tqdm
+def wrapped(loader):
+    return tqdm(loader) if verbose else loader
+def fit(model, data):
+    train_loader = DataLoader(data, sampler=DistributedSampler(data))
+    {bound or "pass"}
+    for epoch in range(10):
+        for batch in {gone_through}:
+            model(batch).backward()
+"""
+    (found,) = lint_source(source, "fit.py", Settings(select=("DL603",)))
+    assert f"`DistributedSampler` of `{name}`" in found.message

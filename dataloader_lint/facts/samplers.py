@@ -11,7 +11,7 @@ from dataloader_lint.facts.epochs import EpochLoop, Pass, epoch_loop
 from dataloader_lint.facts.imports import Imports
 from dataloader_lint.facts.loaders import Loader
 from dataloader_lint.facts.module import ModuleFacts, last_name
-from dataloader_lint.facts.names import bindings_of, dotted
+from dataloader_lint.facts.names import bindings_of, dotted, resolve
 from dataloader_lint.facts.tree import Scope
 from dataloader_lint.facts.values import Const, Evaluator, Frame, Made, Value
 from dataloader_lint.facts.workers import Workers
@@ -19,6 +19,7 @@ from dataloader_lint.facts.workers import Workers
 DISTRIBUTED = frozenset({"torch.utils.data.DistributedSampler", "torch.utils.data.distributed.DistributedSampler"})
 _BATCHED = frozenset({"torch.utils.data.BatchSampler", "torch.utils.data.sampler.BatchSampler"})
 SETTER = "set_epoch"
+MAX_WRAPPERS = 3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,10 +35,22 @@ class StuckSampler:
         """What the place that goes over the loader calls it; what it is bound to where that is another object."""
         node: cst.CSTNode = self.found.node
         node = node.iter if isinstance(node, cst.For | cst.CompFor) else node
-        while isinstance(node, cst.Call) and node.args:
-            node = node.args[0].value
-        is_itself = self.found.made in self.found.loader.ev.values(node, self.found.path[-1])
-        return (dotted(node) if is_itself else "") or self.found.loader.bound_name
+        return self._name_of(node, MAX_WRAPPERS) or self.found.loader.bound_name
+
+    def _name_of(self, node: cst.CSTNode, depth: int) -> str:
+        """The name by which an expression holds the loader; behind `bar = wrapped(loader)` that of what is wrapped."""
+        frame = self.found.path[-1]
+        call = node
+        if isinstance(node, cst.Name) and node in frame.scope.module.tree:
+            call = next((each.value for each in resolve(node, frame.scope.module.tree) if each.value), node)
+        if isinstance(call, cst.Call) and call is not self.found.made.call and depth:
+            named = (self._name_of(arg.value, depth - 1) for arg in call.args)
+            return next((name for name in named if name), "")
+        if self.found.made not in self.found.loader.ev.values(node, frame):
+            return ""
+        if isinstance(node, cst.Subscript) and dotted(node.value):  # loaders[phase]
+            return frame.scope.module.tree.code(node)
+        return dotted(node)
 
     @property
     def setter(self) -> tuple[cst.BaseSuite, str] | None:
@@ -49,7 +62,7 @@ class StuckSampler:
         if not is_counted or self.found.loader.values("sampler") != (self.sampler,):
             return None
         scope = frame.scope
-        if "." in self.loader_name or scope is not self.found.loader.frame.scope:
+        if not self.loader_name.isidentifier() or scope is not self.found.loader.frame.scope:
             return None
         owner = self._name_in(scope) or f"{self.loader_name}.sampler"
         return loop.body, f"{owner}.{SETTER}({loop.target.value})"
