@@ -283,17 +283,20 @@ def _run_rules(facts: Analysis, rules: Iterable[FoundRule], crash: Crash) -> lis
 
 def _places(tree: Tree, nodes: list[Node]) -> dict[int, tuple[Position, Position, tuple[int, int]]]:
     """Start, end and the lines of the statement around each node, by `id`; of a compound one the lines of its head."""
-    tree.lay_out()
-    statements = [tree.statement_of(node) for node in nodes]
-    heads = [_end_of_head(statement) for statement in statements]
-    ranges = tree.ranges([*nodes, *statements, *(head for head in heads if head is not None)])
+    from dataloader_lint.facts.layout import excerpts
+
     places = {}
-    for node, statement, head in zip(nodes, statements, heads, strict=True):
-        start, end = ranges[id(node)]
-        first, last = ranges.get(id(statement), (start, end))
-        if head is not None and id(head) in ranges:
-            last = ranges[id(head)][0]
-        places[id(node)] = (start, end, (first.line, last.line))
+    for excerpt, held in excerpts(tree, nodes):
+        twins = [excerpt.twin(node) for node in held]
+        statements = [excerpt.twin(tree.statement_of(node)) for node in held]
+        heads = [_end_of_head(statement) for statement in statements]
+        ranges = excerpt.ranges([*twins, *statements, *(head for head in heads if head is not None)])
+        for node, twin, statement, head in zip(held, twins, statements, heads, strict=True):
+            start, end = ranges[id(twin)]
+            first, last = ranges.get(id(statement), (start, end))
+            if head is not None and id(head) in ranges:
+                last = ranges[id(head)][0]
+            places[id(node)] = (start, end, (first.line, last.line))
     return places
 
 

@@ -116,7 +116,8 @@ def test_libcst_takes_over_where_the_trees_differ(tmp_path: Path, monkeypatch: p
     def unlike(*_: object) -> None:
         raise UnlikeError("made up")
 
-    monkeypatch.setattr("dataloader_lint.facts.tree.complete", unlike)
+    for name in ("complete", "pairs"):
+        monkeypatch.setattr(f"dataloader_lint.facts.layout.{name}", unlike)
     session = Session()
     for _ in range(2):
         assert lint_source(text, str(tmp_path / "a.py"), session=session) == expected

@@ -35,7 +35,7 @@ def add_argument(editor: Editor, call: cst.Call, code: str) -> Edit:
         return Edit(opening, closing, code)
     last = call.args[-1]
     start, end = editor.start(last), editor.end(last)
-    if isinstance(last.value, cst.GeneratorExp) and not last.value.lpar:
+    if isinstance(last.value, cst.GeneratorExp) and not editor.is_in_parentheses(last.value):
         raise RefusedError("a generator expression without parentheses must stay alone")
     comma = _comma(editor, end, closing)
     before = editor.text[editor.line_start(start) : start]

@@ -17,8 +17,10 @@ import libcst as cst
 from dataloader_lint.diagnostics import Fix, Position, TextEdit
 from dataloader_lint.edits.repair import Edit, RefusedError, Repair
 from dataloader_lint.edits.uses import names_in
+from dataloader_lint.facts.layout import Excerpt, excerpt
 from dataloader_lint.facts.names import bindings_of
 from dataloader_lint.facts.tree import Node, Scope, Tree
+from dataloader_lint.source.bare import UnlikeError
 from dataloader_lint.source.decoding import line_starts, split_lines
 from dataloader_lint.source.parsing import code_of
 
@@ -31,27 +33,25 @@ _T = TypeVar("_T")
 class Editor:
     """What the helpers work on, made once for each round of repairs on a file.
 
-    `tree` must be the tree of `text`. All offsets are in `text`. Positions come from one pass of code generation when
-    the first one is asked for. `promised` keeps the functions that repairs of this round add, by their code, so that
-    equal ones are added once; `lifted` those that move, by the node's `id`, with all edits that this takes; `taken` the
-    names of both, so that no two repairs choose the same one.
+    `tree` must be the tree of `text`. All offsets are in `text`. Only the parts of the tree that are asked about are
+    laid out, and their positions come from one pass of code generation for each. `promised` keeps the functions that
+    repairs of this round add, by their code, so that equal ones are added once; `lifted` those that move, by the node's
+    `id`, with all edits that this takes; `taken` the names of both, so that no two repairs choose the same one.
     """
 
     def __init__(self, tree: Tree, text: str) -> None:
-        tree.lay_out()
         self.tree = tree
         self.text = text
-        self.newline = tree.module.default_newline
-        self.indent = tree.module.default_indent
+        newline = _LINE_END.search(text)
+        self.newline = newline.group() if newline is not None else "\n"
         self.promised: dict[object, tuple[str, Edit]] = {}
         self.lifted: dict[int, tuple[str, tuple[Edit, ...]]] = {}
         self.taken: set[str] = set()
         self._words: set[str] | None = None
         self._last_numbers: dict[str, int] = {}
         self._known: dict[object, Any] = {}
-        self._ranges: dict[int, tuple[Position, Position]] | None = None
+        self._parts: dict[int, _Part] = {}
         self._line_starts = line_starts(text)
-        self._shifts: list[int | None] = []
 
     def once(self, key: Hashable, work_out: Callable[[], _T]) -> _T:
         """What `work_out` gives, kept under a key: many repairs of one round ask for the same."""
@@ -72,9 +72,19 @@ class Editor:
 
     def outer(self, node: Node) -> tuple[int, int]:
         """Where a node begins and ends, with its own parentheses."""
-        start, end = self._span(node)
-        opening, closing = getattr(node, "lpar", ()), getattr(node, "rpar", ())
-        return self.start(opening[0]) if opening else start, self.end(closing[-1]) if closing else end
+        part = self._part(node)
+        twin = part.excerpt.twin(node)
+        opening, closing = _signs(twin, "lpar"), _signs(twin, "rpar")
+        first, last = opening[0] if opening else twin, closing[-1] if closing else twin
+        return self._offsets(part, first)[0], self._offsets(part, last)[1]
+
+    def is_in_parentheses(self, node: Node) -> bool:
+        """Whether a node has parentheses of its own."""
+        return bool(_signs(self.excerpt(node).twin(node), "lpar"))
+
+    def excerpt(self, node: Node) -> Excerpt:
+        """The part of the tree that holds a node, laid out."""
+        return self._part(node).excerpt
 
     def code(self, node: Node) -> str:
         """A node as written, with its own parentheses."""
@@ -109,28 +119,55 @@ class Editor:
         return bisect_right(self._line_starts, offset) - 1
 
     def _span(self, node: Node) -> tuple[int, int]:
-        if self._ranges is None:
-            nodes = list(self.tree.walk(self.tree.module))
-            signs = [sign for node in nodes for name in ("lpar", "rpar") for sign in _signs(node, name)]
-            self._ranges = self.tree.ranges([*nodes, *signs, *self._import_parts()])
-            self._shifts = _shifts(self.text, self.tree.module)
-        if id(node) not in self._ranges:
-            raise RefusedError("a node of another file")
-        start, end = self._ranges[id(node)]
-        return self._offset(start), self._offset(end)
+        part = self._part(node)
+        return self._offsets(part, part.excerpt.twin(node))
 
-    def _offset(self, position: Position) -> int:
-        shift = self._shifts[position.line - 1] if position.line <= len(self._shifts) else None
+    def _offsets(self, part: _Part, twin: Node) -> tuple[int, int]:
+        start, end = part.ranges[id(twin)]
+        return self._offset(part, start), self._offset(part, end)
+
+    def _offset(self, part: _Part, position: Position) -> int:
+        line = position.line - 1
+        shift = part.shifts.get(line)
         if shift is None:
             raise RefusedError("LibCST does not give this line back as it was")
-        return self._line_starts[position.line - 1] + position.column + shift
+        return self._line_starts[line] + position.column + shift
 
-    def _import_parts(self) -> Iterator[Node]:
-        """The parts of imports, which the tree does not hold as nodes."""
-        for scope in self.tree.root.descend():
-            for statement in scope.own(cst.ImportFrom):
-                if not isinstance(statement.names, cst.ImportStar):
-                    yield from statement.names
+    def _part(self, node: Node) -> _Part:
+        inside = self._imports.get(id(node), node)
+        if inside not in self.tree:
+            raise RefusedError("a node of another file")
+        try:
+            found = excerpt(self.tree, inside)
+        except UnlikeError as error:
+            raise RefusedError(f"LibCST sees something else here: {error}") from None
+        key = id(found.module)
+        if key not in self._parts:
+            self._parts[key] = _Part(found, self._lines)
+        return self._parts[key]
+
+    @property
+    def _imports(self) -> dict[int, Node]:
+        """The import around each of the parts of one, which the tree does not hold as nodes; by `id`."""
+        return self.once(
+            "imports",
+            lambda: {
+                id(part): statement
+                for scope in self.tree.root.descend()
+                for statement in scope.own(cst.ImportFrom)
+                if not isinstance(statement.names, cst.ImportStar)
+                for part in statement.names
+            },
+        )
+
+    @property
+    def _lines(self) -> list[str]:
+        return self.once("lines", lambda: split_lines(self.text))
+
+    @property
+    def indent(self) -> str:
+        """What the first indented line of the file is indented by; four spaces where there is none."""
+        return self.once("indent", lambda: _first_indent(self.text))
 
     def fix(self, repair: Repair) -> Fix:
         """A repair as diagnostics carry it."""
@@ -216,19 +253,35 @@ def _signs(node: Node, name: str) -> Sequence[Node]:
     return found if isinstance(found, (list, tuple)) else ()
 
 
-def _shifts(text: str, module: cst.Module) -> list[int | None]:
-    """By how much each line's columns differ in the text from those in LibCST's code; None where no number says it.
+class _Part:
+    """A part of a tree that is laid out: where its nodes stand, and by how much the columns of its lines differ.
 
-    LibCST drops a form feed that stands directly before a statement, and a carriage return alone at the end.
+    `shifts` has, by the number of the line from 0, what its columns in the text are more than those in LibCST's code,
+    and None where no number says it: LibCST drops a form feed that stands directly before a statement, and a carriage
+    return alone at the end.
     """
-    originals, generated = split_lines(text), split_lines(code_of(module))
-    if len(originals) == len(generated) + 1 and not originals[-1]:
-        originals.pop()
-    if len(originals) != len(generated):
-        return []
-    shifts: list[int | None] = []
-    for original, other in zip(originals, generated, strict=True):
-        dropped = len(original) - len(other)
-        same = original[dropped:] == other and not original[: max(dropped, 0)].strip()
-        shifts.append(dropped if dropped >= 0 and same else None)
-    return shifts
+
+    def __init__(self, excerpt: Excerpt, originals: list[str]) -> None:
+        self.excerpt = excerpt
+        nodes = list(excerpt.twins.values())
+        signs = [sign for node in nodes for name in ("lpar", "rpar") for sign in _signs(node, name)]
+        self.ranges = excerpt.ranges([*nodes, *signs])
+        generated = split_lines(code_of(excerpt.module))
+        self.shifts: dict[int, int | None] = {}
+        if len(generated) not in (excerpt.lines, excerpt.lines - 1):
+            return
+        for number, other in enumerate(generated, start=excerpt.above):
+            original = originals[number] if 0 <= number < len(originals) else ""
+            dropped = len(original) - len(other)
+            same = original[dropped:] == other and not original[: max(dropped, 0)].strip()
+            self.shifts[number] = dropped if dropped >= 0 and same else None
+
+
+def _first_indent(text: str) -> str:
+    try:
+        for token in tokenize.generate_tokens(io.StringIO("\n".join(split_lines(text))).readline):
+            if token.type == tokenize.INDENT:
+                return token.string
+    except (tokenize.TokenError, SyntaxError):
+        pass
+    return "    "

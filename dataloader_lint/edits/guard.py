@@ -89,9 +89,10 @@ class _Guarding:
         """Whether the line with the condition can go, and its block stay as it is."""
         if isinstance(guard.body, cst.SimpleStatementSuite):
             return True
-        assert isinstance(guard.body, cst.IndentedBlock)
-        indent = self.tree.module.default_indent if guard.body.indent is None else guard.body.indent
-        return indent == self.editor.indent and guard.body.header.comment is None
+        laid_out = self.editor.excerpt(guard)
+        body = cst.ensure_type(cst.ensure_type(laid_out.twin(guard), cst.If).body, cst.IndentedBlock)
+        indent = laid_out.module.default_indent if body.indent is None else body.indent
+        return indent == self.editor.indent and body.header.comment is None
 
     def bound_by(self, statement: Node) -> set[str]:
         """The names of the module that a statement binds, those in its blocks included."""

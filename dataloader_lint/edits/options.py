@@ -92,7 +92,7 @@ def _operand(editor: Editor, node: cst.BaseExpression) -> str:
     """An expression's code, in parentheses where an operator beside it could bind closer."""
     code = editor.code(node)
     simple = cst.Name | cst.Attribute | cst.Call | cst.Subscript | cst.Integer | cst.SimpleString
-    return code if isinstance(node, simple) or node.lpar else f"({code})"
+    return code if isinstance(node, simple) or editor.is_in_parentheses(node) else f"({code})"
 
 
 def _only_place(editor: Editor, loader: Loader, name: str, is_like: Callable[[Loader], bool]) -> Place:

@@ -15,6 +15,7 @@ import libcst as cst
 
 from dataloader_lint.facts import classes
 from dataloader_lint.facts.branches import is_reached
+from dataloader_lint.facts.layout import code
 from dataloader_lint.facts.library import SAME_VALUE
 from dataloader_lint.facts.loaders import Loader
 from dataloader_lint.facts.module import ModuleFacts, last_name
@@ -297,7 +298,7 @@ def _file_name(frame: Frame) -> str:
 
 def shown(tree: Tree, node: cst.CSTNode) -> str:
     """A node as written, on one line, cut where it gets long."""
-    text = tree.code(node)
+    text = code(tree, node)
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 

@@ -9,6 +9,7 @@ import libcst as cst
 
 from dataloader_lint.facts.epochs import EpochLoop, Pass, epoch_loop
 from dataloader_lint.facts.imports import Imports
+from dataloader_lint.facts.layout import code
 from dataloader_lint.facts.loaders import Loader
 from dataloader_lint.facts.module import ModuleFacts, last_name
 from dataloader_lint.facts.names import bindings_of, dotted, resolve
@@ -49,7 +50,7 @@ class StuckSampler:
         if self.found.made not in self.found.loader.ev.values(node, frame):
             return ""
         if isinstance(node, cst.Subscript) and dotted(node.value):  # loaders[phase]
-            return frame.scope.module.tree.code(node)
+            return code(frame.scope.module.tree, node)
         return dotted(node)
 
     @property

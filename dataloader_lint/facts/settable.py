@@ -9,6 +9,7 @@ import libcst as cst
 from dataloader_lint.facts import classes, members, options, written
 from dataloader_lint.facts.branches import is_reached
 from dataloader_lint.facts.command_lines import click_takes_zero, takes_zero
+from dataloader_lint.facts.layout import code
 from dataloader_lint.facts.library import LOADERS
 from dataloader_lint.facts.names import Binding, Kind, bindings_of, dotted, resolve
 from dataloader_lint.facts.parameters import arguments_of_callers
@@ -288,7 +289,7 @@ def _unpacked(value: cst.BaseExpression, path: tuple[int, ...]) -> cst.BaseExpre
 
 
 def _shown(node: cst.BaseExpression, frame: Frame) -> str:
-    return dotted(node) or frame.scope.module.tree.code(node)
+    return dotted(node) or code(frame.scope.module.tree, node)
 
 
 def _decorators(function: cst.FunctionDef) -> list[str]:

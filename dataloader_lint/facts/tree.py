@@ -1,4 +1,4 @@
-"""A fast walk of a LibCST module: nodes in document order, parents, scopes; positions for the nodes that are reported.
+"""A fast walk of a LibCST module: nodes in document order, parents, scopes.
 
 LibCST's visitors and metadata providers cost more than parsing does, so one hand-written walk over the fields that
 carry meaning replaces them (DESIGN, decision 2).
@@ -6,16 +6,10 @@ carry meaning replaces them (DESIGN, decision 2).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import libcst as cst
-
-from dataloader_lint.diagnostics import Position
-from dataloader_lint.facts import positions
-from dataloader_lint.source.bare import UnlikeError, complete, is_bare
-from dataloader_lint.source.decoding import UnreadableError
-from dataloader_lint.source.parsing import code_of, parse
 
 if TYPE_CHECKING:
     from dataloader_lint.facts.module import ModuleFacts
@@ -194,7 +188,7 @@ class Tree:
     """A walked module. Nodes are told apart by identity: LibCST's own hash is a slow Python function.
 
     `module` is the tree of `text`; it may be a bare one, which has nothing that only says how the text is laid out.
-    Whoever needs that calls `lay_out` first.
+    Whoever needs that asks `layout` for it.
     """
 
     __slots__ = ("_index", "_known", "_nodes", "_parents", "_scopes", "inner_scope", "module", "root", "text")
@@ -331,27 +325,6 @@ class Tree:
         for found in self.walk(node):
             if isinstance(found, kind):
                 yield found
-
-    def lay_out(self) -> None:
-        """Have the nodes say how the text is laid out, blank space, comments and all.
-
-        Raises UnlikeError where LibCST sees something else in the text than Python does, or refuses it.
-        """
-        if is_bare(self.module):
-            try:
-                complete(self.module, parse(self.text))
-            except (UnlikeError, UnreadableError) as error:
-                raise UnlikeError(str(error), self.root.module.path) from None
-
-    def ranges(self, wanted: Iterable[Node]) -> dict[int, tuple[Position, Position]]:
-        """Start and end of the wanted nodes, by `id`, from one pass of code generation."""
-        self.lay_out()
-        return positions.ranges(self.module, wanted)
-
-    def code(self, node: Node) -> str:
-        """A node as written, on one line."""
-        self.lay_out()
-        return " ".join(code_of(self.module, node).split())
 
     def words(self, node: Node) -> str:
         """The names, keywords and texts in an expression, in document order, a space between them."""

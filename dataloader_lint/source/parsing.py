@@ -36,12 +36,21 @@ def tree_of(text: str) -> cst.Module:
     if kept is not None:
         return kept
     try:
-        tree = bare_tree(text, _parsed[1] if _parsed is not None and _parsed[0] == text else None)
+        tree = bare_tree(text, _parsed_already(text))
     except UnlikeError:
         tree = parse(text)
     if _trees is not None:
         _trees.put(text, tree)
     return tree
+
+
+def parsed_by_python(text: str) -> ast.Module:
+    """What Python's own parser makes of a text. Raises what `ast.parse` does."""
+    return _parsed_already(text) or parse_as_python(text)
+
+
+def _parsed_already(text: str) -> ast.Module | None:
+    return _parsed[1] if _parsed is not None and _parsed[0] == text else None
 
 
 def parse(text: str) -> cst.Module:

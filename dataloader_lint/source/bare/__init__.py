@@ -11,14 +11,14 @@ import ast
 import warnings
 from typing import TYPE_CHECKING
 
-from dataloader_lint.source.bare.completion import complete, is_bare
+from dataloader_lint.source.bare.completion import complete, is_bare, pairs
 from dataloader_lint.source.bare.nodes import UnlikeError
 from dataloader_lint.source.bare.statements import Statements
 
 if TYPE_CHECKING:
     import libcst as cst
 
-__all__ = ["UnlikeError", "bare_tree", "complete", "is_bare", "parse_as_python"]
+__all__ = ["UnlikeError", "bare_tree", "complete", "is_bare", "pairs", "parse_as_python"]
 
 
 def bare_tree(text: str, parsed: ast.Module | None = None) -> cst.Module:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import libcst as cst
 
@@ -14,43 +14,50 @@ def is_bare(module: cst.Module) -> bool:
     return not hasattr(module, "header")
 
 
-def complete(bare: Node, whole: Node) -> None:
-    """Put all that the whole tree has into the nodes of a bare one; they stay the same objects.
+def pairs(bare: Node, whole: Node) -> Iterator[tuple[Node, Node]]:
+    """Each node of a bare tree with the one that stands in its place in a whole one.
 
-    Raises UnlikeError where the trees differ; the bare one is then as it was.
+    Raises UnlikeError where the trees differ.
     """
-    news: list[tuple[Node, str, object]] = []
     stack = [(bare, whole)]
     while stack:
         mine, other = stack.pop()
         if type(mine) is not type(other):
             raise UnlikeError(f"{type(mine).__name__} for {type(other).__name__}")
+        yield mine, other
         for field in mine.__slots__:
-            theirs = getattr(other, field)
             own = getattr(mine, field, None)
             if isinstance(own, Node) and id(own) not in SHARED:
-                stack.append((own, theirs))
+                stack.append((own, getattr(other, field)))
             elif isinstance(own, list):
-                if type(mine) is cst.FormattedString:
-                    news.append((mine, field, _same_parts(own, theirs, stack)))
-                    continue
+                theirs = getattr(other, field)
+                if type(mine) is cst.FormattedString:  # texts may be cut differently, expressions may not
+                    own, theirs = _expressions(own), _expressions(theirs)
                 if len(own) != len(theirs):
                     raise UnlikeError(f"{len(own)} for {len(theirs)} of {field} in {type(mine).__name__}")
                 stack.extend(zip(own, theirs, strict=True))
-            else:
-                news.append((mine, field, theirs))
-    for node, field, value in news:
-        set_field(node, field, value)
 
 
-def _same_parts(own: list[Node], theirs: Sequence[Node], stack: list[tuple[Node, Node]]) -> list[Node]:
-    """The parts of an f-string: texts may be cut differently, expressions may not."""
-    expressions = [part for part in own if type(part) is cst.FormattedStringExpression]
-    parts = list(theirs)
-    places = [place for place, part in enumerate(parts) if type(part) is cst.FormattedStringExpression]
-    if len(expressions) != len(places):
-        raise UnlikeError("another number of expressions in an f-string")
-    for place, expression in zip(places, expressions, strict=True):
-        stack.append((expression, parts[place]))
-        parts[place] = expression
-    return parts
+def complete(bare: Node, whole: Node) -> None:
+    """Put all that the whole tree has into the nodes of a bare one; they stay the same objects.
+
+    Raises UnlikeError where the trees differ; the bare one is then as it was.
+    """
+    for mine, other in list(pairs(bare, whole)):
+        for field in mine.__slots__:
+            own, theirs = getattr(mine, field, None), getattr(other, field)
+            if isinstance(own, list):
+                if type(mine) is cst.FormattedString:
+                    set_field(mine, field, _parts(own, theirs))
+            elif not isinstance(own, Node) or id(own) in SHARED:
+                set_field(mine, field, theirs)
+
+
+def _expressions(parts: Sequence[Node]) -> list[Node]:
+    return [part for part in parts if type(part) is cst.FormattedStringExpression]
+
+
+def _parts(own: list[Node], theirs: Sequence[Node]) -> list[Node]:
+    """The texts of the whole f-string around the expressions of the bare one."""
+    expressions = iter(_expressions(own))
+    return [next(expressions) if type(part) is cst.FormattedStringExpression else part for part in theirs]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import libcst as cst
@@ -11,7 +11,7 @@ import libcst as cst
 from dataloader_lint.source.bare.expressions import Expressions
 from dataloader_lint.source.bare.nodes import ASSIGNING, ASYNC, DOT, make, name_node
 
-_COMPOUND = (
+COMPOUND = (
     ast.FunctionDef,
     ast.AsyncFunctionDef,
     ast.ClassDef,
@@ -23,6 +23,21 @@ _COMPOUND = (
     ast.AsyncWith,
     ast.Try,
 )
+
+
+def by_line(statements: list[ast.stmt]) -> Iterator[list[ast.stmt]]:
+    """The statements of a block: a compound one by itself, small ones with those that share their line."""
+    line: list[ast.stmt] = []
+    for statement in statements:
+        is_small = not isinstance(statement, COMPOUND)
+        if line and is_small and statement.lineno == line[-1].end_lineno and not isinstance(line[-1], COMPOUND):
+            line.append(statement)
+            continue
+        if line:
+            yield line
+        line = [statement]
+    if line:
+        yield line
 
 
 class Statements(Expressions):
@@ -38,26 +53,16 @@ class Statements(Expressions):
 
     def _lines_of(self, statements: list[ast.stmt]) -> list[Any]:
         """The lines and compound statements of a block: several small statements may share a line."""
-        found = []
-        line: list[Any] = []
-        end = -1
-        for statement in statements:
-            if isinstance(statement, _COMPOUND):
-                found.append(self._statement(statement))
-                end = -1
-                continue
-            small = self._statement(statement)
-            if statement.lineno == end:
-                line.append(small)
-            else:
-                line = [small]
-                found.append(make(cst.SimpleStatementLine, body=line))
-            end = statement.end_lineno or -1
-        return found
+        return [
+            self._statement(line[0])
+            if isinstance(line[0], COMPOUND)
+            else make(cst.SimpleStatementLine, body=[self._statement(each) for each in line])
+            for line in by_line(statements)
+        ]
 
     def _body(self, statements: list[ast.stmt]) -> Any:
         first = statements[0]
-        if not isinstance(first, _COMPOUND) and self._lines[first.lineno - 1][: first.col_offset].strip(b" \t\f"):
+        if not isinstance(first, COMPOUND) and self._lines[first.lineno - 1][: first.col_offset].strip(b" \t\f"):
             return make(cst.SimpleStatementSuite, body=[self._statement(each) for each in statements])
         return make(cst.IndentedBlock, body=self._lines_of(statements))
 
