@@ -123,12 +123,14 @@ class Editor:
         return self._offsets(part, part.excerpt.twin(node))
 
     def _offsets(self, part: _Part, twin: Node) -> tuple[int, int]:
+        if id(twin) not in part.ranges:
+            raise RefusedError("LibCST does not say where this stands")
         start, end = part.ranges[id(twin)]
         return self._offset(part, start), self._offset(part, end)
 
     def _offset(self, part: _Part, position: Position) -> int:
         line = position.line - 1
-        shift = part.shifts.get(line)
+        shift = 0 if part.shifts is None else part.shifts.get(line)
         if shift is None:
             raise RefusedError("LibCST does not give this line back as it was")
         return self._line_starts[line] + position.column + shift
@@ -143,7 +145,7 @@ class Editor:
             raise RefusedError(f"LibCST sees something else here: {error}") from None
         key = id(found.module)
         if key not in self._parts:
-            self._parts[key] = _Part(found, self._lines)
+            self._parts[key] = _Part(found, self.text, self._lines)
         return self._parts[key]
 
     @property
@@ -257,24 +259,30 @@ class _Part:
     """A part of a tree that is laid out: where its nodes stand, and by how much the columns of its lines differ.
 
     `shifts` has, by the number of the line from 0, what its columns in the text are more than those in LibCST's code,
-    and None where no number says it: LibCST drops a form feed that stands directly before a statement, and a carriage
-    return alone at the end.
+    and None where no number says it; it is None where all are the same.
     """
 
-    def __init__(self, excerpt: Excerpt, originals: list[str]) -> None:
+    def __init__(self, excerpt: Excerpt, text: str, originals: list[str]) -> None:
         self.excerpt = excerpt
         nodes = list(excerpt.twins.values())
         signs = [sign for node in nodes for name in ("lpar", "rpar") for sign in _signs(node, name)]
         self.ranges = excerpt.ranges([*nodes, *signs])
-        generated = split_lines(code_of(excerpt.module))
-        self.shifts: dict[int, int | None] = {}
-        if len(generated) not in (excerpt.lines, excerpt.lines - 1):
-            return
-        for number, other in enumerate(generated, start=excerpt.above):
-            original = originals[number] if 0 <= number < len(originals) else ""
-            dropped = len(original) - len(other)
-            same = original[dropped:] == other and not original[: max(dropped, 0)].strip()
-            self.shifts[number] = dropped if dropped >= 0 and same else None
+        # LibCST drops a form feed that stands directly before a statement, and a carriage return alone at the end.
+        is_given_back = "\f" not in text and "\r" not in text
+        self.shifts = None if is_given_back else _shifts(excerpt, originals)
+
+
+def _shifts(excerpt: Excerpt, originals: list[str]) -> dict[int, int | None]:
+    generated = split_lines(code_of(excerpt.module))
+    shifts: dict[int, int | None] = {}
+    if len(generated) not in (excerpt.lines, excerpt.lines - 1):
+        return shifts
+    for number, other in enumerate(generated, start=excerpt.above):
+        original = originals[number] if 0 <= number < len(originals) else ""
+        dropped = len(original) - len(other)
+        same = original[dropped:] == other and not original[: max(dropped, 0)].strip()
+        shifts[number] = dropped if dropped >= 0 and same else None
+    return shifts
 
 
 def _first_indent(text: str) -> str:
