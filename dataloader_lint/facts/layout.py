@@ -16,7 +16,7 @@ from dataloader_lint.facts import positions
 from dataloader_lint.facts.tree import Node, Tree
 from dataloader_lint.source.bare import UnlikeError, complete, is_bare, pairs
 from dataloader_lint.source.decoding import UnreadableError, split_lines
-from dataloader_lint.source.extents import Extents, Lines, extents
+from dataloader_lint.source.extents import Lines, extents
 from dataloader_lint.source.parsing import code_of, parse, parsed_by_python
 
 _HEAD = "if 1:"  # makes a module of an indented function
@@ -121,20 +121,14 @@ def _whole(tree: Tree) -> Excerpt:
 
 def _lines(tree: Tree) -> dict[int, Lines]:
     """The lines of each function and of each statement at the top of a bare tree, by `id`."""
+    return tree.once(("lines", id(tree.module)), lambda: _told_lines(tree))
 
-    def work_out() -> dict[int, Lines]:
-        try:
-            found: Extents = extents(parsed_by_python(tree.text))
-        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-            raise UnlikeError(str(error)) from None
-        functions = [node for node in tree.walk(tree.module) if type(node) is cst.FunctionDef]
-        try:
-            return {
-                id(node): lines
-                for nodes, places in ((tree.module.body, found.top), (functions, found.functions))
-                for node, lines in zip(nodes, places, strict=True)
-            }
-        except ValueError as error:
-            raise UnlikeError(str(error)) from None
 
-    return tree.once(("lines", id(tree.module)), work_out)
+def _told_lines(tree: Tree) -> dict[int, Lines]:
+    functions = [node for node in tree.walk(tree.module) if type(node) is cst.FunctionDef]
+    try:
+        told = extents(parsed_by_python(tree.text))
+        tops = zip(tree.module.body, told.top, strict=True)
+        return {id(node): lines for node, lines in (*tops, *zip(functions, told.functions, strict=True))}
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise UnlikeError(str(error)) from None
