@@ -8,11 +8,12 @@ from __future__ import annotations
 import argparse
 import ast
 import gc
+import os
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
 import dataloader_lint
-from dataloader_lint.gate import may_matter
+from dataloader_lint.gate import Gate
 from dataloader_lint.settings import Settings
 from dataloader_lint.source.pyproject import ConfigurationError, SettingsByFile
 
@@ -44,6 +45,9 @@ class Plugin:
 
     sessions: ClassVar[dict[object, Session]] = {}
     """By `Settings.project_key`."""
+
+    gates: ClassVar[dict[tuple[bytes, ...], Gate]] = {}
+    """What files are about, by the words that the settings add."""
 
     def __init__(self, tree: ast.Module, filename: str, lines: Sequence[str]) -> None:
         """`tree` is what Python has parsed the `lines` into, which are decoded already."""
@@ -93,7 +97,9 @@ class Plugin:
             from dataloader_lint.reports import unreadable
 
             return unreadable(self._filename, f"its settings cannot be used: {error}", "", Settings())
-        if not may_matter(self._text.encode("utf-8", "surrogatepass"), settings.extra_words):
+        gate = Plugin.gates.setdefault(settings.extra_words, Gate(settings.extra_words))
+        about = gate.subjects(os.path.abspath(self._filename), self._text.encode("utf-8", "surrogatepass"))
+        if not about:
             return []
         from dataloader_lint.linter import lint_text
         from dataloader_lint.reports import crashed
@@ -104,9 +110,9 @@ class Plugin:
             if session is None:
                 from dataloader_lint.facts.analysis import Session
 
-                session = Plugin.sessions[settings.project_key] = Session(settings)
+                session = Plugin.sessions[settings.project_key] = Session(settings, gate)
             with parsed_already(self._text, self._tree):
-                found = lint_text(self._text, self._filename, settings, session)
+                found = lint_text(self._text, self._filename, settings, session, about)
             gc.freeze()  # trees live as long as the process does, so no collection need walk them again
             return found
         except Exception as error:

@@ -54,6 +54,7 @@ def lint_source(
     session: Session | None = None,
     *,
     fixes: bool = False,
+    about: frozenset[str] = frozenset(),
 ) -> list[Diagnostic]:
     """Lint one file given as its bytes (or as text that was decoded already), sorted by place.
 
@@ -61,11 +62,12 @@ def lint_source(
     it ends in `.ipynb` the source is that of a notebook, whose cells are linted as one module. A file that cannot be
     read or parsed is one DL000, a rule that crashes one DL999. Pass the same `session` for all files of a run, so that
     each module is opened only once. With `fixes`, diagnostics that can be repaired say how; whether the repaired file
-    holds has then not been tried (`fixer.fix_source` does that).
+    holds has then not been tried (`fixer.fix_source` does that). `about` is what the gate says of the source, where
+    somebody has asked it already.
     """
     settings = settings or Settings()
     content = source if isinstance(source, bytes) else source.encode("utf-8", "surrogatepass")
-    about = subjects(content, settings.extra_words)
+    about = about or subjects(content, settings.extra_words)
     if not about:
         return []
     from dataloader_lint.source.decoding import UnreadableError, decode
@@ -104,9 +106,11 @@ def _lint_notebook(
     return in_cells(opened.module, [*opened.problems, *found])
 
 
-def lint_text(text: str, filename: str, settings: Settings, session: Session | None = None) -> list[Diagnostic]:
-    """Lint decoded text that passed the gate, without a look at its suppressions."""
-    return examine(text, filename, settings, session).diagnostics
+def lint_text(
+    text: str, filename: str, settings: Settings, session: Session, about: frozenset[str]
+) -> list[Diagnostic]:
+    """Lint decoded text of which the gate says what it is about, without a look at its suppressions."""
+    return examine(text, filename, settings, session, about).diagnostics
 
 
 def build_repairs(

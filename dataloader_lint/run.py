@@ -47,7 +47,8 @@ class Run:
         known = self.known(path)
         if not isinstance(known, bytes):
             return known
-        found = self.lint_bytes(known, path)
+        about = self._gate_for(self._by_file.of_file(path)).subjects(os.path.abspath(path), known)
+        found = self.lint_bytes(known, path, about)
         if self._cache_folder:
             self.keep(path, found, *self.fed_by(path))
         return found
@@ -115,8 +116,8 @@ class Run:
             return _cannot_check(path, error, self.settings)
         return cannot_read(path, why, settings)
 
-    def lint_bytes(self, source: bytes, path: str) -> list[Diagnostic]:
-        """Lint one file whose bytes are at hand."""
+    def lint_bytes(self, source: bytes, path: str, about: frozenset[str] = frozenset()) -> list[Diagnostic]:
+        """Lint one file whose bytes are at hand; `about` is what the gate says of them, where it was asked already."""
         try:
             settings = self._by_file.of_file(path)
         except ConfigurationError as error:
@@ -126,7 +127,7 @@ class Run:
 
         try:
             session = self._session_for(settings)
-            found = lint_source(source, path, settings, session, fixes=bool(self.fixes))
+            found = lint_source(source, path, settings, session, fixes=bool(self.fixes), about=about)
             if self.fixes == "tried" and any(one.fix is not None for one in found):
                 from dataloader_lint.fixer import with_fixes
 
