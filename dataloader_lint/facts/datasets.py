@@ -91,7 +91,8 @@ class Dataset:
         """Classes of other files that inherit this one, where it leaves to them how samples are found or read."""
         if not self.bases.complete or not self.construction:
             return
-        if self.reads.functions and not any(map(classes.is_left_to_heirs, self.construction)):
+        reads_itself = not all(map(classes.is_left_to_heirs, self.reads.functions))
+        if reads_itself and not any(map(classes.is_left_to_heirs, self.construction)):
             return
         name = self.klass.node.name.value
         for module in self.reach.ev.project.importers(self.klass.scope.module, [name], MAX_HEIRS):
