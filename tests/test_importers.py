@@ -1,4 +1,4 @@
-"""Whose calls of a function are looked at where many files may import it."""
+"""Which files of which project are looked at for who imports a module, and who calls its functions."""
 
 from __future__ import annotations
 
@@ -29,3 +29,17 @@ def test_each_project_of_many_side_by_side_is_told_by_its_own_scripts(tmp_path: 
     (tmp_path / "pyproject.toml").touch()
     found = lint_paths([tmp_path], Settings(select=("DL401",)))
     assert [Path(each.filename).parent.name for each in found] == sorted(folder.name for folder in folders)
+
+
+def test_a_repository_that_is_a_package_has_nothing_to_do_with_those_beside_it(tmp_path: Path) -> None:
+    library, other = tmp_path / "library", tmp_path / "other"
+    for folder in (library, other):
+        folder.mkdir()
+        (folder / ".git").mkdir()
+        (folder / "__init__.py").touch()
+    (library / "helpers.py").write_text(HELPERS)
+    (other / "train.py").write_text(SCRIPT.replace("from helpers", "from library.helpers"))
+    assert lint_paths([library], Settings(select=("DL401",))) == []
+    (library / "train.py").write_text(SCRIPT.replace("from helpers", "from library.helpers"))
+    found = lint_paths([library], Settings(select=("DL401",)))
+    assert [Path(each.filename).name for each in found] == ["helpers.py"]

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 import libcst as cst
 
-from dataloader_lint.facts.classes import class_of, find_method
+from dataloader_lint.facts.classes import attribute_bindings, class_of, find_method, receiver_name
 from dataloader_lint.facts.loaders import Loader, loader_of, loaders_in
 from dataloader_lint.facts.module import ModuleFacts
-from dataloader_lint.facts.names import Kind, resolve
+from dataloader_lint.facts.names import Kind, dotted, resolve
 from dataloader_lint.facts.scripts import is_notebook_file
 from dataloader_lint.facts.tree import Scope, function_scope
 from dataloader_lint.facts.values import Class, Evaluator, Frame, Function, Made, Method, Partial, Value
@@ -72,6 +72,8 @@ def handed_over(ev: Evaluator, module: ModuleFacts, loaders: list[Loader], argum
             if function is None:
                 continue
             if written is not None:
+                if _keeps_argument(ev, written.value, loader.frame, function):
+                    continue  # reported where it is passed in
                 if not _is_parameter(written.value, loader.frame):
                     yield Handed(function, loader, written.value, in_partial)
                 elif _is_default(ev, written.value, function, module):
@@ -96,6 +98,35 @@ def _is_parameter(node: cst.BaseExpression, frame: Frame) -> bool:
     return isinstance(node, cst.Name) and any(
         binding.kind is Kind.PARAMETER for binding in resolve(node, frame.scope.module.tree)
     )
+
+
+def _keeps_argument(ev: Evaluator, node: cst.BaseExpression, frame: Frame, function: Function) -> bool:
+    """Whether `self.collate` is only what somebody passed to the constructor, where the function stands by name."""
+    klass = class_of(frame.scope)
+    if klass is None or not isinstance(node, cst.Attribute) or dotted(node.value) != receiver_name(frame.scope):
+        return False
+    bound = attribute_bindings(klass).get(node.attr.value, ())
+    if not any(each.value is not None and _is_parameter(each.value, ev.frame_of(each.method)) for each in bound):
+        return False
+    for each in bound:
+        home = ev.frame_of(each.method)
+        if each.value is not None and not _is_parameter(each.value, home) and function in ev.values(each.value, home):
+            return False
+    return _is_passed(function)
+
+
+def _is_passed(function: Function) -> bool:
+    """Whether a local function is an argument of some call in its module."""
+    tree = function.scope.module.tree
+    for call in function.scope.module.all_calls():
+        for arg in call.args:
+            if arg.value is function.node:
+                return True
+            if isinstance(arg.value, cst.Name) and any(
+                binding.node is function.node for binding in resolve(arg.value, tree)
+            ):
+                return True
+    return False
 
 
 def _is_default(ev: Evaluator, node: cst.BaseExpression, function: Function, module: ModuleFacts) -> bool:

@@ -91,7 +91,8 @@ class Dataset:
         """Classes of other files that inherit this one, where it leaves to them how samples are found or read."""
         if not self.bases.complete or not self.construction:
             return
-        if self.reads.functions and not any(map(classes.is_left_to_heirs, self.construction)):
+        reads_itself = not all(map(classes.is_left_to_heirs, self.reads.functions))
+        if reads_itself and not any(map(classes.is_left_to_heirs, self.construction)):
             return
         name = self.klass.node.name.value
         for module in self.reach.ev.project.importers(self.klass.scope.module, [name], MAX_HEIRS):
@@ -116,7 +117,34 @@ class Dataset:
                 for binding in bindings:
                     if binding.method is scope or _is_inside(binding.method, scope):
                         found.setdefault(binding.name, []).append(binding)
-        return found
+        return {name: _as_run(bindings) for name, bindings in found.items()}
+
+
+def _as_run(bindings: list[AttributeBinding]) -> list[AttributeBinding]:
+    """Bindings of an attribute with those before others that the methods called for these others run.
+
+    `self.rows = self.read()` where `read` binds `self.rows` itself before it returns.
+    """
+    if len(bindings) < 2:
+        return bindings
+    found: list[AttributeBinding] = []
+    for binding in bindings:
+        called = _method_called_for(binding)
+        inner = [each for each in bindings if called and each is not binding and _name_of(each.method) == called]
+        found.extend(each for each in (*inner, binding) if not any(each is known for known in found))
+    return found
+
+
+def _method_called_for(binding: AttributeBinding) -> str:
+    """The name of the method of the object whose answer is bound; empty where it is none."""
+    func = binding.value.func if isinstance(binding.value, cst.Call) else None
+    if not isinstance(func, cst.Attribute) or dotted(func.value) != classes.receiver_name(binding.method):
+        return ""
+    return func.attr.value
+
+
+def _name_of(scope: Scope) -> str:
+    return scope.node.name.value if isinstance(scope.node, cst.FunctionDef) else ""
 
 
 def _is_inside(scope: Scope, outer: Scope) -> bool:

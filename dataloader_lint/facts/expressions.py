@@ -91,11 +91,15 @@ def _is_key_of(index: cst.BaseExpression, whole: cst.BaseExpression, frame: Fram
 
 
 def conditional(ev: Evaluator, node: cst.CSTNode, frame: Frame) -> Values:
+    """`x if test else y`: where a declared default decides the test, the answer holds by that default too."""
     assert isinstance(node, cst.IfExp)
-    sure = truth(ev.values(node.test, frame))
+    tested = ev.values(node.test, frame)
+    sure = truth(tested)
     body = ev.values(node.body, frame) if sure is not False else ()
     orelse = ev.values(node.orelse, frame) if sure is not True else ()
-    return merge(body, orelse)
+    found = merge(body, orelse)
+    decides = constant_of(tested)
+    return found if decides is None else _inherit_default(decides, found)
 
 
 def boolean(ev: Evaluator, node: cst.CSTNode, frame: Frame) -> Values:
@@ -210,7 +214,7 @@ def _like(source: Const | None, value: object) -> Const:
 
 
 def _inherit_default(source: Value, found: Values) -> Values:
-    """`x and y` where x is true by default: the answer holds by that default too."""
+    """What holds by the declared default that something else holds by: `x and y` where x is true by default."""
     if not isinstance(source, Const) or not source.default:
         return found
     return tuple(

@@ -15,6 +15,7 @@ from dataloader_lint.facts.growth import grown_as_local, grown_under_a_key, grow
 from dataloader_lint.facts.module import last_name
 from dataloader_lint.facts.names import Kind, dotted, resolve
 from dataloader_lint.facts.rebinding import is_object, lost_bindings, replaces, surely_replaces
+from dataloader_lint.facts.scripts import is_test
 from dataloader_lint.facts.told_apart import is_told_apart
 from dataloader_lint.facts.tree import Scope
 from dataloader_lint.facts.values import UNKNOWN, Const, Evaluator, Made, Mapping, Sequence, Typed, Value, Values, merge
@@ -93,17 +94,27 @@ def _containers(dataset: Dataset, name: str, bindings: list[AttributeBinding]) -
 
 
 def _given(ev: Evaluator, binding: AttributeBinding, values: Values) -> Values:
-    """What is bound; of a parameter that nobody in sight gives, and that is None by default, what it is declared as."""
+    """What is bound, and what it is declared as where nobody in sight gives anything that tells of the data.
+
+    That is a parameter left at None, and what tests alone give: a list of the one file that they made.
+    """
     is_left = all(isinstance(value, Const) and value.value is None and value.default for value in values)
-    if not values or not is_left or not isinstance(binding.value, cst.Name) or binding.method.parent is None:
+    if not values or binding.method.parent is None or not (is_left or _is_of_tests(values, binding)):
         return values
-    params = [each.node for each in resolve(binding.value, binding.method.module.tree)]
-    declared = [
-        hints.values_of(ev, param.annotation.annotation, ev.frame_of(binding.method.parent))
-        for param in params
-        if isinstance(param, cst.Param) and param.annotation is not None
-    ]
-    return merge(values, *declared)
+    declared = [binding.annotation] if binding.annotation is not None and not binding.path else []
+    for each in resolve(binding.value, binding.method.module.tree) if isinstance(binding.value, cst.Name) else ():
+        if isinstance(each.node, cst.Param) and each.node.annotation is not None:
+            declared.append(each.node.annotation.annotation)
+    outside = ev.frame_of(binding.method.parent)
+    return merge(values, *(hints.values_of(ev, annotation, outside) for annotation in declared))
+
+
+def _is_of_tests(values: Values, binding: AttributeBinding) -> bool:
+    """Whether all of it is written out in tests, for a class that stands in none."""
+    frames = [value.frame if isinstance(value, Mapping | Sequence) else None for value in values]
+    if not all(frame is not None and is_test(frame.scope.module) for frame in frames):
+        return False
+    return not is_test(binding.method.module)
 
 
 def _is_of_array(dataset: Dataset, binding: AttributeBinding) -> bool:

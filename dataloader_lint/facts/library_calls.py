@@ -220,7 +220,20 @@ _LISTS = frozenset({"readlines", "splitlines", "tolist", "to_list"})
 # Lists of all that an index of annotations knows.
 _IDS = frozenset({"COCO.getAnnIds", "COCO.getImgIds", "LVIS.get_ann_ids", "LVIS.get_img_ids"})
 # Methods of a tensor that hand out the same memory.
-_VIEWS = frozenset({"detach", "flatten", "requires_grad_", "reshape", "squeeze", "unsqueeze", "view"})
+_VIEWS = frozenset(
+    {
+        "as_subclass",
+        "detach",
+        "flatten",
+        "permute",
+        "requires_grad_",
+        "reshape",
+        "squeeze",
+        "unsqueeze",
+        "view",
+        "view_as",
+    }
+)
 # Methods of a tensor that give a tensor, besides those.
 _OF_TENSORS = frozenset(
     {
@@ -232,7 +245,6 @@ _OF_TENSORS = frozenset(
         "expand",
         "int",
         "long",
-        "permute",
         "pin_memory",
         "repeat",
         "share_memory_",

@@ -133,7 +133,9 @@ class Project:
             path = self._module_file(root, dotted)
             if path is not None:
                 return path
-        found = (self._module_file(root, dotted) for root in self._added_by(module))
+        above, name = os.path.split(self.root_of(folder))
+        added = (*self._added_by(module), *((above,) if name == top else ()))  # it may be a package itself
+        found = (self._module_file(each, dotted) for each in added)
         return next((path for path in found if path is not None), None)
 
     def submodule(self, scope: Scope, name: str) -> Scope | None:

@@ -132,6 +132,17 @@ class Body:
         if isinstance(owner, cst.Name) and index is Level.INDEX:
             for name in self._holding(owner):
                 self.use(name).add(Place(node, self.scope, index))
+            self._part_by_name(owner, index)
+
+    def _part_by_name(self, node: cst.Name, index: Level) -> None:
+        """`paths = self.paths[self.split]` and then `paths[index]`, as if it were written in one."""
+        for binding in resolve(node, self.scope.module.tree):
+            whole = binding.value if binding.kind is Kind.VALUE and not binding.path else None
+            while isinstance(whole, cst.Subscript) and self._levels.of(whole) is Level.NONE:
+                whole = whole.value
+            for name in self.attributes(whole) if whole is not binding.value and whole is not None else ():
+                assert isinstance(binding.value, cst.Subscript)
+                self.use(name).add(Place(binding.value, self.scope, index))
 
     def _holding(self, node: cst.Name) -> set[str]:
         """The attributes that a name runs over: `for part in self.parts`, `for key, column in self.columns.items()`."""

@@ -25,7 +25,8 @@ class Roots:
         """The folder of the project to which the files of a folder belong.
 
         That is the one with a project file at most two levels above the file's topmost package (or its own folder),
-        else the topmost folder that is reached upwards through folders with code.
+        else the topmost folder that is reached upwards through folders with code. A repository that is a package itself
+        is a project: what lies beside it are other repositories.
         """
         if folder not in self._known:
             self._known[folder] = _root_of(folder)
@@ -46,6 +47,8 @@ def files_of(root: str) -> list[str]:
 def _root_of(folder: str) -> str:
     top = folder
     while os.path.isfile(os.path.join(top, "__init__.py")) and os.path.dirname(top) != top:
+        if os.path.isdir(os.path.join(top, ".git")):
+            return top
         top = os.path.dirname(top)
     marked = top
     for _ in range(3):
