@@ -253,6 +253,23 @@ _OF_TENSORS = frozenset(
         "transpose",
     }
 )
+# Methods of an array that give an array.
+_OF_ARRAYS = frozenset(
+    {
+        "astype",
+        "clip",
+        "copy",
+        "flatten",
+        "ravel",
+        "repeat",
+        "reshape",
+        "round",
+        "squeeze",
+        "swapaxes",
+        "transpose",
+        "view",
+    }
+)
 # Methods of a picture that give a picture.
 _OF_IMAGES = frozenset({"convert", "copy", "crop", "filter", "quantize", "reduce", "resize", "rotate", "transpose"})
 # Methods of a list that give a place or a number of times.
@@ -298,6 +315,8 @@ def of_method(ev: Evaluator, of: Value, name: str, call: cst.Call, frame: Frame)
     if name in _VIEWS and isinstance(of, Element | Attr):
         return (of,)
     if isinstance(of, Typed) and of.kind == "tensor" and name in _OF_TENSORS | _VIEWS | SELF_RETURNING:
+        return (of,)
+    if isinstance(of, Typed) and of.kind == "array" and name in _OF_ARRAYS:
         return (of,)
     if name in ("next", "__next__") and isinstance(of, Iterator):
         return ev.element(of)

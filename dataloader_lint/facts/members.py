@@ -25,6 +25,7 @@ from dataloader_lint.facts.values import (
     Made,
     Method,
     Module,
+    Typed,
     Value,
     Values,
     merge,
@@ -49,6 +50,8 @@ def attribute(ev: Evaluator, value: Value, name: str) -> Values:
         return NOTHING_KNOWN
     if isinstance(value, Const) and not isinstance(value.value, str | bytes):
         return ()
+    if name == "T" and isinstance(value, Typed) and value.kind in ("array", "tensor"):
+        return (value,)
     return part(Attr(value, name))
 
 
