@@ -100,11 +100,22 @@ class Reach:
             self._loaders[key] = []
             self._loaders[key] = [
                 given.loader
-                for module in self.around(klass.scope.module, [klass.node.name.value])
+                for module in self.around(klass.scope.module, self._names(klass))
                 for given in self.given(module)
                 if any(each.scope is klass.scope for held in given.held.classes for each in self.ev.bases(held).classes)
             ]
         return self._loaders[key]
+
+    def _names(self, klass: Class) -> list[str]:
+        """The names of a class and of the classes of its module that derive from it: an abstract one is never made."""
+        module = klass.scope.module
+        found = {klass.node.name.value}
+        for scope in module.root.inner:
+            if isinstance(scope.node, cst.ClassDef) and scope.node.bases:
+                bases = self.ev.bases(Class(scope, self.ev.frame_of(module.root))).classes
+                if any(base.scope is klass.scope for base in bases):
+                    found.add(scope.node.name.value)
+        return sorted(found)
 
     def around(self, module: ModuleFacts, names: Iterable[str]) -> list[ModuleFacts]:
         """The modules that can get at names of a module, itself first, and those that these import loaders from."""
