@@ -216,6 +216,8 @@ def item(ev: Evaluator, value: Value, index: object) -> Values:
         return (Made(Library(_SUBSET), value.call, value.frame),)
     if isinstance(value, Made) and value.library == _HALVES and isinstance(index, int):
         return _half(ev, value, index)
+    if isinstance(value, Made) and value.library.endswith(".parse_known_args") and index == 0:
+        return (value,)  # the options; the rest of the command line comes after them
     if isinstance(value, Made) and value.library in ("h5py.File", "h5py.Group") and isinstance(index, str):
         return (Made(Library("h5py.Dataset"), value.call, value.frame),)  # or a group: it lives on the file's handle
     if isinstance(value, Made) and value.library and value.library not in LOADERS:
