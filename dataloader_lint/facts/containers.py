@@ -104,7 +104,7 @@ def _element_of_sequence(ev: Evaluator, value: Sequence) -> Values:
         return merge(*(ev.element(each) for side in (node.left, node.right) for each in ev.values(side, value.frame)))
     if isinstance(node, cst.Subscript):  # a slice holds the elements of what it was cut from
         return merge(*(ev.element(each) for each in ev.values(node.value, value.frame)))
-    if isinstance(node, cst.Call) and node.args:  # list(x), sorted(x)
+    if isinstance(node, cst.Call) and node.args and not node.args[0].star:  # list(x), sorted(x)
         return merge(*(ev.element(each) for each in ev.values(node.args[0].value, value.frame)))
     return NOTHING_KNOWN
 
@@ -155,7 +155,7 @@ def _yielded(ev: Evaluator, frame: Frame) -> Values:
 
 def _element_of_made(ev: Evaluator, value: Made, call: cst.Call, frame: Frame) -> Values:
     name = value.library
-    if name == "builtins.zip" and len(call.args) == 1 and call.args[0].star == "*":
+    if _turns_table(value):
         return (Sequence("tuple", call, frame),)  # a column of a table, one element for each row
     positional = positional_of(call)
     if name == "builtins.enumerate" and positional:
@@ -190,6 +190,12 @@ def _element_of_made(ev: Evaluator, value: Made, call: cst.Call, frame: Frame) -
     return NOTHING_KNOWN if name else (Element(value),)
 
 
+def _turns_table(value: Made) -> bool:
+    """Whether it is `zip(*rows)`."""
+    call = value.call if value.library == "builtins.zip" else None
+    return call is not None and len(call.args) == 1 and call.args[0].star == "*"
+
+
 def _mapped(functions: Values) -> Values:
     """What `map(int, texts)` gives."""
     kinds = {TYPED_RESULTS.get(each.name, "") if isinstance(each, Library) else "" for each in functions}
@@ -216,6 +222,8 @@ def item(ev: Evaluator, value: Value, index: object) -> Values:
         return (Made(Library(_SUBSET), value.call, value.frame),)
     if isinstance(value, Made) and value.library == _HALVES and isinstance(index, int):
         return _half(ev, value, index)
+    if isinstance(value, Made) and _turns_table(value):
+        return ev.element(value)
     if isinstance(value, Made) and value.library.endswith(".parse_known_args") and index == 0:
         return (value,)  # the options; the rest of the command line comes after them
     if isinstance(value, Made) and value.library in ("h5py.File", "h5py.Group") and isinstance(index, str):
