@@ -61,6 +61,8 @@ def _of_object(ev: Evaluator, value: Made, name: str) -> Values:
         return _of_super(ev, value, name)
     if library.rpartition(".")[2] in _NAMESPACES and value.frame is not None:
         return options.of_namespace(ev, value.frame.scope, name)
+    if library in options.FILLED:
+        return options.of_filled(ev, value, name) or (Attr(value, name),)
     loader = loader_of(ev, value) if library in LOADERS and name in _KEPT_BY_LOADERS else None
     if loader is not None:
         return loader.values(name)

@@ -16,6 +16,7 @@ from dataloader_lint.facts.values import (
     Evaluator,
     Frame,
     Library,
+    Made,
     Typed,
     Values,
     constant,
@@ -90,6 +91,46 @@ def of_namespace(ev: Evaluator, scope: Scope, name: str) -> Values:
         if default is not None:
             found.append(_labelled(ev.values(default, ev.frame_of(root)), f"the default of `{name}`"))
     return merge(*found) or NOTHING_KNOWN
+
+
+# What a program fills itself with the settings that it declares: `cfg = EasyDict()`, and then `cfg.workers = 4`.
+FILLED = frozenset(
+    {
+        "addict.Dict",
+        "argparse.Namespace",
+        "box.Box",
+        "easydict.EasyDict",
+        "fvcore.common.config.CfgNode",
+        "ml_collections.ConfigDict",
+        "ml_collections.config_dict.ConfigDict",
+        "types.SimpleNamespace",
+        "yacs.config.CfgNode",
+    }
+)
+
+
+def of_filled(ev: Evaluator, made: Made, name: str) -> Values:
+    """What `cfg.name` is as far as the place that makes the object says so; empty where it says nothing."""
+    call, frame = made.call, made.frame
+    if call is None or frame is None:
+        return ()
+    given = _keyword(call, name)
+    if given is not None:
+        return _labelled(ev.values(given, frame), f"the default of `{name}`")
+    tree = frame.scope.module.tree
+    above = tree.parent(call)
+    target = above.targets[0].target if isinstance(above, cst.Assign) and len(above.targets) == 1 else None
+    if not isinstance(target, cst.Name) or call.args:
+        return ()
+    scope = tree.scope_of(target)
+    label = f"the default of `{target.value}.{name}`"
+    return merge(
+        *(
+            _labelled(ev.values(store.value, ev.at(scope, frame)), label)
+            for store in frame.scope.module.stores_to(target.value, name)
+            if tree.scope_of(store.node) is scope
+        )
+    )
 
 
 def _takes_over(later: cst.Call, call: cst.Call, tree: Tree) -> bool:
