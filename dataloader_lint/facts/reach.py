@@ -197,11 +197,15 @@ class Reach:
         return self._behind[key]
 
     def kept_around(self, module: ModuleFacts, names: Iterable[str]) -> Iterator[tuple[Kept, Class | Loader]]:
-        """What Datasets and what loaders are given keep, for all modules that can get at names of this one.
+        """What is kept as `kept_in` has it, for all modules that can get at names of this one."""
+        return self.kept_in(self.around(module, names))
+
+    def kept_in(self, modules: Iterable[ModuleFacts]) -> Iterator[tuple[Kept, Class | Loader]]:
+        """What Datasets and what loaders are given keep, in some modules.
 
         Each with the Dataset that keeps it whatever it is made from, or with the loader that the object is given to.
         """
-        for each in self.around(module, names):
+        for each in modules:
             for klass in self.workers.datasets(each):
                 for kept in self.held_by(klass).kept:
                     yield kept, klass

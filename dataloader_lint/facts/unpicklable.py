@@ -86,13 +86,12 @@ class KeptFunction:
 def kept_functions(reach: Reach, module: ModuleFacts) -> list[KeptFunction]:
     """What stands in this module, cannot be pickled, and is kept by a Dataset whose workers may be spawned."""
     candidates = _candidates(module)
-    if not candidates:
-        return []
     found: dict[int, KeptFunction] = {}
     counts: dict[int, int] = {}
-    names = reach.workers.names_holding(module, candidates)
     silent: dict[int, bool] = {}
-    for kept, owner in reach.kept_around(module, names):
+    # Without any of its own, its Datasets may still keep what functions of other files make and return.
+    around = reach.around(module, reach.workers.names_holding(module, candidates)) if candidates else [module]
+    for kept, owner in reach.kept_in(around):
         is_notebooks = is_notebooks_own(kept.value)
         if not is_notebooks and not is_unpicklable(kept.value):
             continue
