@@ -54,10 +54,11 @@ _TRANSFER = (
     rb"\.cuda\(|\.to\(\s*(?!(?:dtype\s*=\s*)?(?:torch\.(?:b?float|int|long|half|double|bool|uint|complex)"
     rb"|[\w.]*\bdtype\b|(?!self\.|args\.|cfg\.|config\.)\w+\.device\s*[,)]))"
 )
-# What is moved may be a batch: there are loaders or epochs, or a function that is given batches. Networks, which move
-# their own tensors, have none of these. A move that does not wait matters whatever it moves.
+# What is moved may be a batch: there are loaders or epochs, a function that is given batches, or an object that keeps
+# items of what it is given (`self.real = data["A"].to(...)`). Networks, which move what is theirs, have none of these.
+# A move that does not wait matters whatever it moves.
 _MOVING = (b"oader", b"poch", b"non_blocking")
-_BATCHES = rb"\bdef\b[^\n]*\bbatch|\.to\([^\n()]*\bTrue\b"
+_BATCHES = rb"\bdef\b[^\n]*\bbatch|\.to\([^\n()]*\bTrue\b|\bself\.\w+\s*=\s*\w+\[[^\n\]]*\]\.(?:to|cuda)\("
 
 
 def subjects(source: bytes, words: tuple[bytes, ...] = ()) -> frozenset[str]:

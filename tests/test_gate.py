@@ -45,6 +45,8 @@ def test_is_turned_away(source: bytes) -> None:
         (b"import torch\nfor x in dataloader: x.to(device)", {DEVICES, TRANSFERS}),
         (b"import torch\ndef run_epoch(data): data.cuda()", {DEVICES, TRANSFERS}),
         (b"import torch\ndef to_device(batch, device): return batch.to(device)", {DEVICES, TRANSFERS}),
+        (b"import torch\nself.real = data['A'].to(self.device)", {DEVICES, TRANSFERS}),
+        (b"import torch\nself.weight = torch.ones(3).to(device)", {DEVICES}),
         (b"import torch\nx = x.to(torch.float32)", set()),
         (b"import torch\nx = x.to(dtype=torch.float32)", set()),
         (b"import torch\nx = x.to(y.dtype)", set()),
