@@ -72,7 +72,11 @@ def form_of(ev: Evaluator, value: Value, depth: int = 0) -> Form:
             return Form.SMALL if empty else Form.DICT
         if is_parsed(value):
             return Form.LIST
-        if library.partition(".")[0] in ("numpy", "torch", "pandas", "pyarrow", "h5py"):
+        if library.partition(".")[0] in ("numpy", "torch", "pandas", "polars", "pyarrow", "h5py"):
+            return Form.ARRAY
+        if library.startswith("scipy.sparse.") or (
+            library.startswith("sklearn.") and library.endswith((".fit_transform", ".transform"))
+        ):
             return Form.ARRAY
     return Form.LIST if is_parsed(value) else Form.OTHER
 

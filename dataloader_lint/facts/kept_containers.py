@@ -118,14 +118,38 @@ def _is_of_tests(values: Values, binding: AttributeBinding) -> bool:
 
 
 def _is_of_array(dataset: Dataset, binding: AttributeBinding) -> bool:
-    """Whether a part of an array is bound, `np.array(self.names)[order]`, which is no list, nor is an element of it."""
-    node = binding.value
-    if not isinstance(node, cst.Subscript) or binding.path:
-        return False
-    while isinstance(node, cst.Subscript):
-        node = node.value
-    found = dataset.ev.values(node, members.method_frame(dataset.ev, binding.method, dataset.self_value))
-    return bool(found) and all(isinstance(value, Typed) and value.kind in ("array", "tensor") for value in found)
+    """Whether what is bound is worked out from an array, and thus neither a list nor an element of one.
+
+    `np.array(self.names)[order]`, `torch.stack(self.rows).numpy()`, `pd.DataFrame(self.rows).values`.
+    """
+    source = _source(binding.value) if not binding.path else None
+    frame = members.method_frame(dataset.ev, binding.method, dataset.self_value)
+    while source is not None:
+        found = dataset.ev.values(source, frame)
+        if found and all(form_of(dataset.ev, value) is Form.ARRAY for value in found):
+            return True
+        source = _source(source)
+    return False
+
+
+def _source(node: cst.BaseExpression | None) -> cst.BaseExpression | None:
+    """What an expression indexes, compares, negates, or asks for something that is no list, if it does that."""
+    if isinstance(node, cst.Subscript):
+        return node.value
+    if isinstance(node, cst.UnaryOperation):
+        return node.expression
+    if isinstance(node, cst.Comparison):
+        return node.left
+    if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
+        name = node.func.attr.value
+        return None if name in _GIVING_OBJECTS or name.startswith("to_") else node.func.value
+    return node.value if isinstance(node, cst.Attribute) and node.attr.value in ("T", "values") else None
+
+
+# Methods by which arrays, tensors and tables hand out Python objects, or several of their kind.
+_GIVING_OBJECTS = frozenset(
+    {"chunk", "dumps", "item", "items", "iterrows", "itertuples", "keys", "split", "tobytes", "tolist", "unbind"}
+)
 
 
 def _is_added_to(ev: Evaluator, values: Values) -> bool:
