@@ -80,25 +80,54 @@ def replaces(ev: Evaluator, later: AttributeBinding, earlier: AttributeBinding) 
     asks whether it works, and what is so unless a caller turns it off counts as sure.
     """
     tree = later.method.module.tree
-    if later.method is not earlier.method:
-        name = getattr(earlier.method.node, "name", None)
-        calls = [call for call in later.method.own(cst.Call) if name and last_name(call.func) == name.value]
-        if not calls or any(tree.order(call) > tree.order(later.node) for call in calls):
-            return False
-        around: dict[int, Node] = {}
-    else:
-        if tree.order(later.node) < tree.order(earlier.node):
-            return False
-        around = {id(above): child for above, child in _ways(earlier.node, tree)}
+    if later.method is earlier.method:
+        return tree.order(later.node) >= tree.order(earlier.node) and _is_sure(
+            ev, later, later.method, later.node, earlier.node
+        )
+    if _calls(later.method, earlier.method):
+        before = all(tree.order(call) <= tree.order(later.node) for call in _calls(later.method, earlier.method))
+        return before and _is_sure(ev, later, later.method, later.node)
+    return _is_run_after(ev, later, earlier) and _is_sure(ev, later, later.method, later.node)
+
+
+def _is_run_after(ev: Evaluator, later: AttributeBinding, earlier: AttributeBinding) -> bool:
+    """Whether the method of the later binding is surely called below the earlier one, or below what makes that.
+
+    `self.rows = []`, `self.load()`, `self.to_array()`.
+    """
+    klass = classes.class_of(later.method)
+    constructor = classes.methods_of(klass).get("__init__") if klass is not None else None
+    starts: list[tuple[Scope, Node]] = [(earlier.method, earlier.node)]
+    if constructor is not None and constructor is not earlier.method:
+        starts.extend((constructor, call) for call in _calls(constructor, earlier.method)[-1:])
+    for method, start in starts:
+        own, tree = classes.receiver_name(method), method.module.tree
+        for call in _calls(method, later.method):
+            is_own = isinstance(call.func, cst.Attribute) and dotted(call.func.value) == own
+            if is_own and tree.order(call) > tree.order(start) and _is_sure(ev, later, method, call, start):
+                return True
+    return False
+
+
+def _calls(method: Scope, called: Scope) -> list[cst.Call]:
+    """The calls of what has the name of a method, in another one."""
+    name = getattr(called.node, "name", None)
+    return [call for call in method.own(cst.Call) if name and last_name(call.func) == name.value]
+
+
+def _is_sure(ev: Evaluator, later: AttributeBinding, method: Scope, node: Node, earlier: Node | None = None) -> bool:
+    """Whether control comes to a node of a method, which makes a binding, wherever it comes to an earlier one there."""
+    tree = method.module.tree
+    around = {id(above): child for above, child in _ways(earlier, tree)} if earlier is not None else {}
     tried = later.value is not None and any(
         each.attr.value == later.name for each in tree.find(later.value, cst.Attribute)
     )
-    for above, child in _ways(later.node, tree):
+    for above, child in _ways(node, tree):
         if id(above) in around:
             if isinstance(above, cst.If) and around[id(above)] is not child:
                 return False  # on the other arm
         elif isinstance(above, cst.If):
-            if not _is_so_by_default(ev, above.test, child is above.body, later.method):
+            if not _is_so_by_default(ev, above.test, child is above.body, method):
                 return False
         elif not (tried and isinstance(above, cst.Try)) and not isinstance(tree.parent(above), cst.If):
             return False
