@@ -128,7 +128,8 @@ def check(dataset: Dataset) -> Iterator[Finding]:
                 "so a forked worker ends up with a copy of the objects around them, and a spawned one needs a file "
                 "descriptor for each (forkserver starts none with more than about 240: `too many fds`)"
             )
-        problem = f"`{stored.owner}.{stored.name}` is a Python list{of} that workers {stored.reading}, {cost}{yet}"
+        sort = "tuple" if stored.kind == "tuple" else "list"
+        problem = f"`{stored.owner}.{stored.name}` is a Python {sort}{of} that workers {stored.reading}, {cost}{yet}"
         yield Finding(
             stored.node,
             problem,
