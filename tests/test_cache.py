@@ -253,7 +253,7 @@ def test_modules_that_are_let_go_are_opened_again(project: Path, monkeypatch: py
 
 
 def test_what_one_project_opened_goes_when_the_next_one_begins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for place in ("first", "first/inside", "second"):
+    for place in ("first", "first/inside", "first/beside", "second"):
         (tmp_path / place).mkdir()
         _write(tmp_path / place / "pyproject.toml", "")
         _write(tmp_path / place / "train.py", TRAIN)
@@ -261,10 +261,10 @@ def test_what_one_project_opened_goes_when_the_next_one_begins(tmp_path: Path, m
     monkeypatch.setattr(analysis, "MAX_LEFT", 0)
     session = Session()
     kept = []
-    for path in ("first/train.py", "first/inside/train.py", "second/train.py"):
+    for path in ("first/train.py", "first/inside/train.py", "first/beside/train.py", "second/train.py"):
         assert session.analyse(path, TRAIN).module.path == str(tmp_path / path)
         kept.append(session.project.kept)
-    assert kept == [len(TRAIN), 2 * len(TRAIN), len(TRAIN)]
+    assert kept == [len(TRAIN), 2 * len(TRAIN), 3 * len(TRAIN), len(TRAIN)]
 
 
 def test_what_has_not_changed_is_not_even_read(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
