@@ -29,10 +29,9 @@ def need_import(editor: Editor, use: Node, module: str, member: str = "", alias:
     `import module as alias`. Refused where what would be written means something else, or the imports come later than
     the use.
     """
-    for binding_name, bindings in bindings_of(editor.tree.root).items():
-        if len(bindings) != 1 or not _is_in_force(editor, bindings[0], use):
+    for binding_name, binding in editor.once("imported", lambda: _imported(editor)):
+        if not _is_in_force(editor, binding, use):
             continue
-        binding = bindings[0]
         if member and (binding.imported, binding.member) == (module, member) and not binding.level:
             return Imported(binding_name)
         if binding.member is None and binding.imported == module:
@@ -48,6 +47,12 @@ def need_import(editor: Editor, use: Node, module: str, member: str = "", alias:
         raise RefusedError(f"the name `{member or name}` means something else")
     line = _new_line(editor, use, module, f"import {module} as {alias}" if alias else f"import {module}")
     return Imported(f"{name}.{member}" if member else name, (line,))
+
+
+def _imported(editor: Editor) -> list[tuple[str, Binding]]:
+    """What imports directly in the module bind, and nothing else in it does."""
+    alone = ((name, found[0]) for name, found in bindings_of(editor.tree.root).items() if len(found) == 1)
+    return [(name, one) for name, one in alone if one.kind is Kind.IMPORT and _is_plain(editor, one.node)]
 
 
 def add_member(editor: Editor, statement: Node, member: str) -> Edit:
@@ -101,9 +106,7 @@ def _is_guarded_import(editor: Editor, line: Node) -> bool:
 
 
 def _is_in_force(editor: Editor, binding: Binding, use: Node) -> bool:
-    """Whether an import stands at module level itself, before the use, and nothing closer has its name."""
-    if binding.kind is not Kind.IMPORT or not _is_plain(editor, binding.node):
-        return False
+    """Whether what an import in the module binds stands before the use, and nothing closer has its name."""
     before = editor.tree.order(binding.node) < editor.tree.order(_top(editor, use))
     return before and not _is_shadowed(editor, binding.name, use)
 

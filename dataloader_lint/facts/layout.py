@@ -99,7 +99,7 @@ def _holder(tree: Tree, node: Node) -> Node | None:
 
 def _alone(tree: Tree, holder: Node) -> Excerpt:
     first, last = _lines(tree)[id(holder)]
-    lines = split_lines(tree.text)[first - 1 : last]
+    lines = _text(tree)[first - 1 : last]
     is_indented = lines[0][:1].isspace()
     lines = [*([_HEAD] if is_indented else []), *lines, ""]
     module = parse("\n".join(lines))
@@ -116,7 +116,11 @@ def _whole(tree: Tree) -> Excerpt:
     imports = (statement for scope in tree.root.descend() for statement in scope.own(cst.ImportFrom))
     parts = [part for each in imports if not isinstance(each.names, cst.ImportStar) for part in each.names]
     twins = {id(node): node for node in (*tree.walk(tree.module), *parts)}
-    return Excerpt(tree.module, twins, 0, len(split_lines(tree.text)))
+    return Excerpt(tree.module, twins, 0, len(_text(tree)))
+
+
+def _text(tree: Tree) -> list[str]:
+    return tree.once(("text", id(tree.module)), lambda: split_lines(tree.text))
 
 
 def _lines(tree: Tree) -> dict[int, Lines]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
@@ -37,11 +38,15 @@ _MAX_HOPS = 2
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Given:
-    """An object that a loader is given to read, where the loader is made by one call in sight, or nobody knows."""
+    """An object that a loader is given to read, where the loader is made by one call in sight, or nobody knows.
+
+    `of` holds the `id` of the scope of each class that objects in it are of, by inheritance too.
+    """
 
     loader: Loader
     value: Value
     held: Inventory
+    of: frozenset[int]
 
 
 class Reach:
@@ -56,6 +61,7 @@ class Reach:
         self._loaders: dict[int, list[Loader]] = {}
         self._bare: dict[int, Inventory] = {}
         self._behind: dict[int, set[str]] = {}
+        self._heirs: dict[int, dict[int, set[str]]] = {}
 
     def given(self, module: ModuleFacts) -> list[Given]:
         """What the loaders of a module are given."""
@@ -63,7 +69,7 @@ class Reach:
         if key not in self._given:
             self._given[key] = []  # while it is worked out
             self._given[key] = [
-                Given(loader, value, held)
+                Given(loader, value, held, self._classes_in(held))
                 for written in self.workers.loaders(module)
                 for loader in self._by_caller(written)
                 for value in loader.values("dataset")
@@ -71,6 +77,9 @@ class Reach:
                 for held in self._held_by(loader, value)
             ]
         return self._given[key]
+
+    def _classes_in(self, held: Inventory) -> frozenset[int]:
+        return frozenset(id(base.scope) for klass in held.classes for base in self.ev.bases(klass).classes)
 
     def _held_by(self, loader: Loader, value: Value) -> Iterator[Inventory]:
         """What an object that a loader is given keeps; the transforms of one whose class is looked up by its name."""
@@ -102,20 +111,21 @@ class Reach:
                 given.loader
                 for module in self.around(klass.scope.module, self._names(klass))
                 for given in self.given(module)
-                if any(each.scope is klass.scope for held in given.held.classes for each in self.ev.bases(held).classes)
+                if id(klass.scope) in given.of
             ]
         return self._loaders[key]
 
     def _names(self, klass: Class) -> list[str]:
         """The names of a class and of the classes of its module that derive from it: an abstract one is never made."""
         module = klass.scope.module
-        found = {klass.node.name.value}
-        for scope in module.root.inner:
-            if isinstance(scope.node, cst.ClassDef) and scope.node.bases:
-                bases = self.ev.bases(Class(scope, self.ev.frame_of(module.root))).classes
-                if any(base.scope is klass.scope for base in bases):
-                    found.add(scope.node.name.value)
-        return sorted(found)
+        key = id(module)
+        if key not in self._heirs:
+            heirs = self._heirs[key] = defaultdict(set)
+            for scope in module.root.inner:
+                if isinstance(scope.node, cst.ClassDef) and scope.node.bases:
+                    for base in self.ev.bases(Class(scope, self.ev.frame_of(module.root))).classes:
+                        heirs[id(base.scope)].add(scope.node.name.value)
+        return sorted({klass.node.name.value, *self._heirs[key].get(id(klass.scope), ())})
 
     def around(self, module: ModuleFacts, names: Iterable[str]) -> list[ModuleFacts]:
         """The modules that can get at names of a module, itself first, and those that these import loaders from."""

@@ -97,11 +97,13 @@ def _readers(reach: Reach, klass: Class, names: list[str]) -> Iterator[_Reader]:
     home = klass.scope.module
     for module in reach.around(home, names):
         for given in reach.given(module) if module is home or not is_test(module) or is_test(home) else ():
-            heirs = tuple(
-                each
-                for each in given.held.classes
-                if any(base.scope is klass.scope for base in reach.ev.bases(each).classes)
-            )
+            heirs: tuple[Class, ...] = ()
+            if id(klass.scope) in given.of:
+                heirs = tuple(
+                    each
+                    for each in given.held.classes
+                    if any(base.scope is klass.scope for base in reach.ev.bases(each).classes)
+                )
             if heirs or (not given.held.classes and _may_be_any(given.value)):
                 yield _Reader(given.loader, given.value, heirs)
 

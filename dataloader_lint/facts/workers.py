@@ -88,6 +88,7 @@ class Workers:
         self._datasets: dict[int, bool] = {}
         self._functions: dict[int, list[WorkerFunction]] = {}
         self._mentions: dict[int, dict[str, set[str]]] = {}
+        self._using: dict[tuple[int, frozenset[str]], set[str]] = {}
 
     def is_dataset(self, klass: Class) -> bool:
         """Whether a class is a Dataset: by a base of a library, or by what it can do and a loader that gets it."""
@@ -169,7 +170,10 @@ class Workers:
         key = id(module)
         if key not in self._mentions:
             self._mentions[key] = {name: _words(module, each) for name, each in bindings_of(module.root).items()}
-        return that_use(self._mentions[key], wanted)
+        asked = (key, frozenset(wanted))
+        if asked not in self._using:
+            self._using[asked] = that_use(self._mentions[key], wanted)
+        return self._using[asked]
 
 
 def _words(module: ModuleFacts, bindings: list[Binding]) -> set[str]:
