@@ -1,7 +1,7 @@
 """How the nodes of a tree are laid out: where they stand, and how they are written.
 
-Trees are bare at first. Where something is to be said about a few nodes, LibCST parses only the functions or the
-statements at the top that hold them; for repairs it parses the whole text.
+Trees are bare at first. Where something is to be said about a few nodes or to be put in their place, LibCST parses the
+functions and the statements at the top that hold them, and the whole text only where these alone do not tell enough.
 """
 
 from __future__ import annotations
