@@ -174,11 +174,20 @@ def dict_comprehension(ev: Evaluator, node: cst.CSTNode, frame: Frame) -> Values
 
 
 def string(ev: Evaluator, node: cst.CSTNode, frame: Frame) -> Values:
-    if isinstance(node, cst.SimpleString | cst.ConcatenatedString):
-        content = node.evaluated_value
-        if content is not None:
-            return (Const(content),)
-    return (Typed("str"),)
+    pieces: list[str | bytes | None] = []
+    while isinstance(node, cst.ConcatenatedString):  # of its own accord LibCST goes as deep as there are pieces
+        pieces.append(_content(node.left))
+        node = node.right
+    pieces.append(_content(node))
+    texts = [piece for piece in pieces if isinstance(piece, str)]
+    if len(texts) == len(pieces):
+        return (Const("".join(texts)),)
+    parts = [piece for piece in pieces if isinstance(piece, bytes)]
+    return (Const(b"".join(parts)),) if len(parts) == len(pieces) else (Typed("str"),)
+
+
+def _content(node: cst.CSTNode) -> str | bytes | None:
+    return node.evaluated_value if isinstance(node, cst.SimpleString) else None
 
 
 def number(ev: Evaluator, node: cst.CSTNode, frame: Frame) -> Values:
