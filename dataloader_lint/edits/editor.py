@@ -10,19 +10,20 @@ import tokenize
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from typing import Any, TypeVar
-
-import libcst as cst
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from dataloader_lint.diagnostics import Fix, Position, TextEdit
 from dataloader_lint.edits.repair import Edit, RefusedError, Repair
 from dataloader_lint.edits.uses import names_in
-from dataloader_lint.facts.layout import Excerpt, excerpt
+from dataloader_lint.facts.layout import Excerpt, excerpt, import_parts, lines_of
 from dataloader_lint.facts.names import bindings_of
 from dataloader_lint.facts.tree import Node, Scope, Tree
 from dataloader_lint.source.bare import UnlikeError
 from dataloader_lint.source.decoding import line_starts, split_lines
 from dataloader_lint.source.parsing import code_of
+
+if TYPE_CHECKING:
+    import libcst as cst
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _INDENTATION = re.compile(r"[ \t\f]*")
@@ -136,7 +137,8 @@ class Editor:
         return self._line_starts[line] + position.column + shift
 
     def _part(self, node: Node) -> _Part:
-        inside = self._imports.get(id(node), node)
+        imports = self.once("imports", lambda: {id(part): statement for part, statement in import_parts(self.tree)})
+        inside = imports.get(id(node), node)
         if inside not in self.tree:
             raise RefusedError("a node of another file")
         try:
@@ -145,26 +147,8 @@ class Editor:
             raise RefusedError(f"LibCST sees something else here: {error}") from None
         key = id(found.module)
         if key not in self._parts:
-            self._parts[key] = _Part(found, self.text, self._lines)
+            self._parts[key] = _Part(found, self.tree)
         return self._parts[key]
-
-    @property
-    def _imports(self) -> dict[int, Node]:
-        """The import around each of the parts of one, which the tree does not hold as nodes; by `id`."""
-        return self.once(
-            "imports",
-            lambda: {
-                id(part): statement
-                for scope in self.tree.root.descend()
-                for statement in scope.own(cst.ImportFrom)
-                if not isinstance(statement.names, cst.ImportStar)
-                for part in statement.names
-            },
-        )
-
-    @property
-    def _lines(self) -> list[str]:
-        return self.once("lines", lambda: split_lines(self.text))
 
     @property
     def indent(self) -> str:
@@ -262,14 +246,14 @@ class _Part:
     and None where no number says it; it is None where all are the same.
     """
 
-    def __init__(self, excerpt: Excerpt, text: str, originals: list[str]) -> None:
+    def __init__(self, excerpt: Excerpt, tree: Tree) -> None:
         self.excerpt = excerpt
         nodes = list(excerpt.twins.values())
         signs = [sign for node in nodes for name in ("lpar", "rpar") for sign in _signs(node, name)]
         self.ranges = excerpt.ranges([*nodes, *signs])
         # LibCST drops a form feed that stands directly before a statement, and a carriage return alone at the end.
-        is_given_back = "\f" not in text and "\r" not in text
-        self.shifts = None if is_given_back else _shifts(excerpt, originals)
+        is_given_back = "\f" not in tree.text and "\r" not in tree.text
+        self.shifts = None if is_given_back else _shifts(excerpt, lines_of(tree))
 
 
 def _shifts(excerpt: Excerpt, originals: list[str]) -> dict[int, int | None]:

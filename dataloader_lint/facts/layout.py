@@ -99,7 +99,7 @@ def _holder(tree: Tree, node: Node) -> Node | None:
 
 def _alone(tree: Tree, holder: Node) -> Excerpt:
     first, last = _lines(tree)[id(holder)]
-    lines = _text(tree)[first - 1 : last]
+    lines = lines_of(tree)[first - 1 : last]
     is_indented = lines[0][:1].isspace()
     lines = [*([_HEAD] if is_indented else []), *lines, ""]
     module = parse("\n".join(lines))
@@ -113,13 +113,20 @@ def _alone(tree: Tree, holder: Node) -> Excerpt:
 
 
 def _whole(tree: Tree) -> Excerpt:
-    imports = (statement for scope in tree.root.descend() for statement in scope.own(cst.ImportFrom))
-    parts = [part for each in imports if not isinstance(each.names, cst.ImportStar) for part in each.names]
-    twins = {id(node): node for node in (*tree.walk(tree.module), *parts)}
-    return Excerpt(tree.module, twins, 0, len(_text(tree)))
+    nodes = (*tree.walk(tree.module), *(part for part, _ in import_parts(tree)))
+    return Excerpt(tree.module, {id(node): node for node in nodes}, 0, len(lines_of(tree)))
 
 
-def _text(tree: Tree) -> list[str]:
+def import_parts(tree: Tree) -> Iterator[tuple[Node, Node]]:
+    """The names that `from` imports take, which the tree does not hold as nodes, each with its import."""
+    for scope in tree.root.descend():
+        for statement in scope.own(cst.ImportFrom):
+            if not isinstance(statement.names, cst.ImportStar):
+                yield from ((part, statement) for part in statement.names)
+
+
+def lines_of(tree: Tree) -> list[str]:
+    """The lines of the text, without their ends."""
     return tree.once(("text", id(tree.module)), lambda: split_lines(tree.text))
 
 
