@@ -363,6 +363,7 @@ def test_lists_of_images_say_that_forked_workers_share_what_is_in_them(made: str
         ("bar = tqdm(train_loader)", "enumerate(bar)", "train_loader"),
         ("bar = wrapped(train_loader)", "bar", "train_loader"),
         ("loaders = {'train': train_loader}", "loaders['train']", "loaders['train']"),
+        ("made = make(data)", "enumerate(made)", "made"),
     ],
 )
 def test_a_loader_is_called_what_the_user_calls_it(bound: str, gone_through: str, name: str) -> None:
@@ -371,6 +372,8 @@ from torch.utils.data import DataLoader, DistributedSampler
 from tqdm import tqdm
 def wrapped(loader):
     return tqdm(loader) if verbose else loader
+def make(data):
+    return DataLoader(data, sampler=DistributedSampler(data))
 def fit(model, data):
     train_loader = DataLoader(data, sampler=DistributedSampler(data))
     {bound or "pass"}

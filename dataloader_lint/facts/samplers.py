@@ -45,8 +45,9 @@ class StuckSampler:
         if isinstance(node, cst.Name) and node in frame.scope.module.tree:
             call = next((each.value for each in resolve(node, frame.scope.module.tree) if each.value), node)
         if isinstance(call, cst.Call) and call is not self.found.made.call and depth:
-            named = (self._name_of(arg.value, depth - 1) for arg in call.args)
-            return next((name for name in named if name), "")
+            for arg in call.args:
+                if name := self._name_of(arg.value, depth - 1):
+                    return name
         if self.found.made not in self.found.loader.ev.values(node, frame):
             return ""
         if isinstance(node, cst.Subscript) and dotted(node.value):  # loaders[phase]
