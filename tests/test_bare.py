@@ -7,14 +7,11 @@ from pathlib import Path
 import libcst as cst
 import pytest
 
-import dataloader_lint
+from code_texts import every_file, text_of
 from dataloader_lint import lint_source
 from dataloader_lint.facts.analysis import Session
 from dataloader_lint.facts.tree import Tree
 from dataloader_lint.source.bare import UnlikeError, bare_tree, complete, is_bare
-
-FIXTURES = sorted((Path(__file__).parent / "fixtures").rglob("*.py"))
-OURS = sorted(Path(dataloader_lint.__file__).parent.rglob("*.py"))
 
 
 def kinds(tree: Tree) -> list[str]:
@@ -36,17 +33,9 @@ def assert_alike(text: str) -> None:
     assert all(one is other for one, other in zip(before, tree.walk(bare), strict=True))
 
 
-@pytest.mark.parametrize("path", FIXTURES, ids=lambda path: f"{path.parent.name}/{path.name}")
-def test_fixtures(path: Path) -> None:
-    text = path.read_bytes().decode()
-    if "\nmatch " in text or "    match " in text:
-        pytest.skip("has a match statement")
-    assert_alike(text)
-
-
-@pytest.mark.parametrize("path", OURS, ids=lambda path: f"{path.parent.name}/{path.name}")
-def test_our_own_code(path: Path) -> None:
-    assert_alike(path.read_text(encoding="utf-8"))
+@every_file
+def test_files(path: Path) -> None:
+    assert_alike(text_of(path))
 
 
 @pytest.mark.parametrize(

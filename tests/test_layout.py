@@ -7,14 +7,11 @@ from pathlib import Path
 import libcst as cst
 import pytest
 
-import dataloader_lint
+from code_texts import every_file, text_of
 from dataloader_lint.diagnostics import Position
 from dataloader_lint.facts.layout import Excerpt, code, excerpts, lay_out
 from dataloader_lint.facts.tree import Node, Tree
 from dataloader_lint.source.bare import bare_tree, is_bare
-
-FIXTURES = sorted((Path(__file__).parent / "fixtures").rglob("*.py"))
-OURS = sorted(Path(dataloader_lint.__file__).parent.rglob("*.py"))
 
 
 def places(tree: Tree, nodes: list[Node]) -> list[tuple[Position, Position] | None]:
@@ -35,17 +32,9 @@ def assert_same_places(text: str) -> None:
     assert is_bare(tree.module)  # nothing was laid out but for the parts
 
 
-@pytest.mark.parametrize("path", FIXTURES, ids=lambda path: f"{path.parent.name}/{path.name}")
-def test_fixtures(path: Path) -> None:
-    text = path.read_bytes().decode()
-    if "\nmatch " in text or "    match " in text:
-        pytest.skip("has a match statement")
-    assert_same_places(text)
-
-
-@pytest.mark.parametrize("path", OURS, ids=lambda path: f"{path.parent.name}/{path.name}")
-def test_our_own_code(path: Path) -> None:
-    assert_same_places(path.read_text(encoding="utf-8"))
+@every_file
+def test_files(path: Path) -> None:
+    assert_same_places(text_of(path))
 
 
 @pytest.mark.parametrize(
