@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from dataloader_lint.facts import hints, members
+from dataloader_lint.facts import classes, hints, members
 from dataloader_lint.facts.classes import AttributeBinding
 from dataloader_lint.facts.forms import Form, form_of, kind_of_filled
 from dataloader_lint.facts.growth import grown_as_local, grown_under_a_key, grows_in, grows_later
@@ -57,6 +57,8 @@ def _containers(dataset: Dataset, name: str, bindings: list[AttributeBinding]) -
     for binding in bindings:
         if binding.kind is Kind.AUGMENTED or binding in lost:
             continue
+        if replacing and not shown and _is_worked_out_from_itself(binding):
+            continue  # of the array that has taken the place of the list
         values = _given(ev, binding, members.bound(ev, binding, dataset.self_value))
         if is_wrapped(dataset, binding, values):
             continue
@@ -130,6 +132,15 @@ def _is_of_array(dataset: Dataset, binding: AttributeBinding) -> bool:
             return True
         source = _source(source)
     return False
+
+
+def _is_worked_out_from_itself(binding: AttributeBinding) -> bool:
+    """`self.names = self.names[first:last]`."""
+    own = f"{classes.receiver_name(binding.method)}.{binding.name}"
+    source = _source(binding.value) if not binding.path else None
+    while source is not None and dotted(source) != own:
+        source = _source(source)
+    return source is not None
 
 
 def _source(node: cst.BaseExpression | None) -> cst.BaseExpression | None:
