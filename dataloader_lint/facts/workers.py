@@ -38,7 +38,7 @@ HANDED_TO_WORKERS = ("collate_fn", "worker_init_fn")
 # Bounds: what they cut off is not known to run in workers.
 MAX_FUNCTIONS = 200
 MAX_FRAMES = 2
-MAX_STEPS = 4_000  # of evaluation, for one module
+MAX_CALLS = 800  # in these functions; what evaluation costs would depend on what is worked out already
 MAX_USERS = 60
 MAX_LEVELS = 3
 MAX_CARRIED = 4  # from the file of a class over its heirs and the packages that hand them on
@@ -231,11 +231,11 @@ class _Closure:
                     if isinstance(callee, Class) and callee.scope.module is not module:
                         if self.workers.is_dataset(callee):
                             self._dataset(Made(callee, call, frame))
-        last_step = self.ev.steps + MAX_STEPS
+        calls = 0
         for each in self.found:  # grows while it is gone through
-            if self.ev.steps > last_step:
+            calls += self._follow(each)
+            if calls > MAX_CALLS:
                 break
-            self._follow(each)
         return self.found
 
     def _dataset(self, value: Value) -> None:
@@ -345,10 +345,11 @@ class _Closure:
         argument = caller.argument if caller is not None else self._argument
         self.found.append(WorkerFunction(scope, frame, caller, argument))
 
-    def _follow(self, function: WorkerFunction) -> None:
-        """What one function runs."""
+    def _follow(self, function: WorkerFunction) -> int:
+        """What one function runs. Gives the number of its calls."""
         scope, frame = function.scope, function.frame
-        for call in scope.within(cst.Call):
+        calls = list(scope.within(cst.Call))
+        for call in calls:
             if not given_by_strangers(self.ev, call.func, frame):
                 for callee in self.ev.values(call.func, frame):
                     self._call(callee, call, function)
@@ -357,6 +358,7 @@ class _Closure:
             self._uses(subscript.value, "__getitem__", function)
         for iterable in (*_iterables(scope, cst.For), *_iterables(scope, cst.CompFor)):
             self._uses(iterable, "__iter__", function)
+        return len(calls)
 
     def _call(self, callee: Value, call: cst.Call, function: WorkerFunction) -> None:
         frame = function.frame
