@@ -57,6 +57,8 @@ def calls_of(ev: Evaluator, project: Project, function: Scope) -> tuple[tuple[cs
     for module in (home, *project.callers(home, outside, kind)):
         for each in names:
             for call in module.calls_named(each):
+                if klass is None and not _may_be_of_module(call.func, module):
+                    continue
                 looked_at += 1
                 if looked_at > 8 * MAX_CALLS or len(found) >= MAX_CALLS:
                     return tuple(found)
@@ -69,6 +71,21 @@ def calls_of(ev: Evaluator, project: Project, function: Scope) -> tuple[tuple[cs
     if not found and name == "__init__" and klass is not None:
         return _calls_by_other_names(ev, project, function, klass)
     return tuple(found)
+
+
+def _may_be_of_module(func: cst.BaseExpression, module: ModuleFacts) -> bool:
+    """Whether what is called may be a function of a module: `get(name)`, `utils.get(name)`, but not `row.get(name)`.
+
+    A cheap look before the evaluation.
+    """
+    if isinstance(func, cst.Name):
+        return True
+    while isinstance(func, cst.Attribute):
+        func = func.value
+    if not isinstance(func, cst.Name):
+        return False
+    bindings = resolve(func, module.tree)
+    return not bindings or any(each.kind is Kind.IMPORT for each in bindings)
 
 
 def _calls_by_other_names(

@@ -13,7 +13,8 @@ import libcst as cst
 from dataloader_lint.facts import callers, calls, classes, containers, expressions, members, parameters
 from dataloader_lint.facts.branches import in_force, is_reached
 from dataloader_lint.facts.extras import Extras
-from dataloader_lint.facts.names import Binding, Kind, bindings_of, resolve, star_imports
+from dataloader_lint.facts.module import ModuleFacts
+from dataloader_lint.facts.names import Binding, Kind, bindings_of, dotted, resolve, star_imports
 from dataloader_lint.facts.narrowing import narrowed
 from dataloader_lint.facts.project import Project
 from dataloader_lint.facts.tree import COMPREHENSIONS, Scope
@@ -41,7 +42,6 @@ MAX_NESTING = 90
 MAX_NESTING_OF_KEYS = 45  # each level of these takes more of Python's stack
 MAX_DEPTH = 4
 K = TypeVar("K")
-_NEVER = 1_000_000
 
 
 class Evaluation:
@@ -54,7 +54,11 @@ class Evaluation:
         self.steps = 0
         self.deadline = float("inf")  # in CPU time of this thread
         self._last_step = 0
-        self._low = _NEVER  # the outermost running question that has cut off what is being worked out
+        self._cuts = 0  # a bit for the depth of each running question that has cut off what is being worked out
+        # Answers that such questions cut short, good for as long as these are running: by question, and by the depth of
+        # the innermost of them.
+        self._interim: dict[tuple[object, int], tuple[object, Values, int]] = {}
+        self._resting_on: dict[int, list[tuple[object, int]]] = {}
         self._entered: dict[tuple[int, int, int, Value | None], tuple[Frame, Frame]] = {}
         self._methods: dict[tuple[int, Value], Frame] = {}
         self._attributes: dict[tuple[Value, str], Values] = {}
@@ -100,32 +104,46 @@ class Evaluation:
     def _solve(
         self, key: tuple[object, int], memo: dict[K, Values], memo_key: K, work_out: Callable[[], Values]
     ) -> Values:
-        """Work out the answer to a question and remember it, unless a cycle cut it short."""
+        """Work out the answer to a question and remember it.
+
+        What a cycle cut short is good for its own head; for others on the way there, until the head is answered.
+        """
         depth = len(self._running)
         if not depth:
             self._last_step = self.steps + MAX_STEPS
         if key in self._running:
             return self._cut(self._running[key])
+        interim = self._interim.get(key)
+        if interim is not None and interim[0] is memo:
+            self._cuts |= interim[2]
+            return interim[1]
         if self.steps > self._last_step or depth > MAX_NESTING:
             return self._cut(0)
         started = self.steps
         self.steps += 1
         if not self.steps & 255:
             self.check_time()
-        before, self._low = self._low, _NEVER
+        before, self._cuts = self._cuts, 0
         self._running[key] = depth
         try:
             result = work_out()
         finally:
-            del self._running[key]
-        # What a cycle cut short is good for its own head, and for nobody on the way there; but what has used up most of
-        # what a question may cost would do so for whoever asks.
-        if self._low >= depth or self.steps - started > TOO_MANY_STEPS:
+            self._end(key, depth)
+        above = self._cuts & ((1 << depth) - 1)
+        if not above or self.steps - started > TOO_MANY_STEPS:  # it would use up as much for whoever asks
             memo[memo_key] = result
-            self._low = before
+            self._cuts = before
         else:
-            self._low = min(before, self._low)
+            self._interim[key] = (memo, result, above)
+            self._resting_on.setdefault(above.bit_length() - 1, []).append(key)
+            self._cuts = before | above
         return result
+
+    def _end(self, key: tuple[object, int], depth: int) -> None:
+        """A question is answered, and what rested on its being open with it."""
+        del self._running[key]
+        for each in self._resting_on.pop(depth, ()):
+            self._interim.pop(each, None)
 
     def check_time(self) -> None:
         """Raise TooMuchError once the time for a file has run out."""
@@ -134,7 +152,7 @@ class Evaluation:
 
     def _cut(self, depth: int) -> Values:
         """The answer to a question that is being worked out already, `depth` questions from the outside."""
-        self._low = min(self._low, depth)
+        self._cuts |= 1 << depth
         return NOTHING_KNOWN
 
     def bases(self, klass: Class) -> classes.Bases:
@@ -188,6 +206,24 @@ class Evaluation:
             return (Library(self.extras.library_name(f"{binding.imported}.{binding.member}")),)
         return self.member(scope, binding.member)
 
+    def library_name(self, node: cst.BaseExpression, module: ModuleFacts) -> str:
+        """What a chain of names stands for in a library: `PIL.Image.open` for `Image.open`. Opens no other module.
+
+        Empty where it does not begin with what one import takes from a library.
+        """
+        chain = dotted(node)
+        while isinstance(node, cst.Attribute):
+            node = node.value
+        bindings = resolve(node, module.tree) if chain and isinstance(node, cst.Name) else []
+        if len(bindings) != 1 or bindings[0].kind is not Kind.IMPORT:
+            return ""
+        binding = bindings[0]
+        whole = f"{binding.imported}.{binding.member}".lstrip(".") if binding.member is not None else ""
+        if any(self.project.locate(each, module, binding.level) for each in (binding.imported, whole) if each):
+            return ""
+        taken = next((each.name for each in self.imported(binding) if isinstance(each, Library)), "")
+        return f"{taken}{chain[len(binding.name) :]}" if taken else ""
+
     def callers(self, function: Scope) -> tuple[tuple[cst.Call, Frame, Values], ...]:
         """The calls in sight that surely run a function."""
         key = id(function)
@@ -204,11 +240,11 @@ class Evaluation:
             key = (id(scope), hash(name))
             if key in self._running:
                 return self._cut(self._running[key])
-            self._running[key] = len(self._running)
+            depth = self._running[key] = len(self._running)
             try:
                 return merge(*(self.binding(each, self._home(each, frame)) for each in found))
             finally:
-                del self._running[key]
+                self._end(key, depth)
         submodule = self.project.submodule(scope, name)
         if submodule is not None:
             return (Module(submodule),)
@@ -230,7 +266,7 @@ class Evaluation:
         if key in self._running:
             self._cut(self._running[key])
             return None
-        self._running[key] = len(self._running)
+        depth = self._running[key] = len(self._running)
         try:
             if bindings_of(scope).get(name):
                 return self.member(scope, name)
@@ -239,7 +275,7 @@ class Evaluation:
                 if found is not None:
                     return found
         finally:
-            del self._running[key]
+            self._end(key, depth)
         return None
 
     def name(self, node: cst.CSTNode, frame: Frame) -> Values:
@@ -312,11 +348,11 @@ class Evaluation:
         key = (hash(value), -1)
         if key in self._running:
             return self._cut(self._running[key])
-        self._running[key] = len(self._running)
+        depth = self._running[key] = len(self._running)
         try:
             return containers.element(self, value)
         finally:
-            del self._running[key]
+            self._end(key, depth)
 
     def item(self, value: Value, index: object) -> Values:
         """What `value[index]` can be; `index` is ABSENT where it is no constant."""

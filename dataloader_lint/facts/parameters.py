@@ -95,8 +95,8 @@ def passed(ev: Evaluator, param: cst.Param, frame: Frame) -> Values:
 def _from_callers(ev: Evaluator, scope: Scope, param: cst.Param, receiver: Value | None) -> Values:
     if param.star:
         return ()
-    found: list[Values] = []
-    others: list[Values] = []  # from calls for objects of a sibling class, which tell of its objects alone
+    own: list[Frame] = []
+    others: list[Frame] = []  # of calls for objects of a sibling class, which tell of its objects alone
     if isinstance(scope.node, cst.Lambda):
         return _mapped_over(ev, scope)
     for call, frame, callees in ev.callers(scope):
@@ -104,9 +104,8 @@ def _from_callers(ev: Evaluator, scope: Scope, param: cst.Param, receiver: Value
             entered_frame = entered_by(ev, scope, callee, call, frame)
             if entered_frame is None or (frame.scope is scope and _hands_on_part(param, entered_frame)):
                 continue
-            is_own = _may_be_same(ev, receiver, entered_frame.receiver)
-            (found if is_own else others).append(passed(ev, param, entered_frame))
-    return merge(*(found or others))
+            (own if _may_be_same(ev, receiver, entered_frame.receiver) else others).append(entered_frame)
+    return merge(*(passed(ev, param, each) for each in own or others))
 
 
 def _may_be_same(ev: Evaluator, one: Value | None, other: Value | None) -> bool:
