@@ -44,6 +44,8 @@ _SUBJECTS = (
     (STORES, (b"h5py", b"lmdb", b"openslide", b"rasterio", b"open_file(", b"sqlite3", b"tarfile", b"zipfile")),
     (THREADS, (b"_NUM_THREADS", b"set_num_threads")),
 )
+# Of files that are about moves or transforms and hold nothing of loaders.
+_SPOKEN = ((DEVICES, (b".cuda(", b".to(")), (TRANSFORMS, (b"lambda",)))
 _LEADING = (
     b"class Compose",
     b"Compose(",
@@ -90,6 +92,12 @@ def subjects(source: bytes, words: tuple[bytes, ...] = ()) -> frozenset[str]:
             if any(word in source for word in _MOVING) or re.search(_BATCHES, source):
                 found.add(TRANSFERS)
     return frozenset(found)
+
+
+def words_about(about: frozenset[str]) -> frozenset[bytes]:
+    """Words of which a statement holds one that is about such subjects, none of which is loading itself."""
+    texts = [text for subject, several in (*_SUBJECTS, *_SPOKEN) if subject in about for text in several]
+    return frozenset(text.rstrip(b"(").rpartition(b".")[2].rpartition(b" ")[2] for text in texts)
 
 
 def may_matter(source: bytes, words: tuple[bytes, ...] = ()) -> bool:

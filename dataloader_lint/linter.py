@@ -184,7 +184,7 @@ def examine(
     try:
         if len(text) > MAX_LENGTH:
             raise TooMuchError(f"this file is longer than {MAX_LENGTH:,} characters", "split it up, or exclude it")
-        if about.isdisjoint(ON_ITS_OWN) and not session.leads_to(filename, text):
+        if about.isdisjoint(ON_ITS_OWN) and not session.leads_to(filename, text, about):
             return Examined([], is_spared=True)
         examined = _examined(session, text, filename, settings, rules)
         if any(one.code == INTERNAL_ERROR for one in examined.diagnostics):

@@ -4,7 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from dataloader_lint.gate import DEVICES, LOADING, MEMOISING, OPENCV, RANDOM, THREADS, TRANSFERS, may_matter, subjects
+from dataloader_lint.gate import (
+    DEVICES,
+    LOADING,
+    MEMOISING,
+    OPENCV,
+    RANDOM,
+    STORES,
+    THREADS,
+    TRANSFERS,
+    TRANSFORMS,
+    may_matter,
+    subjects,
+    words_about,
+)
 
 
 @pytest.mark.parametrize(
@@ -60,3 +73,10 @@ def test_what_a_file_is_about(source: bytes, about: set[str]) -> None:
 def test_words_of_the_settings_are_about_loading() -> None:
     assert subjects(b"FastReader(data)") == set()
     assert subjects(b"FastReader(data)", (b"FastReader",)) == {LOADING}
+
+
+def test_words_of_subjects_beside_loading() -> None:
+    assert words_about(frozenset({OPENCV, DEVICES})) == {b"cv2", b"cuda", b"to"}
+    assert words_about(frozenset({MEMOISING, TRANSFORMS})) == {b"lru_cache", b"cache", b"lambda"}
+    assert words_about(frozenset({RANDOM})) == {b"default_rng", b"RandomState", b"Random", b"Generator"}
+    assert words_about(frozenset({STORES})) >= {b"h5py", b"open_file"}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dataloader_lint.facts.outline import outline, statements, that_use
+from dataloader_lint.facts.outline import defined_about, outline, statements, that_use
 from dataloader_lint.facts.search_paths import added_folders
 from dataloader_lint.facts.sources import Source, Sources
 from dataloader_lint.gate import Gate
@@ -84,6 +84,26 @@ def test_what_names_mention() -> None:
     assert that_use(found, {b"hidden"}) >= {b"hidden"}
     assert that_use(found, {b"big"}) == {b"Faces", b"first", b"second", b"last"}
     assert that_use(found, {b"nothing"}) == set()
+
+
+@pytest.mark.parametrize(
+    "taken",
+    [
+        b"import cv2",
+        b"import os, cv2 as cv",
+        b"from cv2 import (\n    imread,\n    resize as scale,\n)",
+        b"try:\n    import cv2 as cv\nexcept ImportError:\n    cv = None",
+    ],
+    ids=["whole", "renamed", "members", "tried"],
+)
+@pytest.mark.parametrize("use", [b"cv2.imread(path)", b"cv.imread(path)", b"imread(path)", b"scale(imread(path))"])
+def test_what_is_about_something(taken: bytes, use: bytes) -> None:
+    text = taken + b"\n\ndef read(path):\n    return " + use
+    text += b"\n\nclass Images:\n    def get(self, i):\n        return read(i)\n\ndef count(): return 1\n"
+    bound = {b"cv2", b"cv", b"imread", b"scale"}.intersection(taken.replace(b",", b" ").split())
+    is_used = bool(bound.intersection(use.replace(b".", b" ").replace(b"(", b" ").split())) or b"cv2" in use
+    found = defined_about(text, frozenset({b"cv2"}))
+    assert found - bound == ({b"read", b"Images"} if is_used else set())
 
 
 @pytest.fixture

@@ -26,7 +26,7 @@ from dataloader_lint.facts.loaders import Loader, loaders_in
 from dataloader_lint.facts.local_datasets import LocalDataset, local_datasets
 from dataloader_lint.facts.module import ModuleFacts
 from dataloader_lint.facts.opencv import OpenCV
-from dataloader_lint.facts.outline import defined
+from dataloader_lint.facts.outline import defined_about
 from dataloader_lint.facts.pinning import UselessPin, unpinned_moves, useless_pins
 from dataloader_lint.facts.project import Project
 from dataloader_lint.facts.reach import Reach
@@ -41,7 +41,7 @@ from dataloader_lint.facts.threads import LateLimit, ThreadCall, late_limits, li
 from dataloader_lint.facts.tree import Tree
 from dataloader_lint.facts.unpicklable import KeptFunction, kept_functions
 from dataloader_lint.facts.workers import Workers
-from dataloader_lint.gate import Gate
+from dataloader_lint.gate import Gate, words_about
 from dataloader_lint.settings import Settings
 
 # Seconds of CPU time that one file may take. Real files take one or two, the largest of torch some ten.
@@ -106,16 +106,16 @@ class Session:
         self.reach = Reach(self.workers)
         self.imports = Imports(self.project)
 
-    def leads_to(self, path: str, text: str) -> bool:
-        """Whether loaders lead to a file with the given text, which is not opened for this.
+    def leads_to(self, path: str, text: str, about: frozenset[str]) -> bool:
+        """Whether loaders lead to what a file with the given text has to say about some subjects.
 
         They do where the file may define a Dataset, where workers run what stands in it, or what they are given keeps
-        it. Raises TooMuchError as the facts of `analyse` do.
+        it. The file is not opened for this. Raises TooMuchError as the facts of `analyse` do.
         """
         full, content = os.path.abspath(path), text.encode("utf-8", "surrogatepass")
         self._begin(full)
         return self.project.may_define_datasets(full, content) or self.reach.leads_to(
-            full, [name.decode("utf-8", "replace") for name in defined(content)]
+            full, [name.decode("utf-8", "replace") for name in defined_about(content, words_about(about))]
         )
 
     def _begin(self, path: str) -> None:

@@ -105,6 +105,8 @@ def arrays_of(dataset: Dataset) -> Iterator[KeptArray]:
         use = dataset.reads.of(name)
         if use.indexed < Level.KEY and use.queried < Level.KEY and not use.is_length:
             continue
+        if not any(binding.node in tree for binding in bindings):
+            continue
         for binding in bindings:
             found = next(_kept(dataset, binding, use), None)
             if found is not None:

@@ -8,6 +8,7 @@ import libcst as cst
 
 from dataloader_lint.facts.branches import Condition, is_reached, on_the_way
 from dataloader_lint.facts.datasets import dataset_kind
+from dataloader_lint.facts.evaluate import Evaluation
 from dataloader_lint.facts.module import ModuleFacts
 from dataloader_lint.facts.reach import Reach
 from dataloader_lint.facts.tree import Node, Scope, function_scope, positional_of
@@ -69,8 +70,8 @@ class CudaCall:
 
 def cuda_in_workers(reach: Reach, module: ModuleFacts) -> list[CudaCall]:
     """The functions of a module that start CUDA in workers, each at the first call that does."""
-    candidates = [call for call in module.all_calls() if _is_candidate(call)]
     workers = reach.workers
+    candidates = [call for call in module.all_calls() if _is_candidate(workers.ev, call, module)]
     names = {name for call in candidates if (name := _top_name(module, call))}
     if not names:
         return []
@@ -88,13 +89,29 @@ def cuda_in_workers(reach: Reach, module: ModuleFacts) -> list[CudaCall]:
     return sorted(found.values(), key=lambda one: module.tree.order(one.call))
 
 
-def _is_candidate(call: cst.Call) -> bool:
-    """A cheap look before the evaluation."""
+def _is_candidate(ev: Evaluation, call: cst.Call, module: ModuleFacts) -> bool:
+    """A cheap look before worker code is followed."""
     if isinstance(call.func, cst.Attribute):
         name = call.func.attr.value
-        if (name in _METHODS and (name != "to" or call.args)) or name in _STARTING:
+        if name == "to":
+            positional = positional_of(call)
+            if positional and _may_be_cuda(ev, positional[0], module):
+                return True
+        elif name in _METHODS or name in _STARTING:
             return True
-    return any(arg.keyword is not None and arg.keyword.value in _DEVICE_KEYWORDS for arg in call.args)
+    return any(
+        arg.keyword is not None and arg.keyword.value in _DEVICE_KEYWORDS and _may_be_cuda(ev, arg.value, module)
+        for arg in call.args
+    )
+
+
+def _may_be_cuda(ev: Evaluation, node: cst.BaseExpression, module: ModuleFacts) -> bool:
+    """Whether a device may be CUDA by the looks of it: `"cpu"` and `torch.float` are not."""
+    if isinstance(node, cst.Call) and node.args and ev.library_name(node.func, module) == "torch.device":
+        return _may_be_cuda(ev, node.args[0].value, module)
+    if isinstance(node, cst.SimpleString):
+        return "cuda" in node.value
+    return not ev.library_name(node, module)
 
 
 def _top_name(module: ModuleFacts, node: Node) -> str:

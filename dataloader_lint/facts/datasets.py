@@ -82,7 +82,7 @@ class Dataset:
         tree = self.klass.scope.module.tree
         found: dict[tuple[int, str], SampleStorage] = {}
         for dataset in (*self._readers_elsewhere(), self):
-            for stored in sample_storage(dataset, form):
+            for stored in sample_storage(dataset, form, tree):
                 if stored.node in tree:
                     found.setdefault((id(stored.node), stored.name), stored)
         return list(found.values())
@@ -246,7 +246,7 @@ def construction_of(ev: Evaluator, klass: Class, bases: Bases) -> tuple[Scope, .
     """The functions of the class and its bases that making an object runs, `__init__` first, in calling order."""
     start = [classes.find_method(ev, bases.classes, name) for name in ("__init__", "__post_init__")]
     if start[0] is None:  # the constructor is that of a library's base
-        start.extend(_run_by_libraries(ev, bases))
+        start.extend(run_by_libraries(ev, bases))
     return _run_by(ev, bases, [method.scope for method in start if method is not None])
 
 
@@ -311,10 +311,10 @@ def calls_on_self(ev: Evaluator, scope: Scope, bases: Bases) -> Iterator[tuple[F
             if found is not None:
                 yield found, call
             elif name == "__init__":
-                yield from ((each, call) for each in _run_by_libraries(ev, bases))
+                yield from ((each, call) for each in run_by_libraries(ev, bases))
 
 
-def _run_by_libraries(ev: Evaluator, bases: Bases) -> list[Function]:
+def run_by_libraries(ev: Evaluator, bases: Bases) -> list[Function]:
     """The methods that the constructors of libraries' bases run: `process` of a Dataset of torch_geometric."""
     found = (
         classes.find_method(ev, bases.classes, name)

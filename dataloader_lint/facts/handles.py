@@ -10,13 +10,14 @@ import libcst as cst
 from dataloader_lint.facts import classes, keywords
 from dataloader_lint.facts.branches import tests_around
 from dataloader_lint.facts.datasets import WRAPPERS
+from dataloader_lint.facts.evaluate import Evaluation
 from dataloader_lint.facts.kept import Holding, Kept
 from dataloader_lint.facts.library_objects import HANDLES
 from dataloader_lint.facts.loaders import Loader
 from dataloader_lint.facts.making import Step
 from dataloader_lint.facts.module import ModuleFacts
 from dataloader_lint.facts.reach import Reach
-from dataloader_lint.facts.tree import Node, Scope, parameters
+from dataloader_lint.facts.tree import Node, Scope, Tree, parameters
 from dataloader_lint.facts.unpicklable import may_pickle
 from dataloader_lint.facts.values import ABSENT, Class, Const, Evaluator, Frame, Made, Sequence, constant
 
@@ -24,6 +25,7 @@ from dataloader_lint.facts.values import ABSENT, Class, Const, Evaluator, Frame,
 _SAME_HANDLE = frozenset({"csv.DictReader", "csv.reader", "io.BufferedReader", "io.TextIOWrapper"})
 _CLOSING = frozenset({"close", "release", "shutdown", "terminate"})
 _OPENING = frozenset(name.rpartition(".")[2] for name in HANDLES)
+_METHODS = frozenset({"open", "begin", "cursor"})  # of objects; the others are functions of libraries
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,7 +63,7 @@ class KeptHandle:
 
 def kept_handles(reach: Reach, module: ModuleFacts) -> list[KeptHandle]:
     """The handles that are opened in this module and kept by Datasets when workers are started."""
-    candidates = _candidates(module)
+    candidates = _candidates(reach.ev, module)
     if not candidates:
         return []
     found: dict[int, KeptHandle] = {}
@@ -69,12 +71,12 @@ def kept_handles(reach: Reach, module: ModuleFacts) -> list[KeptHandle]:
     names = reach.workers.names_holding(module, candidates)
     for kept, owner in reach.kept_around(module, names):
         kind = _kind(reach.ev, kept)
-        if not kind or any(
-            name not in _SAME_HANDLE and name.rpartition(".")[2] not in WRAPPERS for name in kept.path.through
-        ):
+        if not kind or not all(map(_hands_on, kept.path.through)):
             continue
         node = _opening(reach.ev, kept)
-        if node not in module.tree or id(node) in found or _is_dropped(kept, node, module):
+        if node not in module.tree or id(node) in found or _is_dropped(node, module):
+            continue
+        if any(_lets_go(holding) for holding in kept.path.holdings):
             continue
         if isinstance(owner, Loader):
             if not may_pickle(owner):
@@ -109,9 +111,13 @@ def _is_archive(ev: Evaluator, value: Made) -> bool:
     known = constant(ev.values(given, value.frame))
     if known is not None:
         return isinstance(known.value, str) and known.value.endswith(".npz")
+    return _ends_as_archive(given, value.frame.scope.module.tree)
+
+
+def _ends_as_archive(path: cst.BaseExpression, tree: Tree) -> bool:
     texts = [
         text.evaluated_value if isinstance(text, cst.SimpleString) else text.value
-        for text in value.frame.scope.module.tree.walk(given)
+        for text in tree.walk(path)
         if isinstance(text, cst.SimpleString | cst.FormattedStringText)
     ]
     return bool(texts) and isinstance(texts[-1], str) and texts[-1].endswith(".npz")
@@ -176,18 +182,21 @@ def _argument(ev: Evaluator, call: cst.Call, frame: Frame, name: str, position: 
     return None
 
 
-def _is_dropped(kept: Kept, node: Node, module: ModuleFacts) -> bool:
-    """Whether the handle is closed, or no longer kept, before there are workers."""
+def _hands_on(library: str) -> bool:
+    """Whether an object of a library keeps the handle that it is given."""
+    return library in _SAME_HANDLE or library.rpartition(".")[2] in WRAPPERS
+
+
+def _is_dropped(node: Node, module: ModuleFacts) -> bool:
+    """Whether a handle is closed where it is opened: by a `with` block, or in the same function."""
     tree = module.tree
     parent = tree.parent(node)
     if isinstance(parent, cst.WithItem):
         return True
-    if isinstance(parent, cst.Assign) and any(
+    return isinstance(parent, cst.Assign) and any(
         isinstance(each.target, cst.Name) and _is_closed(tree.scope_of(node), each.target.value, "")
         for each in parent.targets
-    ):
-        return True
-    return any(_lets_go(holding) for holding in kept.path.holdings)
+    )
 
 
 def _is_optional(holding: Holding) -> bool:
@@ -255,9 +264,42 @@ def _is_it(node: cst.CSTNode, owner: str, attribute: str) -> bool:
     )
 
 
-def _candidates(module: ModuleFacts) -> list[cst.CSTNode]:
+def _candidates(ev: Evaluation, module: ModuleFacts) -> list[cst.CSTNode]:
     """A cheap look before the search: calls by the names that open things, generators that are kept."""
-    return [*(call for name in _OPENING for call in module.calls_named(name)), *_kept_generators(module)]
+    calls = (call for name in _OPENING for call in module.calls_named(name))
+    return [*(call for call in calls if _may_be_kept(ev, call, module)), *_kept_generators(module)]
+
+
+def _may_be_kept(ev: Evaluation, call: cst.Call, module: ModuleFacts) -> bool:
+    """Whether a call may open something that lives on, as `Image.open(path)` and `json.load(open(path))` do not."""
+    opened = ev.library_name(call.func, module)
+    if (opened and opened not in HANDLES) or _is_dropped(call, module) or _is_own_method(call, module):
+        return False
+    if opened == "numpy.load" and not _may_be_archive(ev, call, module):
+        return False
+    above = module.tree.parent(call)
+    taker = module.tree.parent(above) if isinstance(above, cst.Arg) else None
+    taken_by = ev.library_name(taker.func, module) if isinstance(taker, cst.Call) else ""
+    return not taken_by or _hands_on(taken_by)
+
+
+def _may_be_archive(ev: Evaluation, call: cst.Call, module: ModuleFacts) -> bool:
+    """Whether `np.load` may be given an .npz file: its path says so, or has a name."""
+    if not call.args:
+        return False
+    path = call.args[0].value
+    if isinstance(path, cst.Name | cst.Attribute):
+        return ev.project.speaks_of(module, ".npz")
+    return _ends_as_archive(path, module.tree)
+
+
+def _is_own_method(call: cst.Call, module: ModuleFacts) -> bool:
+    """`self.load(path)`: a method of the user's own that is called like a library's function."""
+    func = call.func
+    if not isinstance(func, cst.Attribute) or func.attr.value in _METHODS or not isinstance(func.value, cst.Name):
+        return False
+    scope = module.tree.scope_of(call).function
+    return scope is not None and classes.receiver_name(scope) == func.value.value
 
 
 def _kept_generators(module: ModuleFacts) -> Iterator[cst.CSTNode]:

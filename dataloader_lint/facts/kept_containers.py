@@ -17,7 +17,7 @@ from dataloader_lint.facts.names import Kind, dotted, resolve
 from dataloader_lint.facts.rebinding import is_object, lost_bindings, replaces, surely_replaces
 from dataloader_lint.facts.scripts import is_test
 from dataloader_lint.facts.told_apart import is_told_apart
-from dataloader_lint.facts.tree import Scope
+from dataloader_lint.facts.tree import Scope, Tree
 from dataloader_lint.facts.values import UNKNOWN, Const, Evaluator, Made, Mapping, Sequence, Typed, Value, Values, merge
 from dataloader_lint.facts.wrapped import is_wrapped
 
@@ -40,10 +40,14 @@ class Container:
     grows: bool
 
 
-def containers_of(dataset: Dataset) -> Iterator[Container]:
-    """The lists and dicts that a Dataset keeps; an attribute that can be either counts as both."""
+def containers_of(dataset: Dataset, tree: Tree) -> Iterator[Container]:
+    """The lists and dicts that a Dataset keeps; an attribute that can be either counts as both.
+
+    Of those that worker code may read for a sample or for the length, and that some statement of the tree binds.
+    """
     for name, bindings in dataset.bound().items():
-        yield from _containers(dataset, name, bindings)
+        if dataset.reads.of(name).is_of_samples and any(binding.node in tree for binding in bindings):
+            yield from _containers(dataset, name, bindings)
 
 
 def _containers(dataset: Dataset, name: str, bindings: list[AttributeBinding]) -> list[Container]:

@@ -16,6 +16,7 @@ _STATEMENT = re.compile(rb"\n(?=[^\s#)\]}])")
 _DEFINED = re.compile(rb"\n[ \t]*(?:async[ \t]+def|def|class)[ \t]+(\w+)|\n(\w+)[ \t]*(?::[^=\n]*)?=[^=]")
 _HEAD = re.compile(rb"\n(?:async[ \t]+)?(?:def|class)\b")
 _IMPORT = re.compile(rb"\n(?:from|import)\b")
+_INDENTED_IMPORT = re.compile(rb"\n[ \t]+((?:from|import)\b[^\n]*)")
 _WORDS = bytes(byte if byte >= 0x80 or chr(byte).isalnum() or byte == ord("_") else ord(" ") for byte in range(256))
 
 W = TypeVar("W", str, bytes)
@@ -85,6 +86,19 @@ def defined(source: bytes) -> frozenset[bytes]:
             names = (match[1] or match[2] for match in _DEFINED.finditer(text, start, end))
             found.update(islice(names, 1) if _HEAD.match(text, start, end) else names)
     return frozenset(found)
+
+
+def defined_about(source: bytes, words: AbstractSet[bytes]) -> frozenset[bytes]:
+    """The names that a module defines at its top and that lead to one of the words, be it through an import of it."""
+    text = b"\n" + source
+    parts = statements(source)
+    imports = [text[each.start : each.end] for each in parts if _IMPORT.match(text, each.start, each.end)]
+    imports += _INDENTED_IMPORT.findall(text)  # under `try` or `if`
+    sought = set(words)
+    for each in map(words_of, imports):
+        if not words.isdisjoint(each):
+            sought.update(name for name, _ in _imported(each))
+    return defined(source).intersection(that_use(outline(source, parts), sought))
 
 
 def that_use(mentions: Mapping[W, AbstractSet[W]], wanted: Iterable[W]) -> set[W]:

@@ -9,11 +9,12 @@ import libcst as cst
 
 from dataloader_lint.facts import classes
 from dataloader_lint.facts.branches import is_reached, tests_around
+from dataloader_lint.facts.datasets import run_by_libraries
 from dataloader_lint.facts.ingredients import Ingredients, Part
 from dataloader_lint.facts.module import ModuleFacts, last_name
 from dataloader_lint.facts.names import Binding, Kind, resolve
-from dataloader_lint.facts.tree import Tree, function_scope, parameters
-from dataloader_lint.facts.values import Evaluator, Frame, Library
+from dataloader_lint.facts.tree import Scope, Tree, function_scope, parameters
+from dataloader_lint.facts.values import Class, Evaluator, Frame, Library
 from dataloader_lint.facts.workers import WorkerFunction, Workers
 
 # Readers of paths, and of files that somebody has opened.
@@ -55,7 +56,7 @@ class Reread:
 
 def rereads(workers: Workers, module: ModuleFacts) -> Iterator[Reread]:
     """The readers of a module that workers call for each sample with the same path."""
-    names = _functions_that_read(workers.ev, module)
+    names = _functions_that_read(workers, module)
     if not names:
         return
     seen: set[int] = set()
@@ -69,14 +70,17 @@ def rereads(workers: Workers, module: ModuleFacts) -> Iterator[Reread]:
                     yield Reread(call, function, name)
 
 
-def _functions_that_read(ev: Evaluator, module: ModuleFacts) -> set[str]:
+def _functions_that_read(workers: Workers, module: ModuleFacts) -> set[str]:
     """The names at the top of a module whose functions or classes read whole files."""
+    ev = workers.ev
     found = set()
     for name in _LAST_NAMES:
         for call in module.calls_named(name):
-            frame = ev.frame_of(function_scope(module.tree.scope_of(call)))
-            callees = ev.values(call.func, frame)
+            scope = function_scope(module.tree.scope_of(call))
+            callees = ev.values(call.func, ev.frame_of(scope))
             if not any(isinstance(each, Library) and each.name in _OF_PATHS | _OF_FILES for each in callees):
+                continue
+            if _makes_dataset(workers, scope):
                 continue
             child: cst.CSTNode | None = None
             for above in module.tree.ancestors(call):
@@ -85,6 +89,18 @@ def _functions_that_read(ev: Evaluator, module: ModuleFacts) -> set[str]:
             if isinstance(child, cst.FunctionDef | cst.ClassDef):
                 found.add(child.name.value)
     return found
+
+
+def _makes_dataset(workers: Workers, scope: Scope) -> bool:
+    """Whether a function is the constructor of a Dataset, or run by that of a library, and so not for each sample."""
+    home = classes.class_of(scope)
+    if home is None or not isinstance(scope.node, cst.FunctionDef):
+        return False
+    klass = Class(home, workers.ev.frame_of(home))
+    if not workers.is_dataset(klass):
+        return False
+    run = run_by_libraries(workers.ev, workers.ev.bases(klass))
+    return scope.node.name.value == "__init__" or any(each.scope is scope for each in run)
 
 
 def _runs_for_each_sample(function: WorkerFunction) -> bool:

@@ -33,6 +33,7 @@ from dataloader_lint.facts.values import (
 )
 
 _NO_GRADIENTS = ("no_grad", "inference_mode", "set_grad_enabled")
+_COLLATING = "collat"
 _SAMPLES = ("__getitem__", "__getitems__", "get")
 MAX_DEPTH = 4
 
@@ -77,7 +78,9 @@ def _entries(reach: Reach, module: ModuleFacts) -> Iterator[tuple[Scope, Frame, 
             name = scope.node.name.value
             if name != "get" or any(each.startswith("torch_geometric.") for each in ev.bases(klass).libraries):
                 yield scope, ev.method_frame(scope, made), f"{klass.node.name.value}.{name}"
-    for other in reach.around(module, list(_names(reach, module))):
+    names = list(_names(reach, module))
+    # Loaders of other modules use its functions by their names, or are made by functions to which it passes them.
+    for other in reach.around(module, names) if names or _COLLATING in module.tree.text else (module,):
         for loader in reach.workers.loaders(other):
             if loader.has_workers is not False:
                 for value in loader.values("collate_fn"):
@@ -89,7 +92,7 @@ def _names(reach: Reach, module: ModuleFacts) -> Iterator[str]:
         if isinstance(scope.node, cst.FunctionDef | cst.ClassDef) and any(map(_hands_out, scope.descend())):
             name = scope.node.name.value
             # A cheap look before the loaders of other modules are worked out.
-            if "collat" in name.lower() or reach.ev.project.is_collating(module, name):
+            if _COLLATING in name.lower() or reach.ev.project.is_collating(module, name):
                 yield name
 
 

@@ -35,7 +35,7 @@ from dataloader_lint.facts.parts import holds_parts
 from dataloader_lint.facts.picked import holds_samples
 from dataloader_lint.facts.shared_elements import shares_elements
 from dataloader_lint.facts.told_apart import as_read
-from dataloader_lint.facts.tree import Node, function_scope
+from dataloader_lint.facts.tree import Node, Tree, function_scope
 from dataloader_lint.facts.unreached import is_reached_in_workers
 from dataloader_lint.facts.uses import Level, Use
 from dataloader_lint.facts.values import (
@@ -118,10 +118,10 @@ def _kind(value: Value) -> str:
     return value.kind if isinstance(value, Typed) else ""
 
 
-def sample_storage(dataset: Dataset, form: Form) -> Iterator[SampleStorage]:
-    """The lists or dicts of a Dataset that are sample storage."""
+def sample_storage(dataset: Dataset, form: Form, tree: Tree) -> Iterator[SampleStorage]:
+    """The lists or dicts of a Dataset that are sample storage; those that the tree binds among them."""
     told: set[str] = set()
-    for container in containers_of(dataset):
+    for container in containers_of(dataset, tree):
         use, found = dataset.reads.of(container.name), container.form
         if not is_parsed(container.value):
             use = as_read(use, container.name, found)

@@ -17,7 +17,7 @@ from dataloader_lint.facts.names import dotted
 from dataloader_lint.facts.origin import brought_in
 from dataloader_lint.facts.reach import Reach
 from dataloader_lint.facts.scripts import is_notebook_file
-from dataloader_lint.facts.tree import Scope
+from dataloader_lint.facts.tree import Scope, function_scope
 from dataloader_lint.facts.values import Class, Const, Function, Made, Value
 
 MEMOISING = ("functools.cache", "functools.lru_cache")
@@ -221,10 +221,41 @@ def _candidates(module: ModuleFacts) -> list[cst.CSTNode]:
     found: list[cst.CSTNode] = []
     in_notebook = is_notebook_file(module)
     for scope in module.root.descend():
-        if isinstance(scope.node, cst.Lambda):
-            call = next((each for each in module.tree.ancestors(scope.node) if not isinstance(each, cst.Arg)), None)
-            if not isinstance(call, cst.Call) or last_name(call.func) not in _DROPPING:
-                found.append(scope.node)
-        elif isinstance(scope.node, cst.FunctionDef) and (is_local(scope) or (in_notebook and is_plain(scope))):
-            found.append(scope.node)
+        node = scope.node
+        if isinstance(node, cst.Lambda):
+            if _may_be_handed_on(node, module):
+                found.append(node)
+        elif isinstance(node, cst.FunctionDef):
+            if is_local(scope):
+                if node.decorators or _is_used_otherwise(node.name.value, node, module):
+                    found.append(node)
+            elif in_notebook and is_plain(scope):
+                found.append(node)
     return [*found, *module.calls_named("lru_cache"), *module.calls_named("cache")]
+
+
+def _may_be_handed_on(node: cst.Lambda, module: ModuleFacts) -> bool:
+    """Whether a lambda may live on: no call drops it at once, and a local name that it gets is not only called."""
+    tree = module.tree
+    above = tree.parent(node)
+    if isinstance(above, cst.Arg):
+        call = tree.parent(above)
+        is_sorting = above.keyword is not None and above.keyword.value == "key"
+        return not is_sorting and not (isinstance(call, cst.Call) and last_name(call.func) in _DROPPING)
+    target = above.targets[0].target if isinstance(above, cst.Assign) else None
+    if isinstance(target, cst.Name) and tree.scope_of(node).is_function:
+        return _is_used_otherwise(target.value, node, module)
+    return True
+
+
+def _is_used_otherwise(name: str, node: cst.CSTNode, module: ModuleFacts) -> bool:
+    """Whether the function around a place uses a name for anything but calling it."""
+    tree = module.tree
+    around = function_scope(tree.scope_of(node)).node
+    return any(
+        each.value == name and not _is_called_or_bound(each, tree.parent(each)) for each in tree.find(around, cst.Name)
+    )
+
+
+def _is_called_or_bound(name: cst.Name, above: cst.CSTNode | None) -> bool:
+    return isinstance(above, cst.AssignTarget) or (isinstance(above, cst.Call) and above.func is name)

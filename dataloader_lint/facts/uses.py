@@ -49,6 +49,12 @@ class Use:
     places: list[Place] = field(default_factory=list)
     lengths: list[Place] = field(default_factory=list)  # where it is measured for the length of the Dataset
 
+    @property
+    def is_of_samples(self) -> bool:
+        """Whether it is read for a sample, or for how many there are."""
+        levels = (self.indexed, self.itself, self.queried)
+        return any(levels) or self.is_length or self.is_gone_through or self.is_drawn
+
     def add(self, place: Place) -> None:
         """Counts one more place that reads it."""
         self.places.append(place)
