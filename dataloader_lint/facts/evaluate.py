@@ -226,11 +226,19 @@ class Evaluation:
 
     def callers(self, function: Scope) -> tuple[tuple[cst.Call, Frame, Values], ...]:
         """The calls in sight that surely run a function."""
-        key = id(function)
-        if key not in self._callers:
-            self._callers[key] = ()  # who is called while its callers are looked for has none known
-            self._callers[key] = callers.calls_of(self, self.project, function)
-        return self._callers[key]
+        found = self._callers.get(id(function))
+        if found is not None:
+            return found
+        key = (id(function), "callers")
+        if key in self._running:  # who is called while its callers are looked for has none known
+            self._cut(self._running[key])
+            return ()
+        depth = self._running[key] = len(self._running)
+        try:
+            found = self._callers[id(function)] = callers.calls_of(self, self.project, function)
+        finally:
+            self._end(key, depth)
+        return found
 
     def member(self, scope: Scope, name: str) -> Values:
         """A name of a module of the project, seen from outside; a submodule where the module does not bind it."""
