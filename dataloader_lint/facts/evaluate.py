@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import builtins
-import time
 from collections.abc import Callable
 from functools import partial
-from typing import TypeVar
 
 import libcst as cst
 
@@ -17,6 +15,7 @@ from dataloader_lint.facts.module import ModuleFacts
 from dataloader_lint.facts.names import Binding, Kind, bindings_of, dotted, resolve, star_imports
 from dataloader_lint.facts.narrowing import narrowed
 from dataloader_lint.facts.project import Project
+from dataloader_lint.facts.questions import Questions
 from dataloader_lint.facts.tree import COMPREHENSIONS, Scope
 from dataloader_lint.facts.values import (
     NOTHING_KNOWN,
@@ -33,39 +32,25 @@ from dataloader_lint.facts.values import (
     merge,
 )
 from dataloader_lint.settings import Settings
-from dataloader_lint.source.decoding import TooMuchError
 
-# Bounds that keep the cost of one question in proportion: what they cut off is "unknown", so rules fall silent there.
-MAX_STEPS = 2_500
-TOO_MANY_STEPS = 1_500
-MAX_NESTING = 90
-MAX_NESTING_OF_KEYS = 45  # each level of these takes more of Python's stack
+MAX_NESTING_OF_KEYS = 45  # each level of these takes more of Python's stack than others do
 MAX_DEPTH = 4
-K = TypeVar("K")
 
 
-class Evaluation:
+class Evaluation(Questions):
     """Evaluates expressions on demand and remembers the results; one for all modules of a project."""
 
     def __init__(self, project: Project, cuda: bool = False, extras: Extras | None = None) -> None:
+        super().__init__()
         self.project = project
         self.extras = extras or Extras(Settings())
         self.cuda = cuda  # whether to ask what things are where CUDA is available, instead of anywhere
-        self.steps = 0
-        self.deadline = float("inf")  # in CPU time of this thread
-        self._last_step = 0
-        self._cuts = 0  # a bit for the depth of each running question that has cut off what is being worked out
-        # Answers that such questions cut short, good for as long as these are running: by question, and by the depth of
-        # the innermost of them.
-        self._interim: dict[tuple[object, int], tuple[object, Values, int]] = {}
-        self._resting_on: dict[int, list[tuple[object, int]]] = {}
         self._entered: dict[tuple[int, int, int, Value | None], tuple[Frame, Frame]] = {}
         self._methods: dict[tuple[int, Value], Frame] = {}
         self._attributes: dict[tuple[Value, str], Values] = {}
         self._functions: dict[int, int] = {}  # those whose results are being worked out, with the depth
         self._frames: dict[int, Frame] = {}
         self._callers: dict[int, tuple[tuple[cst.Call, Frame, Values], ...]] = {}
-        self._running: dict[tuple[object, int], int] = {}  # questions being worked out, with their depth
         self._bases: dict[int, classes.Bases] = {}
 
     def frame_of(self, scope: Scope) -> Frame:
@@ -100,60 +85,6 @@ class Evaluation:
         if len(self._running) > MAX_NESTING_OF_KEYS:
             return self._cut(0)
         return self._solve((question, id(frame)), frame.memo, question, work_out)
-
-    def _solve(
-        self, key: tuple[object, int], memo: dict[K, Values], memo_key: K, work_out: Callable[[], Values]
-    ) -> Values:
-        """Work out the answer to a question and remember it.
-
-        What a cycle cut short is good for its own head; for others on the way there, until the head is answered.
-        """
-        depth = len(self._running)
-        if not depth:
-            self._last_step = self.steps + MAX_STEPS
-        if key in self._running:
-            return self._cut(self._running[key])
-        interim = self._interim.get(key)
-        if interim is not None and interim[0] is memo:
-            self._cuts |= interim[2]
-            return interim[1]
-        if self.steps > self._last_step or depth > MAX_NESTING:
-            return self._cut(0)
-        started = self.steps
-        self.steps += 1
-        if not self.steps & 255:
-            self.check_time()
-        before, self._cuts = self._cuts, 0
-        self._running[key] = depth
-        try:
-            result = work_out()
-        finally:
-            self._end(key, depth)
-        above = self._cuts & ((1 << depth) - 1)
-        if not above or self.steps - started > TOO_MANY_STEPS:  # it would use up as much for whoever asks
-            memo[memo_key] = result
-            self._cuts = before
-        else:
-            self._interim[key] = (memo, result, above)
-            self._resting_on.setdefault(above.bit_length() - 1, []).append(key)
-            self._cuts = before | above
-        return result
-
-    def _end(self, key: tuple[object, int], depth: int) -> None:
-        """A question is answered, and what rested on its being open with it."""
-        del self._running[key]
-        for each in self._resting_on.pop(depth, ()):
-            self._interim.pop(each, None)
-
-    def check_time(self) -> None:
-        """Raise TooMuchError once the time for a file has run out."""
-        if time.thread_time() > self.deadline:
-            raise TooMuchError("checking this file takes too long, so it was left out", "split it up, or exclude it")
-
-    def _cut(self, depth: int) -> Values:
-        """The answer to a question that is being worked out already, `depth` questions from the outside."""
-        self._cuts |= 1 << depth
-        return NOTHING_KNOWN
 
     def bases(self, klass: Class) -> classes.Bases:
         """The bases of a class."""
