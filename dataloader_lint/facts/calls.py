@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from dataloader_lint.facts import classes, hints, library_calls
+from dataloader_lint.facts import classes, hints, library_calls, records
 from dataloader_lint.facts.branches import is_reached
 from dataloader_lint.facts.star_args import starred
 from dataloader_lint.facts.values import (
@@ -46,6 +46,8 @@ def result(ev: Evaluator, callee: Value, call: cst.Call, frame: Frame) -> Values
             return ev.run(function, ev.enter(function, call, frame, callee))
     if isinstance(callee, Made) and callee.library == "functools.lru_cache" and not _wraps(ev, callee):
         return (Made(callee.by, call, frame),)  # `lru_cache(maxsize=9)(read)`
+    if isinstance(callee, Made) and callee.library in records.MAKERS_OF_NAMED_TUPLES:
+        return records.named_tuple(ev, callee, call, frame)
     if isinstance(callee, Attr):
         return library_calls.of_method(ev, callee.of, callee.name, call, frame)
     if isinstance(call.func, cst.Attribute):

@@ -4,14 +4,9 @@ from __future__ import annotations
 
 import libcst as cst
 
-from dataloader_lint.facts import keywords
+from dataloader_lint.facts import keywords, records
 from dataloader_lint.facts.handed_out import element_of_object
-from dataloader_lint.facts.library import (
-    LOADERS,
-    PARSERS,
-    PASS_THROUGH,
-    TYPED_RESULTS,
-)
+from dataloader_lint.facts.library import LOADERS, PARSERS, PASS_THROUGH, TYPED_RESULTS
 from dataloader_lint.facts.names import STAR, dotted
 from dataloader_lint.facts.tree import positional_of
 from dataloader_lint.facts.values import (
@@ -228,6 +223,9 @@ def item(ev: Evaluator, value: Value, index: object) -> Values:
         return (value,)  # the options; the rest of the command line comes after them
     if isinstance(value, Made) and value.library in ("h5py.File", "h5py.Group") and isinstance(index, str):
         return (Made(Library("h5py.Dataset"), value.call, value.frame),)  # or a group: it lives on the file's handle
+    held = records.at(ev, value, index)
+    if held is not None:
+        return held
     if isinstance(value, Made) and value.library and value.library not in LOADERS:
         if value.library not in PARSERS or not (index is ABSENT or isinstance(index, str)):
             return NOTHING_KNOWN

@@ -124,6 +124,8 @@ def _form_of_sequence(ev: Evaluator, value: Sequence, depth: int) -> Form:
     form = Form.DICT if value.kind in ("set", "frozenset") else Form.LIST
     if isinstance(node, cst.List | cst.Tuple | cst.Set | cst.Subscript) and value.items is not None:
         return Form.SMALL
+    if isinstance(node, cst.Call) and value.items:
+        return Form.SMALL  # a named tuple
     if isinstance(node, cst.BinaryOperation):
         if isinstance(node.operator, cst.Multiply):
             return Form.SLOTS

@@ -163,6 +163,9 @@ class _Walk:
         elif isinstance(node, cst.BinaryOperation):
             self.expression(node.left, frame, path)
             self.expression(node.right, frame, path)
+        elif isinstance(node, cst.Call) and value.items:  # a named tuple
+            for arg in node.args:
+                self._argument(arg, frame, inside)
         elif isinstance(node, cst.Call) and node.args and not isinstance(node.func, cst.Attribute):
             self._copied(node.args[0].value, frame, path)
         self._added_later(node, frame, inside)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from dataloader_lint.facts import classes, hints, options
+from dataloader_lint.facts import classes, hints, options, records
 from dataloader_lint.facts.branches import is_reached, on_the_way
 from dataloader_lint.facts.containers import augmented, follow
 from dataloader_lint.facts.flow import reaching_or_not
@@ -25,6 +25,7 @@ from dataloader_lint.facts.values import (
     Made,
     Method,
     Module,
+    Sequence,
     Typed,
     Value,
     Values,
@@ -50,6 +51,8 @@ def attribute(ev: Evaluator, value: Value, name: str) -> Values:
         return NOTHING_KNOWN
     if isinstance(value, Const) and not isinstance(value.value, str | bytes):
         return ()
+    if isinstance(value, Sequence) and (held := records.field_of_tuple(ev, value, name)) is not None:
+        return held
     if name == "T" and isinstance(value, Typed) and value.kind in ("array", "tensor"):
         return (value,)
     return part(Attr(value, name))
@@ -107,7 +110,9 @@ def of_instance(ev: Evaluator, value: Made, klass: Class, name: str) -> Values:
         for each in bases.classes:
             declared = _class_level(ev, each, name)
             if declared:
-                return _field(ev, value, each, name, declared)
+                return _field(ev, value, klass, each, name, declared)
+        if records.is_record(ev, klass) and (passed := records.given(ev, value, klass, name)) is not None:
+            return passed
     if found:
         return merge(*found)
     return (Attr(value, name),) if bases.libraries else NOTHING_KNOWN
@@ -176,17 +181,14 @@ def _class_level(ev: Evaluator, klass: Class, name: str) -> list[Binding]:
     return bindings_of(klass.scope).get(name, [])
 
 
-def _field(ev: Evaluator, value: Made, klass: Class, name: str, declared: list[Binding]) -> Values:
-    """A class attribute; for a dataclass the keyword of the construction comes first, else its declared default."""
-    if value.call is not None and value.frame is not None:
-        for arg in value.call.args:
-            if arg.keyword is not None and arg.keyword.value == name:
-                return ev.values(arg.value, value.frame)
-            if arg.star:
-                return NOTHING_KNOWN
-    found = merge(*(ev.binding(each, ev.frame_of(klass.scope)) for each in declared))
-    if value.call is None and classes.is_dataclass(klass):
-        label = f"the default of `{klass.node.name.value}.{name}`"
+def _field(ev: Evaluator, value: Made, klass: Class, home: Class, name: str, declared: list[Binding]) -> Values:
+    """A class attribute; for a dataclass what the construction gives it comes first, else its declared default."""
+    passed = records.given(ev, value, klass, name)
+    if passed is not None:
+        return passed
+    found = merge(*(ev.binding(each, ev.frame_of(home.scope)) for each in declared))
+    if value.call is None and classes.is_dataclass(home):
+        label = f"the default of `{home.node.name.value}.{name}`"
         return tuple(Const(each.value, each.default or label) if isinstance(each, Const) else each for each in found)
     return found
 
