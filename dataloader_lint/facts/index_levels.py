@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import libcst as cst
 
@@ -17,14 +17,22 @@ class IndexLevels:
     """Answers for one function; `entered` says what its parameters depend on, by name, and may grow.
 
     `loops` are the loops in it that make a sample of each element; `is_next` says whether it is the `__next__` of a
-    stream.
+    stream; `handed_back` gives what a method that it calls of the same object makes of the index.
     """
 
-    def __init__(self, scope: Scope, entered: dict[str, Level], loops: Sequence[cst.For], is_next: bool) -> None:
+    def __init__(
+        self,
+        scope: Scope,
+        entered: dict[str, Level],
+        loops: Sequence[cst.For],
+        is_next: bool,
+        handed_back: Callable[[cst.Call], Level],
+    ) -> None:
         self._scope = scope
         self._entered = entered
         self._loops = loops
         self._is_next = is_next
+        self._handed_back = handed_back
         self._known: dict[int, Level] = {}
         self._running: set[int] = set()
 
@@ -91,6 +99,8 @@ class IndexLevels:
                 return Level.KEY
             if node.func.attr.value in ("get", "pop") and inside is Level.INDEX:
                 return Level.KEY
+            if inside > Level.SAMPLE and owner is Level.NONE:
+                return max(Level.SAMPLE, self._handed_back(node))
             inside = max(inside, min(owner, Level.SAMPLE))
         return min(inside, Level.SAMPLE)
 

@@ -16,6 +16,8 @@ from dataloader_lint.facts.tree import Scope, parameters
 from dataloader_lint.facts.uses import Level, Place, Reads, Use
 from dataloader_lint.facts.values import Evaluator, Function, Method
 
+MAX_DEPTH = 3
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:
@@ -33,7 +35,9 @@ class Entry:
 class Body:
     """One function of worker code, with what its names depend on."""
 
-    def __init__(self, ev: Evaluator, bases: Bases, reads: Reads, entry: Entry, levels: dict[str, Level]) -> None:
+    def __init__(
+        self, ev: Evaluator, bases: Bases, reads: Reads, entry: Entry, levels: dict[str, Level], depth: int = 0
+    ) -> None:
         scope = entry.scope
         self.ev = ev
         self.bases = bases
@@ -42,7 +46,8 @@ class Body:
         self.own = entry.own
         self._held = entry.held
         self._loops = streams.sample_loops(scope) if reads.is_stream else []
-        self._levels = IndexLevels(scope, levels, self._loops, scope is reads.following)
+        self._levels = IndexLevels(scope, levels, self._loops, scope is reads.following, self._handed_back)
+        self._depth = depth  # how many calls deep this is in what it hands back
         self._running: set[int] = set()
 
     def run(self) -> Iterator[Entry]:
@@ -226,6 +231,21 @@ class Body:
             for value in self.ev.values(function, self.ev.frame_of(self.scope)):
                 if isinstance(value, Function) and isinstance(value.node, cst.FunctionDef):
                     yield value, ""
+
+    def _handed_back(self, call: cst.Call) -> Level:
+        """What a method of the object makes of the index that it is given: `return self.names[index]` gives a key."""
+        owner = call.func.value if isinstance(call.func, cst.Attribute) else None
+        if not isinstance(owner, cst.Name) or owner.value != self.own or self._depth >= MAX_DEPTH:
+            return Level.NONE
+        assert isinstance(call.func, cst.Attribute)
+        method = classes.find_method(self.ev, self.bases.classes, call.func.attr.value)
+        if method is None:
+            return Level.NONE
+        own = classes.receiver_name(method.scope)
+        levels = {name: self._levels.of(node) for name, node in self._passed(call, method, own)}
+        inside = Body(self.ev, self.bases, self.reads, Entry(method.scope, own), levels, self._depth + 1)
+        returned = [each.value for each in method.scope.own(cst.Return) if each.value is not None]
+        return min((inside._levels.of(each) for each in returned), default=Level.NONE)
 
     def _passed(self, call: cst.Call, target: Function, own: str) -> Iterator[tuple[str, cst.BaseExpression]]:
         """The parameters of a function that a call gives something, and what."""
