@@ -99,6 +99,8 @@ def _element_of_sequence(ev: Evaluator, value: Sequence) -> Values:
         return merge(*(ev.element(each) for side in (node.left, node.right) for each in ev.values(side, value.frame)))
     if isinstance(node, cst.Subscript):  # a slice holds the elements of what it was cut from
         return merge(*(ev.element(each) for each in ev.values(node.value, value.frame)))
+    if isinstance(node, cst.Call) and not node.args and isinstance(node.func, cst.Name):  # list()
+        return _appended(ev, value)
     if isinstance(node, cst.Call) and node.args and not node.args[0].star:  # list(x), sorted(x)
         return merge(*(ev.element(each) for each in ev.values(node.args[0].value, value.frame)))
     return NOTHING_KNOWN

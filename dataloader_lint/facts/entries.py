@@ -17,6 +17,7 @@ from dataloader_lint.facts.growth import added_to, filling, is_it
 from dataloader_lint.facts.module import last_name
 from dataloader_lint.facts.names import Kind, dotted, resolve
 from dataloader_lint.facts.tree import Node, Scope, function_scope
+from dataloader_lint.facts.uses import Level
 from dataloader_lint.facts.values import (
     Class,
     Element,
@@ -85,7 +86,7 @@ def is_numbered_by_samples(dataset: Dataset, container: Container) -> bool:
 
 
 def _holds_texts(container: Container) -> bool:
-    """Whether the elements of a list are texts, lists, records of JSON, or sorted or read: no Datasets or arrays.
+    """Whether the elements of a list are texts, lists, dicts, or sorted or read: no Datasets or arrays.
 
     Of the elements of a list that a call gives often nothing more is known.
     """
@@ -94,7 +95,7 @@ def _holds_texts(container: Container) -> bool:
     made = container.value.node if isinstance(container.value, Sequence) else None
     is_read = isinstance(made, cst.Call) and last_name(made.func) not in ("list", "tuple")
     return bool(container.elements) and all(
-        isinstance(each, Sequence)
+        isinstance(each, Sequence | Mapping)
         or (isinstance(each, Typed) and each.kind in ("str", "path"))
         or (isinstance(each, Unknown) and is_read)
         for each in container.elements
@@ -129,10 +130,10 @@ def _samples_added(dataset: Dataset, loop: cst.For, scope: Scope) -> Iterator[cs
             if call.func.attr.value == "append" and isinstance(call.args[0].value, cst.Tuple | cst.List):
                 yield call.args[0].value
             elif call.func.attr.value == "extend":
-                yield from _of_each(call.args[0].value)
+                yield from _of_each(call.args[0].value, scope)
     for augmented in tree.find(loop.body, cst.AugAssign):
         if _is_samples(dataset, augmented.target):
-            yield from _of_each(augmented.value)
+            yield from _of_each(augmented.value, scope)
     for assign in tree.find(loop.body, cst.Assign):
         target = assign.targets[0].target
         if isinstance(target, cst.Subscript) and _is_samples(dataset, target.value):
@@ -140,8 +141,11 @@ def _samples_added(dataset: Dataset, loop: cst.For, scope: Scope) -> Iterator[cs
                 yield assign.value
 
 
-def _of_each(added: cst.BaseExpression) -> Iterator[cst.Tuple | cst.List]:
-    """The tuple of each thing in `[(number, part) for part in range(parts)]`."""
+def _of_each(added: cst.BaseExpression | None, scope: Scope) -> Iterator[cst.Tuple | cst.List]:
+    """The tuple of each thing in `[(number, part) for part in range(parts)]`, also under a name of its own."""
+    if isinstance(added, cst.Name):
+        bindings = resolve(added, scope.module.tree)
+        added = bindings[0].value if len(bindings) == 1 and bindings[0].kind is Kind.VALUE else None
     if isinstance(added, cst.ListComp | cst.GeneratorExp) and isinstance(added.elt, cst.Tuple | cst.List):
         yield added.elt
 
@@ -300,7 +304,9 @@ def _is_part(node: cst.BaseExpression, taken: set[str], own: str, name: str) -> 
 
 
 def _is_samples(dataset: Dataset, node: cst.BaseExpression) -> bool:
-    return isinstance(node, cst.Attribute) and dataset.reads.of(node.attr.value).is_length
+    """Whether it is what the index is looked up in: as long as the Dataset, or asked for the index itself."""
+    use = dataset.reads.of(node.attr.value) if isinstance(node, cst.Attribute) else None
+    return use is not None and (use.is_length or use.itself is Level.INDEX)
 
 
 def _iterated(node: Node) -> Iterator[cst.BaseExpression]:
