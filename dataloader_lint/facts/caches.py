@@ -169,7 +169,7 @@ class _Search:
         """Whether a file is read by the key in the same function."""
         name = dotted(key)
         return bool(name) and any(
-            self._reads(call) and any(dotted(arg.value) == name for arg in call.args)
+            self._reads(call) and any(_is_in_path(arg.value, name) for arg in call.args)
             for call in self.scope.within(cst.Call)
         )
 
@@ -328,6 +328,22 @@ class _Search:
         if "functools.lru_cache" in names:
             return bool(found) and all(isinstance(each, Const) and each.value is None for each in found)
         return isinstance(given, cst.Dict)
+
+
+def _is_in_path(node: Node, name: str) -> bool:
+    """Whether a path is a name, or ends in one: `os.path.join(root, name + ".npy")`, `f"{root}/{name}.npy"`."""
+    while True:
+        if isinstance(node, cst.Call) and last_name(node.func) in ("Path", "join", "str") and node.args:
+            node = node.args[-1].value
+        elif isinstance(node, cst.BinaryOperation):
+            node = node.left if isinstance(node.right, cst.SimpleString | cst.Attribute) else node.right
+        elif isinstance(node, cst.FormattedString):
+            inner = [part.expression for part in node.parts if isinstance(part, cst.FormattedStringExpression)]
+            if not inner:
+                return False
+            node = inner[-1]
+        else:
+            return dotted(node) == name
 
 
 def _is_opened(ev: Evaluator, found: Values, depth: int = 0) -> bool:

@@ -41,12 +41,20 @@ def given(ev: Evaluator, made: Made, klass: Class, name: str) -> Values | None:
         if position < len(fields) and fields[position] == name:
             return ev.values(arg.value, made.frame)
         position += 1
-    return None
+    # Who knows where a constructor that a decorator makes puts what it is given?
+    return NOTHING_KNOWN if position and _is_made_otherwise(ev, klass) else None
 
 
 def is_record(ev: Evaluator, klass: Class) -> bool:
     """Whether the constructor of a class is made from the fields that it or a base declares."""
     return _is_named_tuple(ev, klass) or any(map(classes.is_dataclass, ev.bases(klass).classes))
+
+
+def _is_made_otherwise(ev: Evaluator, klass: Class) -> bool:
+    """Whether a decorator may have made the constructor of a class, in a way that nobody knows."""
+    if _has_constructor(ev, klass) or _by_position(ev, klass):
+        return False
+    return any(each.node.decorators for each in ev.bases(klass).classes)
 
 
 def at(ev: Evaluator, value: Value, index: object) -> Values | None:
@@ -68,7 +76,7 @@ def _by_position(ev: Evaluator, klass: Class) -> tuple[str, ...]:
     bases = ev.bases(klass)
     is_tuple = _is_named_tuple(ev, klass)
     records = [each for each in reversed(bases.classes) if is_tuple or classes.is_dataclass(each)]
-    if not records or any(classes.find_method(ev, bases.classes, name) for name in ("__init__", "__new__")):
+    if not records or _has_constructor(ev, klass):
         return ()
     found: dict[str, None] = {}  # an heir may give a field another default, which leaves it in its place
     for each in records:
@@ -79,6 +87,11 @@ def _by_position(ev: Evaluator, klass: Class) -> tuple[str, ...]:
             if kind != "ClassVar" and isinstance(declared.target, cst.Name):
                 found[declared.target.value] = None
     return tuple(found)
+
+
+def _has_constructor(ev: Evaluator, klass: Class) -> bool:
+    found = ev.bases(klass).classes
+    return any(classes.find_method(ev, found, name) is not None for name in ("__init__", "__new__"))
 
 
 def _kind(declared: cst.AnnAssign) -> str:
