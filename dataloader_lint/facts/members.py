@@ -108,14 +108,40 @@ def of_instance(ev: Evaluator, value: Made, klass: Class, name: str) -> Values:
     found = [bound(ev, binding, value) for binding in _as_constructed(ev, bindings, value)]
     if not found:
         for each in bases.classes:
-            declared = _class_level(ev, each, name)
+            declared = _class_level(each, name)
             if declared:
                 return _field(ev, value, klass, each, name, declared)
         if records.is_record(ev, klass) and (passed := records.given(ev, value, klass, name)) is not None:
             return passed
     if found:
-        return merge(*found)
+        return merge(*found, NOTHING_KNOWN if _may_be_left(bases.classes, bindings, name) else ())
     return (Attr(value, name),) if bases.libraries else NOTHING_KNOWN
+
+
+def _may_be_left(bases: tuple[Class, ...], bindings: list[classes.AttributeBinding], name: str) -> bool:
+    """Whether an attribute may still have the number, text or flag of the class body, as no constructor binds it."""
+    declared = [each.value for klass in bases for each in _class_level(klass, name)]
+    return any(map(_is_setting, declared)) and not any(map(_is_sure, bindings))
+
+
+def _is_setting(node: cst.BaseExpression | None) -> bool:
+    """Whether it is a number, a text or a flag as written; what is None is there to be set."""
+    if isinstance(node, cst.Name):
+        return node.value in ("True", "False")
+    return isinstance(node, cst.Integer | cst.Float | cst.SimpleString | cst.UnaryOperation)
+
+
+def _is_sure(binding: classes.AttributeBinding) -> bool:
+    """Whether a constructor binds an attribute on all of its ways."""
+    method = binding.method
+    if not isinstance(method.node, cst.FunctionDef) or method.node.name.value not in _CONSTRUCTORS:
+        return False
+    tree = method.module.tree
+    line = tree.parent(binding.node)
+    return line is not None and tree.parent(line) is method.node.body and not on_the_way(binding.node, method)
+
+
+_CONSTRUCTORS = ("__init__", "__post_init__", "__attrs_post_init__")
 
 
 def _as_constructed(
@@ -177,7 +203,7 @@ def method_frame(ev: Evaluator, method: Scope, receiver: Made) -> Frame:
     return ev.method_frame(method, receiver)
 
 
-def _class_level(ev: Evaluator, klass: Class, name: str) -> list[Binding]:
+def _class_level(klass: Class, name: str) -> list[Binding]:
     return bindings_of(klass.scope).get(name, [])
 
 
@@ -203,7 +229,7 @@ def _of_class(ev: Evaluator, klass: Class, name: str) -> Values:
             if "classmethod" in classes.decorator_names(method.node):
                 return (Method(function, klass),)
             return (function,)
-        declared = _class_level(ev, each, name)
+        declared = _class_level(each, name)
         if declared:
             return merge(*(ev.binding(binding, ev.frame_of(each.scope)) for binding in declared))
     if name == "__name__":
