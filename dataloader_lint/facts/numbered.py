@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from dataloader_lint.facts import classes
+from dataloader_lint.facts.classes import AttributeBinding
 from dataloader_lint.facts.forms import Form, form_of, kind_of_filled
 from dataloader_lint.facts.growth import added_to
+from dataloader_lint.facts.module import last_name
 from dataloader_lint.facts.names import Kind, resolve
 from dataloader_lint.facts.tree import Scope
 from dataloader_lint.facts.uses import Level, Place
@@ -21,8 +25,29 @@ def is_numbered_by_labels(dataset: Dataset, container: Container) -> bool:
     """Whether workers ask a list of plain things only for numbers that construction gives to many samples each."""
     if any(kind_of_filled(each) or form_of(dataset.ev, each) is Form.LIST for each in container.elements):
         return False
+    if _is_of_distinct(container.binding.value, container.binding.method):
+        return True  # `sorted(set(labels))`
     places = [place for place in dataset.reads.of(container.name).places if place.itself is not Level.NONE]
     return bool(places) and all(_is_asked_for_label(dataset, place) for place in places)
+
+
+def _is_of_distinct(node: cst.BaseExpression | None, scope: Scope) -> bool:
+    """Whether a list has each of many things once: the names of classes, whatever the samples have to say of them."""
+    for _ in range(_MAX_DEPTH):
+        if isinstance(node, cst.Name):
+            bindings = resolve(node, scope.module.tree)
+            node = bindings[0].value if len(bindings) == 1 and bindings[0].kind is Kind.VALUE else None
+        elif isinstance(node, cst.Call) and last_name(node.func) in ("list", "sorted", "tuple") and node.args:
+            node = node.args[0].value
+        elif isinstance(node, cst.Call) and last_name(node.func) == "tolist" and isinstance(node.func, cst.Attribute):
+            node = node.func.value
+        else:
+            break
+    return isinstance(node, cst.SetComp) or (isinstance(node, cst.Call) and last_name(node.func) in _DISTINCT)
+
+
+_MAX_DEPTH = 6
+_DISTINCT = frozenset({"frozenset", "set", "unique"})
 
 
 def _is_asked_for_label(dataset: Dataset, place: Place) -> bool:
@@ -31,14 +56,45 @@ def _is_asked_for_label(dataset: Dataset, place: Place) -> bool:
     if isinstance(index, cst.Name):
         bindings = resolve(index, place.scope.module.tree)
         index = bindings[0].value if len(bindings) == 1 and not bindings[0].path else None
-    labels = index.value if isinstance(index, cst.Subscript) else None
-    return isinstance(labels, cst.Attribute) and _repeats(dataset, labels.attr.value)
+    found = _handed_back(dataset, index) if isinstance(index, cst.Call) else [index]
+    return bool(found) and all(
+        isinstance(each, cst.Subscript)
+        and isinstance(each.value, cst.Attribute)
+        and _repeats(dataset, each.value.attr.value)
+        for each in found
+    )
+
+
+def _handed_back(dataset: Dataset, call: cst.Call) -> list[cst.BaseExpression | None]:
+    """What a method of the Dataset returns: `return self.labels[index]`."""
+    name = call.func.attr.value if isinstance(call.func, cst.Attribute) else ""
+    method = classes.find_method(dataset.ev, dataset.bases.classes, name)
+    return [each.value for each in method.scope.own(cst.Return)] if method is not None else []
 
 
 def _repeats(dataset: Dataset, name: str) -> bool:
     """Whether each thing that an attribute gets is put into it again and again."""
-    added = [each for binding in dataset.bound().get(name, ()) for each in added_to(dataset, name, binding)]
+    bindings = map(_before_array, dataset.bound().get(name, ()))
+    added = [each for binding in bindings for each in added_to(dataset, name, binding)]
     return bool(added) and all(_is_repeated(node, scope) for node, scope in added)
+
+
+def _before_array(binding: AttributeBinding) -> AttributeBinding:
+    """A binding as if it kept the list under a local name from which it makes an array: `np.array(labels)`."""
+    node = binding.value
+    while isinstance(node, cst.Call):
+        name = last_name(node.func)
+        if name in _OF_ARRAYS and isinstance(node.func, cst.Attribute):
+            node = node.func.value
+        elif name in _MAKING_ARRAYS and node.args:
+            node = node.args[0].value
+        else:
+            return binding
+    return replace(binding, value=node) if isinstance(node, cst.Name) else binding
+
+
+_OF_ARRAYS = frozenset({"astype", "int", "long", "to"})
+_MAKING_ARRAYS = frozenset({"LongTensor", "array", "as_tensor", "asarray", "from_numpy", "tensor"})
 
 
 def _is_repeated(node: cst.BaseExpression, scope: Scope) -> bool:

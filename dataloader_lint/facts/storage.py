@@ -232,7 +232,10 @@ def _is_appended_to(dataset: Dataset, container: Container) -> bool:
 
 
 def _numbers_names(container: Container, dataset: Dataset) -> bool:
-    """Whether a dict numbers the names of something, `{name: i for i, name in enumerate(names)}`, but the samples."""
+    """Whether a dict numbers the names of something, or names their numbers, but those of the samples.
+
+    `{name: i for i, name in enumerate(names)}`, `{i: name for i, name in enumerate(names)}`.
+    """
     made = container.value.node if isinstance(container.value, Mapping) else None
     if not isinstance(made, cst.DictComp) or not isinstance(made.value, cst.Name):
         return False
@@ -243,7 +246,7 @@ def _numbers_names(container: Container, dataset: Dataset) -> bool:
     names = loop.iter.args[0].value
     if isinstance(names, cst.Attribute) and dataset.reads.of(names.attr.value).is_length:
         return False
-    return bool(targets) and dotted(targets[0].value) == made.value.value
+    return bool(targets) and dotted(targets[0].value) in (made.value.value, dotted(made.key))
 
 
 def _is_written_out(container: Container, dataset: Dataset) -> bool:
