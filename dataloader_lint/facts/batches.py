@@ -22,6 +22,7 @@ from dataloader_lint.facts.module import ModuleFacts, last_name
 from dataloader_lint.facts.names import Binding, Kind, resolve
 from dataloader_lint.facts.parameters import arguments_of_callers
 from dataloader_lint.facts.pinned_parts import is_pinned, loader_of_batches, path_of
+from dataloader_lint.facts.refilled import stores_before
 from dataloader_lint.facts.tree import Scope, Tree, function_scope, keyword_of, positional_of
 from dataloader_lint.facts.values import (
     ABSENT,
@@ -221,8 +222,16 @@ class Transfer:
         """The loaders whose batches it moves, all of them; empty where it may move anything else as well."""
         if not _may_be_part(self.moved, self.frame):
             return ()
+        found = self._origins_of(self.moved)
+        if found and self.moved in self.frame.scope.module.tree:
+            for store in stores_before(self.moved, self.frame.scope.module.tree):
+                if not self._origins_of(store.value):
+                    return ()
+        return found
+
+    def _origins_of(self, node: cst.BaseExpression) -> tuple[Origin, ...]:
         found: list[Origin] = []
-        for value in self._values(self.moved):
+        for value in self._values(node):
             path, root = path_of(value)
             if isinstance(root, Const) and path:
                 continue  # no part of None or of a number was ever moved
