@@ -241,12 +241,19 @@ def _numbers_names(container: Container, dataset: Dataset) -> bool:
         return False
     loop = made.for_in
     targets = loop.target.elements if isinstance(loop.target, cst.Tuple) else ()
-    if not isinstance(loop.iter, cst.Call) or not loop.iter.args or last_name(loop.iter.func) != "enumerate":
+    if not isinstance(loop.iter, cst.Call) or not loop.iter.args:
+        return False
+    counted = loop.iter.args[-1].value
+    if last_name(loop.iter.func) == "enumerate":
+        number = 0
+    elif last_name(loop.iter.func) == "zip" and isinstance(counted, cst.Call) and last_name(counted.func) == "range":
+        number = len(loop.iter.args) - 1  # `zip(names, range(len(names)))`
+    else:
         return False
     names = loop.iter.args[0].value
     if isinstance(names, cst.Attribute) and dataset.reads.of(names.attr.value).is_length:
         return False
-    return bool(targets) and dotted(targets[0].value) in (made.value.value, dotted(made.key))
+    return number < len(targets) and dotted(targets[number].value) in (made.value.value, dotted(made.key))
 
 
 def _is_written_out(container: Container, dataset: Dataset) -> bool:
