@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 import libcst as cst
@@ -282,7 +283,7 @@ class _Walk:
                     self._spread(added, step.frame, inside)
                 else:
                     self.expression(added, step.frame, inside)
-            self._given_to_library(step, made, steps, path)
+            self._given_to_library(step, made, steps, path, bases.libraries)
 
     def _set_from_outside(self, value: Made, maker: str, path: Path) -> None:
         """What the function that makes an object stores into it afterwards: `data.transform = ...`."""
@@ -292,8 +293,11 @@ class _Walk:
             inside = replace(path, through=(*path.through, maker), keyword=name, container=None)
             self.expression(stored, value.frame, inside)
 
-    def _given_to_library(self, step: Step, made: Made, steps: tuple[Step, ...], path: Path) -> None:
-        """`super().__init__(root, transform=...)` of a base that a library defines."""
+    def _given_to_library(
+        self, step: Step, made: Made, steps: tuple[Step, ...], path: Path, libraries: Iterable[str]
+    ) -> None:
+        """`super().__init__(root, transform=...)` of a base that a library defines, or of another one behind it."""
+        behind = [each.rpartition(".")[2] for each in libraries]
         for call in step.library_bases(self.ev):
             names = [each.name for each in self.ev.values(call.func, step.frame) if isinstance(each, Library)]
             base = names[0].removesuffix(".__init__") if names else ""
@@ -301,7 +305,7 @@ class _Walk:
                 continue
             for arg in call.args:
                 keyword = arg.keyword.value if arg.keyword is not None else ""
-                if (base.rpartition(".")[2], keyword) not in DOES_NOT_KEEP:
+                if not any((each, keyword) in DOES_NOT_KEEP for each in (base.rpartition(".")[2], *behind)):
                     holding = Holding(made, steps, step, keyword, call)
                     inside = replace(path, holdings=(*path.holdings, holding), through=(base,), keyword=keyword)
                     self._argument(arg, step.frame, inside)
