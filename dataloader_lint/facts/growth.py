@@ -9,20 +9,18 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from dataloader_lint.facts import classes, members
+from dataloader_lint.facts.aliases import derives_from_dataset, other_names, written
 from dataloader_lint.facts.classes import AttributeBinding
 from dataloader_lint.facts.forms import Form, form_of, is_few, kind_of_filled
-from dataloader_lint.facts.library import DATASET_BASES, DICT_MAKERS, ITERABLE_BASES
 from dataloader_lint.facts.module import last_name
-from dataloader_lint.facts.names import Kind, bindings_of, dotted, resolve
+from dataloader_lint.facts.names import Kind, dotted, resolve
 from dataloader_lint.facts.tree import Node, Scope, function_scope
 from dataloader_lint.facts.values import (
     Class,
     Const,
     Evaluator,
-    Frame,
     Library,
     Made,
-    Mapping,
     Partial,
     Sequence,
     Value,
@@ -71,8 +69,8 @@ def added_to(dataset: Dataset, name: str, binding: AttributeBinding) -> list[tup
         for inner in scope.descend()
         for added in _additions(dataset.ev, inner, classes.receiver_name(scope), name)
     ]
-    for scope, local in local_names(dataset.ev, binding):
-        found.extend((added, scope) for added in _additions(dataset.ev, scope, "", local))
+    for scope, own, other in other_names(dataset.ev, binding):
+        found.extend((added, scope) for added in _additions(dataset.ev, scope, own, other))
     return found
 
 
@@ -152,8 +150,7 @@ def filling(dataset: Dataset, name: str, binding: AttributeBinding) -> Iterator[
     for scope in dataset.construction:
         for inner in scope.descend():
             yield inner, classes.receiver_name(scope), name
-    for scope, local in local_names(dataset.ev, binding):
-        yield scope, "", local
+    yield from other_names(dataset.ev, binding)
 
 
 def _may_be_list(ev: Evaluator, scope: Scope, node: cst.BaseExpression) -> bool:
@@ -169,7 +166,7 @@ def _is_file_content(ev: Evaluator, node: cst.BaseExpression | None, scope: Scop
         new = [each for each in bindings if id(each) not in seen]
         inside = seen | {id(each) for each in bindings}
         return bool(bindings) and all(
-            _is_file_content(ev, _written(each.value, each.path), scope, inside) for each in new
+            _is_file_content(ev, written(each.value, each.path), scope, inside) for each in new
         )
     if not isinstance(node, cst.Call) or not node.args:
         return False
@@ -189,12 +186,9 @@ _ARRAY_MAKERS = frozenset(
 ) | {"torch.from_numpy"}
 
 
-def grown_as_local(ev: Evaluator, binding: AttributeBinding) -> bool:
-    """Whether the value is grown under a local name before it is kept: `items = []`, a loop, `self.items = items`."""
-    for scope, name in local_names(ev, binding):
-        if any(True for _ in _additions(ev, scope, "", name)):
-            return True
-    return False
+def grown_elsewhere(ev: Evaluator, binding: AttributeBinding) -> bool:
+    """Whether the value is grown under another name that it has: `items = []`, a loop, `self.items = items`."""
+    return any(True for place in other_names(ev, binding) for _ in _additions(ev, *place))
 
 
 def grown_under_a_key(ev: Evaluator, value: Value) -> bool:
@@ -219,71 +213,6 @@ def grown_under_a_key(ev: Evaluator, value: Value) -> bool:
         for scope in (home if klass is None else klass).descend()
         for call in scope.own(cst.Call)
     )
-
-
-def local_names(ev: Evaluator, binding: AttributeBinding) -> Iterator[tuple[Scope, str]]:
-    """The local names under which the value of a binding was filled: here, or in the function that returns it."""
-    if isinstance(binding.value, cst.Name):
-        yield binding.method, binding.value.value
-    receiver = ev.frame_of(binding.method).receiver
-    for made in members.bound(ev, binding, receiver) if isinstance(receiver, Made) else ():
-        yield from _names_behind(ev, made, 0)
-
-
-def _names_behind(ev: Evaluator, made: Value, depth: int) -> Iterator[tuple[Scope, str]]:
-    """The names of what a value is, or is a slice of, or was joined from."""
-    node, frame = _display(made)
-    if node is None or frame is None or node not in frame.scope.module.tree or depth > MAX_DEPTH:
-        return
-    tree = frame.scope.module.tree
-    home = tree.scope_of(node)
-    for part in _joined(node):
-        while isinstance(part, cst.Subscript):
-            part = part.value
-        if isinstance(part, cst.Name):
-            yield home, part.value
-            for each in ev.values(part, frame):
-                yield from _names_behind(ev, each, depth + 1)
-    parent = tree.parent(node)
-    kept = tree.parent(parent) if isinstance(parent, cst.DictElement) else node  # `{"train": [], "val": []}`
-    for name, found in bindings_of(home).items():
-        if kept is not None and any(_may_be_written(each.value, each.path, kept) for each in found):
-            yield home, name
-
-
-def _joined(node: Node) -> list[Node]:
-    """What lists are made of that were filled before: of a slice of one, or of several, `images + masks`."""
-    if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Add):
-        return [*_joined(node.left), *_joined(node.right)]
-    return [node] if isinstance(node, cst.Name | cst.Subscript) else []
-
-
-def _display(made: Value) -> tuple[Node | None, Frame | None]:
-    """Where a container is written out, or made empty by a call: `{}`, `defaultdict(list)`."""
-    if isinstance(made, Sequence | Mapping):
-        return made.node, made.frame
-    if isinstance(made, Made) and made.library in DICT_MAKERS:
-        return made.call, made.frame
-    return None, None
-
-
-def _may_be_written(value: cst.BaseExpression | None, path: tuple[int, ...], node: Node) -> bool:
-    """Whether a binding gives its name a container that is written out: `x = []`, `x = {} if one else []`."""
-    written = _written(value, path)
-    while isinstance(written, cst.IfExp):
-        if _may_be_written(written.body, (), node):
-            return True
-        written = written.orelse
-    return written is node
-
-
-def _written(value: cst.BaseExpression | None, path: tuple[int, ...]) -> cst.BaseExpression | None:
-    """The expression that an unpacking gives a name, where both sides are written out: `a, b = [], {}`."""
-    for index in path:
-        if not isinstance(value, cst.Tuple | cst.List) or not 0 <= index < len(value.elements):
-            return None
-        value = value.elements[index].value
-    return value
 
 
 def is_it(node: cst.CSTNode, own: str, name: str) -> bool:
@@ -365,9 +294,7 @@ def _is_dataset(ev: Evaluator, scope: Scope, node: cst.BaseExpression) -> bool:
         return False
     found = [each for each in ev.values(node, ev.frame_of(function_scope(scope))) if each != Const(None)]
     return bool(found) and all(
-        isinstance(value, Made)
-        and isinstance(value.by, Class)
-        and any(name in DATASET_BASES or name in ITERABLE_BASES for name in ev.bases(value.by).libraries)
+        isinstance(value, Made) and isinstance(value.by, Class) and derives_from_dataset(ev, value.by)
         for value in found
     )
 

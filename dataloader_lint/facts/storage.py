@@ -23,7 +23,7 @@ from dataloader_lint.facts.growth import (
     adds_files,
     fills_fields,
     gathers,
-    grown_as_local,
+    grown_elsewhere,
     grows_in,
 )
 from dataloader_lint.facts.kept_containers import Container, containers_of, is_called
@@ -260,7 +260,7 @@ def _is_written_out(container: Container, dataset: Dataset) -> bool:
     """Whether a dict is written out and nothing is added to it, so that a list in it is all that may be long."""
     if not isinstance(container.value, Mapping) or not isinstance(container.value.node, cst.Dict):
         return False
-    return not grows_in(dataset, container.name) and not grown_as_local(dataset.ev, container.binding)
+    return not grows_in(dataset, container.name) and not grown_elsewhere(dataset.ev, container.binding)
 
 
 def _is_index(container: Container) -> bool:
