@@ -86,6 +86,8 @@ def _subscripted(ev: Evaluator, annotation: cst.Subscript, frame: Frame) -> Valu
         name = value.name if isinstance(value, Library) else ""
         if name == "typing.Optional" and inside:
             found.append(merge(values_of(ev, inside[0], frame), (NONE,)))
+        elif name in ("typing.Type", "builtins.type") and len(inside) == 1:
+            found.append(ev.values(inside[0], frame) or NOTHING_KNOWN)  # the class, or one derived from it
         elif name == "typing.Union":
             found.append(merge(*(values_of(ev, each, frame) for each in inside)))
         elif name in ("typing.Tuple", "builtins.tuple"):
