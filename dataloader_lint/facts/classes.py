@@ -217,6 +217,15 @@ def _closures(method: Scope, own: str) -> Iterator[Scope]:
             yield from _closures(inner, own)
 
 
+def after_super(bases: tuple[Class, ...], call: cst.Call | None, here: Scope | None) -> tuple[Class, ...]:
+    """The classes in which `super()` looks: those after the one around it, or after another that it names."""
+    place = next((i for i, each in enumerate(bases) if each.scope is here), None)
+    named = dotted(call.args[0].value) if call is not None and call.args else ""
+    if place is not None and named and named != bases[place].node.name.value:
+        place = next((i for i, each in enumerate(bases) if i > place and each.node.name.value == named), place)
+    return bases[place + 1 :] if place is not None else ()
+
+
 def find_method(ev: Evaluator, classes: tuple[Class, ...], name: str) -> Function | None:
     """The method that an object of a class with these classes in its order of resolution runs."""
     for klass in classes:

@@ -303,7 +303,7 @@ def calls_on_self(ev: Evaluator, scope: Scope, bases: Bases) -> Iterator[tuple[F
             if isinstance(owner, cst.Name) and owner.value == own:
                 found = classes.find_method(ev, bases.classes, name)
             elif isinstance(owner, cst.Call) and dotted(owner.func) == "super":
-                found = _next_method(ev, bases, here, name)
+                found = classes.find_method(ev, classes.after_super(bases.classes, owner, here), name)
             elif isinstance(owner, cst.Name) and call.args and dotted(call.args[0].value) == own:
                 found = _named_base(ev, bases, owner.value, name)
             else:
@@ -323,11 +323,6 @@ def run_by_libraries(ev: Evaluator, bases: Bases) -> list[Function]:
         for name in names
     )
     return [each for each in found if each is not None]
-
-
-def _next_method(ev: Evaluator, bases: Bases, here: Scope | None, name: str) -> Function | None:
-    position = next((i for i, each in enumerate(bases.classes) if each.scope is here), -1)
-    return classes.find_method(ev, bases.classes[position + 1 :], name)
 
 
 def _named_base(ev: Evaluator, bases: Bases, base: str, name: str) -> Function | None:

@@ -240,7 +240,7 @@ def _of_class(ev: Evaluator, klass: Class, name: str) -> Values:
 
 
 def _of_super(ev: Evaluator, value: Made, name: str) -> Values:
-    """`super().name`: the next definition after the class in whose method this stands."""
+    """`super().name`: the next definition after the class in whose method this stands, or that is named."""
     if value.frame is None:
         return NOTHING_KNOWN
     frame: Frame | None = value.frame
@@ -258,14 +258,10 @@ def _of_super(ev: Evaluator, value: Made, name: str) -> Values:
     else:
         return NOTHING_KNOWN
     bases = ev.bases(start)
-    after = False
-    for each in bases.classes:
-        if after:
-            method = classes.methods_of(each.scope).get(name)
-            if method is not None:
-                return (Method(Function(method, ev.frame_of(each.scope)), receiver),)
-        elif each.scope is here:
-            after = True
+    for each in classes.after_super(bases.classes, value.call, here):
+        method = classes.methods_of(each.scope).get(name)
+        if method is not None:
+            return (Method(Function(method, ev.frame_of(each.scope)), receiver),)
     if name == "__iter__" and isinstance(receiver, Made) and (inside := inner_loader(ev, receiver)) is not None:
         return (Attr(inside, name),)
     return tuple(Library(f"{library}.{name}") for library in bases.libraries) or NOTHING_KNOWN
