@@ -5,6 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from dataloader_lint.facts import classes
+from dataloader_lint.facts.file_names import path_behind
 from dataloader_lint.facts.module import last_name
 from dataloader_lint.facts.names import Binding, Kind, resolve
 from dataloader_lint.facts.tree import parameters
@@ -47,6 +48,9 @@ class Dependence:
             tree = frame.scope.module.tree
             bindings = resolve(node, tree) if node in tree else []
             return max((self._binding(each, frame, depth) for each in bindings), default=Level.NONE)
+        path = path_behind(node)
+        if path is not None and self.level(path, frame, depth) >= Level.KEY:
+            return Level.KEY
         if isinstance(node, cst.Subscript):
             return self._subscript(node, frame, depth)
         if isinstance(node, cst.BinaryOperation | cst.BooleanOperation):

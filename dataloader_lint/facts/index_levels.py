@@ -7,10 +7,16 @@ from collections.abc import Callable, Sequence
 import libcst as cst
 
 from dataloader_lint.facts import streams
+from dataloader_lint.facts.file_names import path_behind, unpacked
 from dataloader_lint.facts.module import last_name
 from dataloader_lint.facts.names import Binding, Kind, resolve
 from dataloader_lint.facts.tree import Scope
 from dataloader_lint.facts.uses import Level
+
+# Calls whose result tells as much of the index as their arguments do.
+_SAME = frozenset(
+    {"Path", "abs", "divmod", "int", "len", "list", "max", "min", "range", "round", "sorted", "str", "tuple"}
+)
 
 
 class IndexLevels:
@@ -41,6 +47,10 @@ class IndexLevels:
         if isinstance(node, cst.Name):
             bindings = resolve(node, self._scope.module.tree)
             return max((self._binding_level(each) for each in bindings), default=Level.NONE)
+        if isinstance(node, cst.Attribute | cst.Call | cst.Subscript):
+            path = path_behind(node)
+            if path is not None and self.of(path) is Level.KEY:
+                return Level.KEY
         if isinstance(node, cst.Subscript):
             return self._read_level(node)
         if isinstance(node, cst.BinaryOperation):
@@ -89,7 +99,7 @@ class IndexLevels:
         name = node.func.value if isinstance(node.func, cst.Name) else ""
         if name == "next" and self._is_next:
             return Level.INDEX
-        if name in ("int", "abs", "min", "max", "divmod", "range", "str", "list", "tuple", "len", "round", "sorted"):
+        if name in _SAME:
             return inside
         if isinstance(node.func, cst.Attribute):
             owner = self.of(node.func.value)
@@ -99,6 +109,8 @@ class IndexLevels:
                 return Level.KEY
             if node.func.attr.value in ("get", "pop") and inside is Level.INDEX:
                 return Level.KEY
+            if node.func.attr.value in ("Path", "join") and owner is Level.NONE:
+                return inside
             if inside > Level.SAMPLE and owner is Level.NONE:
                 return max(Level.SAMPLE, self._handed_back(node))
             inside = max(inside, min(owner, Level.SAMPLE))
@@ -126,7 +138,8 @@ class IndexLevels:
             elif binding.kind is Kind.ELEMENT:
                 level = level if level is Level.INDEX else min(level, Level.SAMPLE)
             elif binding.path:
-                level = _part_level(value, path, level)
+                whole = unpacked(value, path)
+                level = self.of(whole) if whole is not None else _part_level(value, path, level)
             self._known[key] = level
         return self._known[key]
 
