@@ -242,6 +242,8 @@ class Ingredients:
         for each in owners:
             if isinstance(each, Made) and each.frame is not None and id(each.frame.scope) in self.inside:
                 return _UNKNOWN  # an object that workers make, from whatever the sample gives them
+            if isinstance(each, Made) and each.call is None and each != frame.receiver:
+                break  # any object of its class: which one, what stands before the dot tells
             klass = each.by if isinstance(each, Made) else each
             if isinstance(klass, Class):
                 if not self._is_kept(klass, name):
