@@ -16,7 +16,11 @@ from dataloader_lint.facts.asked_for import (
     is_asked_for_own_keys,
 )
 from dataloader_lint.facts.classes import attribute_bindings
-from dataloader_lint.facts.entries import has_entry_for_each, has_files_of_each, is_numbered_by_samples
+from dataloader_lint.facts.entries import (
+    has_entry_for_each,
+    has_files_of_each,
+    is_numbered_by_samples,
+)
 from dataloader_lint.facts.forms import Form, form_of, has_list, is_of_pairs, is_parsed, kind_of_filled
 from dataloader_lint.facts.growth import (
     added_to,
@@ -27,6 +31,7 @@ from dataloader_lint.facts.growth import (
     grows_in,
 )
 from dataloader_lint.facts.kept_containers import Container, containers_of, is_called
+from dataloader_lint.facts.keywords import all_values
 from dataloader_lint.facts.library import DICT_MAKERS
 from dataloader_lint.facts.module import last_name
 from dataloader_lint.facts.names import dotted
@@ -37,8 +42,9 @@ from dataloader_lint.facts.shared_elements import shares_elements
 from dataloader_lint.facts.told_apart import as_read
 from dataloader_lint.facts.tree import Node, Tree, function_scope
 from dataloader_lint.facts.unreached import is_reached_in_workers
-from dataloader_lint.facts.uses import Level, Use
+from dataloader_lint.facts.uses import Level, Place, Use
 from dataloader_lint.facts.values import (
+    Class,
     Const,
     Element,
     Made,
@@ -163,7 +169,7 @@ def sample_storage(dataset: Dataset, form: Form, tree: Tree) -> Iterator[SampleS
             if use.is_drawn and not asked and fills_fields(dataset, container.name, container.binding):
                 asked = holds_samples(dataset, container)
             stored = use.is_length or ((asked or use.is_gone_through) and container.grows)
-            stored = stored and not _is_record(container, dataset)
+            stored = stored and not _is_record(container, dataset) and not _is_of_sources(container, dataset, use)
         if stored and (use.is_length or is_reached_in_workers(dataset, use)):
             told.add(container.name)
             yield SampleStorage(container, use, dataset)
@@ -220,6 +226,27 @@ def _is_record(container: Container, dataset: Dataset) -> bool:
     if isinstance(value, Mapping) and has_list(dataset.ev, value):
         return False
     return not any(kind_of_filled(each) or form_of(dataset.ev, each) is Form.LIST for each in container.elements)
+
+
+def _is_of_sources(container: Container, dataset: Dataset, use: Use) -> bool:
+    """Whether the objects in a dict are asked for samples in turn: there are few of them, each with many.
+
+    `self.filters[self.targets[number]][index]`, with `number, index = divmod(index, len(self.rows))`.
+    """
+    if not isinstance(container.value, Mapping) or use.is_length or use.is_gone_through:
+        return False
+    if not use.places or not all(_is_asked_further(place) for place in use.places):
+        return False
+    held = merge(*all_values(dataset.ev, container.value))
+    return bool(held) and all(isinstance(each, Made) and isinstance(each.by, Class) for each in held)
+
+
+def _is_asked_further(place: Place) -> bool:
+    outer = place.scope.module.tree.parent(place.node)
+    if not isinstance(place.node, cst.Subscript) or not isinstance(outer, cst.Subscript):
+        return False
+    inner = outer.slice[0].slice
+    return outer.value is place.node and isinstance(inner, cst.Index) and isinstance(inner.value, cst.Name)
 
 
 def _is_appended_to(dataset: Dataset, container: Container) -> bool:
