@@ -12,7 +12,7 @@ from dataloader_lint.facts.branches import is_reached
 from dataloader_lint.facts.loaders import Loader, loader_of
 from dataloader_lint.facts.module import ModuleFacts
 from dataloader_lint.facts.names import bindings_of, dotted
-from dataloader_lint.facts.tree import Node, function_scope
+from dataloader_lint.facts.tree import Node, Scope, function_scope
 from dataloader_lint.facts.values import (
     Class,
     Const,
@@ -75,8 +75,29 @@ def late_settings(ev: Evaluator, module: ModuleFacts) -> Iterator[LateSetting]:
             name = target.attr.value
             frame = ev.frame_of(function_scope(scope))
             owners = ev.values(target.value, frame)
-            if owners and all(_is_loader(ev, owner, name) for owner in owners) and is_reached(ev, statement, frame):
+            if not owners or not all(_is_loader(ev, owner, name) for owner in owners):
+                continue
+            if name == "shuffle" and any(_notes_down(statement, owner, scope) for owner in owners):
+                continue
+            if is_reached(ev, statement, frame):
                 yield LateSetting(statement, dotted(target.value) or "the loader", name)
+
+
+def _notes_down(statement: cst.Assign | cst.AugAssign, loader: Value, scope: Scope) -> bool:
+    """Whether what is assigned decided already how the loader was made, or its sampler, and is only kept with it."""
+    source = statement.value
+    if isinstance(source, cst.Call) and isinstance(source.func, cst.Attribute):  # keywords.get("shuffle", False)
+        source = source.func.value
+    elif isinstance(source, cst.Subscript):
+        source = source.value
+    given = [arg.value for call in scope.own(cst.Call) for arg in call.args if _is_shuffle(arg)]
+    if isinstance(loader, Made) and loader.call is not None and loader.call in scope.module.tree:
+        given.extend(arg.value for arg in loader.call.args)
+    return dotted(source) != "" and any(dotted(each) == dotted(source) for each in given)
+
+
+def _is_shuffle(arg: cst.Arg) -> bool:
+    return arg.keyword is not None and arg.keyword.value == "shuffle"
 
 
 def _is_loader(ev: Evaluator, value: Value, name: str) -> bool:
