@@ -11,7 +11,8 @@ collates graphs its own way. `loader.shuffle` is not read again once the sampler
 The other attributes raise ValueError.
 
 ## Known limits
-Subclasses that define such an attribute themselves are left alone.
+Subclasses that define such an attribute themselves are left alone, and so is `loader.shuffle` where it only keeps what
+the loader or its sampler was made with.
 
 ## Example
 ```python
