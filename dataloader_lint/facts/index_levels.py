@@ -23,7 +23,8 @@ class IndexLevels:
     """Answers for one function; `entered` says what its parameters depend on, by name, and may grow.
 
     `loops` are the loops in it that make a sample of each element; `is_next` says whether it is the `__next__` of a
-    stream; `handed_back` gives what a method that it calls of the same object makes of the index.
+    stream; `handed_back` gives what a method that it calls of the same object makes of the index, at a place of the
+    tuple that it returns.
     """
 
     def __init__(
@@ -32,7 +33,7 @@ class IndexLevels:
         entered: dict[str, Level],
         loops: Sequence[cst.For],
         is_next: bool,
-        handed_back: Callable[[cst.Call], Level],
+        handed_back: Callable[[cst.Call, tuple[int, ...]], Level],
     ) -> None:
         self._scope = scope
         self._entered = entered
@@ -112,7 +113,7 @@ class IndexLevels:
             if node.func.attr.value in ("Path", "join") and owner is Level.NONE:
                 return inside
             if inside > Level.SAMPLE and owner is Level.NONE:
-                return max(Level.SAMPLE, self._handed_back(node))
+                return max(Level.SAMPLE, self._handed_back(node, ()))
             inside = max(inside, min(owner, Level.SAMPLE))
         return min(inside, Level.SAMPLE)
 
@@ -130,7 +131,7 @@ class IndexLevels:
             value, path = binding.value, binding.path
             if binding.kind is Kind.ELEMENT:
                 value, path = gone_through(value, path)
-            value, path = _written_out(value, path)
+            value, path = written_out(value, path)
             level = self.of(value)
             self._running.discard(key)
             if any(binding.node is loop for loop in self._loops):
@@ -139,7 +140,12 @@ class IndexLevels:
                 level = level if level is Level.INDEX else min(level, Level.SAMPLE)
             elif binding.path:
                 whole = unpacked(value, path)
-                level = self.of(whole) if whole is not None else _part_level(value, path, level)
+                if whole is not None:
+                    level = self.of(whole)
+                elif level > Level.SAMPLE and isinstance(value, cst.Call) and isinstance(value.func, cst.Attribute):
+                    level = max(Level.SAMPLE, self._handed_back(value, path))
+                else:
+                    level = _part_level(value, path, level)
             self._known[key] = level
         return self._known[key]
 
@@ -166,7 +172,7 @@ def gone_through(value: cst.BaseExpression, path: tuple[int, ...]) -> tuple[cst.
     return value, path
 
 
-def _written_out(value: cst.BaseExpression, path: tuple[int, ...]) -> tuple[cst.BaseExpression, tuple[int, ...]]:
+def written_out(value: cst.BaseExpression, path: tuple[int, ...]) -> tuple[cst.BaseExpression, tuple[int, ...]]:
     """What an unpacking gives a name, as far as both sides are written out: `name, text = self.names[index], None`."""
     while path and isinstance(value, cst.Tuple | cst.List) and 0 <= path[0] < len(value.elements):
         if any(isinstance(each, cst.StarredElement) for each in value.elements):

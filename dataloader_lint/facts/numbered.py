@@ -10,7 +10,7 @@ import libcst as cst
 from dataloader_lint.facts import classes
 from dataloader_lint.facts.classes import AttributeBinding
 from dataloader_lint.facts.forms import Form, form_of, kind_of_filled
-from dataloader_lint.facts.growth import added_to
+from dataloader_lint.facts.growth import added_to, adds_files
 from dataloader_lint.facts.module import last_name
 from dataloader_lint.facts.names import Kind, resolve
 from dataloader_lint.facts.tree import Scope
@@ -25,6 +25,8 @@ def is_numbered_by_labels(dataset: Dataset, container: Container) -> bool:
     """Whether workers ask a list of plain things only for numbers that construction gives to many samples each."""
     if any(kind_of_filled(each) or form_of(dataset.ev, each) is Form.LIST for each in container.elements):
         return False
+    if adds_files(dataset, container.name, container.binding):
+        return False  # the arrays of whole files, from each of which many samples are cut
     if _is_of_distinct(container.binding.value, container.binding.method):
         return True  # `sorted(set(labels))`
     places = [place for place in dataset.reads.of(container.name).places if place.itself is not Level.NONE]

@@ -10,7 +10,7 @@ import libcst as cst
 from dataloader_lint.facts import classes, streams
 from dataloader_lint.facts.chance import bounds_of, chosen_from, is_size_of
 from dataloader_lint.facts.classes import Bases
-from dataloader_lint.facts.index_levels import IndexLevels, gone_through
+from dataloader_lint.facts.index_levels import IndexLevels, gone_through, written_out
 from dataloader_lint.facts.names import Kind, resolve
 from dataloader_lint.facts.tree import Scope, parameters
 from dataloader_lint.facts.uses import Level, Place, Reads, Use
@@ -232,8 +232,11 @@ class Body:
                 if isinstance(value, Function) and isinstance(value.node, cst.FunctionDef):
                     yield value, ""
 
-    def _handed_back(self, call: cst.Call) -> Level:
-        """What a method of the object makes of the index that it is given: `return self.names[index]` gives a key."""
+    def _handed_back(self, call: cst.Call, path: tuple[int, ...]) -> Level:
+        """What a method of the object makes of the index that it is given: `return self.names[index]` gives a key.
+
+        `path` is the place in the tuple that it returns, where that is unpacked.
+        """
         owner = call.func.value if isinstance(call.func, cst.Attribute) else None
         if not isinstance(owner, cst.Name) or owner.value != self.own or self._depth >= MAX_DEPTH:
             return Level.NONE
@@ -245,7 +248,8 @@ class Body:
         levels = {name: self._levels.of(node) for name, node in self._passed(call, method, own)}
         inside = Body(self.ev, self.bases, self.reads, Entry(method.scope, own), levels, self._depth + 1)
         returned = [each.value for each in method.scope.own(cst.Return) if each.value is not None]
-        return min((inside._levels.of(each) for each in returned), default=Level.NONE)
+        parts = [written_out(each, path) for each in returned]
+        return min((Level.NONE if rest else inside._levels.of(part) for part, rest in parts), default=Level.NONE)
 
     def _passed(self, call: cst.Call, target: Function, own: str) -> Iterator[tuple[str, cst.BaseExpression]]:
         """The parameters of a function that a call gives something, and what."""
