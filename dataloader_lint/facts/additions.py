@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from dataloader_lint.facts.names import target_paths
+from dataloader_lint.facts.names import target_paths, written_part
 from dataloader_lint.facts.tree import Node, Scope
 
 _ADDERS = frozenset({"add", "append", "appendleft", "extend", "insert", "setdefault", "update"})
@@ -32,7 +32,7 @@ def additions(scope: Scope) -> Iterator[Addition]:
                     index = target.slice[0].slice if len(target.slice) == 1 else None
                     key = index.value if isinstance(index, cst.Index) else None
                     if key is not None:
-                        yield Addition(assign, target.value, key, _part(assign.value, path))
+                        yield Addition(assign, target.value, key, written_part(assign.value, path) or assign.value)
     for call in scope.own(cst.Call):
         if isinstance(call.func, cst.Attribute) and call.func.attr.value in _ADDERS and call.args:
             first, last = call.args[0].value, call.args[-1].value
@@ -41,12 +41,3 @@ def additions(scope: Scope) -> Iterator[Addition]:
     for augmented in scope.own(cst.AugAssign):
         if isinstance(augmented.operator, cst.AddAssign) and isinstance(augmented.value, cst.List | cst.ListComp):
             yield Addition(augmented, augmented.target, None, augmented.value)
-
-
-def _part(value: cst.BaseExpression, path: tuple[int, ...]) -> cst.BaseExpression | None:
-    current: cst.BaseExpression = value
-    for index in path:
-        if not isinstance(current, cst.Tuple | cst.List) or not 0 <= index < len(current.elements):
-            return value
-        current = current.elements[index].value
-    return current

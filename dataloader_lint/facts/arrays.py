@@ -12,7 +12,7 @@ from dataloader_lint.facts import members
 from dataloader_lint.facts.array_contents import is_numeric, parsed_column, parses
 from dataloader_lint.facts.classes import AttributeBinding
 from dataloader_lint.facts.module import last_name
-from dataloader_lint.facts.names import Kind, dotted, resolve
+from dataloader_lint.facts.names import Kind, dotted, resolve, written_part
 from dataloader_lint.facts.tree import Node
 from dataloader_lint.facts.uses import Level, Use
 from dataloader_lint.facts.values import (
@@ -119,7 +119,7 @@ def _kept(dataset: Dataset, binding: AttributeBinding, use: Use) -> Iterator[Kep
     ev = dataset.ev
     if binding.value is None or binding.kind is not Kind.VALUE:
         return
-    start = _unpacked(binding.value, binding.path)
+    start = written_part(binding.value, binding.path)
     if start is None:
         return
     home = members.method_frame(ev, binding.method, dataset.self_value)
@@ -144,14 +144,6 @@ def _libraries(ev: Evaluator, call: cst.Call, frame: Frame) -> list[str]:
     return names
 
 
-def _unpacked(value: cst.BaseExpression, path: tuple[int, ...]) -> cst.BaseExpression | None:
-    for index in path:
-        if not isinstance(value, cst.Tuple | cst.List) or not 0 <= index < len(value.elements):
-            return None
-        value = value.elements[index].value
-    return value
-
-
 def _origins(ev: Evaluator, node: cst.BaseExpression, frame: Frame, depth: int) -> Iterator[tuple[cst.Call, Frame]]:
     """The calls that make what an expression gives, seen through names, functions of the project, and copies."""
     if depth > MAX_DEPTH:
@@ -163,7 +155,7 @@ def _origins(ev: Evaluator, node: cst.BaseExpression, frame: Frame, depth: int) 
         tree = frame.scope.module.tree
         for binding in resolve(node, tree) if node in tree else []:
             if binding.kind is Kind.VALUE and binding.value is not None:
-                value = _unpacked(binding.value, binding.path)
+                value = written_part(binding.value, binding.path)
                 if value is not None:
                     yield from _origins(ev, value, ev.at(binding.scope, frame), depth + 1)
     elif isinstance(node, cst.Attribute) and node.attr.value == "values":  # the array in a table or a column

@@ -7,7 +7,7 @@ import libcst as cst
 from dataloader_lint.facts import classes
 from dataloader_lint.facts.file_names import path_behind
 from dataloader_lint.facts.module import last_name
-from dataloader_lint.facts.names import Binding, Kind, resolve
+from dataloader_lint.facts.names import Binding, Kind, resolve, written_part
 from dataloader_lint.facts.tree import parameters
 from dataloader_lint.facts.uses import Level
 from dataloader_lint.facts.values import Evaluator, Frame
@@ -139,9 +139,7 @@ class Dependence:
 
 def _at(dependence: Dependence, binding: Binding, home: Frame, depth: int) -> Level:
     """What one name of an unpacking gets."""
-    value: cst.BaseExpression | None = binding.value
-    for index in binding.path:
-        if not isinstance(value, cst.Tuple | cst.List) or not 0 <= index < len(value.elements):
-            return min(dependence.level(binding.value, home, depth), Level.SAMPLE)
-        value = value.elements[index].value
+    value = written_part(binding.value, binding.path)
+    if value is None:
+        return min(dependence.level(binding.value, home, depth), Level.SAMPLE)
     return dependence.level(value, home, depth)

@@ -9,7 +9,7 @@ import libcst as cst
 from dataloader_lint.facts import streams
 from dataloader_lint.facts.file_names import path_behind, unpacked
 from dataloader_lint.facts.module import last_name
-from dataloader_lint.facts.names import Binding, Kind, resolve
+from dataloader_lint.facts.names import Binding, Kind, resolve, written_out
 from dataloader_lint.facts.tree import Scope
 from dataloader_lint.facts.uses import Level
 
@@ -169,15 +169,6 @@ def gone_through(value: cst.BaseExpression, path: tuple[int, ...]) -> tuple[cst.
             value, path = value.args[place].value, path[1:]
         else:
             break
-    return value, path
-
-
-def written_out(value: cst.BaseExpression, path: tuple[int, ...]) -> tuple[cst.BaseExpression, tuple[int, ...]]:
-    """What an unpacking gives a name, as far as both sides are written out: `name, text = self.names[index], None`."""
-    while path and isinstance(value, cst.Tuple | cst.List) and 0 <= path[0] < len(value.elements):
-        if any(isinstance(each, cst.StarredElement) for each in value.elements):
-            break
-        value, path = value.elements[path[0]].value, path[1:]
     return value, path
 
 

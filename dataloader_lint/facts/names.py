@@ -153,6 +153,26 @@ def target_paths(target: cst.CSTNode, path: tuple[int, ...] = ()) -> Iterable[tu
         yield target, path
 
 
+def written_out(value: cst.BaseExpression, path: tuple[int, ...]) -> tuple[cst.BaseExpression, tuple[int, ...]]:
+    """What an unpacking gives a name, as far as both sides are written out, and the rest of the path.
+
+    `name, text = self.names[index], None`. What stands beside a starred element is not told apart.
+    """
+    while path and isinstance(value, cst.Tuple | cst.List) and 0 <= path[0] < len(value.elements):
+        if any(isinstance(each, cst.StarredElement) for each in value.elements):
+            break
+        value, path = value.elements[path[0]].value, path[1:]
+    return value, path
+
+
+def written_part(value: cst.BaseExpression | None, path: tuple[int, ...]) -> cst.BaseExpression | None:
+    """The expression that an unpacking gives a name: `[]` to `a` in `a, b = [], {}`; None where it is not written."""
+    if value is None:
+        return None
+    found, rest = written_out(value, path)
+    return None if rest else found
+
+
 def dotted(node: cst.CSTNode | None) -> str:
     """`a.b.c` for a chain of names and attributes, else an empty string."""
     parts: list[str] = []

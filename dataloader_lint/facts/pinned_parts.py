@@ -9,7 +9,7 @@ import libcst as cst
 from dataloader_lint.facts import classes, keywords
 from dataloader_lint.facts.loaders import Loader, loader_of
 from dataloader_lint.facts.module import last_name
-from dataloader_lint.facts.names import bindings_of, dotted, resolve
+from dataloader_lint.facts.names import bindings_of, dotted, resolve, written_part
 from dataloader_lint.facts.tree import Node, Tree, keyword_of, positional_of
 from dataloader_lint.facts.values import (
     ABSENT,
@@ -139,19 +139,11 @@ def _names_of(node: Node, frame: Frame, tree: Tree) -> Iterator[str]:
             binding.name
             for several in bindings_of(frame.scope).values()
             for binding in several
-            if binding.value is not None and _is_at(binding.value, binding.path, node)
+            if binding.value is not None and written_part(binding.value, binding.path) is node
         )
 
 
 _ADDED = {"append": 0, "insert": 1}
-
-
-def _is_at(whole: cst.BaseExpression, path: tuple[int, ...], node: Node) -> bool:
-    for position in path:
-        if not isinstance(whole, cst.Tuple | cst.List) or not 0 <= position < len(whole.elements):
-            return False
-        whole = whole.elements[position].value
-    return whole is node
 
 
 # Libraries whose functions give tensors, arrays, or objects with a `pin_memory` method.

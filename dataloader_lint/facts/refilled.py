@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from dataloader_lint.facts.names import Kind, resolve
+from dataloader_lint.facts.names import Kind, resolve, written_part
 from dataloader_lint.facts.tree import Node, Tree, function_scope
 
 _MAX_DEPTH = 3
@@ -20,7 +20,7 @@ def stores_before(node: cst.BaseExpression, tree: Tree, depth: int = 0) -> Itera
     bindings = resolve(root, tree)
     if not steps:
         for binding in bindings:
-            value = _unpacked(binding.value, binding.path) if binding.kind is Kind.VALUE else None
+            value = written_part(binding.value, binding.path) if binding.kind is Kind.VALUE else None
             if value is not None:
                 yield from stores_before(value, tree, depth + 1)
         return
@@ -54,12 +54,3 @@ def _way_to(node: Node) -> tuple[cst.Name | None, list[str]]:
             node = node.value
         else:
             return (node, steps) if isinstance(node, cst.Name) else (None, [])
-
-
-def _unpacked(value: cst.BaseExpression | None, path: tuple[int, ...]) -> cst.BaseExpression | None:
-    """What an unpacking gives a name, where both sides are written out."""
-    for index in path:
-        if not isinstance(value, cst.Tuple | cst.List) or not 0 <= index < len(value.elements):
-            return None
-        value = value.elements[index].value
-    return value

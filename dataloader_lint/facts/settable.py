@@ -11,7 +11,7 @@ from dataloader_lint.facts.branches import is_reached
 from dataloader_lint.facts.command_lines import click_takes_zero, takes_zero
 from dataloader_lint.facts.layout import code
 from dataloader_lint.facts.library import LOADERS
-from dataloader_lint.facts.names import Binding, Kind, bindings_of, dotted, resolve
+from dataloader_lint.facts.names import Binding, Kind, bindings_of, dotted, resolve, written_part
 from dataloader_lint.facts.parameters import arguments_of_callers
 from dataloader_lint.facts.tree import Scope, positional_of
 from dataloader_lint.facts.values import (
@@ -104,7 +104,7 @@ class _Search:
             if binding.kind is Kind.PARAMETER:
                 found = self.parameter(binding, home, names, depth)
             elif binding.kind is Kind.VALUE and binding.value is not None and is_reached(self.ev, binding.node, home):
-                value = _unpacked(binding.value, binding.path)
+                value = written_part(binding.value, binding.path)
                 found = self.of(value, home, names, depth + 1) if value is not None else None
             else:
                 continue
@@ -277,15 +277,6 @@ def _is_default(value: Value) -> bool:
 
 def _is_zero(values: Values) -> bool:
     return all(isinstance(value, Const) and value.value == 0 and value.value is not False for value in values)
-
-
-def _unpacked(value: cst.BaseExpression, path: tuple[int, ...]) -> cst.BaseExpression | None:
-    """`a` in `a, b = 0, 1`."""
-    for index in path:
-        if not isinstance(value, cst.Tuple | cst.List) or not 0 <= index < len(value.elements):
-            return None
-        value = value.elements[index].value
-    return value
 
 
 def _shown(node: cst.BaseExpression, frame: Frame) -> str:

@@ -10,8 +10,8 @@ import libcst as cst
 from dataloader_lint.facts import classes, streams
 from dataloader_lint.facts.chance import bounds_of, chosen_from, is_size_of
 from dataloader_lint.facts.classes import Bases
-from dataloader_lint.facts.index_levels import IndexLevels, gone_through, written_out
-from dataloader_lint.facts.names import Kind, resolve
+from dataloader_lint.facts.index_levels import IndexLevels, gone_through
+from dataloader_lint.facts.names import Kind, resolve, written_out
 from dataloader_lint.facts.tree import Scope, parameters
 from dataloader_lint.facts.uses import Level, Place, Reads, Use
 from dataloader_lint.facts.values import Evaluator, Function, Method
