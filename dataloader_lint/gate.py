@@ -44,8 +44,8 @@ _SUBJECTS = (
     (STORES, (b"h5py", b"lmdb", b"openslide", b"rasterio", b"open_file(", b"sqlite3", b"tarfile", b"zipfile")),
     (THREADS, (b"_NUM_THREADS", b"set_num_threads")),
 )
-# Of files that are about moves or transforms and hold nothing of loaders.
-_SPOKEN = ((DEVICES, (b".cuda(", b".to(")), (TRANSFORMS, (b"lambda",)))
+_MOVES = (b".cuda(", b".to(")
+_FUNCTIONS = (b"lambda",)
 _LEADING = (
     b"class Compose",
     b"Compose(",
@@ -81,10 +81,10 @@ def subjects(source: bytes, words: tuple[bytes, ...] = ()) -> frozenset[str]:
         return frozenset({LOADING})
     found = {subject for subject, words in _SUBJECTS if any(word in source for word in words)}
     # Transforms that a Dataset of another file keeps.
-    if b"lambda" in source and any(word in source for word in _IMAGES):
+    if any(word in source for word in _FUNCTIONS) and any(word in source for word in _IMAGES):
         found.add(TRANSFORMS)
     # A file that moves batches may get its loader from elsewhere, and need not name torch either.
-    if (b".cuda(" in source or b".to(" in source) and (b"torch" in source or b"loader" in source):
+    if any(word in source for word in _MOVES) and (b"torch" in source or b"loader" in source):
         import re
 
         if re.search(_TRANSFER, source):
@@ -96,7 +96,12 @@ def subjects(source: bytes, words: tuple[bytes, ...] = ()) -> frozenset[str]:
 
 def words_about(about: frozenset[str]) -> frozenset[bytes]:
     """Words of which a statement holds one that is about such subjects, none of which is loading itself."""
-    texts = [text for subject, several in (*_SUBJECTS, *_SPOKEN) if subject in about for text in several]
+    texts = [
+        text
+        for subject, several in (*_SUBJECTS, (DEVICES, _MOVES), (TRANSFORMS, _FUNCTIONS))
+        if subject in about
+        for text in several
+    ]
     return frozenset(text.rstrip(b"(").rpartition(b".")[2].rpartition(b" ")[2] for text in texts)
 
 

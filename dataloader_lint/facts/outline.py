@@ -77,28 +77,23 @@ def _imported(words: list[bytes]) -> Iterator[tuple[bytes, frozenset[bytes]]]:
         yield name, frozenset({name, names[place - 2]} if is_renamed else {name})
 
 
-def defined(source: bytes) -> frozenset[bytes]:
-    """The names that a module defines at its top, without those that it imports."""
-    text = b"\n" + source
-    found: set[bytes] = set()
-    for _, start, end in statements(source):
-        if not _IMPORT.match(text, start, end):
-            names = (match[1] or match[2] for match in _DEFINED.finditer(text, start, end))
-            found.update(islice(names, 1) if _HEAD.match(text, start, end) else names)
-    return frozenset(found)
-
-
-def defined_about(source: bytes, words: AbstractSet[bytes]) -> frozenset[bytes]:
+def defined_about(source: bytes, words: AbstractSet[bytes]) -> set[bytes]:
     """The names that a module defines at its top and that lead to one of the words, be it through an import of it."""
     text = b"\n" + source
     parts = statements(source)
-    imports = [text[each.start : each.end] for each in parts if _IMPORT.match(text, each.start, each.end)]
-    imports += _INDENTED_IMPORT.findall(text)  # under `try` or `if`
+    imports = _INDENTED_IMPORT.findall(text)  # under `try` or `if`
+    own: set[bytes] = set()
+    for _, start, end in parts:
+        if _IMPORT.match(text, start, end):
+            imports.append(text[start:end])
+        else:
+            names = (match[1] or match[2] for match in _DEFINED.finditer(text, start, end))
+            own.update(islice(names, 1) if _HEAD.match(text, start, end) else names)
     sought = set(words)
     for each in map(words_of, imports):
         if not words.isdisjoint(each):
             sought.update(name for name, _ in _imported(each))
-    return defined(source).intersection(that_use(outline(source, parts), sought))
+    return own & that_use(outline(source, parts), sought)
 
 
 def that_use(mentions: Mapping[W, AbstractSet[W]], wanted: Iterable[W]) -> set[W]:
