@@ -8,8 +8,9 @@ import libcst as cst
 
 from dataloader_lint.facts import classes, members
 from dataloader_lint.facts.classes import AttributeBinding
-from dataloader_lint.facts.library import DATASET_BASES, DICT_MAKERS, ITERABLE_BASES
-from dataloader_lint.facts.names import bindings_of
+from dataloader_lint.facts.dataset_bases import dataset_kind
+from dataloader_lint.facts.library import DICT_MAKERS
+from dataloader_lint.facts.names import bindings_of, written_part
 from dataloader_lint.facts.tree import Node, Scope
 from dataloader_lint.facts.values import Class, Evaluator, Frame, Made, Mapping, Sequence, Value
 
@@ -55,7 +56,7 @@ def _attributes_of_others(ev: Evaluator, kept: Node, frame: Frame) -> Iterator[t
     """The attribute that a container is kept as by what is no Dataset itself: `self.rows = []`, `Rows(self.rows)`."""
     by = frame.receiver.by if isinstance(frame.receiver, Made) else None
     home = classes.class_of(frame.scope)
-    if home is None or not isinstance(by, Class) or derives_from_dataset(ev, by):
+    if home is None or not isinstance(by, Class) or dataset_kind(ev, by):
         return
     for name, found in classes.attribute_bindings(home).items():
         if any(_may_be_written(each.value, each.path, kept) for each in found):
@@ -81,23 +82,9 @@ def _display(made: Value) -> tuple[Node | None, Frame | None]:
 
 def _may_be_written(value: cst.BaseExpression | None, path: tuple[int, ...], node: Node) -> bool:
     """Whether a binding gives its name a container that is written out: `x = []`, `x = {} if one else []`."""
-    given = written(value, path)
+    given = written_part(value, path)
     while isinstance(given, cst.IfExp):
         if _may_be_written(given.body, (), node):
             return True
         given = given.orelse
     return given is node
-
-
-def written(value: cst.BaseExpression | None, path: tuple[int, ...]) -> cst.BaseExpression | None:
-    """The expression that an unpacking gives a name, where both sides are written out: `a, b = [], {}`."""
-    for index in path:
-        if not isinstance(value, cst.Tuple | cst.List) or not 0 <= index < len(value.elements):
-            return None
-        value = value.elements[index].value
-    return value
-
-
-def derives_from_dataset(ev: Evaluator, klass: Class) -> bool:
-    """Whether a class of the project has a library's Dataset as a base."""
-    return any(name in DATASET_BASES or name in ITERABLE_BASES for name in ev.bases(klass).libraries)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import libcst as cst
 
 from dataloader_lint.facts.branches import Condition, is_reached, on_the_way
-from dataloader_lint.facts.datasets import dataset_kind
+from dataloader_lint.facts.dataset_bases import dataset_kind
 from dataloader_lint.facts.evaluate import Evaluation
 from dataloader_lint.facts.module import ModuleFacts
 from dataloader_lint.facts.reach import Reach
@@ -31,7 +31,7 @@ from dataloader_lint.facts.values import (
 )
 from dataloader_lint.facts.workers import ENTRIES, WorkerFunction
 
-_METHODS = frozenset({"cuda", "pin_memory", "to"})
+_METHODS = frozenset({"cuda", "pin_memory"})
 _DEVICE_KEYWORDS = frozenset({"device", "map_location"})
 # What of `torch.cuda` starts CUDA in the process that calls it.
 _STARTING = frozenset(

@@ -13,7 +13,7 @@ from dataloader_lint.facts.arrays import KeptArray, arrays_of
 from dataloader_lint.facts.bound_containers import BoundContainer, bound_containers
 from dataloader_lint.facts.classes import AttributeBinding, Bases
 from dataloader_lint.facts.forms import Form
-from dataloader_lint.facts.library import DATASET_BASES, DATASET_PACKAGES, ITERABLE_BASES, RUN_BY_CONSTRUCTORS
+from dataloader_lint.facts.library import RUN_BY_CONSTRUCTORS
 from dataloader_lint.facts.loaders import Loader
 from dataloader_lint.facts.module import ModuleFacts
 from dataloader_lint.facts.names import bindings_of, dotted
@@ -154,22 +154,6 @@ def _is_inside(scope: Scope, outer: Scope) -> bool:
             return True
         current = current.parent
     return False
-
-
-def is_dataset_base(name: str) -> bool:
-    """Whether a class of a library is a Dataset of torch."""
-    if name in DATASET_BASES or name in ITERABLE_BASES:
-        return True
-    package, _, last = name.rpartition(".")
-    return any(package == known or package.startswith(f"{known}.") for known in DATASET_PACKAGES) and last != "Dataset"
-
-
-def dataset_kind(ev: Evaluator, klass: Class) -> str:
-    """`map`, `iterable`, or an empty string for a class that does not derive from a Dataset of torch."""
-    libraries = ev.bases(klass).libraries
-    if any(name in ITERABLE_BASES for name in libraries):
-        return "iterable"
-    return "map" if any(is_dataset_base(name) for name in libraries) else ""
 
 
 def datasets_in(reach: Reach, module: ModuleFacts) -> Iterator[Dataset]:

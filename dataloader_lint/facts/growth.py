@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from dataloader_lint.facts import classes, members
-from dataloader_lint.facts.aliases import derives_from_dataset, other_names, written
+from dataloader_lint.facts.aliases import other_names
 from dataloader_lint.facts.classes import AttributeBinding
+from dataloader_lint.facts.dataset_bases import dataset_kind
 from dataloader_lint.facts.forms import Form, form_of, is_few, kind_of_filled
 from dataloader_lint.facts.module import last_name
-from dataloader_lint.facts.names import Kind, dotted, resolve
+from dataloader_lint.facts.names import Kind, dotted, resolve, written_part
 from dataloader_lint.facts.tree import Node, Scope, function_scope
 from dataloader_lint.facts.values import (
     Class,
@@ -166,7 +167,7 @@ def _is_file_content(ev: Evaluator, node: cst.BaseExpression | None, scope: Scop
         new = [each for each in bindings if id(each) not in seen]
         inside = seen | {id(each) for each in bindings}
         return bool(bindings) and all(
-            _is_file_content(ev, written(each.value, each.path), scope, inside) for each in new
+            _is_file_content(ev, written_part(each.value, each.path), scope, inside) for each in new
         )
     if not isinstance(node, cst.Call) or not node.args:
         return False
@@ -294,8 +295,7 @@ def _is_dataset(ev: Evaluator, scope: Scope, node: cst.BaseExpression) -> bool:
         return False
     found = [each for each in ev.values(node, ev.frame_of(function_scope(scope))) if each != Const(None)]
     return bool(found) and all(
-        isinstance(value, Made) and isinstance(value.by, Class) and derives_from_dataset(ev, value.by)
-        for value in found
+        isinstance(value, Made) and isinstance(value.by, Class) and bool(dataset_kind(ev, value.by)) for value in found
     )
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import libcst as cst
 
 from dataloader_lint.facts.classes import find_method
-from dataloader_lint.facts.datasets import dataset_kind
+from dataloader_lint.facts.dataset_bases import dataset_kind
 from dataloader_lint.facts.kept import Inventory, Kept, inventory, inventory_of_argument
 from dataloader_lint.facts.loaders import Loader, loader_class
 from dataloader_lint.facts.looked_up import arguments_of_looked_up

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 import libcst as cst
 
 from dataloader_lint.facts import classes, members, streams
-from dataloader_lint.facts.datasets import dataset_kind, looks_like_one, reaches_loader
+from dataloader_lint.facts.dataset_bases import dataset_kind
+from dataloader_lint.facts.datasets import looks_like_one, reaches_loader
 from dataloader_lint.facts.evaluate import Evaluation
 from dataloader_lint.facts.handing import given_by_strangers, may_be_function
 from dataloader_lint.facts.library import CALLED_BY_BASES
