@@ -30,7 +30,7 @@ from dataloader_lint.facts.values import (
     Values,
     merge,
 )
-from dataloader_lint.facts.workers import WorkerFunction
+from dataloader_lint.facts.worker_code import WorkerFunction
 
 _MEMOISING = frozenset({"functools.cache", "functools.lru_cache", "cachetools.cached"})
 _ORDERS = (cst.LessThan, cst.LessThanEqual, cst.GreaterThan, cst.GreaterThanEqual)

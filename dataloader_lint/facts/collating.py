@@ -11,7 +11,8 @@ from dataloader_lint.facts.module import ModuleFacts
 from dataloader_lint.facts.names import Kind, dotted, resolve
 from dataloader_lint.facts.tree import Node
 from dataloader_lint.facts.values import Evaluator, Sequence, Typed
-from dataloader_lint.facts.workers import WorkerFunction, Workers
+from dataloader_lint.facts.worker_code import WorkerFunction
+from dataloader_lint.facts.workers import Workers
 
 _JOINING = frozenset({"torch.cat", "torch.concat", "torch.concatenate", "torch.hstack", "torch.vstack", "torch.stack"})
 _MAKING = frozenset({"torch.tensor", "torch.as_tensor", "torch.FloatTensor", "torch.LongTensor", "torch.Tensor"})

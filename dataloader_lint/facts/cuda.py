@@ -29,7 +29,7 @@ from dataloader_lint.facts.values import (
     Values,
     truth,
 )
-from dataloader_lint.facts.workers import ENTRIES, WorkerFunction
+from dataloader_lint.facts.worker_code import ENTRIES, WorkerFunction
 
 _METHODS = frozenset({"cuda", "pin_memory"})
 _DEVICE_KEYWORDS = frozenset({"device", "map_location"})

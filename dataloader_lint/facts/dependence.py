@@ -11,7 +11,7 @@ from dataloader_lint.facts.names import Binding, Kind, resolve, written_part
 from dataloader_lint.facts.tree import parameters
 from dataloader_lint.facts.uses import Level
 from dataloader_lint.facts.values import Evaluator, Frame
-from dataloader_lint.facts.workers import WorkerFunction
+from dataloader_lint.facts.worker_code import WorkerFunction
 
 # Calls whose result tells as much of the index as their argument does.
 _SAME = frozenset({"abs", "format", "hash", "int", "join", "list", "range", "repr", "sorted", "str", "tuple", "Path"})

@@ -12,7 +12,8 @@ from dataloader_lint.facts.loaders import Loader
 from dataloader_lint.facts.module import ModuleFacts
 from dataloader_lint.facts.names import resolve
 from dataloader_lint.facts.values import UNKNOWN, Attr, Class, Const, Function, Library, Made, Method, Value
-from dataloader_lint.facts.workers import MAX_FUNCTIONS, WorkerFunction, Workers
+from dataloader_lint.facts.worker_code import MAX_FUNCTIONS, WorkerFunction
+from dataloader_lint.facts.workers import Workers
 
 # Libraries whose functions draw from no global generator of Python's or numpy's.
 _QUIET = frozenset({"PIL", "builtins", "cv2", "h5py", "numpy", "scipy", "soundfile", "torch", "tqdm"}) | (

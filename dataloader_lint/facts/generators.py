@@ -17,7 +17,8 @@ from dataloader_lint.facts.scripts import is_test
 from dataloader_lint.facts.tree import Scope, function_scope
 from dataloader_lint.facts.unread import is_told_to_have_no_workers
 from dataloader_lint.facts.values import Class, Library, Made, Value
-from dataloader_lint.facts.workers import WorkerFunction, Workers
+from dataloader_lint.facts.worker_code import WorkerFunction
+from dataloader_lint.facts.workers import Workers
 
 GENERATORS = frozenset(
     {

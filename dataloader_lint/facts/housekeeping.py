@@ -13,7 +13,8 @@ from dataloader_lint.facts.module import ModuleFacts
 from dataloader_lint.facts.rereads import calls_to_next
 from dataloader_lint.facts.tree import function_scope
 from dataloader_lint.facts.values import Const, Evaluator, Frame, Library, constant
-from dataloader_lint.facts.workers import WorkerFunction, Workers
+from dataloader_lint.facts.worker_code import WorkerFunction
+from dataloader_lint.facts.workers import Workers
 
 COLLECT, EMPTY = "gc.collect", "torch.cuda.empty_cache"
 _STRATEGY = "torch.multiprocessing.set_sharing_strategy"

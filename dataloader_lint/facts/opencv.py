@@ -15,7 +15,8 @@ from dataloader_lint.facts.module import ModuleFacts
 from dataloader_lint.facts.names import Binding, Kind, bindings_of, dotted, resolve
 from dataloader_lint.facts.scripts import is_test
 from dataloader_lint.facts.values import Evaluator
-from dataloader_lint.facts.workers import WorkerFunction, Workers
+from dataloader_lint.facts.worker_code import WorkerFunction
+from dataloader_lint.facts.workers import Workers
 
 LIMIT = "setNumThreads"
 # What only looks at or sets something up, or serves windows.

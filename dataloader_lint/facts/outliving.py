@@ -15,7 +15,8 @@ from dataloader_lint.facts.module import last_name
 from dataloader_lint.facts.names import Binding, Kind, bindings_of, dotted, resolve, target_paths
 from dataloader_lint.facts.tree import Node, Scope, Tree
 from dataloader_lint.facts.values import Class, Const, Evaluator, Frame, Made, Mapping, Sequence, Value, Values
-from dataloader_lint.facts.workers import WorkerFunction, Workers
+from dataloader_lint.facts.worker_code import WorkerFunction
+from dataloader_lint.facts.workers import Workers
 
 _EMPTYING = frozenset({"clear", "discard", "pop", "popitem", "popleft", "remove", "heappop", "heappushpop"})
 MAX_DEPTH = 5

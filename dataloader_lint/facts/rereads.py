@@ -15,7 +15,8 @@ from dataloader_lint.facts.module import ModuleFacts, last_name
 from dataloader_lint.facts.names import Binding, Kind, resolve
 from dataloader_lint.facts.tree import Scope, Tree, function_scope, parameters
 from dataloader_lint.facts.values import Class, Evaluator, Frame, Library
-from dataloader_lint.facts.workers import WorkerFunction, Workers
+from dataloader_lint.facts.worker_code import WorkerFunction
+from dataloader_lint.facts.workers import Workers
 
 # Readers of paths, and of files that somebody has opened.
 _OF_PATHS = frozenset(

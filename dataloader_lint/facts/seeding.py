@@ -31,7 +31,8 @@ from dataloader_lint.facts.values import (
     Passed,
     Value,
 )
-from dataloader_lint.facts.workers import WorkerFunction, Workers
+from dataloader_lint.facts.worker_code import WorkerFunction
+from dataloader_lint.facts.workers import Workers
 
 _SEEDERS = frozenset(
     {

@@ -15,7 +15,7 @@ from dataloader_lint.facts.scripts import is_notebook_file
 from dataloader_lint.facts.tree import Node, Scope, function_scope
 from dataloader_lint.facts.unpicklable import never_pickled
 from dataloader_lint.facts.values import Class, Evaluator, Made, Value
-from dataloader_lint.facts.workers import WorkerFunction
+from dataloader_lint.facts.worker_code import WorkerFunction
 
 # What several processes share by design.
 _SHARED = ("multiprocessing.", "torch.multiprocessing.")

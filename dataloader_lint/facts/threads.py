@@ -27,7 +27,7 @@ from dataloader_lint.facts.values import (
     Values,
     constant,
 )
-from dataloader_lint.facts.workers import WorkerFunction
+from dataloader_lint.facts.worker_code import WorkerFunction
 
 _LIMIT = "set_num_threads"
 # Who reads a variable, and when: torch and numpy as they are loaded, numexpr likewise, which pandas loads.

@@ -12,7 +12,8 @@ from dataloader_lint.facts.module import ModuleFacts, last_name
 from dataloader_lint.facts.names import Binding, Kind, resolve
 from dataloader_lint.facts.tree import Node, Scope, Tree, function_scope
 from dataloader_lint.facts.values import Evaluator, Function, Library
-from dataloader_lint.facts.workers import WorkerFunction, Workers
+from dataloader_lint.facts.worker_code import WorkerFunction
+from dataloader_lint.facts.workers import Workers
 
 _CALLED = WORKER_INFO.rpartition(".")[2]
 
