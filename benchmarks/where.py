@@ -30,11 +30,9 @@ WHOLE = (
 )
 KINDS = (
     ("libcst/", "writing code with LibCST, for positions"),
-    ("dataloader_lint/facts/tree", "facts: walking trees"),
-    ("dataloader_lint/facts/names", "facts: binding names"),
-    ("dataloader_lint/facts/project", "facts: finding modules"),
-    ("dataloader_lint/facts/sources", "facts: finding modules"),
-    ("dataloader_lint/facts/outline", "facts: finding modules"),
+    ("dataloader_lint/facts/syntax/tree", "facts: walking trees"),
+    ("dataloader_lint/facts/syntax/names", "facts: binding names"),
+    ("dataloader_lint/facts/project/", "facts: finding modules"),
     ("dataloader_lint/facts/", "facts: the rest"),
     ("dataloader_lint/rules/", "rules"),
     ("dataloader_lint/source/", "finding and decoding files"),
@@ -86,7 +84,7 @@ def main(folder: str) -> dict[str, dict[str, float]]:
     signal.signal(signal.SIGPROF, look)
     signal.setitimer(signal.ITIMER_PROF, INTERVAL, INTERVAL)
     from dataloader_lint.cli import main as lint
-    from dataloader_lint.facts import project
+    from dataloader_lint.facts.project import project
 
     def count(*arguments: object) -> object:
         parsed["files"] += 1

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from dataloader_lint.diagnostics import Diagnostic, Position
     from dataloader_lint.edits import Editor, Repair
     from dataloader_lint.facts.analysis import Analysis, Session
-    from dataloader_lint.facts.tree import Node, Tree
+    from dataloader_lint.facts.syntax.tree import Node, Tree
     from dataloader_lint.rules.base import Entity, Finding
     from dataloader_lint.rules.registry import FoundRule
 
@@ -287,7 +287,7 @@ def _run_rules(facts: Analysis, rules: Iterable[FoundRule], crash: Crash) -> lis
 
 def _places(tree: Tree, nodes: list[Node]) -> dict[int, tuple[Position, Position, tuple[int, int]]]:
     """Start, end and the lines of the statement around each node, by `id`; of a compound one the lines of its head."""
-    from dataloader_lint.facts.layout import excerpts
+    from dataloader_lint.facts.syntax.layout import excerpts
 
     places = {}
     for excerpt, held in excerpts(tree, nodes):

@@ -10,7 +10,7 @@ import pytest
 from code_texts import every_file, text_of
 from dataloader_lint import lint_source
 from dataloader_lint.facts.analysis import Session
-from dataloader_lint.facts.tree import Tree
+from dataloader_lint.facts.syntax.tree import Tree
 from dataloader_lint.source.bare import UnlikeError, bare_tree, complete, is_bare
 
 

@@ -123,7 +123,7 @@ def test_next_factor_depends_on_what_parsing_takes() -> None:
     [
         (["/lib/libcst/_nodes/base.py", "/lib/libcst/_parser/entrypoints.py", "/x/dataloader_lint/linter.py"], PARSE),
         (["/x/dataloader_lint/rules/base.py", "<frozen importlib._bootstrap>", "/x/dataloader_lint/cli.py"], IMPORTS),
-        (["/lib/re.py", "/x/dataloader_lint/rules/base.py", "/x/dataloader_lint/facts/tree.py"], "rules"),
+        (["/lib/re.py", "/x/dataloader_lint/rules/base.py", "/x/dataloader_lint/facts/syntax/tree.py"], "rules"),
     ],
 )
 def test_kinds_of_time(files: list[str], kind: str) -> None:

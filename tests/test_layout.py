@@ -9,8 +9,8 @@ import pytest
 
 from code_texts import every_file, text_of
 from dataloader_lint.diagnostics import Position
-from dataloader_lint.facts.layout import Excerpt, code, excerpts, lay_out
-from dataloader_lint.facts.tree import Node, Tree
+from dataloader_lint.facts.syntax.layout import Excerpt, code, excerpts, lay_out
+from dataloader_lint.facts.syntax.tree import Node, Tree
 from dataloader_lint.source.bare import bare_tree, is_bare
 
 

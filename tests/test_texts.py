@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from dataloader_lint.facts.outline import defined_about, outline, statements, that_use
-from dataloader_lint.facts.search_paths import added_folders
-from dataloader_lint.facts.sources import Source, Sources
+from dataloader_lint.facts.project.outline import defined_about, outline, statements, that_use
+from dataloader_lint.facts.project.search_paths import added_folders
+from dataloader_lint.facts.project.sources import Source, Sources
 from dataloader_lint.gate import Gate
 
 TEXT = b"""\

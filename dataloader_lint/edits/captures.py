@@ -6,10 +6,10 @@ import libcst as cst
 
 from dataloader_lint.edits.editor import Editor
 from dataloader_lint.edits.repair import RefusedError
-from dataloader_lint.facts.flow import reaching_or_not
-from dataloader_lint.facts.guards import is_guarded
-from dataloader_lint.facts.names import Binding, Kind, bindings_of
-from dataloader_lint.facts.tree import COMPREHENSIONS, LOOPS, Function, Node, Scope, parameters
+from dataloader_lint.facts.syntax.flow import reaching_or_not
+from dataloader_lint.facts.syntax.guards import is_guarded
+from dataloader_lint.facts.syntax.names import Binding, Kind, bindings_of
+from dataloader_lint.facts.syntax.tree import COMPREHENSIONS, LOOPS, Function, Node, Scope, parameters
 
 # What these give depends on the place from which they are called.
 _PLACE_BOUND = frozenset({"super", "__class__", "locals", "vars", "dir", "eval", "exec"})

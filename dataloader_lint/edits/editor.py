@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from dataloader_lint.diagnostics import Fix, Position, TextEdit
 from dataloader_lint.edits.repair import Edit, RefusedError, Repair
 from dataloader_lint.edits.uses import names_in
-from dataloader_lint.facts.layout import Excerpt, excerpt, import_parts, lines_of
-from dataloader_lint.facts.names import bindings_of
-from dataloader_lint.facts.tree import Node, Scope, Tree
+from dataloader_lint.facts.syntax.layout import Excerpt, excerpt, import_parts, lines_of
+from dataloader_lint.facts.syntax.names import bindings_of
+from dataloader_lint.facts.syntax.tree import Node, Scope, Tree
 from dataloader_lint.source.bare import UnlikeError
 from dataloader_lint.source.decoding import line_starts, split_lines
 from dataloader_lint.source.parsing import code_of

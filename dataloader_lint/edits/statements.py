@@ -6,7 +6,7 @@ import libcst as cst
 
 from dataloader_lint.edits.editor import Editor
 from dataloader_lint.edits.repair import Edit, RefusedError
-from dataloader_lint.facts.tree import Node
+from dataloader_lint.facts.syntax.tree import Node
 
 
 def insert_before(editor: Editor, node: Node, code: str) -> Edit:

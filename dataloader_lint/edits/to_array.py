@@ -13,13 +13,9 @@ from dataloader_lint.edits.editor import Editor
 from dataloader_lint.edits.imports import need_import
 from dataloader_lint.edits.repair import Edit, RefusedError
 from dataloader_lint.edits.uses import names_in
-from dataloader_lint.facts import classes, members
-from dataloader_lint.facts.classes import AttributeBinding, Bases
-from dataloader_lint.facts.module import ModuleFacts, last_name
-from dataloader_lint.facts.names import bindings_of, resolve
-from dataloader_lint.facts.project import Project
-from dataloader_lint.facts.tree import LOOPS, Node, Scope, Tree, function_scope
-from dataloader_lint.facts.values import (
+from dataloader_lint.facts.evaluation import classes, members
+from dataloader_lint.facts.evaluation.classes import AttributeBinding, Bases
+from dataloader_lint.facts.evaluation.values import (
     UNKNOWN,
     Class,
     Const,
@@ -33,9 +29,13 @@ from dataloader_lint.facts.values import (
     Values,
     merge,
 )
+from dataloader_lint.facts.project.project import Project
+from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
+from dataloader_lint.facts.syntax.names import bindings_of, resolve
+from dataloader_lint.facts.syntax.tree import LOOPS, Node, Scope, Tree, function_scope
 
 if TYPE_CHECKING:
-    from dataloader_lint.facts.datasets import Dataset
+    from dataloader_lint.facts.datasets.datasets import Dataset
 
 # Bases that neither bind nor read attributes of their own.
 _PLAIN_BASES = frozenset(

@@ -7,40 +7,40 @@ import os
 import time
 from collections.abc import Iterable
 
-from dataloader_lint.facts.arrays import KeptArray
-from dataloader_lint.facts.batches import Origin, Transfer, transfers_in
-from dataloader_lint.facts.caches import Growth, growths_in
-from dataloader_lint.facts.callables import Handed, handed_over
-from dataloader_lint.facts.counts import Training, trainings_without_workers
-from dataloader_lint.facts.cpu import EarlyRead, early_reads
-from dataloader_lint.facts.cuda import CudaCall, cuda_in_workers
-from dataloader_lint.facts.datasets import Dataset, datasets_in
+from dataloader_lint.facts.arguments.counts import Training, trainings_without_workers
+from dataloader_lint.facts.arguments.ignored import LateSetting, late_settings
+from dataloader_lint.facts.arguments.restarts import Restart, restarts
+from dataloader_lint.facts.datasets.arrays import KeptArray
+from dataloader_lint.facts.datasets.datasets import Dataset, datasets_in
 from dataloader_lint.facts.entity import Entity
-from dataloader_lint.facts.evaluate import Evaluation
-from dataloader_lint.facts.extras import Extras
-from dataloader_lint.facts.forks import ForcedFork, forced_forks
-from dataloader_lint.facts.handles import KeptHandle, kept_handles
-from dataloader_lint.facts.ignored import LateSetting, late_settings
-from dataloader_lint.facts.imports import Imports, is_imported
-from dataloader_lint.facts.loaders import Loader, loaders_in
-from dataloader_lint.facts.local_datasets import LocalDataset, local_datasets
-from dataloader_lint.facts.module import ModuleFacts
-from dataloader_lint.facts.opencv import OpenCV
-from dataloader_lint.facts.outline import defined_about
-from dataloader_lint.facts.pinning import UselessPin, unpinned_moves, useless_pins
-from dataloader_lint.facts.project import Project
-from dataloader_lint.facts.reach import Reach
-from dataloader_lint.facts.restarts import Restart, restarts
-from dataloader_lint.facts.samples import Samples
-from dataloader_lint.facts.sent import Sent, unpicklable_samples
-from dataloader_lint.facts.signatures import Misfit, misfits
-from dataloader_lint.facts.stale import StaleGlobal, stale_globals
-from dataloader_lint.facts.start_methods import StartMethod, start_methods
-from dataloader_lint.facts.starts import Start, first_start
-from dataloader_lint.facts.threads import LateLimit, ThreadCall, late_limits, limits_in_workers
-from dataloader_lint.facts.tree import Tree
-from dataloader_lint.facts.unpicklable import KeptFunction, kept_functions
-from dataloader_lint.facts.workers import Workers
+from dataloader_lint.facts.evaluation.evaluate import Evaluation
+from dataloader_lint.facts.evaluation.loader_calls import Loader, loaders_in
+from dataloader_lint.facts.libraries.extras import Extras
+from dataloader_lint.facts.loaders.callables import Handed, handed_over
+from dataloader_lint.facts.loaders.signatures import Misfit, misfits
+from dataloader_lint.facts.memory.caches import Growth, growths_in
+from dataloader_lint.facts.processes.cuda import CudaCall, cuda_in_workers
+from dataloader_lint.facts.processes.forks import ForcedFork, forced_forks
+from dataloader_lint.facts.processes.handles import KeptHandle, kept_handles
+from dataloader_lint.facts.processes.local_datasets import LocalDataset, local_datasets
+from dataloader_lint.facts.processes.sent import Sent, unpicklable_samples
+from dataloader_lint.facts.processes.stale import StaleGlobal, stale_globals
+from dataloader_lint.facts.processes.start_methods import StartMethod, start_methods
+from dataloader_lint.facts.processes.starts import Start, first_start
+from dataloader_lint.facts.processes.unpicklable import KeptFunction, kept_functions
+from dataloader_lint.facts.project.imports import Imports, is_imported
+from dataloader_lint.facts.project.outline import defined_about
+from dataloader_lint.facts.project.project import Project
+from dataloader_lint.facts.samples.samples import Samples
+from dataloader_lint.facts.syntax.module import ModuleFacts
+from dataloader_lint.facts.syntax.tree import Tree
+from dataloader_lint.facts.threads.opencv import OpenCV
+from dataloader_lint.facts.threads.threads import LateLimit, ThreadCall, late_limits, limits_in_workers
+from dataloader_lint.facts.transfers.batches import Origin, Transfer, transfers_in
+from dataloader_lint.facts.transfers.cpu import EarlyRead, early_reads
+from dataloader_lint.facts.transfers.pinning import UselessPin, unpinned_moves, useless_pins
+from dataloader_lint.facts.workers.reach import Reach
+from dataloader_lint.facts.workers.workers import Workers
 from dataloader_lint.gate import Gate, words_about
 from dataloader_lint.settings import Settings
 

@@ -9,6 +9,6 @@ class Entity(Enum):
     """What a rule's `check` is called with, once for each of them in the linted file."""
 
     MODULE = "module"  # facts.analysis.Analysis: the whole file
-    DATASET = "dataset"  # facts.datasets.Dataset
-    LOADER = "loader"  # facts.loaders.Loader
-    TRANSFER = "transfer"  # facts.batches.Transfer
+    DATASET = "dataset"  # facts.datasets.datasets.Dataset
+    LOADER = "loader"  # facts.evaluation.loader_calls.Loader
+    TRANSFER = "transfer"  # facts.transfers.batches.Transfer

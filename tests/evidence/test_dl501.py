@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dataloader_lint.facts.opencv import _POINTS
+from dataloader_lint.facts.threads.opencv import _POINTS
 from evidence.harness import Proof, run
 
 PROOF = Proof(

@@ -54,14 +54,14 @@ from dataloader_lint.rules.base import Entity, Finding, FixLevel, Rule
 
 if TYPE_CHECKING:
     from dataloader_lint.edits import Editor, Repair
-    from dataloader_lint.facts.loaders import Loader
-    from dataloader_lint.facts.needs_workers import Unused
+    from dataloader_lint.facts.arguments.needs_workers import Unused
+    from dataloader_lint.facts.evaluation.loader_calls import Loader
 
 RULE = Rule("DL302", "prefetch-factor-without-workers", Entity.LOADER, fix=FixLevel.SAFE)
 
 
 def check(loader: Loader) -> Iterator[Finding]:
-    from dataloader_lint.facts.needs_workers import without_workers
+    from dataloader_lint.facts.arguments.needs_workers import without_workers
 
     unused = without_workers(loader, "prefetch_factor")
     if unused is not None:
@@ -102,6 +102,6 @@ def fix(loader: Loader, editor: Editor) -> Repair | None:
 
 
 def _raises(loader: Loader) -> bool:
-    from dataloader_lint.facts.needs_workers import without_workers
+    from dataloader_lint.facts.arguments.needs_workers import without_workers
 
     return without_workers(loader, "prefetch_factor") is not None

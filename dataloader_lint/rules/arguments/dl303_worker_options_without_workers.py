@@ -55,7 +55,7 @@ from dataloader_lint.rules.base import Entity, Finding, FixLevel, Rule
 
 if TYPE_CHECKING:
     from dataloader_lint.edits import Editor, Repair
-    from dataloader_lint.facts.loaders import Loader
+    from dataloader_lint.facts.evaluation.loader_calls import Loader
 
 RULE = Rule("DL303", "worker-options-without-workers", Entity.LOADER, fix=FixLevel.SAFE)
 
@@ -67,7 +67,7 @@ _OPTIONS = {
 
 
 def check(loader: Loader) -> Iterator[Finding]:
-    from dataloader_lint.facts.needs_workers import without_workers
+    from dataloader_lint.facts.arguments.needs_workers import without_workers
 
     for name, (neutral, outcome) in _OPTIONS.items():
         unused = without_workers(loader, name)
@@ -102,7 +102,7 @@ def fix(loader: Loader, name: str, editor: Editor) -> Repair | None:
 
 
 def _fails(name: str, loader: Loader) -> bool:
-    from dataloader_lint.facts.needs_workers import without_workers
+    from dataloader_lint.facts.arguments.needs_workers import without_workers
 
     return without_workers(loader, name) is not None
 

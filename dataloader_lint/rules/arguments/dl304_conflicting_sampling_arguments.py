@@ -66,8 +66,8 @@ from dataloader_lint.rules.base import Entity, Finding, FixLevel, Rule
 
 if TYPE_CHECKING:
     from dataloader_lint.edits import Editor, Repair
-    from dataloader_lint.facts.loaders import Loader
-    from dataloader_lint.facts.sampling import Conflict
+    from dataloader_lint.facts.arguments.sampling import Conflict
+    from dataloader_lint.facts.evaluation.loader_calls import Loader
 
 RULE = Rule("DL304", "conflicting-sampling-arguments", Entity.LOADER, fix=FixLevel.SAFE)
 
@@ -92,7 +92,7 @@ _SUPERFLUOUS = {
 
 
 def check(loader: Loader) -> Iterator[Finding]:
-    from dataloader_lint.facts.sampling import conflicts_of
+    from dataloader_lint.facts.arguments.sampling import conflicts_of
 
     conflict = next(conflicts_of(loader), None)
     if conflict is None:
@@ -126,7 +126,7 @@ def fix(loader: Loader, conflict: Conflict, editor: Editor) -> Repair | None:
 
 
 def _has(first: str, second: str, loader: Loader) -> bool:
-    from dataloader_lint.facts.sampling import Conflict, conflicts_of
+    from dataloader_lint.facts.arguments.sampling import Conflict, conflicts_of
 
     return Conflict(first, second, True, "") in conflicts_of(loader)
 

@@ -57,7 +57,7 @@ RULE = Rule("DL305", "too-many-workers", Entity.MODULE, default=False)
 
 
 def check(file: Analysis) -> Iterator[Finding]:
-    from dataloader_lint.facts.counts import number_of_workers, takes_all_cpus
+    from dataloader_lint.facts.arguments.counts import number_of_workers, takes_all_cpus
 
     limit = file.settings.max_workers
     for loader in file.loaders:

@@ -62,13 +62,13 @@ from dataloader_lint.rules.base import Entity, Finding, Rule
 
 if TYPE_CHECKING:
     from dataloader_lint.facts.analysis import Analysis
-    from dataloader_lint.facts.loaders import Loader
+    from dataloader_lint.facts.evaluation.loader_calls import Loader
 
 RULE = Rule("DL308", "loader-restarted-in-loop", Entity.MODULE, subjects=(TRANSFERS,))
 
 
 def check(file: Analysis) -> Iterator[Finding]:
-    from dataloader_lint.facts.restarts import How
+    from dataloader_lint.facts.arguments.restarts import How
 
     for found in file.restarts:
         if found.how is How.MADE_ANEW:

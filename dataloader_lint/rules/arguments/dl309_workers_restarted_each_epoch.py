@@ -60,7 +60,7 @@ from dataloader_lint.rules.base import Entity, Finding, FixLevel, Rule
 if TYPE_CHECKING:
     from dataloader_lint.edits import Editor, Repair
     from dataloader_lint.facts.analysis import Analysis
-    from dataloader_lint.facts.loaders import Loader
+    from dataloader_lint.facts.evaluation.loader_calls import Loader
 
 RULE = Rule(
     "DL309",
@@ -88,7 +88,7 @@ def check(file: Analysis) -> Iterator[Finding]:
 
 def fix(loader: Loader, editor: Editor) -> Repair | None:
     from dataloader_lint.edits import Repair, add_argument
-    from dataloader_lint.facts.needs_workers import persistent_code
+    from dataloader_lint.facts.arguments.needs_workers import persistent_code
 
     code = persistent_code(loader)
     if not code or loader.call not in editor.tree:

@@ -61,8 +61,8 @@ from dataloader_lint.rules.base import Entity, Finding, FixLevel, Rule
 
 if TYPE_CHECKING:
     from dataloader_lint.edits import Editor, Repair
-    from dataloader_lint.facts.loaders import Loader
-    from dataloader_lint.facts.settable import Zero
+    from dataloader_lint.facts.arguments.settable import Zero
+    from dataloader_lint.facts.evaluation.loader_calls import Loader
 
 RULE = Rule("DL310", "persistent-workers-not-guarded", Entity.LOADER, fix=FixLevel.SAFE)
 
@@ -122,7 +122,7 @@ def _is_reported(loader: Loader) -> bool:
 
 def _zero(loader: Loader) -> tuple[Zero, list[str]] | None:
     """Who can take the workers away, and what is hard-coded that needs them; None where nothing is wrong."""
-    from dataloader_lint.facts.needs_workers import fixed_for_workers, zero_workers
+    from dataloader_lint.facts.arguments.needs_workers import fixed_for_workers, zero_workers
 
     workers = loader.known("num_workers")
     if workers is not None and workers.value == 0:  # DL301 to DL303
@@ -133,6 +133,6 @@ def _zero(loader: Loader) -> tuple[Zero, list[str]] | None:
 
 
 def _workers_name(loader: Loader) -> str:
-    from dataloader_lint.facts.needs_workers import workers_name
+    from dataloader_lint.facts.arguments.needs_workers import workers_name
 
     return workers_name(loader)

@@ -96,8 +96,8 @@ from dataloader_lint.rules.base import Entity, Finding, FixLevel, Rule
 
 if TYPE_CHECKING:
     from dataloader_lint.edits import Editor, Repair
-    from dataloader_lint.facts.datasets import Dataset
-    from dataloader_lint.facts.storage import SampleStorage
+    from dataloader_lint.facts.datasets.datasets import Dataset
+    from dataloader_lint.facts.datasets.storage import SampleStorage
 
 RULE = Rule("DL101", "list-attribute", Entity.DATASET, fix=FixLevel.UNSAFE)
 

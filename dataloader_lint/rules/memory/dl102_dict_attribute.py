@@ -86,7 +86,7 @@ from typing import TYPE_CHECKING
 from dataloader_lint.rules.base import Entity, Finding, Rule
 
 if TYPE_CHECKING:
-    from dataloader_lint.facts.datasets import Dataset
+    from dataloader_lint.facts.datasets.datasets import Dataset
 
 RULE = Rule("DL102", "dict-attribute", Entity.DATASET)
 

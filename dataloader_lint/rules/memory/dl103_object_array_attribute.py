@@ -80,8 +80,8 @@ from dataloader_lint.rules.base import Entity, Finding, FixLevel, Rule
 
 if TYPE_CHECKING:
     from dataloader_lint.edits import Editor, Repair
-    from dataloader_lint.facts.arrays import KeptArray
-    from dataloader_lint.facts.datasets import Dataset
+    from dataloader_lint.facts.datasets.arrays import KeptArray
+    from dataloader_lint.facts.datasets.datasets import Dataset
 
 RULE = Rule("DL103", "object-array-attribute", Entity.DATASET, fix=FixLevel.UNSAFE)
 

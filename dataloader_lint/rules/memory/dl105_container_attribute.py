@@ -71,7 +71,7 @@ from typing import TYPE_CHECKING
 from dataloader_lint.rules.base import Entity, Finding, Rule
 
 if TYPE_CHECKING:
-    from dataloader_lint.facts.datasets import Dataset
+    from dataloader_lint.facts.datasets.datasets import Dataset
 
 RULE = Rule("DL105", "container-attribute", Entity.DATASET, default=False)
 

@@ -66,7 +66,7 @@ from dataloader_lint.rules.base import Entity, Finding, FixLevel, Rule
 if TYPE_CHECKING:
     from dataloader_lint.edits import Editor, Repair
     from dataloader_lint.facts.analysis import Analysis
-    from dataloader_lint.facts.callables import Handed
+    from dataloader_lint.facts.loaders.callables import Handed
 
 RULE = Rule("DL201", "lambda-collate-fn", Entity.MODULE, fix=FixLevel.SAFE, codemod="HoistCollateLambda", spawning=True)
 

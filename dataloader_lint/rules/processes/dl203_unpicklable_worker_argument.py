@@ -74,7 +74,7 @@ if TYPE_CHECKING:
 
     from dataloader_lint.edits import Editor, Repair
     from dataloader_lint.facts.analysis import Analysis
-    from dataloader_lint.facts.callables import Handed
+    from dataloader_lint.facts.loaders.callables import Handed
 
 RULE = Rule("DL203", "unpicklable-worker-argument", Entity.MODULE, fix=FixLevel.SOMETIMES_SAFE, spawning=True)
 

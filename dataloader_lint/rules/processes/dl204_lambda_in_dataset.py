@@ -77,7 +77,7 @@ from dataloader_lint.rules.base import Entity, Finding, FixLevel, Rule
 if TYPE_CHECKING:
     from dataloader_lint.edits import Editor, Repair
     from dataloader_lint.facts.analysis import Analysis
-    from dataloader_lint.facts.unpicklable import KeptFunction
+    from dataloader_lint.facts.processes.unpicklable import KeptFunction
 
 RULE = Rule(
     "DL204",

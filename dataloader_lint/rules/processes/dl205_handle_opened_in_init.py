@@ -87,13 +87,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from dataloader_lint.facts.library_objects import HANDLES
+from dataloader_lint.facts.libraries.objects import HANDLES
 from dataloader_lint.gate import STORES
 from dataloader_lint.rules.base import Entity, Finding, Rule
 
 if TYPE_CHECKING:
     from dataloader_lint.facts.analysis import Analysis
-    from dataloader_lint.facts.handles import KeptHandle
+    from dataloader_lint.facts.processes.handles import KeptHandle
 
 RULE = Rule("DL205", "handle-opened-in-init", Entity.MODULE, subjects=(STORES,))
 

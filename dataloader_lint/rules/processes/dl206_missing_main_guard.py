@@ -83,7 +83,7 @@ from dataloader_lint.rules.base import Entity, Finding, FixLevel, Rule
 if TYPE_CHECKING:
     from dataloader_lint.edits import Editor, Repair
     from dataloader_lint.facts.analysis import Analysis
-    from dataloader_lint.facts.starts import Start
+    from dataloader_lint.facts.processes.starts import Start
 
 RULE = Rule(
     "DL206",

@@ -63,7 +63,7 @@ from dataloader_lint.rules.base import Entity, Finding, FixLevel, Rule
 if TYPE_CHECKING:
     from dataloader_lint.edits import Editor, Repair
     from dataloader_lint.facts.analysis import Analysis
-    from dataloader_lint.facts.start_methods import StartMethod
+    from dataloader_lint.facts.processes.start_methods import StartMethod
 
 RULE = Rule("DL210", "start-method-unguarded", Entity.MODULE, fix=FixLevel.SOMETIMES_SAFE)
 

@@ -64,7 +64,7 @@ from dataloader_lint.rules.base import Entity, Finding, FixLevel, Rule
 if TYPE_CHECKING:
     from dataloader_lint.edits import Editor, Repair
     from dataloader_lint.facts.analysis import Analysis
-    from dataloader_lint.facts.signatures import Misfit
+    from dataloader_lint.facts.loaders.signatures import Misfit
 
 RULE = Rule("DL212", "worker-init-fn-signature", Entity.MODULE, fix=FixLevel.SAFE)
 

@@ -73,7 +73,7 @@ from dataloader_lint.rules.base import Entity, Finding, Rule
 
 if TYPE_CHECKING:
     from dataloader_lint.facts.analysis import Analysis
-    from dataloader_lint.facts.sharding import UnsharedStream
+    from dataloader_lint.facts.samples.sharding import UnsharedStream
 
 RULE = Rule("DL601", "iterable-dataset-not-sharded", Entity.MODULE)
 

@@ -94,7 +94,7 @@ from dataloader_lint.rules.base import Entity, Finding, Rule
 
 if TYPE_CHECKING:
     from dataloader_lint.facts.analysis import Analysis
-    from dataloader_lint.facts.seeding import Seeding
+    from dataloader_lint.facts.samples.seeding import Seeding
 
 RULE = Rule("DL602", "random-state-shared-by-workers", Entity.MODULE, subjects=(RANDOM,))
 

@@ -72,7 +72,7 @@ from dataloader_lint.rules.base import Entity, Finding, FixLevel, Rule
 if TYPE_CHECKING:
     from dataloader_lint.edits import Editor, Repair
     from dataloader_lint.facts.analysis import Analysis
-    from dataloader_lint.facts.samplers import StuckSampler
+    from dataloader_lint.facts.samples.samplers import StuckSampler
 
 RULE = Rule("DL603", "sampler-epoch-not-set", Entity.MODULE, fix=FixLevel.UNSAFE, subjects=(TRANSFERS,))
 

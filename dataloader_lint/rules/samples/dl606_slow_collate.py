@@ -66,7 +66,7 @@ from dataloader_lint.rules.base import Entity, Finding, FixLevel, Rule
 if TYPE_CHECKING:
     from dataloader_lint.edits import Editor, Repair
     from dataloader_lint.facts.analysis import Analysis
-    from dataloader_lint.facts.collating import SlowCollate
+    from dataloader_lint.facts.samples.collating import SlowCollate
 
 RULE = Rule("DL606", "slow-collate", Entity.MODULE, default=False, fix=FixLevel.UNSAFE)
 

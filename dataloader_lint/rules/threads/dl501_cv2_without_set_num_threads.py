@@ -97,7 +97,7 @@ from dataloader_lint.rules.base import Entity, Finding, FixLevel, Rule
 if TYPE_CHECKING:
     from dataloader_lint.edits import Editor, Repair
     from dataloader_lint.facts.analysis import Analysis
-    from dataloader_lint.facts.opencv import WorkerCall
+    from dataloader_lint.facts.threads.opencv import WorkerCall
 
 RULE = Rule("DL501", "cv2-without-set-num-threads", Entity.MODULE, fix=FixLevel.SOMETIMES_SAFE, subjects=(OPENCV,))
 

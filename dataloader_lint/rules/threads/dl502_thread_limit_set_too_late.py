@@ -62,7 +62,7 @@ from dataloader_lint.rules.base import Entity, Finding, FixLevel, Rule
 if TYPE_CHECKING:
     from dataloader_lint.edits import Editor, Repair
     from dataloader_lint.facts.analysis import Analysis
-    from dataloader_lint.facts.threads import LateLimit
+    from dataloader_lint.facts.threads.threads import LateLimit
 
 RULE = Rule("DL502", "thread-limit-set-too-late", Entity.MODULE, fix=FixLevel.UNSAFE, subjects=(THREADS,))
 

@@ -69,7 +69,7 @@ from dataloader_lint.rules.base import Entity, Finding, FixLevel, Rule
 
 if TYPE_CHECKING:
     from dataloader_lint.edits import Editor, Repair
-    from dataloader_lint.facts.batches import Transfer
+    from dataloader_lint.facts.transfers.batches import Transfer
 
 RULE = Rule("DL401", "blocking-copy-of-pinned-batch", Entity.TRANSFER, fix=FixLevel.SAFE, subjects=(TRANSFERS,))
 

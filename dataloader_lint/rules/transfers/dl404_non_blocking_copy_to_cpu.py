@@ -63,7 +63,7 @@ from dataloader_lint.rules.base import Entity, Finding, FixLevel, Rule
 if TYPE_CHECKING:
     from dataloader_lint.edits import Editor, Repair
     from dataloader_lint.facts.analysis import Analysis
-    from dataloader_lint.facts.batches import Transfer
+    from dataloader_lint.facts.transfers.batches import Transfer
 
 RULE = Rule("DL404", "non-blocking-copy-to-cpu", Entity.MODULE, fix=FixLevel.SAFE, subjects=(TRANSFERS,))
 

@@ -1,0 +1,120 @@
+"""Arguments of a loader that need workers, and who can take the workers away."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import libcst as cst
+
+from dataloader_lint.facts.arguments.settable import Zero, zero_in
+from dataloader_lint.facts.evaluation.branches import tests_around
+from dataloader_lint.facts.evaluation.loader_calls import Loader
+from dataloader_lint.facts.evaluation.values import Const, Made, Value
+from dataloader_lint.facts.evaluation.zeros import is_kept_away
+from dataloader_lint.facts.loaders import written
+from dataloader_lint.facts.syntax.names import dotted
+from dataloader_lint.facts.syntax.tree import function_scope
+
+
+def zero_workers(loader: Loader) -> Zero | None:
+    """Who can give a loader 0 workers; None where nobody is known to, or something may prevent it."""
+    places = written.places_of(loader, "num_workers")
+    conditions = tests_around(loader.call, loader.frame)
+    for place in places or ():
+        found = Zero("", frozenset())
+        if place.node is not None:
+            here = zero_in(loader.ev, place.node, place.frame, len(places or ()) > 1)
+            if here is None:
+                continue
+            found = here
+        elif len(places or ()) == 1:
+            continue  # left out for good
+        # A 0 on one branch says nothing about a call that only some branches come to.
+        if (found.source or not conditions) and not _is_prevented(loader, found.names):
+            return found
+    return None
+
+
+def workers_name(loader: Loader) -> str:
+    """How the number of workers is written for a loader, where that is a name or an attribute."""
+    places = written.places_of(loader, "num_workers")
+    node = places[0].node if places else None
+    return dotted(node) or "num_workers"
+
+
+def persistent_code(loader: Loader) -> str:
+    """What `persistent_workers` has to be for a loader with workers; empty where that cannot be written there."""
+    written_here = loader.argument("num_workers")
+    if written_here is None:
+        return ""
+    if isinstance(written_here.value, cst.Integer):
+        return "True"
+    name = dotted(written_here.value)
+    return f"{name} > 0" if name else ""
+
+
+def _is_prevented(loader: Loader, names: frozenset[str]) -> bool:
+    if is_kept_away(names, loader.call, loader.frame):
+        return True
+    if loader.site is None or loader.site is loader.call:
+        return False
+    for place in written.places_of(loader, "num_workers") or ():
+        tree = place.frame.scope.module.tree
+        if loader.site in tree:
+            outer = loader.ev.frame_of(function_scope(tree.scope_of(loader.site)))
+            return is_kept_away(names, loader.site, outer)
+    return False
+
+
+def fixed_for_workers(loader: Loader) -> list[str]:
+    """The arguments that need workers and are hard-coded for this loader, in the place that makes it."""
+    return [name for name in _NEED_WORKERS if _is_fixed(loader, name)]
+
+
+_NEED_WORKERS = ("persistent_workers", "prefetch_factor", "multiprocessing_context", "timeout")
+
+
+def _is_fixed(loader: Loader, name: str) -> bool:
+    found = loader.passed(name)
+    if not all(_needs_workers(name, value) for value in found):
+        return False
+    if loader.is_written_here:
+        return True
+    # What a subclass's own constructor writes is reported there.
+    places = written.places_of(loader, name)
+    return bool(places) and all(each.frame is not loader.frame for each in places or ())
+
+
+def _needs_workers(name: str, value: Value) -> bool:
+    if name == "multiprocessing_context" and isinstance(value, Made):
+        return value.library.endswith(".get_context")
+    if not isinstance(value, Const) or value.default:
+        return False
+    if name == "persistent_workers":
+        return value.value is True
+    if name == "timeout":
+        return isinstance(value.value, int | float) and value.value > 0
+    return value.value is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Unused:
+    """An argument that needs workers, of a loader that has none: what both are, as far as defaults say it."""
+
+    workers: Const
+    source: str  # the declared default that the argument comes from; empty for what is written out
+
+
+def without_workers(loader: Loader, name: str) -> Unused | None:
+    """An argument that needs workers, where the number of workers is known to be 0."""
+    workers = loader.known("num_workers")
+    if workers is None or workers.value != 0 or not loader.is_written_here or not loader.is_reached:
+        return None
+    found = loader.passed(name)
+    if not all(_needs_workers(name, _plain(value)) for value in found):
+        return None
+    return Unused(workers, next((value.default for value in found if isinstance(value, Const)), ""))
+
+
+def _plain(value: Value) -> Value:
+    return Const(value.value) if isinstance(value, Const) else value

@@ -1,0 +1,129 @@
+"""Arguments of a loader about sampling that torch's constructor does not take together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from dataloader_lint.facts.arguments.alternatives import Alternative, alternatives, contexts, together
+from dataloader_lint.facts.evaluation.loader_calls import Loader
+from dataloader_lint.facts.evaluation.values import (
+    UNKNOWN,
+    Absent,
+    Attr,
+    Class,
+    Const,
+    Element,
+    Evaluator,
+    Function,
+    Library,
+    Made,
+    Module,
+    Value,
+    Values,
+)
+from dataloader_lint.facts.evaluation.values import (
+    Iterator as Iterated,
+)
+from dataloader_lint.facts.libraries.catalogue import ITERABLE_BASES
+
+Test = Callable[[Evaluator, Value], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Two arguments that torch does not take together, as they are in some run that makes the loader."""
+
+    first: str
+    second: str
+    is_sure: bool  # whether every run that makes the loader has them so
+    default: str  # the declared default that one of them comes from, if any
+
+
+def conflicts_of(loader: Loader) -> Iterator[Conflict]:
+    """Every pair of arguments of a loader that makes the constructor raise."""
+    if loader.kind.moves_batches or not loader.is_written_here:  # timm's has a signature of its own
+        return
+    made = [_Arguments(each) for each in contexts(loader) if each.is_reached]
+    for first, is_first, second, is_second in _CONFLICTS:
+        for each in made:
+            firsts = each.that_are(first, is_first)
+            seconds = each.that_are(second, is_second) if firsts else []
+            pair = next(together(each.loader, firsts, seconds), None) if seconds else None
+            if pair is not None:
+                is_sure = all(
+                    _all(loader, test, loader.values(name)) for name, test in ((first, is_first), (second, is_second))
+                )
+                yield Conflict(first, second, is_sure, next(_defaults(pair), ""))
+                break
+
+
+class _Arguments:
+    """The arguments of a loader as one call makes it, each looked at once."""
+
+    def __init__(self, loader: Loader) -> None:
+        self.loader = loader
+        self._known: dict[str, list[Alternative]] = {}
+
+    def that_are(self, name: str, test: Test) -> list[Alternative]:
+        """What an argument can be that surely passes a test."""
+        if name not in self._known:
+            self._known[name] = alternatives(self.loader, name)
+        return [each for each in self._known[name] if _all(self.loader, test, each.values)]
+
+
+def _all(loader: Loader, test: Test, values: Values) -> bool:
+    return bool(values) and all(test(loader.ev, value) for value in values)
+
+
+def _defaults(pair: tuple[Values, Values]) -> Iterator[str]:
+    for values in pair:
+        for value in values:
+            if isinstance(value, Const) and value.default:
+                yield value.default
+
+
+def _is_given(ev: Evaluator, value: Value) -> bool:
+    """Surely not None. What a function of a library gives can be None; what a class gives cannot."""
+    if isinstance(value, Made):
+        return isinstance(value.by, Class) or value.library.rpartition(".")[2][:1].isupper()
+    if isinstance(value, Const):
+        return value.value is not None
+    return value is not UNKNOWN and not isinstance(
+        value, Absent | Attr | Element | Iterated | Library | Module | Function | Class
+    )
+
+
+def _is_true(ev: Evaluator, value: Value) -> bool:
+    return isinstance(value, Const) and value.value is True
+
+
+def _is_none(ev: Evaluator, value: Value) -> bool:
+    return isinstance(value, Const) and value.value is None
+
+
+def _is_not_one(ev: Evaluator, value: Value) -> bool:
+    return isinstance(value, Const) and value.value != 1
+
+
+def _is_iterable(ev: Evaluator, value: Value) -> bool:
+    """An IterableDataset. Datapipes are some too, but those torch shuffles."""
+    if not isinstance(value, Made):
+        return False
+    names = ev.bases(value.by).libraries if isinstance(value.by, Class) else (value.library,)
+    return any(name in _ITERABLE for name in names) and not any("DataPipe" in name for name in names)
+
+
+_ITERABLE = frozenset(name for name in ITERABLE_BASES if name.endswith("IterableDataset"))
+
+_CONFLICTS: tuple[tuple[str, Test, str, Test], ...] = (
+    ("sampler", _is_given, "shuffle", _is_true),
+    ("batch_sampler", _is_given, "batch_size", _is_not_one),
+    ("batch_sampler", _is_given, "shuffle", _is_true),
+    ("batch_sampler", _is_given, "sampler", _is_given),
+    ("batch_sampler", _is_given, "drop_last", _is_true),
+    ("dataset", _is_iterable, "shuffle", _is_true),
+    ("dataset", _is_iterable, "sampler", _is_given),
+    ("dataset", _is_iterable, "batch_sampler", _is_given),
+    ("batch_size", _is_none, "drop_last", _is_true),
+)

@@ -1,0 +1,64 @@
+"""Every list, dict and set that the constructor of a Dataset binds, whatever its size and use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from dataloader_lint.facts.evaluation import members
+from dataloader_lint.facts.evaluation.classes import AttributeBinding
+from dataloader_lint.facts.evaluation.values import Made, Mapping, Sequence, Typed, Value
+from dataloader_lint.facts.libraries.catalogue import DICT_MAKERS
+from dataloader_lint.facts.syntax.names import Kind
+from dataloader_lint.facts.syntax.tree import Node
+
+if TYPE_CHECKING:
+    from dataloader_lint.facts.datasets.datasets import Dataset
+
+_KINDS = {"list": "list", "list of str": "list", "list of int": "list", "dict": "dict", "set": "set"}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BoundContainer:
+    """An attribute that holds a Python container, at the first binding that shows it."""
+
+    name: str
+    kind: str  # `list`, `dict` or `set`
+    binding: AttributeBinding
+
+    @property
+    def node(self) -> Node:
+        return self.binding.node
+
+
+def bound_containers(dataset: Dataset) -> Iterator[BoundContainer]:
+    """The containers that `__init__` binds in the Dataset's own file and that are no reported sample storage."""
+    tree = dataset.klass.scope.module.tree
+    reported = {each.name for each in (*dataset.sample_lists(), *dataset.sample_dicts())}
+    for name, bindings in dataset.bound().items():
+        for binding in bindings if name not in reported else ():
+            method = binding.method.function
+            if method is None or not isinstance(method.node, cst.FunctionDef) or binding.node not in tree:
+                continue
+            if method.node.name.value != "__init__" or binding.kind is Kind.AUGMENTED:
+                continue
+            kinds = [_kind(value) for value in members.bound(dataset.ev, binding, dataset.self_value)]
+            kind = next((each for each in kinds if each), "")
+            if kind:
+                yield BoundContainer(name, kind, binding)
+                break
+
+
+def _kind(value: Value) -> str:
+    if isinstance(value, Sequence):
+        return value.kind if value.kind in ("list", "set") else ""
+    if isinstance(value, Mapping):
+        return "dict"
+    if isinstance(value, Typed):
+        return _KINDS.get(value.kind, "")
+    if isinstance(value, Made) and value.library in DICT_MAKERS:
+        return "set" if value.library == "builtins.set" else "dict"
+    return ""

@@ -1,0 +1,79 @@
+"""Which attributes tell the length of a Dataset."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from dataloader_lint.facts.datasets.uses import Place, Reads
+from dataloader_lint.facts.datasets.worker_body import Body, Entry
+from dataloader_lint.facts.evaluation import classes
+from dataloader_lint.facts.evaluation.classes import Bases
+from dataloader_lint.facts.evaluation.values import Evaluator
+from dataloader_lint.facts.syntax.tree import Scope
+
+
+def is_geometric(bases: Bases) -> bool:
+    """Whether it is a Dataset of torch_geometric, whose heirs define `get` and `len`."""
+    return any(name.startswith("torch_geometric.") for name in bases.libraries)
+
+
+def add_lengths(ev: Evaluator, bases: Bases, reads: Reads) -> None:
+    """Add the attributes whose `len()` is the length of the Dataset, in itself or kept as another attribute."""
+    method = classes.find_method(ev, bases.classes, "__len__") or (
+        classes.find_method(ev, bases.classes, "len") if is_geometric(bases) else None
+    )
+    if method is None:
+        return
+    body = Body(ev, bases, reads, Entry(method.scope, classes.receiver_name(method.scope)), {})
+    for _ in body.run():
+        pass
+    for statement in method.scope.own(cst.Return):
+        if statement.value is not None:
+            _length_of(body, statement.value, method.scope, 0)
+
+
+def _length_of(body: Body, node: cst.BaseExpression, scope: Scope, depth: int) -> None:
+    tree = scope.module.tree
+    for call in tree.find(node, cst.Call):
+        if isinstance(call.func, cst.Name) and call.func.value == "len" and call.args:
+            measured = call.args[0].value
+            while isinstance(measured, cst.Subscript) and not _is_numbered(measured):
+                measured = measured.value
+            for name in body.attributes(measured):
+                body.use(name).measure(Place(call, scope))
+    for attribute in tree.find(node, cst.Attribute):
+        if isinstance(attribute.value, cst.Name) and attribute.value.value == body.own and depth < 2:
+            _length_in_attribute(body, attribute.attr.value, depth)
+
+
+def _is_numbered(node: cst.Subscript) -> bool:
+    """`self.columns[0]`: how long that is says nothing of the list around it; one under a name is a field."""
+    index = node.slice[0].slice
+    return isinstance(index, cst.Index) and isinstance(index.value, cst.Integer)
+
+
+def _length_in_attribute(body: Body, name: str, depth: int) -> None:
+    """`self.length = len(self.paths)`, or `len(paths)` of a name that is kept as `self.paths`."""
+    for klass in body.bases.classes:
+        for binding in classes.attribute_bindings(klass.scope).get(name, ()):
+            if binding.value is None:
+                continue
+            entry = Entry(binding.method, classes.receiver_name(binding.method))
+            inner = Body(body.ev, body.bases, body.reads, entry, {})
+            for call in binding.method.module.tree.find(binding.value, cst.Call):
+                if isinstance(call.func, cst.Name) and call.func.value == "len" and call.args:
+                    measured, place = call.args[0].value, Place(call, binding.method)
+                    for each in inner.attributes(measured):
+                        body.use(each).measure(place)
+                    if isinstance(measured, cst.Name):
+                        for kept in _kept_as(klass.scope, measured.value, binding.method):
+                            body.use(kept).measure(place)
+
+
+def _kept_as(klass: Scope, name: str, method: Scope) -> Iterator[str]:
+    for attribute, found in classes.attribute_bindings(klass).items():
+        for binding in found:
+            if binding.method is method and isinstance(binding.value, cst.Name) and binding.value.value == name:
+                yield attribute

@@ -1,0 +1,68 @@
+"""Lists of the parts that a Dataset is put together from: other Datasets, one for each of several sources."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from dataloader_lint.facts.evaluation import classes
+from dataloader_lint.facts.evaluation.forms import Form, form_of
+from dataloader_lint.facts.syntax.module import last_name
+from dataloader_lint.facts.syntax.names import Kind, resolve
+from dataloader_lint.facts.syntax.tree import Scope
+
+if TYPE_CHECKING:
+    from dataloader_lint.facts.datasets.datasets import Dataset
+    from dataloader_lint.facts.datasets.kept_containers import Container
+
+_ADDING = frozenset({"accumulate", "cumsum", "sum"})
+
+
+def holds_parts(dataset: Dataset, container: Container, is_asked_itself: bool) -> bool:
+    """Whether the lengths of a list's elements are added up, and nobody says that these are lists themselves.
+
+    Then the samples are in its elements, and of these there are few. Where only its elements are asked for something
+    of the sample, never the list itself, it is enough that their lengths are taken.
+    """
+    if any(form_of(dataset.ev, value) is Form.LIST for value in container.elements):
+        return False
+    kept = container.binding.value
+    names = {container.name} | ({kept.value} if isinstance(kept, cst.Name) else set())
+    return any(
+        _measures_element(call, inner, names) and (not is_asked_itself or _is_added(call, inner))
+        for scope in _scopes(dataset)
+        for inner in scope.descend()
+        for call in inner.own(cst.Call)
+    )
+
+
+def _scopes(dataset: Dataset) -> Iterator[Scope]:
+    yield from dataset.construction
+    method = classes.find_method(dataset.ev, dataset.bases.classes, "__len__")
+    if method is not None:
+        yield method.scope
+
+
+def _measures_element(call: cst.Call, scope: Scope, names: set[str]) -> bool:
+    """`len(part)` in a loop over one of some names, or `map(len, self.parts)`."""
+    if last_name(call.func) == "map" and len(call.args) == 2:
+        return last_name(call.args[0].value) == "len" and last_name(call.args[1].value) in names
+    if last_name(call.func) != "len" or len(call.args) != 1 or not isinstance(call.args[0].value, cst.Name):
+        return False
+    return any(
+        each.kind is Kind.ELEMENT and each.value is not None and last_name(each.value) in names
+        for each in resolve(call.args[0].value, scope.module.tree)
+    )
+
+
+def _is_added(node: cst.Call, scope: Scope) -> bool:
+    for above in scope.module.tree.ancestors(node):
+        if isinstance(above, cst.AugAssign):
+            return isinstance(above.operator, cst.AddAssign)
+        if isinstance(above, cst.Call) and last_name(above.func) in _ADDING:
+            return True
+        if isinstance(above, cst.BaseSmallStatement):
+            return False
+    return False

@@ -1,0 +1,64 @@
+"""Whether what worker code picks by chance are samples.
+
+What is picked may be a size or the name of a class. A file that is opened, or a record, is a sample of many.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from dataloader_lint.facts.evaluation.forms import Form, kind_of_filled
+from dataloader_lint.facts.evaluation.values import Sequence, Typed, Value
+from dataloader_lint.facts.syntax.module import last_name
+from dataloader_lint.facts.syntax.names import resolve
+from dataloader_lint.facts.syntax.tree import Node, Scope
+
+if TYPE_CHECKING:
+    from dataloader_lint.facts.datasets.datasets import Dataset
+    from dataloader_lint.facts.datasets.kept_containers import Container
+
+MAX_DEPTH = 4
+_READING = ("imread", "load", "open", "read")
+_JOINING = frozenset({"Path", "format", "fspath", "join", "joinpath", "str"})
+_RECORDS = frozenset({"array", "image", "tensor"})
+_TEXTS = frozenset({"path", "str"})
+
+
+def holds_samples(dataset: Dataset, container: Container) -> bool:
+    """Whether what is picked from a container is a record, or a file that the worker opens."""
+    if container.form is Form.LIST and any(_is_record(each) for each in container.elements):
+        return True
+    places = (place for place in dataset.reads.of(container.name).places if place.is_drawn)
+    return any(_is_opened(place.node, place.scope) for place in places)
+
+
+def _is_record(value: Value) -> bool:
+    """A list, a dict, an array, or a pair of which a part is a text; one of numbers may be a size."""
+    if isinstance(value, Sequence) and value.kind == "tuple":
+        return any(isinstance(part, Typed) and part.kind in _TEXTS for each in value.items or () for part in each)
+    return kind_of_filled(value) is not None or (isinstance(value, Typed) and value.kind in _RECORDS)
+
+
+def _is_opened(node: Node, scope: Scope, depth: int = 0) -> bool:
+    """Whether an expression, joined with a folder or not, goes to what reads files."""
+    tree = scope.module.tree
+    child: Node = node
+    for above in tree.ancestors(node):
+        if isinstance(above, cst.Call):
+            name = last_name(above.func).lstrip("_")
+            if name.startswith(_READING) and child is not above.func:
+                return True
+            if name not in _JOINING:
+                return isinstance(above.func, cst.Attribute) and child is above.func and name in ("open", "read_bytes")
+        elif isinstance(above, cst.Assign | cst.For | cst.CompFor):
+            return depth < MAX_DEPTH and any(
+                _is_opened(use, scope, depth + 1)
+                for use in tree.find(scope.node, cst.Name)
+                if any(binding.node is above and not binding.path for binding in resolve(use, tree))
+            )
+        elif isinstance(above, cst.BaseStatement | cst.BaseSmallStatement | cst.Subscript):
+            return False
+        child = above
+    return False

@@ -1,0 +1,81 @@
+"""How worker code reads the attributes of a Dataset: with the index, with a key of the sample, by length.
+
+Follows the index argument of `__getitem__` through assignments, arithmetic, methods and functions that it is passed to.
+"""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from dataloader_lint.facts.datasets import streams
+from dataloader_lint.facts.datasets.lengths import add_lengths, is_geometric
+from dataloader_lint.facts.datasets.uses import Level, Place, Reads, Use
+from dataloader_lint.facts.datasets.worker_body import Body, Entry
+from dataloader_lint.facts.evaluation import classes
+from dataloader_lint.facts.evaluation.classes import Bases
+from dataloader_lint.facts.evaluation.values import Class, Evaluator
+from dataloader_lint.facts.libraries.catalogue import INDEXED_BY_BASES
+from dataloader_lint.facts.syntax.module import last_name
+from dataloader_lint.facts.syntax.tree import parameters
+
+MAX_FUNCTIONS = 60
+
+
+def reads_of(ev: Evaluator, klass: Class, bases: Bases) -> Reads:
+    """How objects of a class are read by `__getitem__`, `__getitems__` and `__iter__` and all that these call."""
+    following = streams.next_of(ev, bases)
+    reads = Reads(is_stream=streams.is_stream(bases), following=None if following is None else following.scope)
+    todo: list[Entry] = []
+    for name in ("__getitem__", "__getitems__", "__iter__", "get"):
+        method = classes.find_method(ev, bases.classes, name)
+        if method is None or (name == "get" and not is_geometric(bases)):
+            continue
+        own = classes.receiver_name(method.scope)
+        params = [param.name.value for param in parameters(method.node) if param.name.value != own]
+        levels = ((params[0], Level.INDEX),) if params and name != "__iter__" else ()
+        todo.append(Entry(method.scope, own, levels))
+    if following is not None:
+        todo.append(Entry(following.scope, classes.receiver_name(following.scope), ()))
+    seen: dict[tuple[int, tuple[tuple[str, str], ...]], dict[str, Level]] = {}
+    while todo and len(seen) < MAX_FUNCTIONS:
+        entry = todo.pop()
+        is_entered = (id(entry.scope), entry.held) in seen
+        known = seen.setdefault((id(entry.scope), entry.held), {"": Level.NONE})
+        new = {name: level for name, level in entry.levels if level > known.get(name, Level.NONE)}
+        if not new and is_entered:
+            continue
+        known.update(new)
+        if entry.scope not in reads.functions:
+            reads.functions.append(entry.scope)
+        todo.extend(Body(ev, bases, reads, entry, known).run())
+    _read_by_library(ev, klass, bases, reads)
+    if reads.functions or not _is_finished(klass, bases):
+        add_lengths(ev, bases, reads)
+    return reads
+
+
+def _read_by_library(ev: Evaluator, klass: Class, bases: Bases, reads: Reads) -> None:
+    """What the `__getitem__` of a base that a library defines asks for the index, where samples come from there."""
+    names = {INDEXED_BY_BASES[base] for base in bases.libraries if base in INDEXED_BY_BASES}
+    own = classes.find_method(ev, bases.classes, "__getitem__") if names else None
+    if own is not None and not any(last_name(call.func) == "__getitem__" for call in own.scope.own(cst.Call)):
+        return
+    for name in names:
+        place = Place(klass.node.bases[0].value, klass.scope, Level.INDEX, Level.INDEX)
+        reads.uses.setdefault(name, Use()).add(place)
+
+
+def _is_finished(klass: Class, bases: Bases) -> bool:
+    """Whether a class is no base for others to add how samples are read: its own file makes objects of it as it is.
+
+    Where it cannot be indexed either, something else than a DataLoader reads these, such as threads of the project's.
+    """
+    if not bases.complete or not _PLAIN.issuperset(bases.libraries):
+        return False
+    calls = klass.scope.module.calls_named(klass.node.name.value)
+    return any(isinstance(call.func, cst.Name) for call in calls)  # no `coco.COCO(file)` in a class COCO
+
+
+_PLAIN = frozenset(
+    {"abc.ABC", "builtins.object", "object", "torch.utils.data.Dataset", "torch.utils.data.IterableDataset"}
+)

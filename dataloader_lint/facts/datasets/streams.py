@@ -1,0 +1,136 @@
+"""How an IterableDataset comes by its samples: the loops of its generators, and what `__next__` takes in turn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from dataloader_lint.facts.evaluation import classes
+from dataloader_lint.facts.evaluation.classes import Bases
+from dataloader_lint.facts.evaluation.values import Evaluator, Function
+from dataloader_lint.facts.libraries.catalogue import ITERABLE_BASES
+from dataloader_lint.facts.syntax.module import last_name
+from dataloader_lint.facts.syntax.names import Kind, dotted, resolve
+from dataloader_lint.facts.syntax.tree import LOOPS, Scope, Tree
+
+
+def is_stream(bases: Bases) -> bool:
+    """Whether a loader takes the samples of a class from its iterator, and never asks for one by its index.
+
+    The stages of a pipeline do not count: what they go through is the stage before them.
+    """
+    found = [name for name in bases.libraries if name in ITERABLE_BASES]
+    return bool(found) and not any(name.endswith("DataPipe") for name in found)
+
+
+def next_of(ev: Evaluator, bases: Bases) -> Function | None:
+    """The `__next__` that gives the samples of a stream, where its `__iter__` hands out the object itself."""
+    start = classes.find_method(ev, bases.classes, "__iter__") if is_stream(bases) else None
+    if start is None:
+        return None
+    own = classes.receiver_name(start.scope)
+    if not any(dotted(each.value) == own for each in start.scope.own(cst.Return) if each.value is not None):
+        return None
+    return classes.find_method(ev, bases.classes, "__next__")
+
+
+def sample_loops(scope: Scope) -> list[cst.For]:
+    """The loops of a generator that give one sample a pass, made of what the pass takes.
+
+    None that gives several, by a loop inside: what it goes through are files or shards, of which there are fewer. None
+    that gives what it takes as it is, either: it feeds another stage, `for url in self.urls: yield {"url": url}`. Nor
+    one that asks an iterator for each sample: it takes turns among a few sources.
+    """
+    tree = scope.module.tree
+    found: list[cst.For] = []
+    several: set[int] = set()
+    for statement in scope.own(cst.Yield):
+        around = [each for each in tree.ancestors(statement) if isinstance(each, LOOPS)]
+        is_many = isinstance(statement.value, cst.From)
+        several.update(id(each) for each in around[0 if is_many else 1 :])
+        if around and isinstance(statement.value, cst.BaseExpression):
+            loop = around[0]
+            if isinstance(loop, cst.For) and tree.scope_of(loop) is scope:
+                if not _hands_on(statement.value, loop, tree) and not _asks_an_iterator(statement.value, loop, tree):
+                    found.append(loop)
+    return [each for each in found if id(each) not in several]
+
+
+def _asks_an_iterator(given: cst.CSTNode, loop: cst.For, tree: Tree, seen: frozenset[int] = frozenset()) -> bool:
+    """Whether what a pass gives is made of what it gets by `next(...)`."""
+    for call in tree.find(given, cst.Call):
+        if dotted(call.func) == "next" and any(each is loop for each in tree.ancestors(call)):
+            return True
+    return any(
+        _asks_an_iterator(binding.value, loop, tree, seen | {id(binding)})
+        for name in tree.find(given, cst.Name)
+        for binding in resolve(name, tree)
+        if binding.kind is Kind.VALUE and binding.value is not None and id(binding) not in seen
+    )
+
+
+def _hands_on(given: cst.BaseExpression, loop: cst.For, tree: Tree) -> bool:
+    taken = {each.value for each in tree.find(loop.target, cst.Name)}
+    parts = [given]
+    if isinstance(given, cst.Dict):
+        parts = [each.value for each in given.elements]
+    elif isinstance(given, cst.Call) and last_name(given.func) == "dict":
+        parts = [each.value for each in given.args]
+    return bool(parts) and all(_is_taken(each, taken, tree) for each in parts)
+
+
+def _is_taken(node: cst.BaseExpression, taken: set[str], tree: Tree) -> bool:
+    """Whether it is what a loop takes, or what stands at that place in a list."""
+    owner: cst.BaseExpression = node
+    while isinstance(owner, cst.Subscript):
+        owner = owner.value
+    is_whole = bool(dotted(owner)) and isinstance(node, cst.Name | cst.Subscript)
+    return is_whole and any(each.value in taken for each in tree.find(node, cst.Name))
+
+
+def gone_through(node: cst.BaseExpression, tree: Tree, seen: frozenset[int] = frozenset()) -> Iterator[cst.CSTNode]:
+    """What a loop takes one by one, behind slices and what only counts, orders or shuffles it."""
+    if isinstance(node, cst.Call):
+        name = last_name(node.func)
+        if name in _OF_DICTS and isinstance(node.func, cst.Attribute):
+            yield node.func.value
+        elif name in _PASSING:
+            for arg in node.args[: None if name in ("chain", "zip") else 1]:
+                yield from gone_through(arg.value, tree, seen)
+    elif isinstance(node, cst.Subscript) and isinstance(node.slice[0].slice, cst.Slice):
+        yield from gone_through(node.value, tree, seen)
+    elif isinstance(node, cst.IfExp):
+        yield from gone_through(node.body, tree, seen)
+        yield from gone_through(node.orelse, tree, seen)
+    elif isinstance(node, cst.Name):
+        for binding in resolve(node, tree):
+            if binding.kind is Kind.VALUE and not binding.path and binding.value is not None:
+                if id(binding) not in seen:
+                    yield from gone_through(binding.value, tree, seen | {id(binding)})
+    else:
+        yield node
+
+
+_OF_DICTS = frozenset({"items", "keys", "values"})
+_PASSING = frozenset(
+    {"chain", "cycle", "enumerate", "islice", "iter", "list", "permutation", "reversed", "sample", "sorted", "tqdm"}
+    | {"tuple", "zip"}
+)
+
+
+def counts(node: cst.BaseExpression, tree: Tree, seen: frozenset[int] = frozenset()) -> bool:
+    """Whether a loop takes numbers in turn: `range(len(self))`, a shuffled list of them."""
+    if isinstance(node, cst.Name):
+        return any(
+            binding.kind is Kind.VALUE
+            and not binding.path
+            and binding.value is not None
+            and id(binding) not in seen
+            and counts(binding.value, tree, seen | {id(binding)})
+            for binding in resolve(node, tree)
+        )
+    return any(last_name(call.func) in _NUMBERING for call in tree.find(node, cst.Call))
+
+
+_NUMBERING = frozenset({"arange", "permutation", "randperm", "range"})

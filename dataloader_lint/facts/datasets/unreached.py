@@ -1,0 +1,26 @@
+"""Reads that no worker comes to: under a condition that the objects which workers get are known not to meet."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dataloader_lint.facts.datasets.uses import Use
+from dataloader_lint.facts.evaluation import classes, members
+from dataloader_lint.facts.evaluation.branches import is_reached, on_the_way
+
+if TYPE_CHECKING:
+    from dataloader_lint.facts.datasets.datasets import Dataset
+
+
+def is_reached_in_workers(dataset: Dataset, use: Use) -> bool:
+    """Whether a worker may come to one of the places that read an attribute, as far as conditions there are known."""
+    if not all(on_the_way(each.node, each.scope) and classes.class_of(each.scope) is not None for each in use.places):
+        return True
+    if not use.places:
+        return True
+    objects = dataset.objects_in_workers
+    return any(
+        is_reached(dataset.ev, place.node, members.method_frame(dataset.ev, place.scope, each), with_options=True)
+        for place in use.places
+        for each in objects
+    )

@@ -1,0 +1,268 @@
+"""How one function of worker code reads the attributes of a Dataset: with the index, with a key of the sample."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import libcst as cst
+
+from dataloader_lint.facts.datasets import streams
+from dataloader_lint.facts.datasets.chance import bounds_of, chosen_from, is_size_of
+from dataloader_lint.facts.datasets.index_levels import IndexLevels, gone_through
+from dataloader_lint.facts.datasets.uses import Level, Place, Reads, Use
+from dataloader_lint.facts.evaluation import classes
+from dataloader_lint.facts.evaluation.classes import Bases
+from dataloader_lint.facts.evaluation.values import Evaluator, Function, Method
+from dataloader_lint.facts.syntax.names import Kind, resolve, written_out
+from dataloader_lint.facts.syntax.tree import Scope, parameters
+
+MAX_DEPTH = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A function that worker code enters, with the name of the object in it and what its parameters depend on.
+
+    `held` says which parameters bring what attributes of the object: `read(self.names, index)`.
+    """
+
+    scope: Scope
+    own: str
+    levels: tuple[tuple[str, Level], ...] = ()
+    held: tuple[tuple[str, str], ...] = ()
+
+
+class Body:
+    """One function of worker code, with what its names depend on."""
+
+    def __init__(
+        self, ev: Evaluator, bases: Bases, reads: Reads, entry: Entry, levels: dict[str, Level], depth: int = 0
+    ) -> None:
+        scope = entry.scope
+        self.ev = ev
+        self.bases = bases
+        self.reads = reads
+        self.scope = scope
+        self.own = entry.own
+        self._held = entry.held
+        self._loops = streams.sample_loops(scope) if reads.is_stream else []
+        self._levels = IndexLevels(scope, levels, self._loops, scope is reads.following, self._handed_back)
+        self._depth = depth  # how many calls deep this is in what it hands back
+        self._running: set[int] = set()
+
+    def run(self) -> Iterator[Entry]:
+        for loop in self._loops:
+            self._goes_through(loop)
+        for scope in self.scope.descend():
+            if isinstance(scope.node, cst.ClassDef):
+                continue
+            for subscript in scope.own(cst.Subscript):
+                self._subscript(subscript)
+            for call in scope.own(cst.Call):
+                yield from self._call(call)
+            for attribute in scope.own(cst.Attribute):
+                yield from self._property(attribute)
+
+    def use(self, name: str) -> Use:
+        """The record of an attribute's uses, to be added to."""
+        return self.reads.uses.setdefault(name, Use())
+
+    def _goes_through(self, loop: cst.For) -> None:
+        """What a loop that gives a sample a pass takes one by one."""
+        for source in streams.gone_through(loop.iter, self.scope.module.tree):
+            for name in self.attributes(source):
+                self.use(name).add(Place(loop.iter, self.scope, is_gone_through=True))
+
+    def attributes(self, node: cst.CSTNode) -> set[str]:
+        """The attributes of the object that an expression is: `self.x`, a local name for it, one of two."""
+        if isinstance(node, cst.Attribute) and isinstance(node.value, cst.Name) and node.value.value == self.own:
+            return self._behind(node.attr.value)
+        if isinstance(node, cst.Name):
+            found: set[str] = set()
+            for binding in resolve(node, self.scope.module.tree):
+                if binding.kind is Kind.PARAMETER and binding.scope is self.scope:
+                    found.update(name for param, name in self._held if param == binding.name)
+                elif binding.kind is Kind.VALUE and not binding.path and binding.value is not None:
+                    key = id(binding)
+                    if key not in self._running:
+                        self._running.add(key)
+                        found |= self.attributes(binding.value)
+                        self._running.discard(key)
+            return found
+        if isinstance(node, cst.IfExp):
+            return self.attributes(node.body) | self.attributes(node.orelse)
+        return set()
+
+    def _behind(self, name: str) -> set[str]:
+        """The attribute that a property hands out; the name itself where it is no property."""
+        method = classes.find_method(self.ev, self.bases.classes, name)
+        if method is None or not isinstance(method.node, cst.FunctionDef) or not classes.is_property(method.node):
+            return {name}
+        own = classes.receiver_name(method.scope)
+        return {
+            each.value.attr.value
+            for each in method.scope.own(cst.Return)
+            if isinstance(each.value, cst.Attribute)
+            and isinstance(each.value.value, cst.Name)
+            and each.value.value.value == own
+        } or {name}
+
+    def _subscript(self, node: cst.Subscript) -> None:
+        if isinstance(node.slice[0].slice, cst.Index) and isinstance(node.slice[0].slice.value, cst.SimpleString):
+            for name in self.attributes(node.value):
+                self.use(name).is_named = True
+        index = max(
+            (self._levels.of(element.slice.value) for element in node.slice if isinstance(element.slice, cst.Index)),
+            default=Level.NONE,
+        )
+        for element in node.slice:
+            if isinstance(element.slice, cst.Slice):
+                for bound in (element.slice.lower, element.slice.upper):
+                    if bound is not None:
+                        index = max(index, self._levels.of(bound))
+        if index is Level.NONE:
+            self._drawn(node)
+            return
+        owner: cst.BaseExpression = node.value
+        is_inside = isinstance(owner, cst.Subscript)
+        while isinstance(owner, cst.Subscript):  # self.info["path"][index]
+            if self._levels.of(owner) is not Level.NONE:
+                return  # indexes a part of the sample
+            owner = owner.value
+        for name in self.attributes(owner):
+            self.use(name).add(Place(node, self.scope, index, Level.NONE if is_inside else index))
+        if isinstance(owner, cst.Attribute):  # self.coco.imgs[key]
+            for name in self.attributes(owner.value):
+                self.use(name).add(Place(node, self.scope, queried=index))
+        if isinstance(owner, cst.Name) and index is Level.INDEX:
+            for name in self._holding(owner):
+                self.use(name).add(Place(node, self.scope, index))
+            self._part_by_name(owner, index)
+
+    def _part_by_name(self, node: cst.Name, index: Level) -> None:
+        """`paths = self.paths[self.split]` and then `paths[index]`, as if it were written in one."""
+        for binding in resolve(node, self.scope.module.tree):
+            whole = binding.value if binding.kind is Kind.VALUE and not binding.path else None
+            while isinstance(whole, cst.Subscript) and self._levels.of(whole) is Level.NONE:
+                whole = whole.value
+            for name in self.attributes(whole) if whole is not binding.value and whole is not None else ():
+                assert isinstance(binding.value, cst.Subscript)
+                self.use(name).add(Place(binding.value, self.scope, index))
+
+    def _holding(self, node: cst.Name) -> set[str]:
+        """The attributes that a name runs over: `for part in self.parts`, `for key, column in self.columns.items()`."""
+        found: set[str] = set()
+        for binding in resolve(node, self.scope.module.tree):
+            if binding.kind is not Kind.ELEMENT or binding.value is None:
+                continue
+            over, path = gone_through(binding.value, binding.path)
+            if isinstance(over, cst.Call) and isinstance(over.func, cst.Attribute) and not over.args:
+                if {"items": (1,), "values": ()}.get(over.func.attr.value) != path:
+                    continue
+                over, path = over.func.value, ()
+            if not path:
+                found |= self.attributes(over)
+        return found
+
+    def _drawn(self, node: cst.Subscript) -> None:
+        """`self.files[random.randrange(len(self.files))]`."""
+        index = node.slice[0].slice
+        if isinstance(index, cst.Index) and isinstance(index.value, cst.Name | cst.Call | cst.Subscript):
+            names = self.attributes(node.value)
+            bounds = bounds_of(index.value, self.scope) if names else set()
+            for name in names:
+                if any(is_size_of(bound, name, self.bases) for bound in bounds):
+                    self.use(name).add(Place(node, self.scope, is_drawn=True))
+
+    def _property(self, node: cst.Attribute) -> Iterator[Entry]:
+        if isinstance(node.value, cst.Name) and node.value.value == self.own:
+            method = classes.find_method(self.ev, self.bases.classes, node.attr.value)
+            if method is not None and isinstance(method.node, cst.FunctionDef) and classes.is_property(method.node):
+                yield Entry(method.scope, classes.receiver_name(method.scope), ())
+
+    def _call(self, call: cst.Call) -> Iterator[Entry]:
+        function = call.func
+        if isinstance(function, cst.Attribute):
+            inside = max((self._levels.of(arg.value) for arg in call.args), default=Level.NONE)
+            if inside is not Level.NONE:
+                got = inside if function.attr.value == "get" else Level.NONE
+                for name in self.attributes(function.value):
+                    self.use(name).add(Place(call, self.scope, got, got, queried=inside))
+        source = chosen_from(call)
+        for name in self.attributes(source) if source is not None else ():
+            self.use(name).add(Place(call, self.scope, is_drawn=True))
+        given = {arg.value: sorted(self.attributes(arg.value)) for arg in call.args}
+        for target, own in self._targets(call, any(given.values())):
+            passed = tuple(self._passed(call, target, own))
+            levels = tuple((name, self._levels.of(node)) for name, node in passed)
+            held = tuple((name, each) for name, node in passed for each in given[node])
+            yield Entry(target.scope, own, levels, held)
+
+    def _targets(self, call: cst.Call, gives_attributes: bool) -> Iterator[tuple[Function, str]]:
+        """The functions of the project that a call runs, with the name of the object in them.
+
+        The name is empty where the object itself is not handed to them, but attributes of it are.
+        """
+        function = call.func
+        if isinstance(function, cst.Attribute) and isinstance(function.value, cst.Name):
+            if function.value.value == self.own:
+                method = classes.find_method(self.ev, self.bases.classes, function.attr.value)
+                if method is not None:
+                    yield method, classes.receiver_name(method.scope)
+                return
+        if isinstance(function, cst.Attribute) and isinstance(function.value, cst.Call):
+            name = function.value.func
+            if isinstance(name, cst.Name) and name.value == "super":
+                for value in self.ev.values(function, self.ev.frame_of(self.scope)):
+                    if isinstance(value, Method):
+                        yield value.function, classes.receiver_name(value.function.scope)
+                return
+        # A module function matters where the object itself is handed to it: `load_image(self, index)`.
+        for arg in call.args:
+            if isinstance(arg.value, cst.Name) and arg.value.value == self.own:
+                for value in self.ev.values(function, self.ev.frame_of(self.scope)):
+                    if isinstance(value, Function) and isinstance(value.node, cst.FunctionDef):
+                        position = [each.value for each in call.args].index(arg.value)
+                        params = parameters(value.node)
+                        if arg.keyword is None and position < len(params):
+                            yield value, params[position].name.value
+                return
+        if gives_attributes and any(self._levels.of(arg.value) is not Level.NONE for arg in call.args):
+            for value in self.ev.values(function, self.ev.frame_of(self.scope)):
+                if isinstance(value, Function) and isinstance(value.node, cst.FunctionDef):
+                    yield value, ""
+
+    def _handed_back(self, call: cst.Call, path: tuple[int, ...]) -> Level:
+        """What a method of the object makes of the index that it is given: `return self.names[index]` gives a key.
+
+        `path` is the place in the tuple that it returns, where that is unpacked.
+        """
+        owner = call.func.value if isinstance(call.func, cst.Attribute) else None
+        if not isinstance(owner, cst.Name) or owner.value != self.own or self._depth >= MAX_DEPTH:
+            return Level.NONE
+        assert isinstance(call.func, cst.Attribute)
+        method = classes.find_method(self.ev, self.bases.classes, call.func.attr.value)
+        if method is None:
+            return Level.NONE
+        own = classes.receiver_name(method.scope)
+        levels = {name: self._levels.of(node) for name, node in self._passed(call, method, own)}
+        inside = Body(self.ev, self.bases, self.reads, Entry(method.scope, own), levels, self._depth + 1)
+        returned = [each.value for each in method.scope.own(cst.Return) if each.value is not None]
+        parts = [written_out(each, path) for each in returned]
+        return min((Level.NONE if rest else inside._levels.of(part) for part, rest in parts), default=Level.NONE)
+
+    def _passed(self, call: cst.Call, target: Function, own: str) -> Iterator[tuple[str, cst.BaseExpression]]:
+        """The parameters of a function that a call gives something, and what."""
+        bound = classes.class_of(target.scope) is not None and own != ""
+        params = [param.name.value for param in parameters(target.node)][1 if bound else 0 :]
+        position = 0
+        for arg in call.args:
+            if arg.keyword is not None:
+                yield arg.keyword.value, arg.value
+            elif arg.star:
+                position = len(params)
+            else:
+                if position < len(params):
+                    yield params[position], arg.value
+                position += 1

@@ -1,0 +1,114 @@
+"""Whether a place can be reached, as far as the conditions around it and before it are known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import libcst as cst
+
+from dataloader_lint.facts.evaluation.values import Const, Evaluator, Frame, Value, truth
+from dataloader_lint.facts.syntax.flow import P, exits_before
+from dataloader_lint.facts.syntax.tree import Node, Scope
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Condition:
+    """What is asked on the way to a place, with the answer that leads there; the other one may raise."""
+
+    test: cst.BaseExpression
+    wanted: bool
+    raises: bool = False
+
+
+def is_reached(ev: Evaluator, node: Node, frame: Frame, with_options: bool = False) -> bool:
+    """False only where a condition around the node, or one before it that leaves, is known to keep control away.
+
+    By default options are what they are declared to be; with `with_options` they may be set to anything.
+    """
+    for condition in on_the_way(node, frame.scope):
+        found = ev.values(condition.test, frame)
+        sure = None if with_options and any(_is_default(each) for each in found) else truth(found)
+        if sure is not None and sure is not condition.wanted:
+            if not condition.raises or not any(_is_default(each) for each in found):
+                return False
+    return True
+
+
+def on_the_way(node: Node, scope: Scope) -> tuple[Condition, ...]:
+    """What is asked on the way from the start of a scope to a node, from the inside out."""
+    return scope.module.tree.once((f"way from {id(scope)}", id(node)), lambda: tuple(_on_the_way(node, scope)))
+
+
+def _on_the_way(node: Node, scope: Scope) -> Iterator[Condition]:
+    tree = scope.module.tree
+    child: Node = node
+    for above in tree.ancestors(node):
+        if isinstance(above, cst.If | cst.IfExp):
+            if child is not above.test:
+                yield Condition(above.test, child is above.body)
+        elif isinstance(above, cst.IndentedBlock | cst.Module):
+            for statement in exits_before(tree, above, child):
+                yield Condition(statement.test, False, _raises(statement.body))
+        if above is scope.node:
+            break
+        child = above
+
+
+def _is_default(value: Value) -> bool:
+    """A declared default that raises is not meant to be left as it is: `if args.data is None: raise ...`."""
+    return isinstance(value, Const) and bool(value.default)
+
+
+def _raises(body: cst.BaseSuite) -> bool:
+    last = body.body[-1] if body.body else None
+    return isinstance(last, cst.SimpleStatementLine) and bool(last.body) and isinstance(last.body[-1], cst.Raise)
+
+
+def in_force(ev: Evaluator, use: Node, placed: list[P], frame: Frame) -> list[P]:
+    """Those of `placed` (in document order, all of the scope of `use`) that known conditions leave in force at `use`.
+
+    What stands on an arm that is not taken is out, and so is what an arm that surely is taken sets anew.
+    """
+    tree = frame.scope.module.tree
+    reached = [each for each in placed if isinstance(each.node, cst.Param) or is_reached(ev, each.node, frame)]
+    around = {id(above) for above in tree.ancestors(use)}
+    for position in range(len(reached) - 1, 0, -1):
+        node = reached[position].node
+        if tree.order(node) < tree.order(use) and _is_passed(ev, node, around, frame):
+            return reached[position:]
+    return reached or placed
+
+
+def _is_passed(ev: Evaluator, node: Node, around: set[int], frame: Frame) -> bool:
+    """Whether control that gets to a later place of a block has surely been at `node`."""
+    child = node
+    for above in frame.scope.module.tree.ancestors(node):
+        if id(above) in around:
+            return isinstance(above, cst.IndentedBlock | cst.Module)
+        if isinstance(above, cst.If):
+            if truth(ev.values(above.test, frame)) is not (child is above.body):
+                return False
+        elif not isinstance(above, cst.IndentedBlock | cst.SimpleStatementLine | cst.Else | cst.Expr):
+            return False
+        child = above
+    return False
+
+
+def is_passed_after(ev: Evaluator, node: Node, earlier: Node, frame: Frame) -> bool:
+    """Whether control that has been at `earlier`, a statement of the same function, surely comes to `node` as well."""
+    return _is_passed(ev, node, {id(above) for above in frame.scope.module.tree.ancestors(earlier)}, frame)
+
+
+def tests_around(node: Node, frame: Frame) -> list[tuple[cst.BaseExpression, bool]]:
+    """The conditions around a node inside its function, each with the answer that leads to the node."""
+    tree = frame.scope.module.tree
+    found: list[tuple[cst.BaseExpression, bool]] = []
+    child: Node = node
+    for above in tree.ancestors(node):
+        if isinstance(above, cst.If | cst.IfExp) and child is not above.test:
+            found.append((above.test, child is above.body))
+        if above is frame.scope.node:
+            break
+        child = above
+    return found

@@ -1,0 +1,132 @@
+"""What calls give: functions and classes of the project. `library_calls` has the rest."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from dataloader_lint.facts.evaluation import classes, hints, library_calls, records
+from dataloader_lint.facts.evaluation.branches import is_reached
+from dataloader_lint.facts.evaluation.star_args import starred
+from dataloader_lint.facts.evaluation.values import (
+    NONE,
+    NOTHING_KNOWN,
+    UNKNOWN,
+    Attr,
+    Class,
+    Evaluator,
+    Frame,
+    Function,
+    Library,
+    Made,
+    Method,
+    Partial,
+    Passed,
+    Sequence,
+    Value,
+    Values,
+    merge,
+)
+
+
+def result(ev: Evaluator, callee: Value, call: cst.Call, frame: Frame) -> Values:
+    """What `callee(...)` gives, for the call as written in `frame`."""
+    if isinstance(callee, Library):
+        return library_calls.of_library(ev, callee, call, frame)
+    if isinstance(callee, Class):
+        return (Made(callee, call, frame),)
+    if isinstance(callee, Function):
+        return ev.run(callee, ev.enter(callee, call, frame, None))
+    if isinstance(callee, Method):
+        return ev.run(callee.function, ev.enter(callee.function, call, frame, callee.receiver))
+    if isinstance(callee, Partial):
+        return _of_partial(ev, callee, call, frame)
+    if isinstance(callee, Made) and isinstance(callee.by, Class):
+        function = classes.find_method(ev, ev.bases(callee.by).classes, "__call__")
+        if function is not None:
+            return ev.run(function, ev.enter(function, call, frame, callee))
+    if isinstance(callee, Made) and callee.library == "functools.lru_cache" and not _wraps(ev, callee):
+        return (Made(callee.by, call, frame),)  # `lru_cache(maxsize=9)(read)`
+    if isinstance(callee, Made) and callee.library in records.MAKERS_OF_NAMED_TUPLES:
+        return records.named_tuple(ev, callee, call, frame)
+    if isinstance(callee, Attr):
+        return library_calls.of_method(ev, callee.of, callee.name, call, frame)
+    if isinstance(call.func, cst.Attribute):
+        return library_calls.of_method(ev, UNKNOWN, call.func.attr.value, call, frame)
+    return NOTHING_KNOWN
+
+
+def _wraps(ev: Evaluator, made: Made) -> bool:
+    """Whether a memoising call was given the function already, and no size."""
+    if made.call is None or made.frame is None:
+        return True
+    given = [ev.values(arg.value, made.frame) for arg in made.call.args if arg.keyword is None]
+    return any(isinstance(value, Function | Method) for values in given for value in values)
+
+
+def _of_partial(ev: Evaluator, partial: Partial, call: cst.Call, frame: Frame) -> Values:
+    before = ((partial.call, partial.frame), *partial.before)
+    made = ev.call(partial.callee, call, frame)
+    return tuple(
+        Made(value.by, value.call, value.frame, before) if isinstance(value, Made) and value.call is call else value
+        for value in made
+    )
+
+
+def enter(function: Function, call: cst.Call, frame: Frame, receiver: Value | None) -> Frame:
+    """The frame that a call opens in a function of the project."""
+    node = function.node
+    skip = 1 if receiver is not None and isinstance(node, cst.FunctionDef) and not classes.is_static(node) else 0
+    params = [*node.params.posonly_params, *node.params.params][skip:]
+    args: dict[str, Passed] = {}
+    extra: list[Passed] | None = []
+    position = 0
+    for arg in call.args:
+        if arg.star == "**":
+            args["**"] = Passed(arg.value, frame)
+        elif arg.star == "*" and (several := starred(arg.value, frame)) is not None:
+            taken = params[position : position + len(several)]
+            args.update((param.name.value, each) for param, each in zip(taken, several, strict=False))
+            if extra is not None:
+                extra.extend(several[len(taken) :])
+            position += len(taken)
+        elif arg.star == "*":
+            # How many arguments this stands for is not known: all parameters from here on can be anything.
+            for param in params[position:]:
+                args[param.name.value] = Passed(None, None)
+            position, extra = len(params), None
+        elif arg.keyword is not None:
+            args[arg.keyword.value] = Passed(arg.value, frame)
+        elif position < len(params):
+            args[params[position].name.value] = Passed(arg.value, frame)
+            position += 1
+        elif extra is not None:
+            extra.append(Passed(arg.value, frame))
+    rest = tuple(extra) if extra is not None else None
+    return Frame(function.scope, args, receiver, function.outer, frame.depth + 1, extra=rest)
+
+
+def function_result(ev: Evaluator, function: Function, frame: Frame) -> Values:
+    """What a function returns in the given frame; a generator gives a sequence of what it yields."""
+    node = function.node
+    if isinstance(node, cst.Lambda):
+        return ev.values(node.body, frame)
+    if any(True for _ in function.scope.own(cst.Yield)):
+        return (Sequence("generator", node, frame),)
+    if classes.is_left_to_heirs(function.scope):
+        return hints.values_of(ev, node.returns.annotation, function.outer) if node.returns else NOTHING_KNOWN
+    found: list[Values] = []
+    for statement in function.scope.own(cst.Return):
+        if is_reached(ev, statement, frame):
+            found.append(ev.values(statement.value, frame) if statement.value is not None else (NONE,))
+    merged = merge(*found) if found else (NONE,)
+    if UNKNOWN in merged and node.returns is not None:
+        declared = hints.values_of(ev, node.returns.annotation, function.outer)
+        return merge(tuple(value for value in merged if value is not UNKNOWN), declared)
+    return merged
+
+
+def entered(value: Value) -> Values:
+    """What `with value as name` gives."""
+    if isinstance(value, Sequence) and value.kind == "generator":
+        return NOTHING_KNOWN
+    return (value,)

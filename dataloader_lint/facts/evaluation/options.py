@@ -1,0 +1,199 @@
+"""Defaults that a program declares for its user: argparse, click, typer, dataclass fields, environment variables."""
+
+from __future__ import annotations
+
+import re
+
+import libcst as cst
+
+from dataloader_lint.facts.evaluation.values import (
+    NONE,
+    NOTHING_KNOWN,
+    UNKNOWN,
+    Const,
+    Evaluator,
+    Frame,
+    Library,
+    Made,
+    Typed,
+    Values,
+    constant,
+    merge,
+)
+from dataloader_lint.facts.syntax.names import dotted
+from dataloader_lint.facts.syntax.tree import Scope, Tree
+
+_ASKS_FOR_GPU = re.compile(r"(?:use_|enable_|with_)?(?:cuda|gpu|accel|accelerator)")
+
+
+def _keyword(call: cst.Call, name: str) -> cst.BaseExpression | None:
+    return next((arg.value for arg in call.args if arg.keyword is not None and arg.keyword.value == name), None)
+
+
+def _labelled(values: Values, label: str) -> Values:
+    return tuple(Const(value.value, label) if isinstance(value, Const) else value for value in values)
+
+
+def _flags(call: cst.Call) -> list[str]:
+    """The option strings of `add_argument` or `click.option`."""
+    found = []
+    for arg in call.args:
+        if arg.keyword is None and isinstance(arg.value, cst.SimpleString):
+            text = arg.value.evaluated_value
+            if isinstance(text, str):
+                found.append(text)
+    return found
+
+
+def _destination(call: cst.Call, flags: list[str]) -> str:
+    """The attribute that argparse stores the option under."""
+    dest = _keyword(call, "dest")
+    if isinstance(dest, cst.SimpleString) and isinstance(dest.evaluated_value, str):
+        return dest.evaluated_value
+    long = next((flag for flag in flags if flag.startswith("--")), flags[0] if flags else "")
+    return long.lstrip("-").replace("-", "_")
+
+
+def is_default_of(label: str, name: str) -> bool:
+    """Whether a default's label is that of the option that argparse stores under a name."""
+    shown = label.removeprefix("the default of `").removesuffix("`")
+    return shown != label and shown.lstrip("-").replace("-", "_") == name
+
+
+def of_namespace(ev: Evaluator, scope: Scope, name: str) -> Values:
+    """What `args.name` is by default, from the `add_argument` calls of the module in which the parser is run."""
+    found: list[Values] = []
+    tree = scope.module.tree
+    root = tree.root
+    told = [call for call in scope.module.calls_named("set_defaults") if _keyword(call, name) is not None]
+    for call in scope.module.calls_named("add_argument"):
+        flags = _flags(call)
+        if not flags or _destination(call, flags) != name or any(_takes_over(later, call, tree) for later in told):
+            continue
+        frame = ev.frame_of(scope.module.tree.scope_of(call))
+        shown = next((flag for flag in flags if flag.startswith("--")), flags[0])
+        label = f"the default of `{shown}`"
+        default = _keyword(call, "default")
+        action = _keyword(call, "action")
+        kind = action.evaluated_value if isinstance(action, cst.SimpleString) else ""
+        if default is not None:
+            found.append(_labelled(_converted(ev, call, ev.values(default, frame), frame), label))
+        elif kind == "store_true" and ev.cuda and _ASKS_FOR_GPU.fullmatch(name):
+            found.append((Const(True, f"`{shown}`"),))  # who asks about a GPU asks what is there with this option
+        elif kind in ("store_true", "store_false"):
+            found.append((Const(kind == "store_false", label),))
+        elif not flags[0].startswith("-") or _keyword(call, "required") is not None:
+            found.append(NOTHING_KNOWN)
+        else:
+            found.append((Const(None, label),))
+    for call in told:
+        default = _keyword(call, name)
+        if default is not None:
+            found.append(_labelled(ev.values(default, ev.frame_of(root)), f"the default of `{name}`"))
+    return merge(*found) or NOTHING_KNOWN
+
+
+# What a program fills itself with the settings that it declares: `cfg = EasyDict()`, and then `cfg.workers = 4`.
+FILLED = frozenset(
+    {
+        "addict.Dict",
+        "argparse.Namespace",
+        "box.Box",
+        "easydict.EasyDict",
+        "fvcore.common.config.CfgNode",
+        "ml_collections.ConfigDict",
+        "ml_collections.config_dict.ConfigDict",
+        "types.SimpleNamespace",
+        "yacs.config.CfgNode",
+    }
+)
+
+
+def of_filled(ev: Evaluator, made: Made, name: str) -> Values:
+    """What `cfg.name` is as far as the place that makes the object says so; empty where it says nothing."""
+    call, frame = made.call, made.frame
+    if call is None or frame is None:
+        return ()
+    given = _keyword(call, name)
+    if given is not None:
+        return _labelled(ev.values(given, frame), f"the default of `{name}`")
+    tree = frame.scope.module.tree
+    above = tree.parent(call)
+    target = above.targets[0].target if isinstance(above, cst.Assign) and len(above.targets) == 1 else None
+    if not isinstance(target, cst.Name) or call.args:
+        return ()
+    scope = tree.scope_of(target)
+    label = f"the default of `{target.value}.{name}`"
+    return merge(
+        *(
+            _labelled(ev.values(store.value, ev.at(scope, frame)), label)
+            for store in frame.scope.module.stores_to(target.value, name)
+            if tree.scope_of(store.node) is scope
+        )
+    )
+
+
+def _takes_over(later: cst.Call, call: cst.Call, tree: Tree) -> bool:
+    """Whether `parser.set_defaults` comes after what it says another default of, on the same parser."""
+    parsers = [dotted(each.func).rpartition(".")[0] for each in (later, call)]
+    return bool(parsers[0]) and parsers[0] == parsers[1] and tree.order(call) < tree.order(later)
+
+
+def _converted(ev: Evaluator, call: cst.Call, values: Values, frame: Frame) -> Values:
+    """argparse runs `type` over a default that is a string."""
+    kind = _keyword(call, "type")
+    if kind is None:
+        return values
+    types = ev.values(kind, frame)
+    known = constant(values)
+    if known is not None and isinstance(known.value, str) and types == (Library("builtins.int"),):
+        try:
+            return (Const(int(known.value)),)
+        except ValueError:
+            return NOTHING_KNOWN
+    return values
+
+
+def of_decorators(ev: Evaluator, scope: Scope, param: cst.Param) -> Values:
+    """What click gives a parameter by default; empty where no decorator declares it."""
+    node = scope.node
+    if not isinstance(node, cst.FunctionDef) or scope.parent is None:
+        return ()
+    for decorator in node.decorators:
+        call = decorator.decorator
+        if not isinstance(call, cst.Call) or dotted(call.func).rpartition(".")[2] not in ("option", "argument"):
+            continue
+        flags = _flags(call)
+        names = {flag.lstrip("-").replace("-", "_").lower() for flag in flags}
+        if param.name.value.lower() not in names:
+            continue
+        default = _keyword(call, "default")
+        if default is None:
+            return (Const(False, f"the default of `{flags[0]}`"),) if _keyword(call, "is_flag") else NOTHING_KNOWN
+        shown = next((flag for flag in flags if flag.startswith("--")), flags[0])
+        return _labelled(ev.values(default, ev.frame_of(scope.parent)), f"the default of `{shown}`")
+    return ()
+
+
+def of_environment(ev: Evaluator, call: cst.Call, frame: Frame) -> Values:
+    """`os.environ.get(name, default)`."""
+    if not call.args:
+        return NOTHING_KNOWN
+    name = constant(ev.values(call.args[0].value, frame))
+    shown = name.value if name is not None else "..."
+    label = f"the default of environment variable `{shown}`"
+    if len(call.args) < 2:
+        return (NONE, Typed("str"))
+    return _labelled(ev.values(call.args[1].value, frame), label)
+
+
+def of_field(ev: Evaluator, name: str, call: cst.Call, frame: Frame) -> Values:
+    """The default that a field or option object declares: `field(default=4)`, `typer.Option(4)`."""
+    default = _keyword(call, "default")
+    if default is None and not name.startswith("dataclasses."):
+        default = call.args[0].value if call.args and call.args[0].keyword is None else None
+    if default is None:
+        factory = _keyword(call, "default_factory")
+        return ev.values(factory.body, frame) if isinstance(factory, cst.Lambda) else NOTHING_KNOWN
+    values = ev.values(default, frame)
+    return values if not isinstance(default, cst.Ellipsis) else (UNKNOWN,)

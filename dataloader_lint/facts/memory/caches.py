@@ -1,0 +1,379 @@
+"""Containers that worker code fills sample by sample and that outlive the sample: caches, logs, sets of bad samples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import libcst as cst
+
+from dataloader_lint.facts.datasets.uses import Level
+from dataloader_lint.facts.evaluation import classes, keywords, members
+from dataloader_lint.facts.evaluation.branches import is_reached, tests_around
+from dataloader_lint.facts.evaluation.values import (
+    Class,
+    Const,
+    Evaluator,
+    Frame,
+    Library,
+    Made,
+    Mapping,
+    Sequence,
+    Typed,
+    Values,
+    merge,
+)
+from dataloader_lint.facts.memory.dependence import Dependence
+from dataloader_lint.facts.memory.outliving import Kept, Outliving, Shape, may_outlive
+from dataloader_lint.facts.syntax.additions import Addition, additions
+from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
+from dataloader_lint.facts.syntax.names import Kind, dotted
+from dataloader_lint.facts.syntax.tree import Node, Scope
+from dataloader_lint.facts.workers.reach import Reach
+from dataloader_lint.facts.workers.worker_code import WorkerFunction
+
+_MEMOISING = frozenset({"functools.cache", "functools.lru_cache", "cachetools.cached"})
+_ORDERS = (cst.LessThan, cst.LessThanEqual, cst.GreaterThan, cst.GreaterThanEqual)
+_OPENED = frozenset(
+    {
+        "builtins.open",
+        "h5py.File",
+        "io.open",
+        "kaldiio.load_scp",
+        "lmdb.open",
+        "lmdb.Environment",
+        "numpy.memmap",
+        "sqlite3.connect",
+        "tarfile.open",
+        "tarfile.TarFile",
+        "zipfile.ZipFile",
+        "threading.Lock",
+        "zarr.open",
+        "tifffile.TiffFile",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Growth:
+    """A statement that adds to a container of the worker for each sample, or a decorator that does."""
+
+    node: Node
+    function: WorkerFunction
+    container: str  # as the user writes it; empty for a memoising decorator
+    home: Scope | None = None  # the class whose objects have it; None for a global
+
+
+def growths_in(reach: Reach, module: ModuleFacts) -> Iterator[Growth]:
+    """What grows in the worker code of a module, for whichever Dataset of the project it runs; each container once."""
+    names = {_top(scope).node.name.value for scope in _candidates(module)}  # type: ignore[attr-defined]
+    if not names:
+        return
+    workers = reach.workers
+    seen: set[object] = set()
+    for function in workers.functions_inside(module, workers.names_that_use(module, names)):
+        for growth in _Search(reach, function).run():
+            what = (id(growth.home), growth.container) if growth.container else id(growth.node)
+            place = (id(growth.node), growth.container)  # one for all classes that inherit it
+            if what not in seen and place not in seen:
+                seen.update((what, place))
+                yield growth
+
+
+def _candidates(module: ModuleFacts) -> Iterator[Scope]:
+    """The functions in which something might grow: a cheap look before worker code is followed."""
+    for scope in module.root.descend():
+        node = scope.node
+        if not isinstance(node, cst.FunctionDef) or node.name.value == "__init__":
+            continue
+        if any(name.endswith("cache") for name in _memo_names(node)) or any(
+            _may_add(module, each) for each in additions(scope)
+        ):
+            yield scope
+
+
+def _may_add(module: ModuleFacts, addition: Addition) -> bool:
+    """Whether something may be added for each sample, and to what outlives it, by the looks of it."""
+    if isinstance(addition.key, cst.SimpleString | cst.Integer) and not isinstance(addition.target, cst.Subscript):
+        return False
+    return may_outlive(addition.target, module.tree)
+
+
+def _memo_names(node: cst.FunctionDef) -> list[str]:
+    return [name.replace("cached", "cache") for name in classes.decorator_names(node)]
+
+
+def _top(scope: Scope) -> Scope:
+    while scope.parent is not None and scope.parent.parent is not None:
+        scope = scope.parent
+    return scope
+
+
+class _Search:
+    """Looks through one function of worker code."""
+
+    def __init__(self, reach: Reach, function: WorkerFunction) -> None:
+        self.reach = reach
+        self.ev: Evaluator = reach.ev
+        self.function = function
+        self.frame: Frame = function.frame
+        self.scope = function.scope
+        self.dependence = Dependence(reach.ev, function)
+
+    def run(self) -> Iterator[Growth]:
+        if self.function.path[0].argument == "worker_init_fn":
+            return  # once in a worker
+        outliving: Outliving | None = None
+        for addition in additions(self.scope):
+            if not self._may_grow(addition):
+                continue
+            outliving = outliving or Outliving(self.reach.workers, self.function)
+            kept = outliving.find(addition.target, self.frame)
+            if kept is not None and self._grows(addition, kept, outliving) and not self._is_unused():
+                tree = self.scope.module.tree
+                yield Growth(tree.statement_of(addition.statement), self.function, kept.text, kept.klass)
+        decorator = self._memoised()
+        if decorator is not None and not self._is_unused():
+            yield Growth(decorator, self.function, "")
+
+    def _is_unused(self) -> bool:
+        """Whether all loaders in sight read the Dataset without workers: there the cache is one, and works.
+
+        An option that is 0 by default is there to be set.
+        """
+        receiver = self.function.path[0].frame.receiver
+        by = receiver.by if isinstance(receiver, Made) else None
+        loaders = self.reach.loaders_of(by) if isinstance(by, Class) else []
+        return bool(loaders) and all(
+            loader.has_workers is False
+            and not any(isinstance(each, Const) and each.default for each in loader.values("num_workers"))
+            for loader in loaders
+        )
+
+    def _may_grow(self, addition: Addition) -> bool:
+        if addition.key is None:
+            if any(not self._identifies(each) for each in self._only_new(addition.statement)):
+                return False  # a vocabulary: its size is that of the language
+            return self.dependence.level(addition.value) >= Level.SAMPLE
+        if self._identifies(addition.key):
+            return True
+        inner = addition.target
+        return isinstance(inner, cst.Subscript) and self.dependence.level(inner) >= Level.KEY
+
+    def _identifies(self, key: cst.BaseExpression) -> bool:
+        """Whether a key is another one for each sample: made from the index, or the name of a file that is read."""
+        level = self.dependence.level(key)
+        return level >= Level.KEY or (level is Level.SAMPLE and self._is_read(key))
+
+    def _is_read(self, key: cst.BaseExpression) -> bool:
+        """Whether a file is read by the key in the same function."""
+        name = dotted(key)
+        return bool(name) and any(
+            self._reads(call) and any(_is_in_path(arg.value, name) for arg in call.args)
+            for call in self.scope.within(cst.Call)
+        )
+
+    def _reads(self, call: cst.Call) -> bool:
+        last = last_name(call.func)
+        if last not in ("imread", "load", "open") and not last.startswith("read"):
+            return False
+        return any(isinstance(each, Library) for each in self.ev.values(call.func, self.frame))
+
+    def _grows(self, addition: Addition, kept: Kept, outliving: Outliving) -> bool:
+        if not self._takes(addition, kept) or self._is_bounded(addition.statement, kept):
+            return False
+        return not outliving.is_emptied(kept) and is_reached(self.ev, addition.statement, self.frame)
+
+    def _takes(self, addition: Addition, kept: Kept) -> bool:
+        """Whether a container of this shape gets longer, or fuller, by the addition."""
+        value = self.ev.values(addition.value, self.frame) if addition.value is not None else ()
+        if _is_opened(self.ev, value) or self._is_archive(addition.value, value):
+            return False
+        if isinstance(addition.statement, cst.Assign):
+            if kept.shape is Shape.SLOTS:
+                return kept.is_root and self._is_data(addition.value, value)
+            return kept.shape is Shape.DICT
+        if addition.key is not None:
+            return kept.shape is Shape.DICT
+        return kept.shape is Shape.LIST or (kept.makes_elements and not kept.is_root)
+
+    def _is_archive(self, node: cst.BaseExpression | None, found: Values) -> bool:
+        """Whether it is an .npz archive, which stays open: what `np.load` gives is asked for something by its name."""
+        if not isinstance(node, cst.Name) or not any(
+            isinstance(each, Made) and each.library == "numpy.load" for each in found
+        ):
+            return False
+        return any(
+            dotted(subscript.value) == node.value
+            and isinstance(subscript.slice[0].slice, cst.Index)
+            and _is_text(self.ev.values(subscript.slice[0].slice.value, self.frame))
+            for subscript in self.scope.within(cst.Subscript)
+        )
+
+    def _is_data(self, node: cst.BaseExpression | None, found: Values) -> bool:
+        """Whether what is stored is worth keeping: no flag, number or text."""
+        if self.dependence.level(node) < Level.SAMPLE:
+            return False
+        small = ("str", "int", "float", "bool", "path")
+        return not any(isinstance(each, Const) or (isinstance(each, Typed) and each.kind in small) for each in found)
+
+    def _tests(self, statement: Node) -> list[cst.BaseExpression]:
+        """The conditions around a statement and those that stand before it in the same blocks."""
+        return [*(test for test, _ in tests_around(statement, self.frame)), *self._tests_before(statement)]
+
+    def _tests_before(self, statement: Node) -> Iterator[cst.BaseExpression]:
+        tree = self.scope.module.tree
+        child = statement
+        for above in tree.ancestors(statement):
+            if isinstance(above, cst.IndentedBlock):
+                for before in above.body:
+                    if before is child:
+                        break
+                    if isinstance(before, cst.If):
+                        yield before.test
+            if above is self.scope.node:
+                break
+            child = above
+
+    def _only_new(self, statement: Node) -> Iterator[cst.BaseExpression]:
+        """What must not be there yet for a statement to run: `if word not in self.words`."""
+        for test, wanted in tests_around(statement, self.frame):
+            yield from self._sought(test, wanted)
+        for test in self._tests_before(statement):
+            yield from self._sought(test, None)
+
+    def _sought(self, test: cst.BaseExpression, wanted: bool | None) -> Iterator[cst.BaseExpression]:
+        """What a condition looks for in a container, but where it surely is there if the condition is as wanted."""
+        if isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
+            yield from self._sought(test.expression, None if wanted is None else not wanted)
+        elif isinstance(test, cst.BooleanOperation):
+            both = wanted if isinstance(test.operator, cst.And) is wanted else None
+            yield from self._sought(test.left, both)
+            yield from self._sought(test.right, both)
+        else:
+            for comparison in self.scope.module.tree.find(test, cst.Comparison):
+                operator = comparison.comparisons[0].operator
+                is_there = comparison is test and wanted is isinstance(operator, cst.In)
+                if isinstance(operator, cst.In | cst.NotIn) and not is_there:
+                    yield comparison.left
+
+    def _is_bounded(self, statement: Node, kept: Kept) -> bool:
+        """Whether a comparison of sizes decides: `if len(self.cache) < self.limit`."""
+        return any(self._compares_size(test, kept) for test in self._tests(statement))
+
+    def _compares_size(self, test: cst.BaseExpression, kept: Kept) -> bool:
+        tree = self.scope.module.tree
+        for comparison in tree.find(test, cst.Comparison):
+            for target in comparison.comparisons:
+                sides = (comparison.left, target.comparator)
+                if isinstance(target.operator, _ORDERS) and any(self._speaks_of(side, kept) for side in sides):
+                    return True
+        # a method that looks at the container: `if self.has_room():`
+        for call in tree.find(test, cst.Call):
+            for callee in self.ev.values(call.func, self.frame):
+                function = getattr(callee, "function", callee)
+                scope = getattr(function, "scope", None)
+                if isinstance(scope, Scope) and isinstance(scope.node, cst.FunctionDef):
+                    if any(dotted(each).rpartition(".")[2] == kept.name for each in scope.within(cst.Attribute)):
+                        return True
+        return False
+
+    def _speaks_of(self, node: cst.CSTNode, kept: Kept) -> bool:
+        """Whether one side of a comparison is about the container, a counter beside it, or the machine's memory."""
+        tree = self.scope.module.tree
+        for inner in tree.walk(node):
+            if isinstance(inner, cst.Attribute | cst.Name) and last_name(inner) == kept.name:
+                return True
+            if isinstance(inner, cst.Attribute) and isinstance(inner.value, cst.Name) and kept.klass is not None:
+                bound = classes.attribute_bindings(kept.klass).get(inner.attr.value, ())
+                if any(each.kind is Kind.AUGMENTED for each in bound):
+                    return True
+            if isinstance(inner, cst.Call) and any(
+                isinstance(each, Library) and each.name.startswith(("psutil.", "resource.", "shutil.disk_usage"))
+                for each in self.ev.values(inner.func, self.frame)
+            ):
+                return True
+        return False
+
+    def _memoised(self) -> cst.Decorator | None:
+        """The decorator that remembers every call with another argument, where the arguments change with the sample."""
+        node = self.scope.node
+        if not isinstance(node, cst.FunctionDef) or not node.decorators:
+            return None
+        for decorator in node.decorators:
+            if self._is_unbounded(decorator.decorator):
+                if self.frame.args is None:  # called by the loader, each time with another index
+                    return decorator if node.name.value == "__getitem__" else None
+                for param in node.params.params:
+                    given = self.frame.args.get(param.name.value)
+                    level = self.dependence.level(given.node, given.frame) if given is not None else Level.NONE
+                    if level >= Level.KEY or (level is Level.SAMPLE and self._is_read(param.name)):
+                        return decorator
+        return None
+
+    def _is_unbounded(self, node: cst.BaseExpression) -> bool:
+        call = node if isinstance(node, cst.Call) else None
+        outer = self.ev.frame_of(self.scope.parent) if self.scope.parent is not None else self.frame
+        names = {each.name for each in self.ev.values(call.func if call else node, outer) if isinstance(each, Library)}
+        if not names & _MEMOISING:
+            return False
+        if "functools.cache" in names:
+            return True
+        if call is None:
+            return False  # 128 entries
+        given = next(
+            (arg.value for arg in call.args if arg.keyword is None or arg.keyword.value in ("maxsize", "cache")), None
+        )
+        found = self.ev.values(given, outer) if given is not None else ()
+        if "functools.lru_cache" in names:
+            return bool(found) and all(isinstance(each, Const) and each.value is None for each in found)
+        return isinstance(given, cst.Dict)
+
+
+def _is_in_path(node: Node, name: str) -> bool:
+    """Whether a path is a name, or ends in one: `os.path.join(root, name + ".npy")`, `f"{root}/{name}.npy"`."""
+    while True:
+        if isinstance(node, cst.Call) and last_name(node.func) in ("Path", "join", "str") and node.args:
+            node = node.args[-1].value
+        elif isinstance(node, cst.BinaryOperation):
+            node = node.left if isinstance(node.right, cst.SimpleString | cst.Attribute) else node.right
+        elif isinstance(node, cst.FormattedString):
+            inner = [part.expression for part in node.parts if isinstance(part, cst.FormattedStringExpression)]
+            if not inner:
+                return False
+            node = inner[-1]
+        else:
+            return dotted(node) == name
+
+
+def _is_opened(ev: Evaluator, found: Values, depth: int = 0) -> bool:
+    """Whether a value is a handle that is opened once and kept open, or holds one."""
+    for each in found if depth < 3 else ():
+        if isinstance(each, Made) and (each.library in _OPENED or _keeps_opened(ev, each)):
+            return True
+        if isinstance(each, Sequence) and _is_opened(ev, merge(*(each.items or ())), depth + 1):
+            return True
+        if isinstance(each, Mapping) and _is_opened(ev, merge(*keywords.all_values(ev, each)), depth + 1):
+            return True
+    return False
+
+
+def _is_text(found: Values) -> bool:
+    return bool(found) and all(
+        isinstance(each.value, str) if isinstance(each, Const) else isinstance(each, Typed) and each.kind == "str"
+        for each in found
+    )
+
+
+def _keeps_opened(ev: Evaluator, made: Made) -> bool:
+    """Whether an object of a class of the project is there for a handle that it opens when it is made."""
+    if not isinstance(made.by, Class):
+        return False
+    return any(
+        isinstance(value, Made) and value.library in _OPENED
+        for klass in ev.bases(made.by).classes
+        for bindings in classes.attribute_bindings(klass.scope).values()
+        for binding in bindings
+        if isinstance(binding.value, cst.Call) and not binding.path
+        for value in members.bound(ev, binding, made)
+    )

@@ -1,0 +1,316 @@
+"""Open handles that Datasets keep from before there are workers: files, archives, data bases, locks, generators."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import libcst as cst
+
+from dataloader_lint.facts.datasets.datasets import WRAPPERS
+from dataloader_lint.facts.evaluation import classes, keywords
+from dataloader_lint.facts.evaluation.branches import tests_around
+from dataloader_lint.facts.evaluation.evaluate import Evaluation
+from dataloader_lint.facts.evaluation.loader_calls import Loader
+from dataloader_lint.facts.evaluation.values import ABSENT, Class, Const, Evaluator, Frame, Made, Sequence, constant
+from dataloader_lint.facts.libraries.objects import HANDLES
+from dataloader_lint.facts.processes.unpicklable import may_pickle
+from dataloader_lint.facts.syntax.module import ModuleFacts
+from dataloader_lint.facts.syntax.tree import Node, Scope, Tree, parameters
+from dataloader_lint.facts.workers.kept import Holding, Kept
+from dataloader_lint.facts.workers.making import Step
+from dataloader_lint.facts.workers.reach import Reach
+
+# Objects that are the handle they were given in another form.
+_SAME_HANDLE = frozenset({"csv.DictReader", "csv.reader", "io.BufferedReader", "io.TextIOWrapper"})
+_CLOSING = frozenset({"close", "release", "shutdown", "terminate"})
+_OPENING = frozenset(name.rpartition(".")[2] for name in HANDLES)
+_METHODS = frozenset({"open", "begin", "cursor"})  # of objects; the others are functions of libraries
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KeptHandle:
+    """A handle that an object keeps, and the expression that opens it.
+
+    `kind` is a key of `HANDLES`, or `generator`. `is_safe_forked` says that forked workers do not disturb each other
+    with this one, whatever its kind.
+    """
+
+    node: cst.BaseExpression
+    kind: str
+    kept: Kept
+    is_safe_forked: bool
+
+    @property
+    def keeper(self) -> str:
+        """`Lines.file`, or the class alone where the attribute is not known."""
+        holdings = self.kept.path.holdings
+        if not holdings:
+            return ""
+        owner = holdings[-1].owner.by
+        name = owner.node.name.value if isinstance(owner, Class) else ""
+        return f"{name}.{holdings[-1].attribute}" if holdings[-1].attribute else name
+
+    @property
+    def opener(self) -> str:
+        """The function that the opening is a part of, where the parent runs it by asking for the length."""
+        step = self.kept.path.holdings[-1].step if self.kept.path.holdings else None
+        while step is not None and step.before is not None:
+            step = step.before
+        node = step.scope.node if step is not None else None
+        return node.name.value if isinstance(node, cst.FunctionDef) else ""
+
+
+def kept_handles(reach: Reach, module: ModuleFacts) -> list[KeptHandle]:
+    """The handles that are opened in this module and kept by Datasets when workers are started."""
+    candidates = _candidates(reach.ev, module)
+    if not candidates:
+        return []
+    found: dict[int, KeptHandle] = {}
+    spared: dict[int, bool] = {}
+    names = reach.workers.names_holding(module, candidates)
+    for kept, owner in reach.kept_around(module, names):
+        kind = _kind(reach.ev, kept)
+        if not kind or not all(map(_hands_on, kept.path.through)):
+            continue
+        node = _opening(reach.ev, kept)
+        if node not in module.tree or id(node) in found or _is_dropped(node, module):
+            continue
+        if any(_lets_go(holding) for holding in kept.path.holdings):
+            continue
+        if isinstance(owner, Loader):
+            if not may_pickle(owner):
+                continue
+        else:
+            key = id(owner.scope)
+            if key not in spared:
+                loaders = reach.loaders_of(owner)
+                spared[key] = bool(loaders) and all(not each.pickles_its_functions for each in loaders)
+            if spared[key] or any(_is_optional(holding) for holding in kept.path.holdings):
+                continue
+        found[id(node)] = KeptHandle(node, kind, kept, _is_safe_forked(reach.ev, kept, kind))
+    return sorted(found.values(), key=lambda one: module.tree.order(one.node))
+
+
+def _kind(ev: Evaluator, kept: Kept) -> str:
+    value = kept.value
+    if isinstance(value, Sequence):
+        return "generator" if value.kind == "generator" else ""
+    if not isinstance(value, Made) or value.library not in HANDLES:
+        return ""
+    if value.library == "numpy.load" and not _is_archive(ev, value):
+        return ""
+    return value.library
+
+
+def _is_archive(ev: Evaluator, value: Made) -> bool:
+    """Whether `np.load` is given an .npz file, as far as the end of the path is written out."""
+    if value.call is None or value.frame is None or not value.call.args:
+        return False
+    given = value.call.args[0].value
+    known = constant(ev.values(given, value.frame))
+    if known is not None:
+        return isinstance(known.value, str) and known.value.endswith(".npz")
+    return _ends_as_archive(given, value.frame.scope.module.tree)
+
+
+def _ends_as_archive(path: cst.BaseExpression, tree: Tree) -> bool:
+    texts = [
+        text.evaluated_value if isinstance(text, cst.SimpleString) else text.value
+        for text in tree.walk(path)
+        if isinstance(text, cst.SimpleString | cst.FormattedStringText)
+    ]
+    return bool(texts) and isinstance(texts[-1], str) and texts[-1].endswith(".npz")
+
+
+def _opening(ev: Evaluator, kept: Kept) -> cst.BaseExpression:
+    """The call that opens the handle; for a transaction or a cursor that of what it belongs to."""
+    value = kept.value
+    if not isinstance(value, Made) or value.call is None:
+        return kept.node
+    call, frame = value.call, value.frame
+    for _ in range(3):
+        if not isinstance(call.func, cst.Attribute) or frame is None:
+            break
+        owner = next(
+            (each for each in ev.values(call.func.value, frame) if isinstance(each, Made) and each.library in HANDLES),
+            None,
+        )
+        if owner is None or owner.call is None:
+            break
+        call, frame = owner.call, owner.frame
+    return call
+
+
+def _is_safe_forked(ev: Evaluator, kept: Kept, kind: str) -> bool:
+    value = kept.value
+    if not isinstance(value, Made) or value.call is None or value.frame is None:
+        return True
+    if kind in ("lmdb.open", "lmdb.Environment"):
+        lock = _argument(ev, value.call, value.frame, "lock", 99)
+        return (lock is not None and lock.value is False) or _reads_by_one_transaction(value.call, value.frame)
+    if kind in ("builtins.open", "io.open", "pathlib.Path.open"):
+        mode = _argument(ev, value.call, value.frame, "mode", 0 if kind.startswith("pathlib") else 1)
+        return mode is not None and isinstance(mode.value, str) and any(letter in mode.value for letter in "wax")
+    return False
+
+
+def _reads_by_one_transaction(call: cst.Call, frame: Frame) -> bool:
+    """Whether constructors alone start transactions to read: those of workers take no place in a lock table."""
+    module = frame.scope.module
+    starts = [
+        begin
+        for begin in module.calls_named("begin")
+        if not any(arg.keyword is not None and arg.keyword.value == "write" for arg in begin.args)
+    ]
+    return call in module.tree and bool(starts) and all(_is_in_constructor(begin, module) for begin in starts)
+
+
+def _is_in_constructor(node: Node, module: ModuleFacts) -> bool:
+    scope = module.tree.scope_of(node).function
+    return scope is not None and isinstance(scope.node, cst.FunctionDef) and scope.node.name.value == "__init__"
+
+
+def _argument(ev: Evaluator, call: cst.Call, frame: Frame, name: str, position: int) -> Const | None:
+    for number, arg in enumerate(call.args):
+        if arg.star == "**":
+            given = keywords.lookup(ev, arg.value, name, frame)
+            if given != (ABSENT,):
+                return constant(given)
+        elif (arg.keyword is not None and arg.keyword.value == name) or (arg.keyword is None and number == position):
+            return constant(ev.values(arg.value, frame))
+    return None
+
+
+def _hands_on(library: str) -> bool:
+    """Whether an object of a library keeps the handle that it is given."""
+    return library in _SAME_HANDLE or library.rpartition(".")[2] in WRAPPERS
+
+
+def _is_dropped(node: Node, module: ModuleFacts) -> bool:
+    """Whether a handle is closed where it is opened: by a `with` block, or in the same function."""
+    tree = module.tree
+    parent = tree.parent(node)
+    if isinstance(parent, cst.WithItem):
+        return True
+    return isinstance(parent, cst.Assign) and any(
+        isinstance(each.target, cst.Name) and _is_closed(tree.scope_of(node), each.target.value, "")
+        for each in parent.targets
+    )
+
+
+def _is_optional(holding: Holding) -> bool:
+    """Whether a parameter with a default decides, so that whoever makes the object can have it without the handle."""
+    step: Step | None = holding.step
+    place: Node | None = holding.node
+    while step is not None and place is not None:
+        scope = step.scope
+        assert isinstance(scope.node, cst.FunctionDef)
+        names = {param.name.value for param in parameters(scope.node) if param.default is not None}
+        for test, _ in tests_around(place, step.frame):
+            if any(name.value in names for name in scope.module.tree.find(test, cst.Name)):
+                return True
+        place, step = step.site, step.before
+    return False
+
+
+def _lets_go(holding: Holding) -> bool:
+    if any(_is_closed(step.scope, step.own, holding.attribute) for step in holding.steps):
+        return True
+    step: Step = holding.step
+    after: Node = holding.node
+    while not _is_forgotten(step.scope, step.own, holding.attribute, after):
+        before, site = step.before, step.site
+        if before is None or site is None:
+            return False
+        step, after = before, site
+    return True
+
+
+def _is_closed(scope: Scope, owner: str, attribute: str) -> bool:
+    """Whether a function closes `owner.attribute` (or the name `owner`), by a call or by a `with` block."""
+    return any(
+        isinstance(call.func, cst.Attribute)
+        and call.func.attr.value in _CLOSING
+        and _is_it(call.func.value, owner, attribute)
+        for call in scope.own(cst.Call)
+    ) or any(_is_it(item.item, owner, attribute) for block in scope.own(cst.With) for item in block.items)
+
+
+def _is_forgotten(scope: Scope, owner: str, attribute: str, after: Node) -> bool:
+    """Whether a function deletes the attribute, or sets it to None, after a place in it."""
+    tree = scope.module.tree
+    place = tree.order(after)
+    return any(
+        tree.order(assign) > place
+        and isinstance(assign.value, cst.Name)
+        and assign.value.value == "None"
+        and any(_is_it(each.target, owner, attribute) for each in assign.targets)
+        for assign in scope.own(cst.Assign)
+    ) or any(
+        tree.order(each) > place and isinstance(each.target, cst.Attribute) and _is_it(each.target, owner, attribute)
+        for each in scope.own(cst.Del)
+    )
+
+
+def _is_it(node: cst.CSTNode, owner: str, attribute: str) -> bool:
+    if not attribute:
+        return isinstance(node, cst.Name) and node.value == owner
+    return (
+        isinstance(node, cst.Attribute)
+        and node.attr.value == attribute
+        and isinstance(node.value, cst.Name)
+        and node.value.value == owner
+    )
+
+
+def _candidates(ev: Evaluation, module: ModuleFacts) -> list[cst.CSTNode]:
+    """A cheap look before the search: calls by the names that open things, generators that are kept."""
+    calls = (call for name in _OPENING for call in module.calls_named(name))
+    return [*(call for call in calls if _may_be_kept(ev, call, module)), *_kept_generators(module)]
+
+
+def _may_be_kept(ev: Evaluation, call: cst.Call, module: ModuleFacts) -> bool:
+    """Whether a call may open something that lives on, as `Image.open(path)` and `json.load(open(path))` do not."""
+    opened = ev.library_name(call.func, module)
+    if (opened and opened not in HANDLES) or _is_dropped(call, module) or _is_own_method(call, module):
+        return False
+    if opened == "numpy.load" and not _may_be_archive(ev, call, module):
+        return False
+    above = module.tree.parent(call)
+    taker = module.tree.parent(above) if isinstance(above, cst.Arg) else None
+    taken_by = ev.library_name(taker.func, module) if isinstance(taker, cst.Call) else ""
+    return not taken_by or _hands_on(taken_by)
+
+
+def _may_be_archive(ev: Evaluation, call: cst.Call, module: ModuleFacts) -> bool:
+    """Whether `np.load` may be given an .npz file: its path says so, or has a name."""
+    if not call.args:
+        return False
+    path = call.args[0].value
+    if isinstance(path, cst.Name | cst.Attribute):
+        return ev.project.speaks_of(module, ".npz")
+    return _ends_as_archive(path, module.tree)
+
+
+def _is_own_method(call: cst.Call, module: ModuleFacts) -> bool:
+    """`self.load(path)`: a method of the user's own that is called like a library's function."""
+    func = call.func
+    if not isinstance(func, cst.Attribute) or func.attr.value in _METHODS or not isinstance(func.value, cst.Name):
+        return False
+    scope = module.tree.scope_of(call).function
+    return scope is not None and classes.receiver_name(scope) == func.value.value
+
+
+def _kept_generators(module: ModuleFacts) -> Iterator[cst.CSTNode]:
+    for scope in module.root.descend():
+        if isinstance(scope.node, cst.ClassDef):
+            methods = classes.methods_of(scope)
+            for bindings in classes.attribute_bindings(scope).values():
+                for binding in bindings:
+                    if isinstance(binding.value, cst.GeneratorExp):
+                        yield binding.value
+                    elif isinstance(binding.value, cst.Call) and isinstance(binding.value.func, cst.Attribute):
+                        method = methods.get(binding.value.func.attr.value)
+                        if method is not None and method.own(cst.Yield):
+                            yield binding.value

@@ -1,0 +1,117 @@
+"""Datasets whose class no import can find by its name: defined inside a function, or in a notebook."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import libcst as cst
+
+from dataloader_lint.facts.evaluation import classes
+from dataloader_lint.facts.evaluation.loader_calls import Loader
+from dataloader_lint.facts.evaluation.values import Class, Element, Evaluator, Made, Sequence, Value
+from dataloader_lint.facts.processes.unpicklable import may_pickle
+from dataloader_lint.facts.project.scripts import is_notebook_file, is_test
+from dataloader_lint.facts.syntax.module import ModuleFacts
+from dataloader_lint.facts.syntax.names import bindings_of
+from dataloader_lint.facts.syntax.tree import Scope
+from dataloader_lint.facts.workers.kept import PICKLES_ITSELF
+from dataloader_lint.facts.workers.reach import Reach
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LocalDataset:
+    """A Dataset class inside a function; `loader` is one with workers that gets an object of it, if one is in sight.
+
+    `function` is empty for a class at module level of a notebook.
+    """
+
+    klass: Class
+    function: str
+    loader: Loader | None
+
+    @property
+    def is_in_notebook(self) -> bool:
+        """Whether it is defined in a notebook, where a worker that is spawned finds nothing by its name."""
+        return is_notebook_file(self.klass.scope.module)
+
+    @property
+    def name(self) -> str:
+        return self.klass.node.name.value
+
+
+def local_datasets(reach: Reach, module: ModuleFacts) -> Iterator[LocalDataset]:
+    """The Dataset classes inside functions that reach a loader with workers, or that their function returns.
+
+    What a fixture or a helper of a test file returns stays in tests, where a loader with workers would be in sight.
+    """
+    for klass in reach.workers.datasets(module):
+        function = _function_around(klass.scope)
+        if function is None:
+            if is_notebook_file(module):
+                yield from _of_notebook(reach, klass)
+            continue
+        if _is_found_by_name(reach.ev, klass, function):
+            continue
+        assert isinstance(function.node, cst.FunctionDef)
+        name = function.node.name.value
+        loaders = reach.loaders_of(klass)
+        loader = next((each for each in loaders if may_pickle(each)), None)
+        if loader is not None:
+            yield LocalDataset(klass, name, loader)
+        elif not loaders and not is_test(module) and _is_returned(reach.ev, klass, function):
+            yield LocalDataset(klass, name, None)
+
+
+def _of_notebook(reach: Reach, klass: Class) -> Iterator[LocalDataset]:
+    loaders = (each for each in reach.loaders_of(klass) if each.has_workers is True and may_pickle(each))
+    loader = next(loaders, None)
+    if loader is not None and not _pickles_itself(reach.ev, klass):
+        yield LocalDataset(klass, "", loader)
+
+
+def _function_around(scope: Scope) -> Scope | None:
+    current = scope.parent
+    while current is not None and not isinstance(current.node, cst.FunctionDef):
+        current = current.parent
+    return current
+
+
+def _is_found_by_name(ev: Evaluator, klass: Class, function: Scope) -> bool:
+    """Whether the class is a global all the same, or pickles its objects in a way of its own."""
+    name = klass.node.name.value
+    if any(each.value == name for item in function.own(cst.Global) for each in _names(item)):
+        return True
+    if "__qualname__" in bindings_of(klass.scope):
+        return True
+    return _pickles_itself(ev, klass)
+
+
+def _pickles_itself(ev: Evaluator, klass: Class) -> bool:
+    bases = ev.bases(klass).classes
+    return any(classes.find_method(ev, bases, each) is not None for each in PICKLES_ITSELF[1:])
+
+
+def _names(statement: cst.Global) -> Iterator[cst.Name]:
+    return (item.name for item in statement.names)
+
+
+def _is_returned(ev: Evaluator, klass: Class, function: Scope) -> bool:
+    """Whether the function around hands out the class, or an object of it."""
+    frame = ev.frame_of(function)
+    return any(
+        _is_of(value, klass)
+        for statement in function.own(cst.Return)
+        if statement.value is not None
+        for value in ev.values(statement.value, frame)
+    )
+
+
+def _is_of(value: Value, klass: Class) -> bool:
+    if isinstance(value, Element):
+        return _is_of(value.of, klass)
+    if isinstance(value, Sequence) and value.items is not None:
+        return any(_is_of(each, klass) for item in value.items for each in item)
+    if isinstance(value, Made):
+        return isinstance(value.by, Class) and value.by.scope is klass.scope
+    return isinstance(value, Class) and value.scope is klass.scope

@@ -1,0 +1,261 @@
+"""Functions that no import can find by their name, kept by what a loader's workers get pickled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import libcst as cst
+
+from dataloader_lint.facts.datasets.datasets import WRAPPERS
+from dataloader_lint.facts.evaluation import classes
+from dataloader_lint.facts.evaluation.loader_calls import Loader
+from dataloader_lint.facts.evaluation.origin import brought_in
+from dataloader_lint.facts.evaluation.values import Class, Const, Function, Made, Value
+from dataloader_lint.facts.loaders.callables import is_plain
+from dataloader_lint.facts.project.scripts import is_notebook_file
+from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
+from dataloader_lint.facts.syntax.names import dotted
+from dataloader_lint.facts.syntax.tree import Scope, function_scope
+from dataloader_lint.facts.workers.kept import Kept
+from dataloader_lint.facts.workers.reach import Reach
+
+MEMOISING = ("functools.cache", "functools.lru_cache")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KeptFunction:
+    """A function that cannot be pickled, the expression that hands it over, and who keeps it."""
+
+    node: cst.BaseExpression
+    value: Value
+    kept: Kept
+    others: int  # how many more stand in the same list or dict
+    loader: Loader | None
+
+    @property
+    def function(self) -> Function | None:
+        """The function itself; None for a wrapper that a library made."""
+        return self.value if isinstance(self.value, Function) else None
+
+    @property
+    def is_lambda(self) -> bool:
+        return isinstance(self.value, Function) and isinstance(self.value.node, cst.Lambda)
+
+    @property
+    def is_in_notebook(self) -> bool:
+        """Whether it is defined in a notebook, where a worker that is spawned finds nothing by its name."""
+        return isinstance(self.value, Function) and is_notebook_file(self.value.scope.module)
+
+    @property
+    def is_notebooks_own(self) -> bool:
+        """Whether nothing is wrong with it but that it is defined in a notebook."""
+        return is_notebooks_own(self.value)
+
+    @property
+    def name(self) -> str:
+        """What the user calls it: the local function's name, `functools.lru_cache`; empty for a lambda."""
+        if isinstance(self.value, Made):
+            return self.value.library
+        node = self.value.node if isinstance(self.value, Function) else None
+        return node.name.value if isinstance(node, cst.FunctionDef) else ""
+
+    @property
+    def keeper(self) -> str:
+        """`Images.transform`, or the library's class that it is given to: `ImageFolder`."""
+        path = self.kept.path
+        for holding in reversed(path.holdings):
+            if isinstance(holding.owner.by, Class):
+                owner = holding.owner.by.node.name.value
+                return f"{owner}.{holding.attribute}" if holding.attribute else owner
+        names = [name.rpartition(".")[2] for name in path.through]
+        return next((name for name in names if name not in WRAPPERS), "") or (names[0] if names else "")
+
+    @property
+    def through(self) -> str:
+        """The library's class that it is an argument of: `Lambda`, `Compose`; empty where there is none."""
+        return self.kept.path.through[-1].rpartition(".")[2] if self.kept.path.through else ""
+
+    @property
+    def role(self) -> str:
+        """What it is for: the argument or attribute that holds it."""
+        path = self.kept.path
+        return path.keyword or (path.holdings[-1].attribute if path.holdings else "") or "function"
+
+
+def kept_functions(reach: Reach, module: ModuleFacts) -> list[KeptFunction]:
+    """What stands in this module, cannot be pickled, and is kept by a Dataset whose workers may be spawned."""
+    candidates = _candidates(module)
+    found: dict[int, KeptFunction] = {}
+    counts: dict[int, int] = {}
+    silent: dict[int, bool] = {}
+    # Without any of its own, its Datasets may still keep what functions of other files make and return.
+    around = reach.around(module, reach.workers.names_holding(module, candidates)) if candidates else [module]
+    for kept, owner in reach.kept_in(around):
+        is_notebooks = is_notebooks_own(kept.value)
+        if not is_notebooks and not is_unpicklable(kept.value):
+            continue
+        node = _place(reach, kept)
+        if node not in module.tree or id(node) in found:
+            continue
+        if is_notebooks:
+            loaders = [owner] if isinstance(owner, Loader) else reach.loaders_of(owner)
+            if not any(each.has_workers is True and may_pickle(each) for each in loaders):
+                continue
+        elif isinstance(owner, Loader):
+            if not may_pickle(owner):
+                continue
+        else:
+            key = id(owner.scope)
+            if key not in silent:
+                silent[key] = never_pickled(reach.loaders_of(owner))
+            if silent[key]:
+                continue
+        container = kept.path.container
+        if container is not None and container in module.tree:
+            counts[id(container)] = counts.get(id(container), 0) + 1
+        found[id(node)] = KeptFunction(node, kept.value, kept, 0, owner if isinstance(owner, Loader) else None)
+    return list(_one_a_container(found, counts, module))
+
+
+def _one_a_container(
+    found: dict[int, KeptFunction], counts: dict[int, int], module: ModuleFacts
+) -> Iterator[KeptFunction]:
+    """The first of several functions that stand in one list or dict, with the number of the others.
+
+    A local function that is kept under the same name twice, as it is made and as a base is given it, counts once.
+    """
+    seen: set[int] = set()
+    named: set[tuple[int, str]] = set()
+    for each in sorted(found.values(), key=lambda one: module.tree.order(one.node)):
+        container = each.kept.path.container
+        if isinstance(each.value, Function):
+            key = (id(each.value.scope), each.keeper)
+            if key in named:
+                continue
+            named.add(key)
+        if container is None:
+            yield each
+        elif id(container) not in seen:
+            seen.add(id(container))
+            others = counts.get(id(container), 1) - 1
+            yield KeptFunction(each.node, each.value, each.kept, others, each.loader)
+
+
+def may_pickle(loader: Loader) -> bool:
+    """Whether a loader may start workers by a way that pickles the Dataset.
+
+    A declared default of 0 is there to be set to more.
+    """
+    if loader.has_workers is False and not any(
+        isinstance(value, Const) and value.default for value in loader.values("num_workers")
+    ):
+        return False
+    return not loader.pickles_nothing and loader.is_reached
+
+
+def never_started(loaders: list[Loader]) -> bool:
+    """Whether all loaders in sight, of which there are some, start no workers."""
+    return bool(loaders) and all(loader.has_workers is False for loader in loaders)
+
+
+def never_pickled(loaders: list[Loader]) -> bool:
+    """Whether all loaders in sight, of which there are some, start no workers or fork them."""
+    return bool(loaders) and not any(may_pickle(loader) for loader in loaders)
+
+
+def is_local(scope: Scope) -> bool:
+    """Whether a function is defined inside another one, so that no import can find it by its name."""
+    return (
+        isinstance(scope.node, cst.FunctionDef)
+        and classes.class_of(scope) is None
+        and scope.parent is not None
+        and scope.parent.function is not None
+    )
+
+
+def is_unpicklable(value: Value) -> bool:
+    """Whether a pickle of the value fails: a lambda, a local function, a memoising wrapper made by a call."""
+    if isinstance(value, Function):
+        if isinstance(value.node, cst.Lambda):
+            return True
+        # A wrapper that took over another function's name is looked up, and may well be found, under that.
+        return is_local(value.scope) and not any(name.endswith("wraps") for name in classes.decorator_names(value.node))
+    return (
+        isinstance(value, Made)
+        and value.library in MEMOISING
+        and value.frame is not None
+        and value.frame.scope.is_function  # at module level the name may find the wrapper itself
+        and value.call is not None
+        and _wraps_function(value)
+    )
+
+
+def is_notebooks_own(value: Value) -> bool:
+    """Whether it is a plain function of a notebook, which can be pickled, but not be found by a spawned worker."""
+    return isinstance(value, Function) and is_plain(value.scope) and is_notebook_file(value.scope.module)
+
+
+def _wraps_function(value: Made) -> bool:
+    assert value.call is not None
+    return len(value.call.args) > 0 and value.call.args[0].keyword is None and bool(dotted(value.call.args[0].value))
+
+
+def _place(reach: Reach, kept: Kept) -> cst.BaseExpression:
+    """The lambda, the call that wraps, or the expression that names the local function first."""
+    value = kept.value
+    if isinstance(value, Made):
+        assert value.call is not None
+        return value.call
+    if isinstance(value, Function) and isinstance(value.node, cst.Lambda):
+        return value.node
+    return brought_in(reach.ev, kept.node, kept.frame, value)[0]
+
+
+# Calls that use a function and let go of it.
+_DROPPING = frozenset({"sorted", "map", "filter", "max", "min", "sort", "apply", "reduce", "groupby", "sum"})
+
+
+def _candidates(module: ModuleFacts) -> list[cst.CSTNode]:
+    """A cheap look before the search: lambdas that no call drops at once, local functions, memoising calls."""
+    found: list[cst.CSTNode] = []
+    in_notebook = is_notebook_file(module)
+    for scope in module.root.descend():
+        node = scope.node
+        if isinstance(node, cst.Lambda):
+            if _may_be_handed_on(node, module):
+                found.append(node)
+        elif isinstance(node, cst.FunctionDef):
+            if is_local(scope):
+                if node.decorators or _is_used_otherwise(node.name.value, node, module):
+                    found.append(node)
+            elif in_notebook and is_plain(scope):
+                found.append(node)
+    return [*found, *module.calls_named("lru_cache"), *module.calls_named("cache")]
+
+
+def _may_be_handed_on(node: cst.Lambda, module: ModuleFacts) -> bool:
+    """Whether a lambda may live on: no call drops it at once, and a local name that it gets is not only called."""
+    tree = module.tree
+    above = tree.parent(node)
+    if isinstance(above, cst.Arg):
+        call = tree.parent(above)
+        is_sorting = above.keyword is not None and above.keyword.value == "key"
+        return not is_sorting and not (isinstance(call, cst.Call) and last_name(call.func) in _DROPPING)
+    target = above.targets[0].target if isinstance(above, cst.Assign) else None
+    if isinstance(target, cst.Name) and tree.scope_of(node).is_function:
+        return _is_used_otherwise(target.value, node, module)
+    return True
+
+
+def _is_used_otherwise(name: str, node: cst.CSTNode, module: ModuleFacts) -> bool:
+    """Whether the function around a place uses a name for anything but calling it."""
+    tree = module.tree
+    around = function_scope(tree.scope_of(node)).node
+    return any(
+        each.value == name and not _is_called_or_bound(each, tree.parent(each)) for each in tree.find(around, cst.Name)
+    )
+
+
+def _is_called_or_bound(name: cst.Name, above: cst.CSTNode | None) -> bool:
+    return isinstance(above, cst.AssignTarget) or (isinstance(above, cst.Call) and above.func is name)

@@ -1,0 +1,127 @@
+"""The names of classes that may be Datasets, told from texts: a look that spares most classes the evaluation.
+
+It says rather too much than too little; what it leads to is then looked at in the tree.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
+
+from dataloader_lint.facts.libraries.catalogue import DATASET_BASES, ITERABLE_BASES
+from dataloader_lint.facts.project.outline import words_of
+
+# Patterns that begin with a line end are much faster than those with `^`; texts get one in front of them for it.
+_CLASS = re.compile(rb"\n[ \t]*class[ \t]+([\w\x80-\xff]+)[ \t]*(?:\[[^\]]*\][ \t]*)?(?:\(([^)]*)\))?[^\n:]*:")
+_CLASS_NAME = re.compile(rb"\n[ \t]*class[ \t]+([\w\x80-\xff]+)")
+_READ_BY_INDEX = re.compile(rb"def[ \t]+__(?:getitem|getitems|iter)__\b")
+_FROM_DATASETS = re.compile(rb"from[ \t]+[\w.]*datasets[\w.]*[ \t]+import[ \t]*(\([^)]*\)|[^\n]*)")
+_SAME = re.compile(rb"\n([\w\x80-\xff]+)[ \t]*=[ \t]*([\w.\x80-\xff]+)[ \t]*(?=[\n#])")
+_TABLE = re.compile(rb"\n([\w\x80-\xff]+)[ \t]*=[ \t]*\{([^{}]*)\}")
+_KNOWN = frozenset(name.rpartition(".")[2].encode() for name in (*DATASET_BASES, *ITERABLE_BASES)) | {b"datasets"}
+
+
+class DatasetNames:
+    """Collects the classes of files, and tells which of them may be Datasets by their names and those of their bases.
+
+    `added` are names that the settings make Datasets.
+    """
+
+    def __init__(self, added: Iterable[bytes] = ()) -> None:
+        self._sure: set[bytes] = {*_KNOWN, *added}
+        self._found: set[bytes] = set(self._sure)
+        self._bases: dict[bytes, set[bytes]] = {}  # what would make a name that of a Dataset, if it were one
+        self._is_settled = False
+
+    def add(self, text: bytes) -> None:
+        """Take in the classes of one more file."""
+        if b"class" not in text:
+            return
+        text = _in_lines(text)
+        subscripted: set[bytes] = set()
+        for name, bases, is_read in _classes(text):
+            if b"ataset" in bases:
+                self._note(self._sure, {name})
+            elif is_read:
+                self._note(self._found, {name})
+            self._note(self._bases.setdefault(name, set()), words_of(bases))
+            if b"[" in bases:
+                subscripted.update(words_of(bases))
+        for name, classes in _TABLE.findall(text) if subscripted else ():
+            if name in subscripted:  # class Images(SOURCES[source])
+                self._note(self._bases.setdefault(name, set()), words_of(classes))
+        if b"datasets" in text:
+            for names in _FROM_DATASETS.findall(text):
+                self._note(self._sure, words_of(names))
+        for name, other in (*_renamed(text), *_SAME.findall(text)):
+            self._note(self._bases.setdefault(name, set()), words_of(other))
+
+    def _note(self, known: set[bytes], new: Iterable[bytes]) -> None:
+        """Most files that are added again say nothing new, and then the answers still hold."""
+        before = len(known)
+        known.update(new)
+        if len(known) > before:
+            self._is_settled = False
+
+    def __contains__(self, name: bytes) -> bool:
+        if not self._is_settled:
+            self._settle()
+        return name in self._found
+
+    def knows(self, name: bytes) -> bool:
+        """Whether it is the name of a class of the files, or another name for something in them."""
+        return name in self._bases
+
+    def is_heir(self, name: bytes) -> bool:
+        """Whether a class may derive from a Dataset, not only look like one."""
+        return not self._sure.isdisjoint(self.behind(name))
+
+    def _settle(self) -> None:
+        self._found |= self._sure
+        rest = [(name, bases) for name, bases in self._bases.items() if name not in self._found]
+        while True:
+            new = {name for name, bases in rest if not bases.isdisjoint(self._found)}
+            if not new:
+                break
+            self._found |= new
+            rest = [(name, bases) for name, bases in rest if name not in new]
+        self._is_settled = True
+
+    def behind(self, name: bytes) -> set[bytes]:
+        """The names by which the answer for one may change: its own and those of its bases; none if it is unknown."""
+        found: set[bytes] = set()
+        todo = [name] if name in self._bases else []
+        for each in todo:  # grows while it is gone through
+            if each not in found:
+                found.add(each)
+                todo.extend(self._bases.get(each, ()))
+        return found
+
+
+def classes_in(text: bytes) -> set[bytes]:
+    """The names of the classes of a file."""
+    return set(_CLASS_NAME.findall(_in_lines(text)))
+
+
+def _in_lines(text: bytes) -> bytes:
+    """A text whose lines all begin with a line end, and end with nothing else."""
+    return b"\n" + (text.replace(b"\r", b"\n") if b"\r" in text else text)
+
+
+def _classes(text: bytes) -> Iterator[tuple[bytes, bytes, bool]]:
+    """Each class with what stands between the parentheses, and whether its objects can be read like a sequence."""
+    heads = list(_CLASS.finditer(text))
+    is_read = _READ_BY_INDEX.search(text) is not None
+    ends = [*(head.start() for head in heads[1:]), len(text)]
+    for head, end in zip(heads, ends, strict=False):  # without heads there is still an end
+        yield head[1], head[2] or b"", is_read and _READ_BY_INDEX.search(text, head.end(), end) is not None
+
+
+def _renamed(text: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """The pairs of `x as y`, the new name first."""
+    parts = text.split(b" as ")
+    for before, after in pairwise(parts):
+        old, new = before.rpartition(b"\n")[2].split(), words_of(after.partition(b"\n")[0])
+        if old and new:
+            yield new[0], old[-1]

@@ -1,0 +1,99 @@
+"""Which modules of the project are loaded along with a module."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+
+import libcst as cst
+
+from dataloader_lint.facts.libraries.catalogue import TOP_LEVEL
+from dataloader_lint.facts.project.project import Project
+from dataloader_lint.facts.syntax.module import ModuleFacts
+from dataloader_lint.facts.syntax.names import Kind, bindings_of, dotted
+
+MAX_MODULES = 300
+
+
+class Imports:
+    """The imports between the modules of a session, each module read once."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self._direct: dict[str, tuple[str, ...]] = {}
+
+    def reaches(self, start: Iterable[ModuleFacts], wanted: set[str]) -> bool:
+        """Whether importing some modules loads one of the wanted files, directly or through other modules.
+
+        An import inside a function counts as well. True, too, where there are too many modules to tell.
+        """
+        todo = [module.path for module in start]
+        seen: set[str] = set()
+        for path in todo:  # grows while it is gone through
+            if path in seen:
+                continue
+            if path in wanted or len(seen) >= MAX_MODULES:
+                return True
+            seen.add(path)
+            todo.extend(each for each in self._loaded_by(path) if each not in seen)
+        return False
+
+    def _loaded_by(self, path: str) -> tuple[str, ...]:
+        if path not in self._direct:
+            module = self.project.open(path)
+            self._direct[path] = () if module is None else (*_packages(path), *self._imported(module))
+        return self._direct[path]
+
+    def _imported(self, module: ModuleFacts) -> Iterable[str]:
+        for scope in module.root.descend():
+            for bindings in bindings_of(scope).values():
+                for binding in bindings:
+                    if binding.kind is Kind.IMPORT:
+                        found = self.project.locate(binding.imported, module, binding.level)
+                        if found is not None:
+                            yield found
+                            yield from _packages(found)
+                        if binding.member is not None:
+                            inner = f"{binding.imported}.{binding.member}".lstrip(".")
+                            found = self.project.locate(inner, module, binding.level)
+                            if found is not None:
+                                yield found
+
+
+def is_imported(project: Project, module: ModuleFacts, names: list[str] | None = None) -> bool:
+    """Whether a module of the project may import this one, and holds one of the names; its own where none are given."""
+    own = os.path.splitext(os.path.basename(module.path))[0]
+    return any(may_import(project, each, module, own) for each in project.importers(module, names or [own]))
+
+
+def may_import(project: Project, importer: ModuleFacts, module: ModuleFacts, name: str) -> bool:
+    """Whether an import in `importer` means `module`, whose last name is `name`, or something that is not found."""
+    for imported, level in _written(importer):
+        if imported.rpartition(".")[2] != name:
+            continue
+        found = project.locate(imported, importer, level)
+        is_library = not level and imported.partition(".")[0] in TOP_LEVEL
+        if found == module.path or (found is None and not is_library):
+            return True
+    return False
+
+
+def _written(module: ModuleFacts) -> Iterable[tuple[str, int]]:
+    """What the imports of a module can mean, as dotted names with their level: modules, and members of some."""
+    for scope in module.root.descend():
+        for plain in scope.own(cst.Import):
+            yield from ((dotted(alias.name), 0) for alias in plain.names)
+        for member in scope.own(cst.ImportFrom):
+            source, level = dotted(member.module), len(member.relative)
+            yield source, level
+            if not isinstance(member.names, cst.ImportStar):
+                yield from ((f"{source}.{dotted(alias.name)}".lstrip("."), level) for alias in member.names)
+
+
+def _packages(path: str) -> Iterable[str]:
+    """The `__init__.py` files of the packages that a module stands in: importing it runs them first."""
+    folder = os.path.dirname(path)
+    while os.path.isfile(init := os.path.join(folder, "__init__.py")):
+        if init != path:
+            yield init
+        folder = os.path.dirname(folder)

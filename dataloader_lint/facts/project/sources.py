@@ -1,0 +1,240 @@
+"""The files of a project as texts: who imports whom, and which words stand where, told without parsing any of them."""
+
+from __future__ import annotations
+
+import codecs
+import os
+import re
+import stat
+from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
+
+from dataloader_lint.facts.project.dataset_names import DatasetNames
+from dataloader_lint.facts.project.outline import Outline, Statement, outline, statements, that_use, words_of
+from dataloader_lint.gate import LOADING, Gate, may_lead_on
+from dataloader_lint.source.projects import files_of
+
+MAX_BYTES = 1_500_000
+_PACKAGE = f"{os.sep}__init__.py"  # hands names on, maybe under other ones
+# Patterns begin with what they look for, and not with `^` or `\b`, which makes them much faster; for that, texts
+# get a line end in front of them.
+_IMPORTED = re.compile(
+    rb"\n[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import(?:[ \t]*\(([^)]*)|[ \t]+((?:[\w, \t]|\\\r?\n)+))?"
+    rb"|import[ \t]+([\w., \t]+))"
+)
+_FIRST = re.compile(rb"[ \t]*(\w*)")
+_DEFINED = re.compile(rb"def(?<=\bdef)[ \t]+([\w\x80-\xff]+)")
+_METHODS_CALLED = re.compile(rb"\.([\w\x80-\xff]+)\s*\(")
+_BASES = re.compile(rb"\n[ \t]*class\s[^:(]*\(([^:]*)")
+_AT_THE_TOP = re.compile(rb"\n(?:(?:async[ \t]+)?def[ \t]+|class[ \t]+)?([\w\x80-\xff]+)")
+_COLLATING = re.compile(rb"collate_fn[\"']?\s*[=:]([^\n]{1,120})")
+# Leaves words and opening brackets as they are; what else is no space becomes the end of a line.
+_CALLS = bytes(
+    byte if byte >= 0x80 or chr(byte).isalnum() or chr(byte) in "_(" else ord(" " if chr(byte).isspace() else "\n")
+    for byte in range(256)
+)
+# Functions that run without being called by their own names, so that a call of one says nothing; b"" is no function.
+_NOT_BY_NAME = frozenset(
+    {b"", b"__call__", b"__enter__", b"__exit__", b"__getitem__", b"__init__", b"__iter__", b"forward"}
+)
+
+
+class Source:
+    """A file of the project as text. What is told from the text is worked out when it is first asked for."""
+
+    __slots__ = ("_called", "_calls", "_outline", "_statements", "_using", "_words", "makes_loaders", "path", "text")
+
+    def __init__(self, path: str, text: bytes, about: AbstractSet[str]) -> None:
+        self.path = path
+        self.text = text
+        # Whether it may define a Dataset or make a loader, were it through a function of another file.
+        self.makes_loaders = LOADING in about or b"oader" in text
+        self._called: dict[str, frozenset[bytes]] = {}
+        self._calls: list[tuple[bytes, frozenset[bytes]]] | None = None
+        self._outline: Outline | None = None
+        self._statements: list[Statement] = []
+        self._using: dict[AbstractSet[bytes], frozenset[bytes]] = {}
+        self._words: frozenset[bytes] | None = None
+
+    def imported(self, known: AbstractSet[bytes]) -> set[bytes]:
+        """The parts of the names of the modules that it imports, and what it imports from packages.
+
+        `known` are the names of the project's files and folders: `torch.utils.data` is none of its modules, even where
+        a folder of it is called `data`.
+        """
+        found: list[bytes] = []
+        for module, in_brackets, names, modules in _IMPORTED.findall(b"\n" + self.text):
+            if module.startswith(b".") or module.partition(b".")[0] in known:
+                found += (module, in_brackets, names)
+            found += (each for each in modules.split(b",") if (first := _FIRST.match(each)) and first[1] in known)
+        return set(words_of(b" ".join(found)))
+
+    @property
+    def words(self) -> frozenset[bytes]:
+        """All words in it, those in strings and comments among them."""
+        if self._words is None:
+            self._words = frozenset().union(*(each.words for each in self._parts()))
+        return self._words
+
+    @property
+    def calls_by_function(self) -> list[tuple[bytes, frozenset[bytes]]]:
+        """Each function's name, and the names of what is called between its head and that of the next one.
+
+        Ahead of them what is called above the first one, under no name.
+        """
+        if self._calls is None:
+            plain = self.text.translate(_CALLS)
+            self._calls = []
+            name, start = b"", 0
+            for head in _DEFINED.finditer(self.text):
+                self._calls.append((name, _called_in(plain[start : head.start()])))
+                name, start = head[1], head.end()
+            self._calls.append((name, _called_in(plain[start:])))
+        return self._calls
+
+    def called(self, kind: str) -> frozenset[bytes]:
+        """The names by which it calls something: a "function", a "method", or a "class", by its heirs too."""
+        if kind not in self._called:
+            if kind == "method":
+                found = frozenset(_METHODS_CALLED.findall(self.text))
+            else:
+                found = frozenset().union(*(called for _, called in self.calls_by_function))
+            if kind == "class":  # heirs call its constructor
+                found |= frozenset(words_of(b" ".join(_BASES.findall(b"\n" + self.text))))
+            self._called[kind] = found
+        return self._called[kind]
+
+    def that_use(self, wanted: AbstractSet[bytes]) -> frozenset[bytes]:
+        """The names at its top that mention one of the wanted names, directly or through each other."""
+        found = self._using.get(wanted)
+        if found is None:
+            if self._outline is None:
+                self._outline = outline(self.text, self._parts())
+            found = self._using[wanted] = frozenset(that_use(self._outline, wanted))
+        return found
+
+    def _parts(self) -> list[Statement]:
+        if not self._statements:
+            self._statements = statements(self.text)
+        return self._statements
+
+
+def _names_in(root: str, paths: list[str]) -> set[bytes]:
+    """What modules of a project can be called: its folders, its files, and itself."""
+    names = {part for folder in {os.path.dirname(path) for path in paths} for part in folder[len(root) :].split(os.sep)}
+    stems = {os.path.basename(path).removesuffix(".py") for path in paths}
+    return {name.encode("utf-8", "surrogateescape") for name in {os.path.basename(root), *names, *stems}}
+
+
+def _called_in(plain: bytes) -> frozenset[bytes]:
+    """The words that stand before brackets, in a text that was translated by `_CALLS`."""
+    before = [piece.rstrip(b" ") for piece in plain.split(b"(")]
+    before.pop()  # behind the last bracket
+    return frozenset(piece.rsplit(None, 1)[-1] for piece in before if piece[-1:] not in (b"", b"\n"))
+
+
+class Sources:
+    """The files of one project that may hold what facts about other files depend on, in the order of their paths."""
+
+    def __init__(self, root: str, gate: Gate) -> None:
+        self._all: list[Source] = []
+        self.dataset_names = DatasetNames(gate.words)
+        self._defined: set[bytes] = set()
+        self._naming: dict[bytes, set[int]] = {}  # the files that import a module, by a part of its name
+        self._importing: dict[str, list[Source]] = {}
+        self._with_text: dict[bytes, bool] = {}
+        self._leading: dict[tuple[frozenset[bytes], int], frozenset[bytes]] = {}
+        self._collating: set[bytes] | None = None
+        self._beside_loaders: set[bytes] | None = None
+        paths = files_of(root)
+        known = _names_in(root, paths)
+        for path in paths:
+            text = read(path)
+            if text is None:
+                continue
+            self._defined.update(_DEFINED.findall(text))
+            self.dataset_names.add(text)
+            about = gate.subjects(path, text)
+            if about or may_lead_on(text) or (path.endswith(_PACKAGE) and b" as " in text):
+                source = Source(path, text.removeprefix(codecs.BOM_UTF8), about)
+                for part in source.imported(known):
+                    self._naming.setdefault(part, set()).add(len(self._all))
+                self._all.append(source)
+
+    def importing(self, path: str, words: frozenset[bytes]) -> list[Source]:
+        """The files that may import the module of a file, and hold one of the words; nearest first.
+
+        Projects in folders side by side often have modules of the same name, each for its own scripts.
+        """
+        return [source for source in self._importing_file(path) if not words.isdisjoint(source.words)]
+
+    def _importing_file(self, path: str) -> list[Source]:
+        found = self._importing.get(path)
+        if found is None:
+            folder, file = os.path.split(path)
+            # A package hands names of its modules on, so whoever imports the package counts too.
+            own = {os.path.basename(folder)}
+            if file != "__init__.py":
+                own.add(os.path.splitext(file)[0])
+            numbers: set[int] = set().union(*(self._naming.get(part.encode(), ()) for part in own))
+            found = [self._all[number] for number in sorted(numbers) if self._all[number].path != path]
+            found.sort(key=lambda source: -os.path.commonpath([path, source.path]).count(os.sep))
+            self._importing[path] = found
+        return found
+
+    def with_word(self, word: str) -> Iterator[Source]:
+        """The files that hold a word."""
+        text = word.encode()
+        return (source for source in self._all if text in source.text and text in source.words)
+
+    def hold(self, text: bytes) -> bool:
+        """Whether any file holds a text, be it in a comment."""
+        if text not in self._with_text:
+            self._with_text[text] = any(text in source.text for source in self._all)
+        return self._with_text[text]
+
+    def make_loaders_beside(self, name: str) -> bool:
+        """Whether a file that may make loaders defines this name at its top, or is itself called so."""
+        if self._beside_loaders is None:
+            makers = [source for source in self._all if source.makes_loaders]
+            paths = {part for source in makers for part in source.path.encode().split(os.sep.encode())}
+            stems = {part.removesuffix(b".py") for part in paths}
+            self._beside_loaders = stems.union(*(_AT_THE_TOP.findall(b"\n" + source.text) for source in makers))
+        return name.encode() in self._beside_loaders
+
+    def leading_to(self, wanted: frozenset[bytes], levels: int) -> frozenset[bytes]:
+        """The names of functions that call one of the wanted ones, through so many others at most."""
+        key = (wanted, levels)
+        if key not in self._leading:
+            calls = [each for source in self._all for each in source.calls_by_function]
+            found: set[bytes] = set()
+            new = set(wanted)
+            for _ in range(levels):
+                new = {name for name, called in calls if name not in found and not called.isdisjoint(new)}
+                new -= _NOT_BY_NAME
+                found |= new
+            self._leading[key] = frozenset(found)
+        return self._leading[key]
+
+    def define(self, name: str) -> bool:
+        """Whether a file of the project defines a function of that name; all files count, whatever they hold."""
+        return name.encode() in self._defined
+
+    def is_collating(self, name: str) -> bool:
+        """Whether a name stands right behind `collate_fn` anywhere: `collate_fn=name`."""
+        if self._collating is None:
+            behind = [each for source in self._all for each in _COLLATING.findall(source.text)]
+            self._collating = set(words_of(b" ".join(behind)))
+        return name.encode() in self._collating
+
+
+def read(path: str) -> bytes | None:
+    """A file of the project; None where it cannot be read, or is no file that Python would read."""
+    try:
+        status = os.stat(path)
+        if not stat.S_ISREG(status.st_mode) or status.st_size > MAX_BYTES:  # reading a pipe would wait for ever
+            return None
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError:
+        return None

@@ -1,0 +1,138 @@
+"""What the main process changes on a Dataset between epochs, while persistent workers keep their first copy of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import libcst as cst
+
+from dataloader_lint.facts.datasets.datasets import calls_on_self
+from dataloader_lint.facts.evaluation import classes
+from dataloader_lint.facts.evaluation.branches import is_reached
+from dataloader_lint.facts.evaluation.loader_calls import Loader
+from dataloader_lint.facts.evaluation.values import Class, Const, Frame, Made
+from dataloader_lint.facts.loaders.epochs import EpochLoop, Pass
+from dataloader_lint.facts.syntax.names import dotted
+from dataloader_lint.facts.syntax.tree import Node, Scope, function_scope
+from dataloader_lint.facts.workers.workers import Workers
+
+# Attributes through which shared memory is written.
+_SHARED = frozenset({"value", "data"})
+MAX_METHODS = 12
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class UnseenChange:
+    """A statement in an epoch loop that changes what workers read, after they got their copy."""
+
+    node: Node
+    attribute: str
+    dataset: Class
+    loader: Loader
+    written: str  # how the change is written: `dataset.epoch`, `dataset.set_epoch()`
+
+
+def unseen_changes(workers: Workers, loops: list[EpochLoop]) -> Iterator[UnseenChange]:
+    """The changes that the loops of a module make to Datasets whose loaders keep their workers."""
+    seen: set[int] = set()
+    for epochs in loops:
+        tree = epochs.frame.scope.module.tree
+        for found in epochs.passes:
+            if not _keeps_workers(found.loader):
+                continue
+            for value in found.loader.values("dataset"):
+                if isinstance(value, Made) and isinstance(value.by, Class):
+                    for change in _changes(workers, epochs.loop, found, value, value.by):
+                        if id(change.node) not in seen and change.node in tree:
+                            seen.add(id(change.node))
+                            yield change
+
+
+def _keeps_workers(loader: Loader) -> bool:
+    persistent = loader.values("persistent_workers")
+    always = bool(persistent) and all(isinstance(each, Const) and bool(each.value) for each in persistent)
+    return always and loader.has_workers is not False
+
+
+def _changes(
+    workers: Workers, loop: cst.For | cst.While, found: Pass, made: Made, klass: Class
+) -> Iterator[UnseenChange]:
+    """The changes to one object in a round of the loop, on the way to the place that goes over its loader."""
+    read: set[str] | None = None
+    for frame in found.path:
+        body: Node = loop.body if frame is found.path[0] else frame.scope.node
+        for node, written, names in _changing(workers, body, frame, made, klass):
+            if not is_reached(workers.ev, node, frame, with_options=True):
+                continue
+            if read is None:
+                read = _read_by_workers(workers, klass, found.loader)
+            name = next((each for each in sorted(names) if each in read), None)
+            if name is not None:
+                yield UnseenChange(node, name, klass, found.loader, written)
+
+
+def _changing(
+    workers: Workers, body: Node, frame: Frame, made: Made, klass: Class
+) -> Iterator[tuple[Node, str, set[str]]]:
+    """Stores into the object and calls of methods that bind its attributes, with the attributes."""
+    tree = frame.scope.module.tree
+    for node in tree.walk(body):
+        if function_scope(tree.scope_of(node)) is not frame.scope:
+            continue
+        if isinstance(node, cst.Assign | cst.AugAssign):
+            targets = [each.target for each in node.targets] if isinstance(node, cst.Assign) else [node.target]
+            for target in targets:
+                name = _first_attribute(workers, target, frame, made)
+                if name:
+                    yield node, dotted(target), {name}
+        elif isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
+            if made in workers.ev.values(node.func.value, frame):
+                method = classes.find_method(workers.ev, workers.ev.bases(klass).classes, node.func.attr.value)
+                if method is not None:
+                    yield node, f"{dotted(node.func)}()", _bound_by(workers, method.scope, klass)
+
+
+def _first_attribute(workers: Workers, target: cst.BaseExpression, frame: Frame, made: Made) -> str:
+    """The attribute of the object that a store changes, itself or something in it; empty where it is another object."""
+    if not isinstance(target, cst.Attribute) or target.attr.value in _SHARED:
+        return ""
+    node: cst.BaseExpression = target
+    while isinstance(node, cst.Attribute):
+        if made in workers.ev.values(node.value, frame):
+            return node.attr.value
+        node = node.value
+    return ""
+
+
+def _bound_by(workers: Workers, method: Scope, klass: Class) -> set[str]:
+    """The attributes that a method binds, itself or through others that it calls on the object."""
+    bases = workers.ev.bases(klass)
+    todo = [method]
+    found: set[str] = set()
+    for scope in todo:  # grows while it is gone through
+        owner = classes.class_of(scope)
+        for bindings in classes.attribute_bindings(owner).values() if owner is not None else ():
+            found.update(binding.name for binding in bindings if binding.method is scope)
+        for called, _ in calls_on_self(workers.ev, scope, bases):
+            if called.scope not in todo and len(todo) < MAX_METHODS:
+                todo.append(called.scope)
+    return found
+
+
+def _read_by_workers(workers: Workers, klass: Class, loader: Loader) -> set[str]:
+    """The attributes of an object of the class that worker code reads."""
+    mine = {id(each.scope) for each in workers.ev.bases(klass).classes}
+    found: set[str] = set()
+    modules = {each.path: each for each in (klass.scope.module, loader.frame.scope.module)}
+    for module in modules.values():
+        for function in workers.functions(module):
+            owner = classes.class_of(function.scope)
+            if owner is None or id(owner) not in mine:
+                continue
+            own = classes.receiver_name(function.scope)
+            for scope in function.scope.descend():
+                for node in scope.own(cst.Attribute):
+                    if isinstance(node.value, cst.Name) and node.value.value == own:
+                        found.add(node.attr.value)
+    return found

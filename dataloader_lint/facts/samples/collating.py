@@ -1,0 +1,89 @@
+"""Slow ways to make a batch in a collate_fn: tensors that grow, tensors made from lists of arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import libcst as cst
+
+from dataloader_lint.facts.evaluation.values import Evaluator, Sequence, Typed
+from dataloader_lint.facts.syntax.module import ModuleFacts
+from dataloader_lint.facts.syntax.names import Kind, dotted, resolve
+from dataloader_lint.facts.syntax.tree import Node
+from dataloader_lint.facts.workers.worker_code import WorkerFunction
+from dataloader_lint.facts.workers.workers import Workers
+
+_JOINING = frozenset({"torch.cat", "torch.concat", "torch.concatenate", "torch.hstack", "torch.vstack", "torch.stack"})
+_MAKING = frozenset({"torch.tensor", "torch.as_tensor", "torch.FloatTensor", "torch.LongTensor", "torch.Tensor"})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SlowCollate:
+    """A call in a collate_fn; `grows` where a loop makes a tensor longer, else a list of arrays becomes a tensor."""
+
+    call: cst.Call
+    name: str
+    function: WorkerFunction
+    grows: bool
+
+    @property
+    def arrays(self) -> cst.BaseExpression | None:
+        """The list of arrays, where the call is `torch.tensor` of just that."""
+        is_plain = not self.grows and self.name == "torch.tensor" and len(self.call.args) == 1
+        return self.call.args[0].value if is_plain else None
+
+
+def slow_collates(workers: Workers, module: ModuleFacts) -> Iterator[SlowCollate]:
+    """The slow calls in functions of a module that loaders call as their collate_fn, or that these call."""
+    names = {
+        scope.node.name.value for scope in module.root.inner if isinstance(scope.node, cst.FunctionDef | cst.ClassDef)
+    }
+    seen: set[int] = set()
+    for function in workers.functions_inside(module, names):
+        if function.argument != "collate_fn":
+            continue
+        for call, name in function.library_calls:
+            if id(call) in seen:
+                continue
+            grows = name in _JOINING and _grows(module, call)
+            if grows or (name in _MAKING and _is_list_of_arrays(workers.ev, call, function)):
+                seen.add(id(call))
+                yield SlowCollate(call, name, function, grows)
+
+
+def _grows(module: ModuleFacts, call: cst.Call) -> bool:
+    """`out = torch.cat((out, row))` in a loop."""
+    tree = module.tree
+    assign = tree.parent(call)
+    if not isinstance(assign, cst.Assign) or len(assign.targets) != 1 or not call.args:
+        return False
+    parts = call.args[0].value
+    name = dotted(assign.targets[0].target)
+    if not name or not isinstance(parts, cst.Tuple | cst.List):
+        return False
+    return any(dotted(part.value) == name for part in parts.elements) and _is_done_for_samples(module, call)
+
+
+def _is_done_for_samples(module: ModuleFacts, node: Node) -> bool:
+    """Whether the nearest loop goes over what the function is given."""
+    tree = module.tree
+    loop = next((above for above in tree.ancestors(node) if isinstance(above, cst.For | cst.FunctionDef)), None)
+    if not isinstance(loop, cst.For):
+        return False
+    names = tree.find(loop.iter, cst.Name)
+    return any(binding.kind is Kind.PARAMETER for name in names for binding in resolve(name, tree))
+
+
+def _is_list_of_arrays(ev: Evaluator, call: cst.Call, function: WorkerFunction) -> bool:
+    if not call.args or call.args[0].keyword is not None or call.args[0].star:
+        return False
+    values = ev.values(call.args[0].value, function.frame)
+    return bool(values) and all(
+        isinstance(value, Sequence) and value.kind == "list" and _holds_arrays(ev, value) for value in values
+    )
+
+
+def _holds_arrays(ev: Evaluator, value: Sequence) -> bool:
+    inside = ev.element(value)
+    return bool(inside) and all(isinstance(each, Typed) and each.kind == "array" for each in inside)

@@ -1,0 +1,157 @@
+"""Distributed samplers whose order never changes, because nobody tells them the epoch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import libcst as cst
+
+from dataloader_lint.facts.evaluation.loader_calls import Loader
+from dataloader_lint.facts.evaluation.values import Const, Evaluator, Frame, Made, Value
+from dataloader_lint.facts.loaders.epochs import EpochLoop, Pass, epoch_loop
+from dataloader_lint.facts.project.imports import Imports
+from dataloader_lint.facts.syntax.layout import code
+from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
+from dataloader_lint.facts.syntax.names import bindings_of, dotted, resolve
+from dataloader_lint.facts.syntax.tree import Scope
+from dataloader_lint.facts.workers.workers import Workers
+
+DISTRIBUTED = frozenset({"torch.utils.data.DistributedSampler", "torch.utils.data.distributed.DistributedSampler"})
+_BATCHED = frozenset({"torch.utils.data.BatchSampler", "torch.utils.data.sampler.BatchSampler"})
+SETTER = "set_epoch"
+MAX_WRAPPERS = 3
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StuckSampler:
+    """A loop over epochs, and a loader in it whose shuffling sampler is never told which epoch it is."""
+
+    epochs: EpochLoop
+    found: Pass
+    sampler: Made
+
+    @property
+    def loader_name(self) -> str:
+        """What the place that goes over the loader calls it; what it is bound to where that is another object."""
+        node: cst.CSTNode = self.found.node
+        node = node.iter if isinstance(node, cst.For | cst.CompFor) else node
+        return self._name_of(node, MAX_WRAPPERS) or self.found.loader.bound_name
+
+    def _name_of(self, node: cst.CSTNode, depth: int) -> str:
+        """The name by which an expression holds the loader; behind `bar = wrapped(loader)` that of what is wrapped."""
+        frame = self.found.path[-1]
+        call = node
+        if isinstance(node, cst.Name) and node in frame.scope.module.tree:
+            call = next((each.value for each in resolve(node, frame.scope.module.tree) if each.value), node)
+        if isinstance(call, cst.Call) and call is not self.found.made.call and depth:
+            for arg in call.args:
+                if name := self._name_of(arg.value, depth - 1):
+                    return name
+        if self.found.made not in self.found.loader.ev.values(node, frame):
+            return ""
+        if isinstance(node, cst.Subscript) and dotted(node.value):  # loaders[phase]
+            return code(frame.scope.module.tree, node)
+        return dotted(node)
+
+    @property
+    def setter(self) -> tuple[cst.BaseSuite, str] | None:
+        """The body of the loop and a statement that tells the sampler the epoch; None where that may not work."""
+        loop, frame = self.loop, self.epochs.frame
+        if not isinstance(loop, cst.For) or not isinstance(loop.target, cst.Name) or len(self.found.path) != 1:
+            return None
+        is_counted = isinstance(loop.iter, cst.Call) and last_name(loop.iter.func) == "range"
+        if not is_counted or self.found.loader.values("sampler") != (self.sampler,):
+            return None
+        scope = frame.scope
+        if not self.loader_name.isidentifier() or scope is not self.found.loader.frame.scope:
+            return None
+        owner = self._name_in(scope) or f"{self.loader_name}.sampler"
+        return loop.body, f"{owner}.{SETTER}({loop.target.value})"
+
+    def _name_in(self, scope: Scope) -> str:
+        """The name that a function gives to the sampler, and to nothing else."""
+        tree = scope.module.tree
+        assert self.sampler.call is not None
+        assign = tree.parent(self.sampler.call) if self.sampler.call in tree else None
+        if not isinstance(assign, cst.Assign) or len(assign.targets) != 1 or tree.scope_of(assign) is not scope:
+            return ""
+        name = dotted(assign.targets[0].target)
+        return name if len(bindings_of(scope).get(name, ())) == 1 else ""
+
+    @property
+    def loop(self) -> cst.For | cst.While:
+        return self.epochs.loop
+
+
+def stuck_samplers(workers: Workers, imports: Imports, loops: list[EpochLoop]) -> Iterator[StuckSampler]:
+    """The loops over epochs of a module that train on the same order each time."""
+    ev = workers.ev
+    for epochs in loops:
+        module = epochs.frame.scope.module
+        for found in epochs.passes:
+            sampler = next(_shuffling(ev, found.loader), None)
+            if sampler is None or not found.trains(ev) or not _repeats(ev, imports, epochs, found):
+                continue
+            if not _is_told(imports, module, found, sampler):
+                yield StuckSampler(epochs, found, sampler)
+                break
+
+
+def _repeats(ev: Evaluator, imports: Imports, epochs: EpochLoop, found: Pass) -> bool:
+    """Whether this is the loop that repeats the data: the innermost one that goes over the same loader each time."""
+    if found.changes_with(epochs.loop):
+        return False
+    for loop, frame in found.loops_inside(epochs.loop):
+        inner = epoch_loop(ev, imports.project, frame.scope.module, loop, only_training=True)
+        for each in inner.passes if inner is not None else ():
+            if each.node is found.node and each.made.call is found.made.call and not found.changes_with(loop):
+                return False
+    return True
+
+
+def _shuffling(ev: Evaluator, loader: Loader) -> Iterator[Made]:
+    """The DistributedSamplers of a loader that are known to shuffle."""
+    for name in ("sampler", "batch_sampler"):
+        for value in loader.values(name):
+            yield from _unwrapped(ev, value)
+
+
+def _unwrapped(ev: Evaluator, value: Value) -> Iterator[Made]:
+    if not isinstance(value, Made) or value.call is None or value.frame is None:
+        return
+    if value.library in DISTRIBUTED:
+        if _shuffles(ev, value.call, value.frame):
+            yield value
+    elif value.library in _BATCHED:
+        given = next(
+            (arg.value for arg in value.call.args if arg.keyword is None or arg.keyword.value == "sampler"), None
+        )
+        for inner in ev.values(given, value.frame) if given is not None else ():
+            yield from _unwrapped(ev, inner)
+
+
+def _shuffles(ev: Evaluator, call: cst.Call, frame: Frame) -> bool:
+    """Whether the sampler shuffles: it does where the argument, the fourth one, is left out."""
+    positional = 0
+    for arg in call.args:
+        if arg.star:
+            return False
+        if arg.keyword is None:
+            positional += 1
+        if (arg.keyword is None and positional == 4) or (arg.keyword is not None and arg.keyword.value == "shuffle"):
+            found = ev.values(arg.value, frame)
+            return bool(found) and all(isinstance(each, Const) and bool(each.value) for each in found)
+    return True
+
+
+def _is_told(imports: Imports, module: ModuleFacts, found: Pass, sampler: Made) -> bool:
+    """Whether something that is loaded with the loop calls `set_epoch`, on whatever object."""
+    on_the_way = [*(frame.scope.module for frame in found.path), module, found.loader.frame.scope.module]
+    if sampler.frame is not None:
+        on_the_way.append(sampler.frame.scope.module)
+    involved = list({each.path: each for each in on_the_way}.values())
+    if any(each.calls_named(SETTER) for each in involved):
+        return True
+    others = [each.path for each in imports.project.modules_with(module, SETTER) if each.calls_named(SETTER)]
+    return bool(others) and imports.reaches(involved, set(others))

@@ -1,0 +1,132 @@
+"""What the rules about samples ask of one file: randomness, sharding, epochs, and what comes out of workers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from dataloader_lint.facts.loaders.epochs import EpochLoop, Loop, epoch_loop, loops_of, training_loops
+from dataloader_lint.facts.project.imports import Imports
+from dataloader_lint.facts.samples.changes import UnseenChange, unseen_changes
+from dataloader_lint.facts.samples.collating import SlowCollate, slow_collates
+from dataloader_lint.facts.samples.generators import SharedGenerator, shared_generators
+from dataloader_lint.facts.samples.housekeeping import Tidying, shared_by_files, tidyings
+from dataloader_lint.facts.samples.keeping import KeptBatches, kept_batches
+from dataloader_lint.facts.samples.missing_samples import MissingSample, missing_samples
+from dataloader_lint.facts.samples.rereads import Reread, rereads
+from dataloader_lint.facts.samples.samplers import SETTER, StuckSampler, stuck_samplers
+from dataloader_lint.facts.samples.seeding import Seeding, seedings_at_start, seedings_for_samples
+from dataloader_lint.facts.samples.sharding import UnsharedStream, unshared_streams
+from dataloader_lint.facts.samples.worker_info import UncheckedInfo, unchecked_infos
+from dataloader_lint.facts.syntax.module import ModuleFacts
+from dataloader_lint.facts.workers.reach import Reach
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+PERSISTENT = "persistent_workers"
+
+
+class Samples:
+    """Every part is worked out when it is asked for."""
+
+    def __init__(self, reach: Reach, imports: Imports, module: ModuleFacts) -> None:
+        self.reach = reach
+        self.workers = reach.workers
+        self.ev = reach.ev
+        self.imports = imports
+        self.module = module
+        self.project = self.workers.ev.project
+        self._searched: dict[tuple[int, bool], EpochLoop | None] = {}
+
+    @property
+    def shared_generators(self) -> Iterable[SharedGenerator]:
+        """The random generators that are made here outside of worker code and that worker code draws from."""
+        return shared_generators(self.reach, self.module)
+
+    @property
+    def seedings_at_start(self) -> Iterable[Seeding]:
+        """The seeds that functions of this file set when a worker starts."""
+        return seedings_at_start(self.workers, self.module)
+
+    @property
+    def seedings_for_samples(self) -> Iterable[Seeding]:
+        """The seeds that worker code of this file sets for each sample."""
+        return seedings_for_samples(self.reach, self.module)
+
+    @property
+    def unchecked_infos(self) -> Iterable[UncheckedInfo]:
+        """The uses of the worker info that fail in the main process."""
+        return unchecked_infos(self.workers, self.module)
+
+    @property
+    def stuck_samplers(self) -> Iterable[StuckSampler]:
+        """The epoch loops whose distributed samplers repeat one order."""
+        if self.module.calls_named(SETTER):  # on whatever object; then all of its loops are left alone
+            return ()
+        # What changes under persistent workers is looked for in whatever goes through a loader; that finds these, too.
+        only_training = not self.project.speaks_of(self.module, PERSISTENT)
+        return stuck_samplers(self.workers, self.imports, self._training_loops("DistributedSampler", only_training))
+
+    @property
+    def unseen_changes(self) -> Iterable[UnseenChange]:
+        """The changes to Datasets between epochs that persistent workers never see."""
+        return unseen_changes(self.workers, self._training_loops(PERSISTENT, False))
+
+    @property
+    def unshared_streams(self) -> Iterable[UnsharedStream]:
+        """The iterable Datasets whose items each worker hands out in full."""
+        return unshared_streams(self.reach, self.module)
+
+    @property
+    def missing_samples(self) -> Iterable[MissingSample]:
+        """The places that give a loader None for a sample."""
+        return missing_samples(self.reach, self.module)
+
+    @property
+    def rereads(self) -> Iterable[Reread]:
+        """The files that workers read again for every sample."""
+        return rereads(self.workers, self.module)
+
+    @property
+    def slow_collates(self) -> Iterable[SlowCollate]:
+        """The slow ways in which collate functions of this file make batches."""
+        return slow_collates(self.workers, self.module)
+
+    @property
+    def tidyings(self) -> Iterable[Tidying]:
+        """The calls that tidy up memory for every sample or step."""
+        return tidyings(self.workers, self.module)
+
+    @property
+    def shared_by_files(self) -> Iterable[cst.Call]:
+        """The calls that have tensors shared through files."""
+        return shared_by_files(self.ev, self.module)
+
+    @property
+    def kept_batches(self) -> Iterable[KeptBatches]:
+        """The calls that keep batches of loaders with workers."""
+        return kept_batches(self.ev, self.module)
+
+    @property
+    def epoch_loops(self) -> list[EpochLoop]:
+        """The loops that go through a loader again and again."""
+        return self._loops_with_passes(loops_of(self.module), False)
+
+    def _training_loops(self, word: str, only_training: bool) -> list[EpochLoop]:
+        """The epoch loops that may train, where a word stands anywhere around."""
+        if not self.project.speaks_of(self.module, word):
+            return []
+        return self._loops_with_passes(training_loops(self.project, self.module), only_training)
+
+    def _loops_with_passes(self, loops: Iterable[Loop], only_training: bool) -> list[EpochLoop]:
+        """Those of some loops that go through a loader, be it only where they train; each is searched once."""
+        found = []
+        for loop in loops:
+            key = (id(loop), only_training)
+            if key not in self._searched:
+                self._searched[key] = epoch_loop(self.ev, self.project, self.module, loop, only_training)
+            searched = self._searched[key]
+            if searched is not None:
+                found.append(searched)
+        return found

@@ -1,0 +1,288 @@
+"""Seeds that workers set: in a worker_init_fn, or again for each sample; and what these seeds are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import libcst as cst
+
+from dataloader_lint.facts.evaluation import classes
+from dataloader_lint.facts.evaluation.branches import is_reached, tests_around
+from dataloader_lint.facts.evaluation.loader_calls import Loader
+from dataloader_lint.facts.evaluation.values import (
+    UNKNOWN,
+    Class,
+    Const,
+    Frame,
+    Function,
+    Library,
+    Made,
+    Method,
+    Partial,
+    Passed,
+    Value,
+)
+from dataloader_lint.facts.loaders.single_pass import is_gone_through_once
+from dataloader_lint.facts.samples.drawing import may_draw
+from dataloader_lint.facts.samples.ingredients import Ingredients, Part, Parts
+from dataloader_lint.facts.samples.rereads import calls_to_next
+from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
+from dataloader_lint.facts.syntax.names import dotted
+from dataloader_lint.facts.syntax.tree import Scope, parameters
+from dataloader_lint.facts.workers.reach import Reach
+from dataloader_lint.facts.workers.worker_code import WorkerFunction
+from dataloader_lint.facts.workers.workers import Workers
+
+_SEEDERS = frozenset(
+    {
+        "numpy.random.seed",
+        "random.seed",
+        "torch.manual_seed",
+        "torch.random.manual_seed",
+        "transformers.set_seed",
+        "accelerate.utils.set_seed",
+    }
+)
+_NAMES = ("seed", "manual_seed", "set_seed", "seed_everything")
+_KEEPING = frozenset({"fork_rng", "get_rng_state", "get_state", "getstate", "set_rng_state", "set_state", "setstate"})
+MAX_DEPTH = 3
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Seeding:
+    """A call that seeds a global generator in a worker, and what the seed is made of."""
+
+    call: cst.Call
+    function: str  # the name of the function that the loader, or the Dataset, runs
+    scope: Scope  # the function that holds the call
+    parts: Parts
+    loader: Loader | None  # the one whose worker_init_fn does it; None where it is done for a sample
+    reads_state: bool = False  # whether the function reads numpy's own state, for the seed as it seems
+    is_first: bool = False  # whether it is set for a worker's first sample only
+    matters: bool = True  # whether anybody may draw numbers that are the same elsewhere, or in another epoch
+
+    @property
+    def is_known(self) -> bool:
+        """Whether nothing new can take part in the seed."""
+        return bool(self.parts) and self.parts <= {Part.FIXED, Part.WORKER}
+
+    @property
+    def repeats(self) -> bool:
+        """Whether it is the same for all samples that a worker reads in an epoch."""
+        return bool(self.parts) and self.parts <= {Part.FIXED, Part.WORKER, Part.TORCH}
+
+    @property
+    def has_worker_id(self) -> bool:
+        return Part.WORKER in self.parts
+
+    @property
+    def keeps_workers(self) -> bool:
+        """Whether the loader keeps its workers from epoch to epoch, or does so as soon as it has some."""
+        return self.loader is not None and _keeps_workers(self.loader)
+
+
+def _keeps_workers(loader: Loader) -> bool:
+    values = loader.values("persistent_workers")
+    return any(not isinstance(each, Const) or bool(each.value) for each in values if each is not UNKNOWN)
+
+
+def seedings_at_start(workers: Workers, module: ModuleFacts) -> Iterator[Seeding]:
+    """The seeds that functions of the module set when a loader anywhere runs them as its worker_init_fn."""
+    names = _functions_that_seed(module)
+    if not names:
+        return
+    names = workers.names_that_use(module, names)
+    for each in (module, *workers.users(module, names)):
+        for loader in workers.loaders(each):
+            if loader.has_workers is False:
+                continue
+            for value in loader.values("worker_init_fn"):
+                yield from _Start(workers, module, each, loader).of(value)
+
+
+def _functions_that_seed(module: ModuleFacts) -> set[str]:
+    """The names at the top of a module whose functions or classes hold a call that seeds."""
+    found = set()
+    for name in _NAMES:
+        for call in module.calls_named(name):
+            child: cst.CSTNode | None = None
+            for above in module.tree.ancestors(call):
+                if isinstance(above, cst.FunctionDef | cst.ClassDef):
+                    child = above
+            if isinstance(child, cst.FunctionDef | cst.ClassDef):
+                found.add(child.name.value)
+    return found
+
+
+class _Start:
+    """Follows one worker_init_fn."""
+
+    def __init__(self, workers: Workers, module: ModuleFacts, user: ModuleFacts, loader: Loader) -> None:
+        self.workers = workers
+        self.ev = workers.ev
+        self.module = module
+        self.user = user  # which makes the loader
+        self.loader = loader
+
+    def of(self, value: Value, partial: Partial | None = None) -> Iterator[Seeding]:
+        if isinstance(value, Partial):
+            yield from self.of(value.callee, value)
+        elif isinstance(value, Function):
+            yield from self._function(value, None, partial)
+        elif isinstance(value, Method):
+            yield from self._function(value.function, value.receiver, partial)
+        elif isinstance(value, Made) and isinstance(value.by, Class):
+            function = classes.find_method(self.ev, self.ev.bases(value.by).classes, "__call__")
+            if function is not None:
+                yield from self._function(function, value, partial)
+
+    def _function(self, function: Function, receiver: Value | None, partial: Partial | None) -> Iterator[Seeding]:
+        params = parameters(function.node)[1 if receiver is not None else 0 :]
+        args = _bound(partial, params)
+        worker_id = next((param for param in params if param.name.value not in args and not param.star), None)
+        roots = {id(worker_id): Part.WORKER} if worker_id is not None else {}
+        frame = Frame(function.scope, args, receiver, function.outer)
+        yield from self._calls(function.scope, frame, roots, ())
+
+    def _matters(self, seeder: str, parts: Parts) -> bool:
+        """Whether workers may draw from what a function of a library seeds, and do so in more than one epoch."""
+        if not parts <= {Part.FIXED, Part.WORKER}:
+            return True  # another value in another epoch
+        generator = seeder.partition(".")[0]
+        if generator in ("numpy", "random") and not may_draw(self.workers, self.user, self.loader, generator):
+            return False
+        return Part.WORKER not in parts or not is_gone_through_once(self.ev, self.ev.project, self.loader)
+
+    def _calls(self, scope: Scope, frame: Frame, roots: dict[int, Part], above: tuple[Scope, ...]) -> Iterator[Seeding]:
+        path = (*above, scope)
+        ingredients = Ingredients(self.ev, roots, path)
+        for call in scope.within(cst.Call):
+            for callee in self.ev.values(call.func, frame):
+                if isinstance(callee, Library) and _seeds(callee.name):
+                    if scope.module is self.module:  # also under `if seed is not None`, whatever the default is
+                        seed = _seed_of(call)
+                        if seed is not None:
+                            parts = ingredients.of(seed, frame)
+                            reads_state = any(last_name(each.func) == "get_state" for each in scope.within(cst.Call))
+                            matters = self._matters(callee.name, parts)
+                            yield Seeding(
+                                call, _label(path[0]), scope, parts, self.loader, reads_state, matters=matters
+                            )
+                elif isinstance(callee, Function) and len(path) < MAX_DEPTH and callee.scope not in path:
+                    inner = self.ev.enter(callee, call, frame, None)
+                    yield from self._calls(callee.scope, inner, roots, path)
+
+
+def _bound(partial: Partial | None, params: list[cst.Param]) -> dict[str, Passed]:
+    """What a `partial` gives beforehand, by parameter."""
+    if partial is None:
+        return {}
+    args: dict[str, Passed] = {}
+    for call, frame in (*reversed(partial.before), (partial.call, partial.frame)):
+        free = [param for param in params if param.name.value not in args and not param.star]
+        position = 0
+        for arg in call.args[1:]:
+            if arg.star:
+                args["**"] = Passed(arg.value, frame)
+            elif arg.keyword is not None:
+                args[arg.keyword.value] = Passed(arg.value, frame)
+            elif position < len(free):
+                args[free[position].name.value] = Passed(arg.value, frame)
+                position += 1
+    return args
+
+
+def _seeds(name: str) -> bool:
+    return name in _SEEDERS or name.rpartition(".")[2] == "seed_everything"
+
+
+def _seed_of(call: cst.Call) -> cst.BaseExpression | None:
+    """The seed as written; None where numpy or Python picks one."""
+    given = next((arg.value for arg in call.args if not arg.star), None)
+    return None if given is None or (isinstance(given, cst.Name) and given.value == "None") else given
+
+
+def _label(scope: Scope) -> str:
+    node = scope.node
+    return node.name.value if isinstance(node, cst.FunctionDef) else "lambda"
+
+
+def seedings_for_samples(reach: Reach, module: ModuleFacts) -> Iterator[Seeding]:
+    """The seeds that worker code of the module sets again and again, for each sample, to what no sample changes."""
+    workers = reach.workers
+    names = _functions_that_seed(module)
+    if not names:
+        return
+    for function in workers.functions_inside(module, workers.names_that_use(module, names)):
+        if not _runs_for_each_sample(function):
+            continue
+        for call, name in function.library_calls:
+            seed = _seed_of(call) if _seeds(name) else None
+            if seed is None or not is_reached(workers.ev, call, function.frame, True):
+                continue
+            is_first = _is_for_first_sample(call, function)
+            if is_first and _may_go_on(reach, function):
+                continue  # then the numbers may go on in the next epoch
+            if is_first or not _is_held_back(call, function):
+                parts = _for_samples(workers, function).of(seed, function.frame)
+                yield Seeding(call, function.label, function.scope, parts, None, is_first=is_first)
+
+
+def _for_samples(workers: Workers, function: WorkerFunction) -> Ingredients:
+    entry = function.path[0].scope
+    own = classes.receiver_name(entry) if classes.class_of(entry) is not None else ""
+    roots = {id(param): Part.SAMPLE for param in parameters(entry.node) if param.name.value != own}  # type: ignore[arg-type]
+    return Ingredients(workers.ev, roots, [each.scope for each in function.path])
+
+
+def _runs_for_each_sample(function: WorkerFunction) -> bool:
+    entry = function.path[0]
+    if entry.argument == "worker_init_fn":
+        return False
+    node = entry.scope.node
+    return not (isinstance(node, cst.FunctionDef) and node.name.value == "__iter__")
+
+
+def _may_go_on(reach: Reach, function: WorkerFunction) -> bool:
+    """Whether workers may live on into the next epoch, as far as the loaders of the Dataset are in sight."""
+    klass = classes.class_of(function.path[0].scope)
+    loaders = reach.loaders_of(Class(klass, reach.ev.frame_of(klass))) if klass is not None else []
+    if not loaders:
+        return reach.ev.project.speaks_of(function.module, "persistent_workers")
+    return any(_keeps_workers(each) for each in loaders)
+
+
+def _is_for_first_sample(call: cst.Call, function: WorkerFunction) -> bool:
+    """Whether a condition around a call asks for a mark of the object's that the function sets: `if not self.done`."""
+    tree = function.module.tree
+    for test, _ in tests_around(call, function.frame):
+        own = classes.receiver_name(function.scope)
+        marks = {each.attr.value for each in tree.find(test, cst.Attribute) if dotted(each.value) == own}
+        for assign in function.scope.own(cst.Assign):
+            target = assign.targets[0].target
+            if isinstance(target, cst.Attribute) and target.attr.value in marks and dotted(target.value) == own:
+                return True
+    return False
+
+
+def _is_held_back(call: cst.Call, function: WorkerFunction) -> bool:
+    """Whether it is done on a condition of the object's, or with the generator's state kept and put back."""
+    for each in function.path:
+        if any(last_name(inner.func) in _KEEPING for inner in each.scope.within(cst.Call)):
+            return True
+    for each in function.path:
+        sites = [call] if each is function else calls_to_next(each, function)
+        if sites and all(_depends_on_object(site, each) for site in sites):
+            return True
+    return False
+
+
+def _depends_on_object(call: cst.Call, function: WorkerFunction) -> bool:
+    """Whether a condition around a call asks for something of the object, such as whether it was done before."""
+    tree = function.module.tree
+    return any(
+        name.value in ("self", "hasattr")
+        for test, _ in tests_around(call, function.frame)
+        for name in tree.find(test, cst.Name)
+    )

@@ -1,0 +1,302 @@
+"""Iterable Datasets that hand out everything in every worker, because nothing on the way looks at who asks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import libcst as cst
+
+from dataloader_lint.facts.evaluation import classes
+from dataloader_lint.facts.evaluation.loader_calls import Loader
+from dataloader_lint.facts.evaluation.values import (
+    NOTHING_KNOWN,
+    Class,
+    Const,
+    Frame,
+    Function,
+    Library,
+    Made,
+    Mapping,
+    Sequence,
+    Typed,
+    Value,
+    is_positive,
+)
+from dataloader_lint.facts.evaluation.values import (
+    Iterator as Iterated,
+)
+from dataloader_lint.facts.libraries.catalogue import ITERABLE_BASES
+from dataloader_lint.facts.syntax.module import ModuleFacts
+from dataloader_lint.facts.syntax.names import dotted
+from dataloader_lint.facts.syntax.tree import Node, Scope, Tree, function_scope
+from dataloader_lint.facts.workers.reach import Reach
+
+# Whoever names one of these has thought of several readers.
+_SHARING = re.compile(
+    r"worker|(^|_)rank|world_size|shard|num_replicas|split_by|by_node|partition|local_rank|stride|process_index",
+    re.IGNORECASE,
+)
+_PIPES = frozenset(name for name in ITERABLE_BASES if name.endswith("DataPipe"))
+# Chance that makes the items; what only puts them in another order repeats them in each worker all the same.
+_CHANCE = ("torch.rand", "torch.normal", "torch.bernoulli", "torch.multinomial", "numpy.random.", "random.", "secrets.")
+_ORDER = frozenset({"permutation", "randperm", "seed", "shuffle", "default_rng", "RandomState", "Random"})
+_ENDLESS = frozenset({"itertools.count", "itertools.cycle", "itertools.repeat"})
+_READERS = frozenset(
+    {
+        "builtins.open",
+        "builtins.range",
+        "csv.DictReader",
+        "csv.reader",
+        "fileinput.input",
+        "glob.glob",
+        "glob.iglob",
+        "gzip.open",
+        "io.open",
+        "json.load",
+        "jsonlines.open",
+        "os.listdir",
+        "os.scandir",
+        "os.walk",
+        "pandas.read_csv",
+        "pickle.load",
+        "bz2.open",
+        "lzma.open",
+        "numpy.load",
+    }
+)
+_PASSING = frozenset(
+    {
+        "builtins.enumerate",
+        "builtins.filter",
+        "builtins.iter",
+        "builtins.list",
+        "builtins.map",
+        "builtins.reversed",
+        "builtins.sorted",
+        "builtins.tuple",
+        "builtins.zip",
+        "itertools.chain",
+        "itertools.islice",
+        "tqdm.tqdm",
+    }
+)
+_TYPES = frozenset({"array", "file", "list", "list of int", "list of str", "paths", "str", "tensor", "tuple"})
+_FILES = re.compile(r"path|file|folder|lines", re.IGNORECASE)
+MAX_FUNCTIONS = 12
+MAX_DEPTH = 4
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class UnsharedStream:
+    """An iterable Dataset whose items each worker hands out in full; `loader` is one that has, or may get, several."""
+
+    klass: Class
+    method: cst.FunctionDef
+    loader: Loader | None
+
+    @property
+    def name(self) -> str:
+        return self.klass.node.name.value
+
+    @property
+    def workers(self) -> int | None:
+        """How many workers the loader is known to have."""
+        known = self.loader.known("num_workers") if self.loader is not None else None
+        return known.value if known is not None and isinstance(known.value, int) and not known.default else None
+
+
+def unshared_streams(reach: Reach, module: ModuleFacts) -> Iterator[UnsharedStream]:
+    """The iterable Datasets of a module that several workers repeat."""
+    for klass in reach.workers.datasets(module):
+        libraries = reach.ev.bases(klass).libraries
+        if not ITERABLE_BASES.intersection(libraries) or _PIPES.intersection(libraries):
+            continue
+        method = classes.methods_of(klass.scope).get("__iter__")
+        if method is None or not isinstance(method.node, cst.FunctionDef):
+            continue
+        stream = _Stream(reach, klass, method)
+        if not stream.repeats():
+            continue
+        loaders = reach.loaders_of(klass)
+        if loaders:
+            loader = next((each for each in loaders if _may_repeat(each)), None)
+            if loader is not None:
+                yield UnsharedStream(klass, method.node, loader)
+        elif _is_offered(reach, klass) and not stream.is_written_out:
+            yield UnsharedStream(klass, method.node, None)
+
+
+def _may_repeat(loader: Loader) -> bool:
+    """Whether a loader has several workers, or as many as somebody else says, and shares nothing out among them."""
+    init = loader.values("worker_init_fn")
+    if any(not isinstance(value, Const) or value.value is not None for value in init) or not loader.is_reached:
+        return False
+    values = loader.values("num_workers")
+    return any(
+        is_positive(value) is not False and not (isinstance(value, Const) and value.value == 1) for value in values
+    )
+
+
+def _is_offered(reach: Reach, klass: Class) -> bool:
+    """Whether a class is there for others to use: public, and never made or derived from in the project."""
+    scope = klass.scope
+    name = klass.node.name.value
+    if scope.parent is not scope.module.root or name.startswith("_"):
+        return False
+    for module in (scope.module, *reach.ev.project.importers(scope.module, [name])):
+        for inner in module.root.descend():
+            nodes: list[cst.Call | cst.ClassDef] = [*inner.own(cst.Call), *inner.own(cst.ClassDef)]
+            if any(_mentions(node, name) for node in nodes):
+                return False
+    return True
+
+
+def _mentions(node: cst.Call | cst.ClassDef, name: str) -> bool:
+    if isinstance(node, cst.Call):
+        return dotted(node.func).rpartition(".")[2] == name or any(
+            dotted(arg.value).rpartition(".")[2] == name for arg in node.args
+        )
+    return any(dotted(base.value).rpartition(".")[2] == name for base in node.bases)
+
+
+class _Stream:
+    """What one class iterates over, in its `__iter__` and the generators of its own that this runs."""
+
+    def __init__(self, reach: Reach, klass: Class, method: Scope) -> None:
+        self.ev = reach.ev
+        self.workers = reach.workers
+        self.klass = klass
+        self.method = method
+        self.is_written_out = True  # whether all that it goes through is written out in the class itself
+
+    def repeats(self) -> bool:
+        """Whether two workers surely hand out the same items, as far as the code says."""
+        if self._thinks_of_sharing():
+            return False
+        found: list[tuple[cst.BaseExpression, Frame]] = []
+        functions = [(self.method, self.ev.frame_of(self.method))]
+        for scope, frame in functions:  # grows while it is gone through
+            for call in scope.within(cst.Call):
+                for callee in self.ev.values(call.func, frame):
+                    if isinstance(callee, Library) and (self._is_chance(callee.name) or callee.name in _ENDLESS):
+                        return False
+            if any(_is_endless(loop) for loop in scope.own(cst.While)):
+                return False
+            for value in _handed_out(scope):
+                inner = self._generator(value, frame)
+                if inner is None:
+                    found.append((value, frame))
+                elif len(functions) < MAX_FUNCTIONS and all(inner[0] is not known for known, _ in functions):
+                    functions.append(inner)
+        return bool(found) and all(self._is_plain(value, frame, 0) for value, frame in found)
+
+    def _thinks_of_sharing(self) -> bool:
+        scopes = {id(each.scope): each.scope for each in self.ev.bases(self.klass).classes}
+        for function in self.workers.functions(self.klass.scope.module):
+            receiver = function.path[0].frame.receiver
+            if isinstance(receiver, Made) and isinstance(receiver.by, Class) and receiver.by.scope is self.klass.scope:
+                scopes[id(function.scope)] = function.scope
+        if any(_SHARING.search(name) for scope in scopes.values() for name in _names(scope)):
+            return True
+        called = list(scopes.values())
+        for scope in called:  # grows: functions that several classes call are not known to run for all of them
+            for helper in self._called(scope) if len(called) < MAX_FUNCTIONS else ():
+                if all(helper is not known for known in called):
+                    called.append(helper)
+        return any(_SHARING.search(name) for scope in called[len(scopes) :] for name in _names(scope))
+
+    def _called(self, scope: Scope) -> Iterator[Scope]:
+        """The functions of the project that a class or function calls by a plain name."""
+        for inner in scope.descend():
+            for call in inner.own(cst.Call):
+                if isinstance(call.func, cst.Name):
+                    for callee in self.ev.values(call.func, self.ev.frame_of(function_scope(inner))):
+                        if isinstance(callee, Function):
+                            yield callee.scope
+
+    def _is_chance(self, name: str) -> bool:
+        return name.startswith(_CHANCE) and name.rpartition(".")[2] not in _ORDER
+
+    def _generator(self, value: cst.BaseExpression, frame: Frame) -> tuple[Scope, Frame] | None:
+        """The function of the project that makes what is iterated: `self._lines()`."""
+        if not isinstance(value, cst.Call):
+            return None
+        for made in self.ev.values(value, frame):
+            if isinstance(made, Sequence) and isinstance(made.node, cst.FunctionDef):
+                return made.frame.scope, made.frame
+        return None
+
+    def _is_plain(self, node: cst.BaseExpression, frame: Frame, depth: int) -> bool:
+        """Whether an expression is a list, a file or the like, and no other stream that may share itself out."""
+        values = self.ev.values(node, frame)
+        if values == NOTHING_KNOWN:
+            self.is_written_out = False
+            return _FILES.search(dotted(node).rpartition(".")[2]) is not None
+        return bool(values) and all(self._is_plain_value(value, depth) for value in values)
+
+    def _is_plain_value(self, value: Value, depth: int) -> bool:
+        if isinstance(value, Iterated):
+            return self._is_plain_value(value.of, depth)
+        if isinstance(value, Sequence):
+            if isinstance(value.node, cst.GeneratorExp | cst.ListComp):
+                return self._is_plain(value.node.for_in.iter, value.frame, depth + 1)
+            self.is_written_out = self.is_written_out and value.items is not None
+            return not isinstance(value.node, cst.FunctionDef)
+        self.is_written_out = False
+        if isinstance(value, Typed):
+            return value.kind in _TYPES
+        if isinstance(value, Mapping):
+            return True
+        if isinstance(value, Made) and value.call is not None and value.frame is not None and depth < MAX_DEPTH:
+            if value.library in _READERS or value.library.partition(".")[0] in ("pandas", "csv"):
+                return True
+            if value.library in _PASSING:
+                given = [arg.value for arg in value.call.args if arg.keyword is None]
+                streams = given[1:] if value.library in ("builtins.map", "builtins.filter") else given
+                streams = streams[:1] if value.library == "itertools.islice" else streams
+                return bool(streams) and all(self._is_plain(each, value.frame, depth + 1) for each in streams)
+        return False
+
+
+def _is_endless(loop: cst.While) -> bool:
+    """`while True:` or `while not done:`: how much comes out is not for a list of samples to say."""
+    return not isinstance(loop.test, cst.Comparison | cst.BooleanOperation)
+
+
+def _handed_out(scope: Scope) -> list[cst.BaseExpression]:
+    """What a function returns, delegates to, or loops over with a `yield` in the body."""
+    tree = scope.module.tree
+    found = [each.value for each in scope.own(cst.Return) if each.value is not None]
+    found.extend(each.value.item for each in scope.own(cst.Yield) if isinstance(each.value, cst.From))
+    yields = [each for each in scope.own(cst.Yield) if not isinstance(each.value, cst.From)]
+    loops: dict[int, cst.For] = {}
+    for node in yields:
+        around: list[Node] = [above for above in tree.ancestors(node) if isinstance(above, cst.For | cst.FunctionDef)]
+        inner = [above for above in around[: around.index(scope.node)] if isinstance(above, cst.For)]
+        # The outermost loop says what there is, but for those that only count rounds: `for _ in range(epochs):`
+        telling = [loop for loop in inner if not _only_counts(loop, tree)] or inner
+        for loop in telling[-1:]:
+            loops[id(loop)] = loop
+    found.extend(loop.iter for loop in loops.values())
+    return found
+
+
+def _only_counts(loop: cst.For, tree: Tree) -> bool:
+    """Whether the body of a loop makes no use of what the loop gives."""
+    targets = {name.value for name in tree.find(loop.target, cst.Name)}
+    return not any(name.value in targets for name in tree.find(loop.body, cst.Name))
+
+
+def _names(scope: Scope) -> Iterator[str]:
+    """Everything that is named in a function or class."""
+    for node in scope.module.tree.walk(scope.node):
+        if isinstance(node, cst.Name):
+            yield node.value
+        elif isinstance(node, cst.Attribute):
+            yield node.attr.value
+        elif isinstance(node, cst.Param):
+            yield node.name.value
+        elif isinstance(node, cst.FunctionDef):
+            yield node.name.value

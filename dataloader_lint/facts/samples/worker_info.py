@@ -1,0 +1,150 @@
+"""Uses of `get_worker_info()`, which is None in the main process, that nothing guards against that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import libcst as cst
+
+from dataloader_lint.facts.evaluation.values import Evaluator, Function, Library
+from dataloader_lint.facts.samples.ingredients import WORKER_INFO
+from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
+from dataloader_lint.facts.syntax.names import Binding, Kind, resolve
+from dataloader_lint.facts.syntax.tree import Node, Scope, Tree, function_scope
+from dataloader_lint.facts.workers.worker_code import WorkerFunction
+from dataloader_lint.facts.workers.workers import Workers
+
+_CALLED = WORKER_INFO.rpartition(".")[2]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class UncheckedInfo:
+    """`get_worker_info().id`, or `info.id` of a name for it, in code that the main process runs as well."""
+
+    use: cst.Attribute
+    function: WorkerFunction
+
+    @property
+    def attribute(self) -> str:
+        return self.use.attr.value
+
+
+def unchecked_infos(workers: Workers, module: ModuleFacts) -> Iterator[UncheckedInfo]:
+    """The first use in each function of a module that runs for a Dataset or as a collate_fn."""
+    calls = module.calls_named(_CALLED)
+    if not calls:
+        return
+    uses: dict[int, cst.Attribute] = {}
+    names: set[str] = set()
+    for scope in {id(scope): scope for call in calls for scope in (_function(module.tree, call),)}.values():
+        use = next(_uses(workers.ev, scope), None)
+        if use is not None:
+            uses[id(scope)] = use
+            names.add(_outermost_name(scope))
+    if not uses:
+        return
+    for function in workers.functions_inside(module, workers.names_that_use(module, names)):
+        if id(function.scope) in uses and not _is_surely_in_worker(workers, function):
+            yield UncheckedInfo(uses.pop(id(function.scope)), function)
+
+
+def _is_surely_in_worker(workers: Workers, function: WorkerFunction) -> bool:
+    """Whether only workers run a function: it comes as a worker_init_fn, or to loaders with a number written out."""
+    entry = function.path[0]
+    if entry.argument != "collate_fn":
+        return entry.argument == "worker_init_fn"
+    given = [
+        loader.known("num_workers")
+        for loader in workers.loaders(entry.module)
+        if any(isinstance(value, Function) and value.scope is entry.scope for value in loader.values("collate_fn"))
+    ]
+    return bool(given) and all(known is not None and bool(known.value) and not known.default for known in given)
+
+
+def _function(tree: Tree, node: Node) -> Scope:
+    return function_scope(tree.scope_of(node))
+
+
+def _outermost_name(scope: Scope) -> str:
+    found = ""
+    current: Scope | None = scope
+    while current is not None:
+        if isinstance(current.node, cst.FunctionDef | cst.ClassDef):
+            found = current.node.name.value
+        current = current.parent
+    return found
+
+
+def _uses(ev: Evaluator, scope: Scope) -> Iterator[cst.Attribute]:
+    """The unguarded uses that stand in a function."""
+    tree = scope.module.tree
+    frame = ev.frame_of(scope)
+    if _asks_first(scope):
+        return
+    for node in scope.within(cst.Attribute):
+        owner = node.value
+        bindings: list[Binding] = []
+        if isinstance(owner, cst.Name):
+            bindings = resolve(owner, tree)
+            if any(binding.scope is not scope or binding.kind is not Kind.VALUE for binding in bindings):
+                continue
+        calls = [owner] if isinstance(owner, cst.Call) else [binding.value for binding in bindings]
+        if calls and all(
+            isinstance(call, cst.Call) and ev.values(call.func, frame) == (Library(WORKER_INFO),) for call in calls
+        ):
+            yield node
+
+
+def _asks_first(scope: Scope) -> bool:
+    """Whether anything in a function looks at the worker info as a condition, or catches what it raises.
+
+    Which of the uses the condition guards is not worked out: whoever asks once has thought of it.
+    """
+    tree = scope.module.tree
+    asked: list[Node] = []
+    for inner in (scope, *(each for each in scope.descend() if each is not scope)):
+        tests: list[cst.If | cst.While | cst.Assert]
+        tests = [*inner.own(cst.If), *inner.own(cst.While), *inner.own(cst.Assert)]
+        asked.extend(each.test for each in tests)
+        for call in inner.own(cst.Call):
+            if isinstance(call.func, cst.Name) and call.func.value in ("getattr", "hasattr", "isinstance", "bool"):
+                asked.append(call)
+    found = {name.value for node in asked for name in tree.find(node, cst.Name)}
+    found |= {name.value for node in _choices(scope) for name in tree.find(node, cst.Name)}
+    called = {attribute.attr.value for node in asked for attribute in tree.find(node, cst.Attribute)}
+    if _CALLED in found or _CALLED in called:
+        return True
+    assigns: list[cst.Assign | cst.NamedExpr] = [*scope.own(cst.Assign), *scope.own(cst.NamedExpr)]
+    for assign in assigns:
+        value = assign.value
+        targets = [each.target for each in assign.targets] if isinstance(assign, cst.Assign) else [assign.target]
+        if isinstance(value, cst.Call) and any(
+            isinstance(target, cst.Name) and target.value in found for target in targets
+        ):
+            if last_name(value.func) == _CALLED:
+                return True
+    return any(True for statement in _tries(scope) for _ in tree.find(statement.body, cst.Attribute))
+
+
+def _choices(scope: Scope) -> Iterator[Node]:
+    """`a if test else b`, `a and b` and comparisons, wherever they stand."""
+    tree = scope.module.tree
+    body = scope.node.body  # type: ignore[attr-defined]
+    for node in tree.walk(body):
+        if isinstance(node, cst.IfExp):
+            yield node.test
+        elif isinstance(node, cst.BooleanOperation):
+            yield node.left
+        elif isinstance(node, cst.Comparison):
+            yield node
+        elif isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.Not):
+            yield node
+        elif isinstance(node, cst.Match):
+            yield node.subject
+
+
+def _tries(scope: Scope) -> Iterator[cst.Try]:
+    tree = scope.module.tree
+    body = scope.node.body  # type: ignore[attr-defined]
+    return (node for node in tree.walk(body) if isinstance(node, cst.Try) and node.handlers)

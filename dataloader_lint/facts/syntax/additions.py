@@ -1,0 +1,43 @@
+"""Statements that add to a container: stores by key, `append` and the like, `+=` with a list."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import libcst as cst
+
+from dataloader_lint.facts.syntax.names import target_paths, written_part
+from dataloader_lint.facts.syntax.tree import Node, Scope
+
+_ADDERS = frozenset({"add", "append", "appendleft", "extend", "insert", "setdefault", "update"})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Addition:
+    """A statement that looks like adding something."""
+
+    statement: Node
+    target: cst.BaseExpression  # the container, still with the subscripts of the store
+    key: cst.BaseExpression | None
+    value: cst.BaseExpression | None
+
+
+def additions(scope: Scope) -> Iterator[Addition]:
+    """Statements of a function that add to something that is no name of its own."""
+    for assign in scope.own(cst.Assign):
+        for each in assign.targets:
+            for target, path in target_paths(each.target):
+                if isinstance(target, cst.Subscript):
+                    index = target.slice[0].slice if len(target.slice) == 1 else None
+                    key = index.value if isinstance(index, cst.Index) else None
+                    if key is not None:
+                        yield Addition(assign, target.value, key, written_part(assign.value, path) or assign.value)
+    for call in scope.own(cst.Call):
+        if isinstance(call.func, cst.Attribute) and call.func.attr.value in _ADDERS and call.args:
+            first, last = call.args[0].value, call.args[-1].value
+            is_keyed = call.func.attr.value in ("add", "setdefault")
+            yield Addition(call, call.func.value, first if is_keyed else None, last)
+    for augmented in scope.own(cst.AugAssign):
+        if isinstance(augmented.operator, cst.AddAssign) and isinstance(augmented.value, cst.List | cst.ListComp):
+            yield Addition(augmented, augmented.target, None, augmented.value)

@@ -1,0 +1,258 @@
+"""Which bindings a name can have at a place: scopes, imports, branches and loops; never "the first of a set"."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
+
+import libcst as cst
+
+from dataloader_lint.facts.syntax.flow import reaching
+from dataloader_lint.facts.syntax.tree import COMPREHENSIONS, Node, Scope, Tree, parameters
+
+
+class Kind(Enum):
+    """How a name gets its value."""
+
+    VALUE = "value"  # the value of `value`, after following `path`
+    ELEMENT = "element"  # an element of `value` (loop, comprehension), then `path`
+    ENTERED = "entered"  # what `with value as name` gives
+    AUGMENTED = "augmented"  # the value before, changed by `value`
+    PARAMETER = "parameter"
+    FUNCTION = "function"
+    CLASS = "class"
+    IMPORT = "import"
+    OTHER = "other"  # except ... as e, match patterns, del
+
+
+STAR = -1  # in a path: the starred rest of an unpacking
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Binding:
+    """One place that gives a name its value.
+
+    `path` holds the positions that an unpacking follows (`(a, (b, c)) = value` gives `c` the path `(1, 1)`).
+    For an import, `imported` is the dotted name in absolute or relative form, and `member` the name taken from it.
+    """
+
+    name: str
+    kind: Kind
+    node: Node
+    scope: Scope
+    value: cst.BaseExpression | None = None
+    path: tuple[int, ...] = ()
+    imported: str = ""
+    level: int = 0
+    member: str | None = None
+
+
+def bindings_of(scope: Scope) -> dict[str, list[Binding]]:
+    """All bindings of the scope's own names, each list in document order. Star imports stand under `*`."""
+    if scope.bindings is None:
+        scope.bindings = _collect(scope)
+    return scope.bindings
+
+
+def _collect(scope: Scope) -> dict[str, list[Binding]]:
+    found: list[Binding] = []
+    elsewhere = {
+        item.name.value
+        for kind in (cst.Global, cst.Nonlocal)
+        for statement in scope.own(kind)
+        for item in statement.names  # type: ignore[attr-defined]
+        if scope.parent is not None  # at the top of a module `global args` says nothing new
+    }
+    node = scope.node
+    if isinstance(node, cst.FunctionDef | cst.Lambda):
+        found.extend(
+            Binding(param.name.value, Kind.PARAMETER, param, scope, param.default) for param in parameters(node)
+        )
+    found.extend(binding for binding in _statements(scope) if binding.name not in elsewhere)
+    if scope.parent is None:
+        found.extend(_bound_by_global_statements(scope))
+    tree = scope.module.tree
+    # A parameter comes first whatever its place; the rest in the order of the document.
+    found.sort(key=lambda binding: (binding.kind is not Kind.PARAMETER, tree.order(binding.node)))
+    table: dict[str, list[Binding]] = {}
+    for binding in found:
+        table.setdefault(binding.name, []).append(binding)
+    return table
+
+
+def _statements(scope: Scope) -> Iterable[Binding]:
+    for assign in scope.own(cst.Assign):
+        for target in assign.targets:
+            yield from _targets(target.target, Kind.VALUE, assign, scope, assign.value)
+    for annotated in scope.own(cst.AnnAssign):
+        if annotated.value is not None and isinstance(annotated.target, cst.Name):
+            yield Binding(annotated.target.value, Kind.VALUE, annotated, scope, annotated.value)
+    for augmented in scope.own(cst.AugAssign):
+        if isinstance(augmented.target, cst.Name):
+            yield Binding(augmented.target.value, Kind.AUGMENTED, augmented, scope, augmented.value)
+    for walrus in scope.own(cst.NamedExpr):
+        yield from _targets(walrus.target, Kind.VALUE, walrus, scope, walrus.value)
+    for inner in scope.inner:
+        if isinstance(inner.node, COMPREHENSIONS) and not isinstance(scope.node, cst.ClassDef):
+            for walrus in inner.within(cst.NamedExpr):
+                yield from _targets(walrus.target, Kind.VALUE, walrus, scope, walrus.value)
+    for loop in scope.own(cst.For):
+        yield from _targets(loop.target, Kind.ELEMENT, loop, scope, loop.iter)
+    for clause in scope.own(cst.CompFor):
+        yield from _targets(clause.target, Kind.ELEMENT, clause, scope, clause.iter)
+    for block in scope.own(cst.With):
+        for item in block.items:
+            if item.asname is not None:
+                yield from _targets(item.asname.name, Kind.ENTERED, block, scope, item.item)
+    for function in scope.own(cst.FunctionDef):
+        yield Binding(function.name.value, Kind.FUNCTION, function, scope)
+    for klass in scope.own(cst.ClassDef):
+        yield Binding(klass.name.value, Kind.CLASS, klass, scope)
+    imports: list[cst.Import | cst.LazyImport] = [*scope.own(cst.Import), *scope.own(cst.LazyImport)]
+    for plain in imports:
+        yield from _imports(plain, scope)
+    members: list[cst.ImportFrom | cst.LazyImportFrom] = [*scope.own(cst.ImportFrom), *scope.own(cst.LazyImportFrom)]
+    for member in members:
+        yield from _from_imports(member, scope)
+    for handler in scope.own(cst.ExceptHandler):
+        if handler.name is not None and isinstance(handler.name.name, cst.Name):
+            yield Binding(handler.name.name.value, Kind.OTHER, handler, scope)
+    for pattern in scope.own(cst.MatchAs):
+        if pattern.name is not None:
+            yield Binding(pattern.name.value, Kind.OTHER, pattern, scope)
+    for deleted in scope.own(cst.Del):
+        if isinstance(deleted.target, cst.Name):
+            yield Binding(deleted.target.value, Kind.OTHER, deleted, scope)
+
+
+def _targets(
+    target: cst.CSTNode, kind: Kind, node: Node, scope: Scope, value: cst.BaseExpression, path: tuple[int, ...] = ()
+) -> Iterable[Binding]:
+    if isinstance(target, cst.Name):
+        yield Binding(target.value, kind, node, scope, value, path)
+    elif isinstance(target, cst.Tuple | cst.List):
+        starred = False
+        for position, element in enumerate(target.elements):
+            if isinstance(element, cst.StarredElement):
+                starred = True
+                yield from _targets(element.value, kind, node, scope, value, (*path, STAR))
+            else:
+                # After a star the position from the front is not known.
+                yield from _targets(element.value, kind, node, scope, value, (*path, STAR if starred else position))
+
+
+def target_paths(target: cst.CSTNode, path: tuple[int, ...] = ()) -> Iterable[tuple[cst.CSTNode, tuple[int, ...]]]:
+    """Every target inside an assignment's target, names and attributes alike, with its unpacking path."""
+    if isinstance(target, cst.Tuple | cst.List):
+        starred = False
+        for position, element in enumerate(target.elements):
+            starred = starred or isinstance(element, cst.StarredElement)
+            yield from target_paths(element.value, (*path, STAR if starred else position))
+    else:
+        yield target, path
+
+
+def written_out(value: cst.BaseExpression, path: tuple[int, ...]) -> tuple[cst.BaseExpression, tuple[int, ...]]:
+    """What an unpacking gives a name, as far as both sides are written out, and the rest of the path.
+
+    `name, text = self.names[index], None`. What stands beside a starred element is not told apart.
+    """
+    while path and isinstance(value, cst.Tuple | cst.List) and 0 <= path[0] < len(value.elements):
+        if any(isinstance(each, cst.StarredElement) for each in value.elements):
+            break
+        value, path = value.elements[path[0]].value, path[1:]
+    return value, path
+
+
+def written_part(value: cst.BaseExpression | None, path: tuple[int, ...]) -> cst.BaseExpression | None:
+    """The expression that an unpacking gives a name: `[]` to `a` in `a, b = [], {}`; None where it is not written."""
+    if value is None:
+        return None
+    found, rest = written_out(value, path)
+    return None if rest else found
+
+
+def dotted(node: cst.CSTNode | None) -> str:
+    """`a.b.c` for a chain of names and attributes, else an empty string."""
+    parts: list[str] = []
+    while isinstance(node, cst.Attribute):
+        parts.append(node.attr.value)
+        node = node.value
+    if not isinstance(node, cst.Name):
+        return ""
+    parts.append(node.value)
+    return ".".join(reversed(parts))
+
+
+def _imports(statement: cst.Import | cst.LazyImport, scope: Scope) -> Iterable[Binding]:
+    for alias in statement.names:
+        full = dotted(alias.name)
+        if alias.asname is not None and isinstance(alias.asname.name, cst.Name):
+            yield Binding(alias.asname.name.value, Kind.IMPORT, statement, scope, imported=full)
+        else:
+            # `import a.b.c` binds `a`; that `a.b.c` is loaded as well matters to nobody here.
+            yield Binding(full.partition(".")[0], Kind.IMPORT, statement, scope, imported=full.partition(".")[0])
+
+
+def _from_imports(statement: cst.ImportFrom | cst.LazyImportFrom, scope: Scope) -> Iterable[Binding]:
+    source = dotted(statement.module)
+    level = len(statement.relative)
+    if isinstance(statement.names, cst.ImportStar):
+        yield Binding("*", Kind.IMPORT, statement, scope, imported=source, level=level, member="*")
+        return
+    for alias in statement.names:
+        member = dotted(alias.name)
+        name = member
+        if alias.asname is not None and isinstance(alias.asname.name, cst.Name):
+            name = alias.asname.name.value
+        yield Binding(name, Kind.IMPORT, statement, scope, imported=source, level=level, member=member)
+
+
+def _bound_by_global_statements(root: Scope) -> Iterable[Binding]:
+    """What functions bind at module level through `global`."""
+    for scope in root.descend():
+        if scope is root or not scope.own(cst.Global):
+            continue
+        names = {item.name.value for statement in scope.own(cst.Global) for item in statement.names}
+        for binding in _statements(scope):
+            if binding.name in names:
+                yield binding
+
+
+def resolve(name: cst.Name, tree: Tree) -> list[Binding]:
+    """The bindings that a name can have where it stands, in document order; empty for builtins and unknown names.
+
+    They do not depend on the call that is looked at, so each name is looked up once.
+    """
+    return tree.once(("resolved", id(name)), lambda: _look_up(name, tree))
+
+
+def _look_up(name: cst.Name, tree: Tree) -> list[Binding]:
+    scope: Scope | None = tree.scope_of(name)
+    inside = True
+    while scope is not None:
+        is_class = isinstance(scope.node, cst.ClassDef)
+        # A class body is seen by its own statements only, not by its methods.
+        if inside or not is_class:
+            candidates = bindings_of(scope).get(name.value)
+            if candidates:
+                if len(candidates) == 1 and not is_class:
+                    return candidates  # the usual case: where it is bound once, it has that value or none
+                if not inside:
+                    return candidates
+                reached = reaching(name, candidates, tree, keep=True)
+                # A class body falls back to the outer scope; elsewhere a name bound only later stays itself.
+                if reached or not is_class:
+                    return reached
+        if not is_class and not isinstance(scope.node, COMPREHENSIONS):
+            inside = False
+        scope = scope.parent
+    return []
+
+
+def star_imports(scope: Scope) -> list[Binding]:
+    """The `from x import *` statements of a module."""
+    while scope.parent is not None:
+        scope = scope.parent
+    return bindings_of(scope).get("*", [])

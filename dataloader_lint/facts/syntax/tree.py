@@ -1,0 +1,381 @@
+"""A fast walk of a LibCST module: nodes in document order, parents, scopes.
+
+LibCST's visitors and metadata providers cost more than parsing does, so one hand-written walk over the fields that
+carry meaning replaces them (DESIGN, decision 2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import libcst as cst
+
+if TYPE_CHECKING:
+    from dataloader_lint.facts.syntax.module import ModuleFacts
+    from dataloader_lint.facts.syntax.names import Binding
+
+Node = cst.CSTNode
+N = TypeVar("N", bound=cst.CSTNode)
+T = TypeVar("T")
+
+Function = cst.FunctionDef | cst.Lambda
+Block = cst.Module | cst.IndentedBlock | cst.SimpleStatementSuite | cst.SimpleStatementLine
+COMPREHENSIONS = (cst.ListComp, cst.SetComp, cst.DictComp, cst.GeneratorExp)
+LOOPS = (cst.For, cst.While)
+
+# What the walk goes into, in the order in which the source stands. A type that is not named here has no child that
+# carries meaning. Scope nodes are handled in `_scope_children`.
+_CHILDREN: dict[type[Node], tuple[str, ...]] = {
+    cst.AnnAssign: ("target", "annotation", "value"),
+    cst.Annotation: ("annotation",),
+    cst.Arg: ("value",),
+    cst.Assert: ("test", "msg"),
+    cst.Assign: ("targets", "value"),
+    cst.AssignTarget: ("target",),
+    cst.Attribute: ("value",),
+    cst.AugAssign: ("target", "value"),
+    cst.Await: ("expression",),
+    cst.BinaryOperation: ("left", "right"),
+    cst.BooleanOperation: ("left", "right"),
+    cst.Call: ("func", "args"),
+    cst.CompFor: ("target", "iter", "ifs", "inner_for_in"),
+    cst.CompIf: ("test",),
+    cst.Comparison: ("left", "comparisons"),
+    cst.ComparisonTarget: ("comparator",),
+    cst.ConcatenatedString: ("left", "right"),
+    cst.Decorator: ("decorator",),
+    cst.Del: ("target",),
+    cst.Dict: ("elements",),
+    cst.DictElement: ("key", "value"),
+    cst.Element: ("value",),
+    cst.Else: ("body",),
+    cst.ExceptHandler: ("type", "name", "body"),
+    cst.ExceptStarHandler: ("type", "name", "body"),
+    cst.Expr: ("value",),
+    cst.Finally: ("body",),
+    cst.For: ("target", "iter", "body", "orelse"),
+    cst.FormattedString: ("parts",),
+    cst.FormattedStringExpression: ("expression",),
+    cst.From: ("item",),
+    cst.If: ("test", "body", "orelse"),
+    cst.IfExp: ("body", "test", "orelse"),
+    cst.IndentedBlock: ("body",),
+    cst.Index: ("value",),
+    cst.List: ("elements",),
+    cst.Match: ("subject", "cases"),
+    cst.MatchAs: ("pattern",),
+    cst.MatchCase: ("pattern", "guard", "body"),
+    cst.MatchList: ("patterns",),
+    cst.MatchOr: ("patterns",),
+    cst.MatchOrElement: ("pattern",),
+    cst.MatchSequenceElement: ("value",),
+    cst.MatchTuple: ("patterns",),
+    cst.Module: ("body",),
+    cst.NamedExpr: ("target", "value"),
+    cst.Param: ("annotation", "default"),
+    cst.Raise: ("exc", "cause"),
+    cst.Return: ("value",),
+    cst.Set: ("elements",),
+    cst.SimpleStatementLine: ("body",),
+    cst.SimpleStatementSuite: ("body",),
+    cst.Slice: ("lower", "upper", "step"),
+    cst.StarredDictElement: ("value",),
+    cst.StarredElement: ("value",),
+    cst.Subscript: ("value", "slice"),
+    cst.SubscriptElement: ("slice",),
+    cst.TemplatedString: ("parts",),
+    cst.TemplatedStringExpression: ("expression",),
+    cst.Try: ("body", "handlers", "orelse", "finalbody"),
+    cst.TryStar: ("body", "handlers", "orelse", "finalbody"),
+    cst.Tuple: ("elements",),
+    cst.UnaryOperation: ("expression",),
+    cst.While: ("test", "body", "orelse"),
+    cst.With: ("items", "body"),
+    cst.WithItem: ("item", "asname"),
+    cst.Yield: ("value",),
+}
+
+# Kept by scope, for the floors above to ask for by type.
+_KEPT = frozenset(
+    {
+        cst.AnnAssign,
+        cst.Assert,
+        cst.Assign,
+        cst.Attribute,
+        cst.AugAssign,
+        cst.Call,
+        cst.ClassDef,
+        cst.CompFor,
+        cst.Del,
+        cst.ExceptHandler,
+        cst.For,
+        cst.FunctionDef,
+        cst.Global,
+        cst.If,
+        cst.IfExp,
+        cst.Import,
+        cst.ImportFrom,
+        cst.Lambda,
+        cst.LazyImport,
+        cst.LazyImportFrom,
+        cst.MatchAs,
+        cst.MatchStar,
+        cst.NamedExpr,
+        cst.Nonlocal,
+        cst.Raise,
+        cst.Return,
+        cst.Subscript,
+        cst.While,
+        cst.With,
+        cst.Yield,
+    }
+)
+
+
+class Scope:
+    """A module, class, function, lambda or comprehension, with the nodes that belong to it and to no inner scope."""
+
+    __slots__ = ("bindings", "by_type", "inner", "module", "node", "parent")
+
+    def __init__(self, node: Node, parent: Scope | None) -> None:
+        self.node = node
+        self.parent = parent
+        self.inner: list[Scope] = []
+        self.by_type: dict[type[Node], list[Node]] = {}
+        self.bindings: dict[str, list[Binding]] | None = None  # built by names.py when first asked for
+        self.module: ModuleFacts = parent.module if parent is not None else None  # type: ignore[assignment]
+        if parent is not None:
+            parent.inner.append(self)
+
+    def __repr__(self) -> str:
+        name = getattr(self.node, "name", None)
+        return f"Scope({type(self.node).__name__} {name.value if isinstance(name, cst.Name) else ''})"
+
+    def own(self, kind: type[N]) -> list[N]:
+        """The nodes of one type that stand in this scope itself, in document order."""
+        return self.by_type.get(kind, [])  # type: ignore[return-value]
+
+    def within(self, kind: type[N]) -> Iterator[N]:
+        """The nodes of one type in this scope and its comprehensions and lambdas, not in inner functions or classes."""
+        yield from self.own(kind)
+        for scope in self.inner:
+            if not isinstance(scope.node, cst.FunctionDef | cst.ClassDef):
+                yield from scope.within(kind)
+
+    def descend(self) -> Iterator[Scope]:
+        """This scope and all scopes in it."""
+        yield self
+        for scope in self.inner:
+            yield from scope.descend()
+
+    @property
+    def is_function(self) -> bool:
+        return isinstance(self.node, cst.FunctionDef | cst.Lambda)
+
+    @property
+    def function(self) -> Scope | None:
+        """The nearest scope from here outwards that is a function or lambda; None at class or module level."""
+        scope: Scope | None = self
+        while scope is not None and not scope.is_function:
+            if isinstance(scope.node, cst.ClassDef | cst.Module):
+                return None
+            scope = scope.parent
+        return scope
+
+
+class Tree:
+    """A walked module. Nodes are told apart by identity: LibCST's own hash is a slow Python function.
+
+    `module` is the tree of `text`; it may be a bare one, which has nothing that only says how the text is laid out.
+    Whoever needs that asks `layout` for it.
+    """
+
+    __slots__ = ("_index", "_known", "_nodes", "_parents", "_scopes", "inner_scope", "module", "root", "text")
+
+    def __init__(self, module: cst.Module, text: str) -> None:
+        self.module = module
+        self.text = text
+        self._index: dict[int, int] = {}
+        self._nodes: list[Node] = []
+        self._parents: list[int] = []
+        self._scopes: list[Scope] = []
+        self._known: dict[tuple[str, int], Any] = {}
+        self.inner_scope: dict[int, Scope] = {}
+        self.root = Scope(module, None)
+        self._walk()
+
+    def _walk(self) -> None:
+        index, nodes, parents, scopes = self._index, self._nodes, self._parents, self._scopes
+        children, kept = _CHILDREN, _KEPT
+        self.inner_scope[id(self.module)] = self.root
+        stack: list[tuple[Node, int, Scope]] = [(self.module, -1, self.root)]
+        pop, push = stack.pop, stack.append
+        while stack:
+            node, parent, scope = pop()
+            number = len(nodes)
+            index[id(node)] = number
+            nodes.append(node)
+            parents.append(parent)
+            scopes.append(scope)
+            kind = type(node)
+            if kind in kept:
+                found = scope.by_type.get(kind)
+                if found is None:
+                    scope.by_type[kind] = [node]
+                else:
+                    found.append(node)
+            fields = children.get(kind)
+            if fields is None:
+                if kind in _SCOPES:
+                    self._open_scope(node, number, scope, stack)
+                continue
+            for name in reversed(fields):
+                child = getattr(node, name)
+                if child is None:
+                    continue
+                sort = type(child)
+                if sort is list or sort is tuple:
+                    for item in reversed(child):
+                        push((item, number, scope))
+                elif sort is not str and sort is not cst.MaybeSentinel:
+                    push((child, number, scope))
+
+    def _open_scope(self, node: Node, number: int, scope: Scope, stack: list[tuple[Node, int, Scope]]) -> None:
+        """Push the children of a node that opens a scope; defaults, decorators and bases belong to the outer one."""
+        inner = Scope(node, scope)
+        self.inner_scope[id(node)] = inner
+        outside: list[Node] = []
+        inside: list[Node] = []
+        if isinstance(node, cst.FunctionDef | cst.Lambda):
+            if isinstance(node, cst.FunctionDef):
+                outside.extend(node.decorators)
+                if node.returns is not None:
+                    outside.append(node.returns)
+            outside.extend(parameters(node))
+            inside.append(node.body)
+        elif isinstance(node, cst.ClassDef):
+            outside.extend((*node.decorators, *node.bases, *node.keywords))
+            inside.append(node.body)
+        elif isinstance(node, cst.DictComp):
+            inside.extend((node.for_in, node.key, node.value))
+        else:
+            assert isinstance(node, cst.ListComp | cst.SetComp | cst.GeneratorExp)
+            inside.extend((node.for_in, node.elt))
+        stack.extend((child, number, inner) for child in reversed(inside))
+        stack.extend((child, number, scope) for child in reversed(outside))
+
+    def __contains__(self, node: Node) -> bool:
+        return id(node) in self._index
+
+    def order(self, node: Node) -> int:
+        """Where the node stands in the document; only comparisons mean something."""
+        return self._index[id(node)]
+
+    def parent(self, node: Node) -> Node | None:
+        """The nearest node around this one; None for the module."""
+        number = self._parents[self._index[id(node)]]
+        return self._nodes[number] if number >= 0 else None
+
+    def ancestors(self, node: Node) -> Iterator[Node]:
+        """The nodes around this one, from the inside out."""
+        number = self._parents[self._index[id(node)]]
+        while number >= 0:
+            yield self._nodes[number]
+            number = self._parents[number]
+
+    def scope_of(self, node: Node) -> Scope:
+        """The scope in which the node stands; for a node that opens one, the scope around it."""
+        return self._scopes[self._index[id(node)]]
+
+    def statement_of(self, node: Node) -> Node:
+        """The statement (simple line or compound) that holds the node; the node itself if it is one."""
+        if isinstance(node, cst.BaseCompoundStatement | cst.SimpleStatementLine | cst.Module):
+            return node
+        for above in self.ancestors(node):
+            if isinstance(above, cst.BaseCompoundStatement | cst.SimpleStatementLine):
+                return above
+        return node
+
+    def walk(self, node: Node) -> Iterator[Node]:
+        """The node and all below it, in document order, into inner scopes too."""
+        nodes, parents = self._nodes, self._parents
+        first = self._index[id(node)]
+        yield node
+        for number in range(first + 1, len(nodes)):
+            if parents[number] < first:  # it is below something that stands around the node
+                break
+            yield nodes[number]
+
+    def once(self, key: tuple[str, int], work_out: Callable[[], T]) -> T:
+        """What `work_out` gives, kept under a name and the `id` of something that lives as long as this tree."""
+        if key not in self._known:
+            self._known[key] = work_out()
+        found: T = self._known[key]
+        return found
+
+    def backwards(self, block: Block, child: Node) -> Iterator[Node]:
+        """The statements of a block that stand before one of them, the last one first."""
+        places = self.once(("places", id(block)), lambda: {id(each): place for place, each in enumerate(block.body)})
+        for place in range(places.get(id(child), len(places)) - 1, -1, -1):
+            yield block.body[place]
+
+    def find(self, node: Node, kind: type[N]) -> Iterator[N]:
+        """The nodes of one type at or below a node."""
+        for found in self.walk(node):
+            if isinstance(found, kind):
+                yield found
+
+    def words(self, node: Node) -> str:
+        """The names, keywords and texts in an expression, in document order, a space between them."""
+        return " ".join(word for each in self.walk(node) if (word := _word(each)))
+
+    def spelling(self, node: Node) -> tuple[object, ...]:
+        """What is the same for two expressions that differ in their layout only."""
+        depths = {id(node): 0}
+        found: list[object] = []
+        for each in self.walk(node):
+            depth = depths[id(each)] = depths[id(self.parent(each))] + 1 if each is not node else 0
+            found.append((depth, type(each), type(getattr(each, "operator", None)), _word(each)))
+        return tuple(found)
+
+
+_SCOPES = frozenset({cst.FunctionDef, cst.Lambda, cst.ClassDef, *COMPREHENSIONS})
+
+
+def _word(node: Node) -> str:
+    """What a node itself says: its name, its text or its keyword."""
+    if isinstance(node, cst.Attribute):
+        return node.attr.value
+    if isinstance(node, cst.Arg):
+        return node.star + (node.keyword.value if node.keyword is not None else "")
+    if isinstance(node, cst.Param):
+        return node.name.value
+    value = getattr(node, "value", "")
+    return value if isinstance(value, str) else ""
+
+
+def parameters(node: Function) -> list[cst.Param]:
+    """All parameters in the order in which they are written, `*args` and `**kwargs` among them."""
+    params = node.params
+    starred = [params.star_arg] if isinstance(params.star_arg, cst.Param) else []
+    keywords = [params.star_kwarg] if params.star_kwarg is not None else []
+    return [*params.posonly_params, *params.params, *starred, *params.kwonly_params, *keywords]
+
+
+def keyword_of(call: cst.Call, name: str) -> cst.BaseExpression | None:
+    """What a call passes by a name."""
+    return next((arg.value for arg in call.args if arg.keyword is not None and arg.keyword.value == name), None)
+
+
+def positional_of(call: cst.Call) -> list[cst.BaseExpression]:
+    """What a call passes by place."""
+    return [arg.value for arg in call.args if arg.keyword is None and not arg.star]
+
+
+def function_scope(scope: Scope) -> Scope:
+    """The scope whose frame an expression is evaluated in: comprehensions share that of the function around them."""
+    while not isinstance(scope.node, cst.FunctionDef | cst.Lambda | cst.ClassDef | cst.Module):
+        assert scope.parent is not None
+        scope = scope.parent
+    return scope

@@ -1,0 +1,265 @@
+"""OpenCV in worker code: who calls it there, and whether something limits its threads."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import libcst as cst
+
+from dataloader_lint.facts.evaluation.branches import is_reached
+from dataloader_lint.facts.evaluation.loader_calls import Loader
+from dataloader_lint.facts.evaluation.values import Evaluator
+from dataloader_lint.facts.project.imports import Imports
+from dataloader_lint.facts.project.scripts import is_test
+from dataloader_lint.facts.syntax.module import ModuleFacts
+from dataloader_lint.facts.syntax.names import Binding, Kind, bindings_of, dotted, resolve
+from dataloader_lint.facts.workers.worker_code import WorkerFunction
+from dataloader_lint.facts.workers.workers import Workers
+
+LIMIT = "setNumThreads"
+# What only looks at or sets something up, or serves windows.
+_NO_WORK = frozenset(
+    {
+        "destroyAllWindows",
+        "error",
+        "getBuildInformation",
+        "getNumThreads",
+        "getThreadNum",
+        "haveImageReader",
+        "imshow",
+        "namedWindow",
+        "setRNGSeed",
+        "setUseOptimized",
+        "useOptimized",
+        "waitKey",
+    }
+)
+# Measured under 4.11 and 5.0, with four threads allowed, to keep to the calling one. These reckon with some points:
+_POINTS = frozenset(
+    {
+        "Rodrigues",
+        "approxPolyDP",
+        "arcLength",
+        "boundingRect",
+        "boxPoints",
+        "contourArea",
+        "convexHull",
+        "fitEllipse",
+        "getAffineTransform",
+        "getOptimalNewCameraMatrix",
+        "getPerspectiveTransform",
+        "getRotationMatrix2D",
+        "getStructuringElement",
+        "invertAffineTransform",
+        "isContourConvex",
+        "minAreaRect",
+        "minEnclosingCircle",
+        "perspectiveTransform",
+        "pointPolygonTest",
+        "projectPoints",
+        "solvePnP",
+    }
+)
+# And these go through whole images, so that the name of another call says more where there is one.
+_ONE_THREAD = frozenset(
+    {
+        "absdiff",
+        "add",
+        "addWeighted",
+        "bitwise_and",
+        "blur",
+        "circle",
+        "convertScaleAbs",
+        "copyMakeBorder",
+        "distanceTransform",
+        "drawContours",
+        "ellipse",
+        "fillPoly",
+        "flip",
+        "imdecode",
+        "imencode",
+        "imread",
+        "imwrite",
+        "inRange",
+        "line",
+        "medianBlur",
+        "merge",
+        "multiply",
+        "normalize",
+        "polylines",
+        "putText",
+        "rectangle",
+        "rotate",
+        "split",
+        "subtract",
+        "transpose",
+    }
+)
+_NO_WORK_PARTS = ("cv2.ocl.", "cv2.utils.")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WorkerCall:
+    """A call of a cv2 function in worker code, and the import that brings cv2 there."""
+
+    function: WorkerFunction
+    name: str
+    binding: Binding  # what the import binds
+
+    @property
+    def import_node(self) -> cst.CSTNode:
+        return self.binding.node
+
+    @property
+    def starts_threads(self) -> bool:
+        """Whether it is not known to keep to the calling thread."""
+        return _starts_threads(self.name)
+
+    @property
+    def is_lazy(self) -> bool:
+        """Whether the import waits for the first use, which a call behind it would be."""
+        return isinstance(self.import_node, cst.LazyImport | cst.LazyImportFrom)
+
+
+class OpenCV:
+    """Answers for all modules of a session."""
+
+    def __init__(self, workers: Workers) -> None:
+        self.workers = workers
+        self.ev: Evaluator = workers.ev
+        self.project = workers.ev.project
+        self._imports = Imports(self.project)
+        self._limits: dict[str, list[ModuleFacts]] = {}
+
+    def calls_without_limit(self, module: ModuleFacts) -> Iterator[WorkerCall]:
+        """The cv2 calls of a module that workers run while nothing on the way there calls `cv2.setNumThreads`."""
+        imports = _imports(module)
+        callers = _callers(module, {binding.name for binding in imports}) if imports else set()
+        if not callers or module.calls_named(LIMIT):
+            return
+        names = self.workers.names_that_use(module, callers)
+        for function in self.workers.functions_inside(module, names):
+            found = [
+                (call, name)
+                for call, name in function.library_calls
+                if _works(name) and is_reached(self.ev, call, function.frame)
+            ]
+            if found and not self._has_limit(function):
+                call, name = next((each for each in found if _starts_threads(each[1])), found[0])
+                yield WorkerCall(function, name, _import_of(call, module, imports))
+
+    def is_surely_in_workers(self, module: ModuleFacts) -> bool:
+        """Whether the loaders in sight of a module's cv2 calls are known to have workers: one surely, none without."""
+        answers = {loader.has_workers for loader in self._loaders_around(module)}
+        return True in answers and False not in answers
+
+    def is_in_one_worker(self, module: ModuleFacts) -> bool:
+        """Whether all loaders in sight of a module's cv2 calls have a single worker, or none, as it is written there.
+
+        Then no two workers are in each other's way. What tests do without them says nothing about others.
+        """
+        numbers = [
+            known.value if (known := each.known("num_workers")) is not None and not known.default else None
+            for each in self._loaders_around(module)
+            if each.is_passed("num_workers") is not False and (is_test(module) or not is_test(each.frame.scope.module))
+        ]
+        return bool(numbers) and all(isinstance(number, int) and number <= 1 for number in numbers)
+
+    def _loaders_around(self, module: ModuleFacts) -> list[Loader]:
+        return [loader for each in (module, *self._users(module)) for loader in self.workers.loaders(each)]
+
+    def _users(self, module: ModuleFacts) -> Iterator[ModuleFacts]:
+        """The modules that may make loaders and can get at the cv2 calls of a module."""
+        names = self.workers.names_that_use(module, _callers(module, {each.name for each in _imports(module)}))
+        return self.workers.users(module, names)
+
+    def imports_without_limit(self, module: ModuleFacts) -> list[cst.CSTNode]:
+        """The imports of cv2 in a module with a Dataset or a loader that nothing around it limits, called or not."""
+        imports = _imports(module)
+        if not imports or module.calls_named(LIMIT):
+            return []
+        if not self.workers.loaders(module) and not self.workers.datasets(module):
+            return []
+        limits = self._limits_around(module)
+        if self._imports.reaches([module], {each.path for each in limits}):
+            return []
+        if any(self._imports.reaches([each], {module.path}) for each in limits):
+            return []
+        return list({id(each.node): each.node for each in imports}.values())
+
+    def _has_limit(self, function: WorkerFunction) -> bool:
+        """Whether a module that calls `cv2.setNumThreads` is loaded by the modules on the way, or loads one of them.
+
+        So it is where what makes the loaders loads it: that runs in the parent of forked workers, and in spawned ones.
+        """
+        limits = self._limits_around(function.module)
+        if not limits:
+            return False
+        path = list({each.module.path: each.module for each in function.path}.values())
+        paths = {each.path for each in limits}
+        if self._imports.reaches(path, paths):
+            return True
+        if any(self._imports.reaches([each], paths) for each in self._users(function.module)):
+            return True
+        return any(self._imports.reaches([each], {one.path for one in path}) for each in limits)
+
+    def _limits_around(self, module: ModuleFacts) -> list[ModuleFacts]:
+        root = self.project.root_of(os.path.dirname(module.path))
+        if root not in self._limits:
+            self._limits[root] = [each for each in self.project.modules_with(module, LIMIT) if each.calls_named(LIMIT)]
+        return self._limits[root]
+
+
+def _works(name: str) -> bool:
+    is_work = name.startswith("cv2.") and not name.startswith(_NO_WORK_PARTS)
+    return is_work and name[4:] not in _NO_WORK and name[4:] not in _POINTS
+
+
+def _starts_threads(name: str) -> bool:
+    return name[4:] not in _ONE_THREAD
+
+
+def _is_for_types(node: cst.CSTNode, module: ModuleFacts) -> bool:
+    """Whether only type checkers see an import."""
+    return any(
+        isinstance(above, cst.If) and dotted(above.test).rpartition(".")[2] == "TYPE_CHECKING"
+        for above in module.tree.ancestors(node)
+    )
+
+
+def _callers(module: ModuleFacts, names: set[str]) -> set[str]:
+    """The functions and classes at the top of a module in which cv2, under one of its names, is called."""
+    found = set()
+    for scope in module.root.inner:
+        if isinstance(scope.node, cst.FunctionDef | cst.ClassDef) and any(
+            dotted(call.func).partition(".")[0] in names for inner in scope.descend() for call in inner.own(cst.Call)
+        ):
+            found.add(scope.node.name.value)
+    return found
+
+
+def _import_of(call: cst.Call, module: ModuleFacts, imports: list[Binding]) -> Binding:
+    """The import that a call gets cv2 from; the module's first where it comes some other way."""
+    root = call.func
+    while isinstance(root, cst.Attribute):
+        root = root.value
+    bound = resolve(root, module.tree) if isinstance(root, cst.Name) else []
+    return next((each for each in imports if each in bound), imports[0])
+
+
+def _imports(module: ModuleFacts) -> list[Binding]:
+    """What the module's imports of cv2 bind, in document order."""
+    found = [
+        binding
+        for scope in module.root.descend()
+        if any(scope.own(kind) for kind in (cst.Import, cst.ImportFrom, cst.LazyImport, cst.LazyImportFrom))
+        for bindings in bindings_of(scope).values()
+        for binding in bindings
+        if binding.kind is Kind.IMPORT
+        and not binding.level
+        and binding.imported.partition(".")[0] == "cv2"
+        and not _is_for_types(binding.node, module)
+    ]
+    return sorted(found, key=lambda binding: module.tree.order(binding.node))

@@ -1,0 +1,361 @@
+"""Limits on threads: those set in worker code, and those that the environment names too late."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import libcst as cst
+
+from dataloader_lint.facts.evaluation.branches import is_reached
+from dataloader_lint.facts.evaluation.values import (
+    Class,
+    Const,
+    Evaluator,
+    Frame,
+    Function,
+    Library,
+    Made,
+    Method,
+    Values,
+    constant,
+)
+from dataloader_lint.facts.processes.start_methods import start_methods
+from dataloader_lint.facts.syntax.flow import reaching
+from dataloader_lint.facts.syntax.guards import is_guarded
+from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
+from dataloader_lint.facts.syntax.names import Binding, Kind, bindings_of, dotted
+from dataloader_lint.facts.syntax.tree import Node, Scope, function_scope
+from dataloader_lint.facts.workers.reach import Reach
+from dataloader_lint.facts.workers.worker_code import WorkerFunction
+
+_LIMIT = "set_num_threads"
+# Who reads a variable, and when: torch and numpy as they are loaded, numexpr likewise, which pandas loads.
+_READERS = {
+    "OMP_NUM_THREADS": ("torch", "numpy"),
+    "MKL_NUM_THREADS": ("torch", "numpy"),
+    "OPENBLAS_NUM_THREADS": ("numpy", "torch"),
+    "NUMEXPR_NUM_THREADS": ("numexpr", "pandas"),
+}
+_STARTERS = (
+    "subprocess.",
+    "os.exec",
+    "os.spawn",
+    "os.posix_spawn",
+    "os.system",
+    "os.popen",
+    "torch.distributed.run.",
+    "torch.distributed.launch",
+    "torch.distributed.launcher.",
+    "torch.distributed.elastic.",
+)
+# Processes that are not forked load the libraries anew, and these read the environment that they find then.
+_FRESH = ("spawn", "forkserver")
+_SPAWNERS = frozenset({"torch.multiprocessing.spawn", "torch.multiprocessing.start_processes"})
+_PROCESSES = ("Pool", "Process", "ProcessPoolExecutor")
+_PROCESS_PACKAGES = ("concurrent.futures", "multiprocessing", "torch.multiprocessing")
+_CONTEXTS = frozenset({"multiprocessing.get_context", "torch.multiprocessing.get_context"})
+_MAX_DEPTH = 4
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ThreadCall:
+    """A call of `torch.set_num_threads` in worker code."""
+
+    call: cst.Call
+    function: WorkerFunction
+    number: int | None  # where it is known
+
+
+def limits_in_workers(reach: Reach, module: ModuleFacts) -> Iterator[ThreadCall]:
+    """The calls of `torch.set_num_threads` in a module that forked workers run, each once."""
+    calls = module.calls_named(_LIMIT)
+    tops = {_top_name(module, call) for call in calls} - {""}
+    if not tops:
+        return
+    workers = reach.workers
+    seen: set[int] = set()
+    for function in workers.functions_inside(module, workers.names_that_use(module, tops)):
+        for call, name in function.library_calls:
+            if name != f"torch.{_LIMIT}" or id(call) in seen or not _is_forked(reach, function):
+                continue
+            if is_reached(workers.ev, call, function.frame):
+                seen.add(id(call))
+                found = workers.ev.values(call.args[0].value, function.frame) if call.args else ()
+                yield ThreadCall(call, function, _number(found))
+
+
+def _top_name(module: ModuleFacts, node: Node) -> str:
+    """The function or class at the top of the module in which a node stands; empty for other places."""
+    scope: Scope | None = module.tree.scope_of(node)
+    while scope is not None and scope.parent is not None and scope.parent.parent is not None:
+        scope = scope.parent
+    top = scope.node if scope is not None else None
+    return top.name.value if isinstance(top, cst.FunctionDef | cst.ClassDef) else ""
+
+
+def _number(found: Values) -> int | None:
+    numbers = {each.value if isinstance(each, Const) else None for each in found}
+    number = numbers.pop() if len(numbers) == 1 else None
+    return number if isinstance(number, int) else None
+
+
+def _is_forked(reach: Reach, function: WorkerFunction) -> bool:
+    """Whether workers that run the function may be forked, as far as the loaders in sight say."""
+    receiver = function.path[0].frame.receiver
+    klass = receiver.by if isinstance(receiver, Made) else None
+    if not isinstance(klass, Class) or not reach.workers.is_dataset(klass):
+        return True
+    loaders = reach.loaders_of(klass)
+    spawned = [loader.has_workers is False or loader.start_method in ("spawn", "forkserver") for loader in loaders]
+    return not spawned or not all(spawned)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LateLimit:
+    """A statement that sets a limit in the environment after the library that reads it was imported."""
+
+    node: Node
+    variable: str
+    library: str
+    import_node: Node
+    is_movable: bool  # a constant, at module level, and `os` is there before the library
+
+    @property
+    def statement(self) -> Node:
+        """The assignment itself, without the rest of its line."""
+        assert isinstance(self.node, cst.SimpleStatementLine)
+        return self.node.body[0]
+
+
+def late_limits(ev: Evaluator, module: ModuleFacts) -> Iterator[LateLimit]:
+    """What a module sets too late for itself, in document order."""
+    places = sorted(_settings(ev, module), key=lambda place: module.tree.order(place[0]))
+    if not places:
+        return
+    imports = [each for found in bindings_of(module.root).values() for each in found if each.kind is Kind.IMPORT]
+    direct = {id(module.tree.scope_of(call)) for call in module.calls_named(_LIMIT)}
+    late = [
+        (node, variable, binding)
+        for node, variables in places
+        if id(module.tree.scope_of(node)) not in direct  # limits this process by itself: the variable is for others
+        for variable in variables
+        if (binding := _reader(module, imports, node, variable)) is not None
+    ]
+    if not late or _starts_programs(ev, module):
+        return
+    done: set[int] = set()
+    for node, variable, binding in late:
+        if id(node) in done:
+            continue
+        done.add(id(node))
+        if not _starts_fresh_processes(ev, node, module):  # for these it would be in time
+            line = module.tree.statement_of(node)
+            movable = _is_movable(ev, module, node, line, binding)
+            yield LateLimit(line, variable, _package(binding), binding.node, movable)
+
+
+def _is_movable(ev: Evaluator, module: ModuleFacts, node: Node, line: Node, reader: Binding) -> bool:
+    tree = module.tree
+    if not isinstance(node, cst.Assign) or not isinstance(node.value, cst.SimpleString) or len(node.targets) > 1:
+        return False
+    if not isinstance(line, cst.SimpleStatementLine) or len(line.body) > 1:
+        return False
+    if any(isinstance(above, cst.FunctionDef | cst.ClassDef | cst.For | cst.While) for above in tree.ancestors(line)):
+        return False
+    target = cst.ensure_type(node.targets[0].target, cst.Subscript)
+    index = target.slice[0].slice
+    if not isinstance(index, cst.Index) or not isinstance(index.value, cst.SimpleString):
+        return False
+    root = dotted(target.value).partition(".")[0]
+    brought = bindings_of(module.root).get(root, [])
+    return any(tree.order(each.node) < tree.order(reader.node) for each in brought if each.kind is Kind.IMPORT)
+
+
+def _settings(ev: Evaluator, module: ModuleFacts) -> Iterator[tuple[Node, list[str]]]:
+    for scope in module.root.descend():
+        for assign in scope.own(cst.Assign):
+            for each in assign.targets:
+                target = each.target
+                if isinstance(target, cst.Subscript) and _is_environment(ev, target.value, scope):
+                    index = target.slice[0].slice
+                    if isinstance(index, cst.Index):
+                        yield assign, _variables(ev, index.value, scope)
+        for call in scope.own(cst.Call):
+            if isinstance(call.func, cst.Attribute) and call.func.attr.value in ("setdefault", "update") and call.args:
+                if not _is_environment(ev, call.func.value, scope):
+                    continue
+                first = call.args[0]
+                if call.func.attr.value == "setdefault":
+                    yield call, _variables(ev, first.value, scope)
+                else:
+                    names = [arg.keyword.value for arg in call.args if arg.keyword is not None]
+                    if isinstance(first.value, cst.Dict):
+                        for element in first.value.elements:
+                            if isinstance(element, cst.DictElement):
+                                names += _variables(ev, element.key, scope)
+                    yield call, [name for name in names if name in _READERS]
+
+
+def _is_environment(ev: Evaluator, node: cst.BaseExpression, scope: Scope) -> bool:
+    if not dotted(node).endswith("environ"):
+        return False
+    return any(isinstance(each, Library) and each.name == "os.environ" for each in ev.values(node, ev.frame_of(scope)))
+
+
+def _variables(ev: Evaluator, node: cst.BaseExpression, scope: Scope) -> list[str]:
+    found = ev.values(node, ev.frame_of(scope))
+    if not all(isinstance(each, Const) for each in found):
+        return []
+    return [str(each.value) for each in found if isinstance(each, Const) and each.value in _READERS]
+
+
+def _starts_programs(ev: Evaluator, module: ModuleFacts) -> bool:
+    """Whether the module starts other programs, for which it may set the environment."""
+    return any(
+        isinstance(each, Library) and each.name.startswith(_STARTERS)
+        for call in module.all_calls()
+        if dotted(call.func)
+        for each in ev.values(call.func, ev.frame_of(module.tree.scope_of(call)))
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Place:
+    node: Node
+
+
+def _starts_fresh_processes(ev: Evaluator, setting: Node, module: ModuleFacts) -> bool:
+    """Whether processes that load the libraries anew are started after a setting: there, or in what runs later."""
+    is_default = _spawns_by_default(ev, module)
+    places: list[tuple[Node, Scope]] = [(setting, function_scope(module.tree.scope_of(setting)))]
+    seen: set[int] = set()
+    for place, scope in places:
+        frame = ev.frame_of(scope)
+        with_options = not is_reached(ev, place, frame)  # what options bring about, they may bring about together
+        for call in scope.within(cst.Call):
+            if call is not place and reaching(call, [_Place(place)], scope.module.tree):
+                if _starts_fresh(ev, call, frame, is_default, 0, with_options):
+                    return True
+        if isinstance(scope.node, cst.Module):
+            # Of a script all that runs is in sight; a module's functions are there for others to call.
+            is_script = is_guarded(place, scope.module.tree)
+            if not is_script and any(_starts_later(ev, inner, is_default) for inner in scope.descend()):
+                return True
+        elif id(scope) not in seen and len(seen) < _MAX_DEPTH:
+            seen.add(id(scope))
+            places.extend((site, frame.scope) for site, frame, _ in ev.callers(scope))
+    return False
+
+
+def _starts_later(ev: Evaluator, scope: Scope, is_default: bool) -> bool:
+    """Whether a function starts such processes, and is called from elsewhere, or from where nobody sees."""
+    if not isinstance(scope.node, cst.FunctionDef):
+        return False
+    frame = ev.frame_of(scope)
+    if not any(_starts_fresh(ev, call, frame, is_default, _MAX_DEPTH) for call in scope.within(cst.Call)):
+        return False
+    scopes, seen = [scope], {id(scope)}
+    for each in scopes:
+        callers = {id(frame.scope): frame.scope for _, frame, _ in ev.callers(each)}
+        if not callers or any(caller.module is not scope.module for caller in callers.values()):
+            return True
+        scopes.extend(caller for key, caller in callers.items() if caller.is_function and key not in seen)
+        seen.update(callers)
+    return False
+
+
+def _starts_fresh(
+    ev: Evaluator, call: cst.Call, frame: Frame, is_default: bool, depth: int, with_options: bool = False
+) -> bool:
+    """Whether a call starts processes that are not forked, by itself or in functions of the project that it runs.
+
+    One that only an option brings about, as `if args.gpus > 1`, leaves the usual run as it is.
+    """
+    if not is_reached(ev, call, frame, with_options):
+        return False
+    name = last_name(call.func)
+    if name in _PROCESSES and isinstance(call.func, cst.Attribute):
+        methods = _methods(ev, ev.values(call.func.value, frame), is_default)
+        if methods:
+            return methods <= set(_FRESH)
+    for callee in ev.values(call.func, frame):
+        if isinstance(callee, Library):
+            if callee.name in _SPAWNERS:
+                return constant(_given(ev, call, frame, "start_method")) != Const("fork")
+            package = callee.name.rpartition(".")[0]
+            if callee.name.endswith(_PROCESSES) and package in _PROCESS_PACKAGES:
+                context = _given(ev, call, frame, "mp_context") or _given(ev, call, frame, "context")
+                is_default = is_default or _spawns_by_default(ev, frame.scope.module)
+                methods = _methods(ev, context, is_default)
+                return methods <= set(_FRESH) if methods else is_default
+        elif isinstance(callee, Function | Method) and depth < _MAX_DEPTH:
+            function = callee.function if isinstance(callee, Method) else callee
+            inner = ev.enter(function, call, frame, callee.receiver if isinstance(callee, Method) else None)
+            if any(_starts_fresh(ev, each, inner, is_default, depth + 1) for each in function.scope.within(cst.Call)):
+                return True
+    return False
+
+
+def _methods(ev: Evaluator, contexts: Values, is_default: bool) -> set[str]:
+    """The start methods of contexts that `get_context` gives, as far as they are known."""
+    found: set[str] = set()
+    for each in contexts:
+        if isinstance(each, Made) and each.library in _CONTEXTS and each.call is not None and each.frame is not None:
+            method = constant(_given(ev, each.call, each.frame, "method") or _first(ev, each.call, each.frame))
+            if method is not None and isinstance(method.value, str):
+                found.add(method.value)
+            elif not each.call.args:
+                found.add("spawn" if is_default else "fork")
+    return found
+
+
+def _first(ev: Evaluator, call: cst.Call, frame: Frame) -> Values:
+    return ev.values(call.args[0].value, frame) if call.args and call.args[0].keyword is None else ()
+
+
+def _given(ev: Evaluator, call: cst.Call, frame: Frame, name: str) -> Values:
+    given = next((arg.value for arg in call.args if arg.keyword is not None and arg.keyword.value == name), None)
+    return ev.values(given, frame) if given is not None else ()
+
+
+def _spawns_by_default(ev: Evaluator, module: ModuleFacts) -> bool:
+    return any(each.method in _FRESH for each in start_methods(ev, module))
+
+
+def _reader(module: ModuleFacts, imports: list[Binding], node: Node, variable: str) -> Binding | None:
+    """The import before a statement that has read the variable already."""
+    tree = module.tree
+    place: Node = node  # a function can run as soon as it is defined
+    for above in tree.ancestors(node):
+        if isinstance(above, cst.FunctionDef):
+            place = above
+    here = {id(above) for above in tree.ancestors(place)}
+    before = [
+        each
+        for each in imports
+        if tree.order(each.node) < tree.order(place)
+        and all(
+            isinstance(above, cst.Module | cst.IndentedBlock | cst.SimpleStatementLine | cst.Try) or id(above) in here
+            for above in tree.ancestors(each.node)
+        )
+    ]
+    # torch takes the number from the variable when it is loaded itself, be numpy there or not.
+    may_follow = any(_package(each) == "torch" for each in _all_imports(module)) or len(before) < len(imports)
+    for package in _READERS[variable]:
+        if package == "numpy" and variable in ("OMP_NUM_THREADS", "MKL_NUM_THREADS") and may_follow:
+            continue
+        found = [each for each in before if _package(each) == package]
+        if found:
+            return min(found, key=lambda each: tree.order(each.node))
+    return None
+
+
+def _all_imports(module: ModuleFacts) -> Iterator[Binding]:
+    for scope in module.root.descend():
+        for found in bindings_of(scope).values():
+            yield from (each for each in found if each.kind is Kind.IMPORT)
+
+
+def _package(binding: Binding) -> str:
+    return "" if binding.level else binding.imported.partition(".")[0]

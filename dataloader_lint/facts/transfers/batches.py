@@ -1,0 +1,368 @@
+"""Moves of things to a device: what is moved, which loaders' batches it comes from, where to, and whether it blocks.
+
+Everything here is asked of an evaluation that takes CUDA to be available: elsewhere no batch goes to a GPU.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+
+import libcst as cst
+
+from dataloader_lint.facts.evaluation import classes
+from dataloader_lint.facts.evaluation.branches import is_reached
+from dataloader_lint.facts.evaluation.loader_calls import Loader
+from dataloader_lint.facts.evaluation.parameters import arguments_of_callers
+from dataloader_lint.facts.evaluation.values import (
+    ABSENT,
+    NOTHING_KNOWN,
+    Const,
+    Element,
+    Evaluator,
+    Frame,
+    Library,
+    Made,
+    Typed,
+    Value,
+    Values,
+    constant,
+)
+from dataloader_lint.facts.libraries.catalogue import SAME_VALUE
+from dataloader_lint.facts.syntax.layout import code
+from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
+from dataloader_lint.facts.syntax.names import Binding, Kind, resolve
+from dataloader_lint.facts.syntax.tree import Scope, Tree, function_scope, keyword_of, positional_of
+from dataloader_lint.facts.transfers.pinned_parts import is_pinned, loader_of_batches, path_of
+from dataloader_lint.facts.transfers.refilled import stores_before
+
+
+class Device(Enum):
+    """Where a transfer goes, as far as it is known."""
+
+    CPU = "cpu"
+    CUDA = "cuda"
+    OTHER = "other"  # mps, xpu, meta, ...
+    UNKNOWN = "unknown"
+    NONE = "none"  # a change of the data type, or nothing that is known to be a device
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """A loader whose batches reach a transfer."""
+
+    loader: Loader
+    is_pinned: bool | None  # whether what is moved lies in pinned memory; None where that is not known
+
+    @property
+    def name(self) -> str:
+        """What the user calls the loader."""
+        return self.loader.bound_name
+
+    @property
+    def file(self) -> str:
+        """The name of the file in which the loader is made."""
+        return _file_name(self.loader.frame)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Transfer:
+    """One `x.to(...)` or `x.cuda(...)`, whatever `x` is. What is asked of it is worked out then."""
+
+    call: cst.Call
+    frame: Frame
+    ev: Evaluator
+    may_be_pinned: bool  # whether anybody around speaks of pinned memory, which loaders use only when they are told to
+
+    @property
+    def moved(self) -> cst.BaseExpression:
+        """The expression that is moved."""
+        assert isinstance(self.call.func, cst.Attribute)
+        return self.call.func.value
+
+    @property
+    def text(self) -> str:
+        """The call as written, on one line."""
+        return shown(self.frame.scope.module.tree, self.call)
+
+    @property
+    def file(self) -> str:
+        """The name of the file in which it stands."""
+        return _file_name(self.frame)
+
+    @property
+    def is_cuda_call(self) -> bool:
+        return isinstance(self.call.func, cst.Attribute) and self.call.func.attr.value == "cuda"
+
+    @property
+    def may_name_device(self) -> bool:
+        """Whether it may be a move to a device, and not a conversion; a cheap look before the evaluation."""
+        given = keyword_of(self.call, "device") or next(iter(positional_of(self.call)), None)
+        if given is None:
+            return self.is_cuda_call or any(arg.star for arg in self.call.args)
+        return _TYPE_NAME.search(last_name(given)) is None
+
+    @property
+    def is_reached(self) -> bool:
+        """Whether it is reached where CUDA is available, as far as the conditions around it are known."""
+        return is_reached(self.ev, self.call, self.frame)
+
+    @property
+    def is_in_forward(self) -> bool:
+        """Whether it stands in the `forward` of a model."""
+        scope = self.frame.scope
+        node = scope.node
+        return (
+            isinstance(node, cst.FunctionDef)
+            and node.name.value == "forward"
+            and scope.parent is not None
+            and (isinstance(scope.parent.node, cst.ClassDef))
+        )
+
+    @property
+    def non_blocking(self) -> Values:
+        """What is passed for `non_blocking`: ABSENT where nothing is, unknown where a star may bring it."""
+        given = keyword_of(self.call, "non_blocking")
+        if given is None:
+            positional = positional_of(self.call)
+            last = positional[1:2] if self.is_cuda_call else positional[2:3]
+            if last and not isinstance(constant(self._values(last[0])), Const):
+                return self._values(last[0])
+            given = next((each for each in positional[1:] if isinstance(_known(self._values(each)), bool)), None)
+        if given is not None:
+            return self._values(given)
+        return NOTHING_KNOWN if any(arg.star for arg in self.call.args) else (ABSENT,)
+
+    @property
+    def is_surely_blocking(self) -> bool:
+        """Whether `non_blocking` is not passed at all; whoever passes it on leaves the decision to somebody else."""
+        if any(arg.star or (arg.keyword is not None and arg.keyword.value == "non_blocking") for arg in self.call.args):
+            return False
+        return self.non_blocking == (ABSENT,)
+
+    @property
+    def goes_to_gpu(self) -> bool:
+        """Whether it is a move to a device, and not surely to one that has no use for pinned memory."""
+        return self.device in (Device.CUDA, Device.UNKNOWN)
+
+    @property
+    def may_change_type(self) -> bool:
+        """Whether the call names a data type besides the device."""
+        if self.is_cuda_call:
+            return False
+        second = positional_of(self.call)[1:2]
+        is_name = bool(second) and isinstance(_known(self._values(second[0])), str)  # attributes to move, in PyG
+        return keyword_of(self.call, "dtype") is not None or (bool(second) and not is_name)
+
+    @property
+    def takes_non_blocking(self) -> bool:
+        """Whether `non_blocking` can be added: no positional argument of the call may be it already."""
+        more = positional_of(self.call)[1:]
+        if self.is_cuda_call:
+            return not more
+        if any(isinstance(_known(self._values(each)), bool) for each in more):
+            return False
+        if len(more) > 1:
+            return all(isinstance(_known(self._values(each)), str) for each in more)  # attributes to move, in PyG
+        tree = self.frame.scope.module.tree
+        return not any(re.search("block|async", tree.words(each).lower()) for each in more)
+
+    @property
+    def source_is_written_after(self) -> bool:
+        """Whether what is moved is changed in place further down, so that a copy under way could see the change."""
+        tree = self.frame.scope.module.tree
+        moved, spelling = self.moved, tree.spelling(self.moved)
+        bound = _bindings_below(moved, tree)
+        for node in _changed_in_place(tree.scope_of(self.call)):
+            if tree.order(node) > tree.order(self.call) and tree.spelling(node) == spelling:
+                if any(one is other for one in _bindings_below(node, tree) for other in bound):
+                    return True
+        return False
+
+    @property
+    def device(self) -> Device:
+        """Where it goes."""
+        given = keyword_of(self.call, "device") or next(iter(positional_of(self.call)), None)
+        if self.is_cuda_call:
+            return Device.CUDA
+        if given is None or any(arg.star for arg in self.call.args[:1]):
+            return Device.NONE
+        return self._device(given)
+
+    def _device(self, given: cst.BaseExpression) -> Device:
+        kinds = {self._kind(value, given) for value in self._values(given)}
+        if Device.NONE in kinds or not kinds:
+            return Device.NONE
+        return kinds.pop() if len(kinds) == 1 else Device.UNKNOWN
+
+    def _kind(self, value: Value, given: cst.BaseExpression) -> Device:
+        if isinstance(value, Const):
+            return _kind_of_constant(value.value)
+        if isinstance(value, Made) and value.library == "torch.device" and value.call is not None:
+            inner = keyword_of(value.call, "type") or next(iter(positional_of(value.call)), None)
+            if inner is None or value.frame is None:
+                return Device.UNKNOWN
+            kinds = {
+                _kind_of_constant(each.value) if isinstance(each, Const) else Device.UNKNOWN
+                for each in self.ev.values(inner, value.frame)
+            }
+            return kinds.pop() if len(kinds) == 1 else Device.UNKNOWN
+        if isinstance(value, Typed):
+            return {"int": Device.CUDA, "str": Device.UNKNOWN}.get(value.kind, Device.NONE)
+        if isinstance(value, Library):
+            return Device.NONE  # torch.float32
+        # Nothing is known of it, so its name has to say that it is a device and no data type.
+        return Device.UNKNOWN if _is_called_device(self.ev, given, self.frame) else Device.NONE
+
+    @property
+    def origins(self) -> tuple[Origin, ...]:
+        """The loaders whose batches it moves, all of them; empty where it may move anything else as well."""
+        if not _may_be_part(self.moved, self.frame):
+            return ()
+        found = self._origins_of(self.moved)
+        if found and self.moved in self.frame.scope.module.tree:
+            for store in stores_before(self.moved, self.frame.scope.module.tree):
+                if not self._origins_of(store.value):
+                    return ()
+        return found
+
+    def _origins_of(self, node: cst.BaseExpression) -> tuple[Origin, ...]:
+        found: list[Origin] = []
+        for value in self._values(node):
+            path, root = path_of(value)
+            if isinstance(root, Const) and path:
+                continue  # no part of None or of a number was ever moved
+            loader = loader_of_batches(self.ev, root) if path and isinstance(path[0], Element) else None
+            if loader is None:
+                return ()
+            found.append(Origin(loader, is_pinned(self.ev, loader, path[1:])))
+        return tuple(found)
+
+    def _values(self, node: cst.BaseExpression) -> Values:
+        return self.ev.values(node, self.frame)
+
+
+_TYPE_NAME = re.compile(r"dtype|^(?:b?float|double|half|u?int|long|short|bool|complex)(?:\d+)?$", re.IGNORECASE)
+_DEVICE_NAME = re.compile(r"device|gpu|cuda|rank|\bdev\b")
+
+
+def _is_called_device(ev: Evaluator, node: cst.BaseExpression, frame: Frame, depth: int = 0) -> bool:
+    """Whether an expression, or what the calls in sight pass for it, is named like a device."""
+    tree = frame.scope.module.tree
+    text = tree.words(node).lower()
+    if _DEVICE_NAME.search(text):
+        return "dtype" not in text
+    if not isinstance(node, cst.Name) or node not in tree or depth > 3:
+        return False
+    for binding in resolve(node, tree):
+        if binding.kind is Kind.PARAMETER:
+            given = arguments_of_callers(ev, binding.scope, binding.name)
+        elif binding.kind is Kind.VALUE and binding.value is not None and not binding.path:
+            given = [(binding.value, frame)]
+        else:
+            continue
+        if any(_is_called_device(ev, each, where, depth + 1) for each, where in given if each is not node):
+            return True
+    return False
+
+
+def transfers_in(ev: Evaluator, module: ModuleFacts, may_be_pinned: bool) -> Iterator[Transfer]:
+    """Every move in a module, in document order."""
+    found = [*module.calls_named("to"), *module.calls_named("cuda")]
+    for call in sorted(found, key=module.tree.order):
+        if isinstance(call.func, cst.Attribute):
+            frame = ev.frame_of(function_scope(module.tree.scope_of(call)))
+            yield Transfer(call, frame, ev, may_be_pinned)
+
+
+def _changed_in_place(scope: Scope) -> Iterator[cst.BaseExpression]:
+    """What is written to by its index, by an augmented assignment or by a method such as `add_`."""
+    targets = [one.target for each in scope.within(cst.Assign) for one in each.targets]
+    yield from (each.value for each in targets if isinstance(each, cst.Subscript))
+    for each in scope.within(cst.AugAssign):
+        yield each.target
+        if isinstance(each.target, cst.Subscript):
+            yield each.target.value
+    for call in scope.within(cst.Call):
+        if isinstance(call.func, cst.Attribute):
+            name = call.func.attr.value
+            if name.endswith("_") and not name.startswith("_"):
+                yield call.func.value
+
+
+def _bindings_below(node: cst.BaseExpression, tree: Tree) -> list[Binding]:
+    """What the name may be bound to that an expression such as `batch["image"]` or `batch.image` begins with."""
+    while isinstance(node, cst.Attribute | cst.Subscript):
+        node = node.value
+    return resolve(node, tree) if isinstance(node, cst.Name) else []
+
+
+def _file_name(frame: Frame) -> str:
+    folder, name = os.path.split(frame.scope.module.path)
+    return f"{os.path.basename(folder)}/{name}" if name == "__init__.py" else name
+
+
+def shown(tree: Tree, node: cst.CSTNode) -> str:
+    """A node as written, on one line, cut where it gets long."""
+    text = code(tree, node)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _known(values: Values) -> object:
+    known = constant(values)
+    return known.value if known is not None else None
+
+
+def _kind_of_constant(value: object) -> Device:
+    if isinstance(value, bool) or value is None:
+        return Device.NONE
+    if isinstance(value, int):
+        return Device.CUDA
+    kind = str(value).partition(":")[0]
+    return {"cpu": Device.CPU, "cuda": Device.CUDA}.get(kind, Device.OTHER)
+
+
+# Functions that hand back what they are given, by the last part of their names.
+_HANDING_BACK = frozenset(name.rpartition(".")[2] for name in SAME_VALUE)
+
+
+def _may_be_part(node: cst.CSTNode | None, frame: Frame, depth: int = 0) -> bool:
+    """A cheap look before the evaluation: whether an expression can be part of what a loop or `next` gave.
+
+    Models and tensors made on the spot, which is what most moves move, can not.
+    """
+    while isinstance(node, cst.Subscript):
+        node = node.value
+    if isinstance(node, cst.Call):
+        if isinstance(node.func, cst.Attribute):  # batch.squeeze(), iterator.next(), autograd.Variable(batch)
+            given = node.args[:1] if node.func.attr.value in _HANDING_BACK else ()
+            return any(_may_be_part(each, frame, depth) for each in (node.func.value, *(arg.value for arg in given)))
+        name = node.func.value if isinstance(node.func, cst.Name) else ""
+        return (name not in ("super", "len") and bool(name) and not name[0].isupper()) or any(
+            _may_be_part(arg.value, frame, depth) for arg in node.args[:1]
+        )
+    tree = frame.scope.module.tree
+    if node is None or depth > 4 or node not in tree:
+        return depth > 4
+    if isinstance(node, cst.Attribute):
+        method = tree.scope_of(node).function
+        klass = classes.class_of(method) if method is not None else None
+        if isinstance(node.value, cst.Name) and method is not None and klass is not None:
+            if node.value.value == classes.receiver_name(method):
+                bound = classes.attribute_bindings(klass).get(node.attr.value, ())
+                return any(_binds_part(each.kind, each.value, frame, depth) for each in bound)
+        return _may_be_part(node.value, frame, depth)
+    if isinstance(node, cst.Name):
+        return any(_binds_part(each.kind, each.value, frame, depth) for each in resolve(node, tree))
+    if isinstance(node, cst.Tuple | cst.List):
+        return any(_may_be_part(element.value, frame, depth) for element in node.elements)
+    return isinstance(node, cst.IfExp | cst.ListComp | cst.GeneratorExp | cst.DictComp | cst.Dict | cst.NamedExpr)
+
+
+def _binds_part(kind: Kind, value: cst.BaseExpression | None, frame: Frame, depth: int) -> bool:
+    if kind in (Kind.ELEMENT, Kind.PARAMETER):
+        return True
+    return kind in (Kind.VALUE, Kind.ENTERED) and _may_be_part(value, frame, depth + 1)

@@ -1,0 +1,219 @@
+"""Which parts of a loader's batches are pinned: tensors and what holds them, as far as the collate_fn shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from dataloader_lint.facts.evaluation import classes, keywords
+from dataloader_lint.facts.evaluation.loader_calls import Loader, loader_of
+from dataloader_lint.facts.evaluation.values import (
+    ABSENT,
+    NOTHING_KNOWN,
+    Attr,
+    Class,
+    Const,
+    Element,
+    Evaluator,
+    Frame,
+    Function,
+    Made,
+    Mapping,
+    Method,
+    Partial,
+    Sequence,
+    Typed,
+    Value,
+    Values,
+    constant,
+    merge,
+)
+from dataloader_lint.facts.syntax.module import last_name
+from dataloader_lint.facts.syntax.names import bindings_of, dotted, resolve, written_part
+from dataloader_lint.facts.syntax.tree import Node, Tree, keyword_of, positional_of
+
+
+def path_of(value: Value) -> tuple[list[Element | Attr], Value]:
+    """The steps that lead from a whole to one of its parts, and the whole."""
+    path: list[Element | Attr] = []
+    while isinstance(value, Element | Attr):
+        path.insert(0, value)
+        value = value.of
+    return path, value
+
+
+def loader_of_batches(ev: Evaluator, value: Value) -> Loader | None:
+    """The loader that a value is, if iterating over it gives the batches as torch made them."""
+    loader = loader_of(ev, value)
+    if loader is None or loader.kind.moves_batches:
+        return None
+    if isinstance(value, Made) and isinstance(value.by, Class):
+        bases = ev.bases(value.by).classes
+        if any(classes.find_method(ev, bases, name) is not None for name in ("__iter__", "__next__")):
+            return None
+    return loader
+
+
+def is_pinned(ev: Evaluator, loader: Loader, path: list[Element | Attr]) -> bool | None:
+    """Whether a part of a loader's batches is pinned: the loader pins, and the part is of a kind that can be."""
+    pins = loader.known("pin_memory")
+    if pins is None:
+        return None
+    if not pins.value:
+        return False
+    if _was_moved(loader.call, loader.frame) or _is_off(loader.values("filter_per_worker")):
+        return None
+    return _can_be_pinned(ev, loader, path)
+
+
+def _is_off(values: Values) -> bool:
+    known = constant(values)
+    return known is not None and known.value is False
+
+
+def _can_be_pinned(ev: Evaluator, loader: Loader, path: list[Element | Attr]) -> bool | None:
+    """Tensors, containers of them and objects with a `pin_memory` method are pinned, other objects are passed over."""
+    collate = loader.values("collate_fn")
+    if loader.kind.drops_collate or all(isinstance(each, Const) and each.value is None for each in collate):
+        return True
+    found = merge(*(_collated(ev, each) for each in collate))
+    for step in path:
+        if any(_is_passed_over(ev, value) for value in found):
+            return False
+        if isinstance(step, Attr):
+            found = merge(*(ev.attribute(value, step.name) for value in found))
+        else:
+            found = merge(*(_item(ev, value, step.index) for value in found))
+    if any(_is_passed_over(ev, value) for value in found):
+        return False
+    if not path or isinstance(path[-1], Attr):
+        # A batch that a function of the user's made and that has methods or attributes may be any object.
+        return True if all(isinstance(value, Typed) and value.kind == "tensor" for value in found) else None
+    return None if any(_is_foreign(value) for value in found) else True
+
+
+def _item(ev: Evaluator, value: Value, index: object) -> Values:
+    if isinstance(value, Mapping) and index is not None:
+        return tuple(each for each in keywords.in_value(ev, value, index) if each is not ABSENT) or NOTHING_KNOWN
+    found = ev.item(value, ABSENT if index is None else index)
+    return merge(found, *_put_into(ev, value, index)) if isinstance(value, Sequence) else found
+
+
+def _put_into(ev: Evaluator, value: Sequence, index: object) -> Iterator[Values]:
+    """What is added to a list by the function that makes it and gives it a name, or stored at the index."""
+    tree = value.frame.scope.module.tree
+    if value.kind not in ("list", "tuple") or value.node not in tree:
+        return
+    names = set(_names_of(value.node, value.frame, tree)) - {""}
+    for assign in value.frame.scope.within(cst.Assign) if names else ():
+        for each in assign.targets:
+            at = _place_in(each.target, names)
+            if isinstance(at, cst.Integer) and index in (None, at.evaluated_value):
+                yield ev.values(assign.value, value.frame)
+    for call in value.frame.scope.within(cst.Call) if names else ():
+        position = _ADDED.get(last_name(call.func))
+        if position is not None and isinstance(call.func, cst.Attribute) and isinstance(call.func.value, cst.Name):
+            given = positional_of(call)[position : position + 1]
+            if call.func.value.value in names and given:
+                yield ev.values(given[0], value.frame)
+
+
+def _place_in(target: cst.BaseExpression, names: set[str]) -> cst.BaseExpression | None:
+    """The index of a store into what has one of some names."""
+    if not isinstance(target, cst.Subscript) or dotted(target.value) not in names:
+        return None
+    index = target.slice[0].slice
+    return index.value if isinstance(index, cst.Index) and len(target.slice) == 1 else None
+
+
+def _names_of(node: Node, frame: Frame, tree: Tree) -> Iterator[str]:
+    """The names of a list in the function that makes it; for `tuple(xs)`, that of the list."""
+    if isinstance(node, cst.Call) and last_name(node.func) in ("list", "tuple") and node.args:
+        yield dotted(node.args[0].value)
+    assign = tree.parent(node)
+    if isinstance(assign, cst.Assign):
+        yield from (each.target.value for each in assign.targets if isinstance(each.target, cst.Name))
+    elif isinstance(assign, cst.Element):  # xs, ys = [], []
+        yield from (
+            binding.name
+            for several in bindings_of(frame.scope).values()
+            for binding in several
+            if binding.value is not None and written_part(binding.value, binding.path) is node
+        )
+
+
+_ADDED = {"append": 0, "insert": 1}
+
+
+# Libraries whose functions give tensors, arrays, or objects with a `pin_memory` method.
+_PINNABLE = frozenset({"builtins", "numpy", "torch", "torch_geometric", "torchaudio", "torchvision"})
+
+
+def _is_foreign(value: Value) -> bool:
+    """Whether a value comes from a call of a library that may give objects which pinning leaves as they are.
+
+    What has keys is a mapping as a rule, and pinning goes through those.
+    """
+    if isinstance(value, Element) and isinstance(value.of, Made) and isinstance(value.index, str):
+        return False
+    root = path_of(value)[1]
+    return isinstance(root, Made) and bool(root.library) and root.library.partition(".")[0] not in _PINNABLE
+
+
+def _collated(ev: Evaluator, value: Value) -> Values:
+    """What a collate function returns."""
+    if isinstance(value, Partial):
+        return _collated(ev, value.callee)
+    function: Function | None = None
+    if isinstance(value, Function):
+        function = value
+    elif isinstance(value, Method):
+        function = value.function
+    elif isinstance(value, Made) and isinstance(value.by, Class):
+        function = classes.find_method(ev, ev.bases(value.by).classes, "__call__")
+    return ev.run(function, ev.frame_of(function.scope)) if function is not None else NOTHING_KNOWN
+
+
+def _is_passed_over(ev: Evaluator, value: Value) -> bool:
+    """Whether pinning leaves an object as it is: one of the project's own classes without a `pin_memory` method."""
+    if not isinstance(value, Made) or not isinstance(value.by, Class):
+        return False
+    bases = ev.bases(value.by)
+    is_plain = bases.complete and all(name == "builtins.object" for name in bases.libraries)
+    return is_plain and classes.find_method(ev, bases.classes, "pin_memory") is None
+
+
+def _was_moved(node: cst.CSTNode, frame: Frame, depth: int = 0) -> bool:
+    """Whether something in an expression, or in what its names were bound to, went to a device before."""
+    tree = frame.scope.module.tree
+    if node not in tree:
+        return False
+    for inner in tree.walk(node):
+        if isinstance(inner, cst.Call) and isinstance(inner.func, cst.Attribute):
+            name = inner.func.attr.value
+            if name in ("to", "cuda") and not _keeps_on_cpu(inner):
+                return True
+        if isinstance(inner, cst.Name) and depth < 3:
+            for binding in resolve(inner, tree):
+                if isinstance(binding.node, cst.Param):
+                    passed = frame.args.get(binding.name) if frame.args is not None else None
+                    if passed is not None and passed.node is not None and passed.frame is not None:
+                        if _was_moved(passed.node, passed.frame, depth + 1):
+                            return True
+                elif binding.value is not None and isinstance(binding.node, cst.Assign | cst.AnnAssign):
+                    if _was_moved(binding.value, frame, depth + 1):
+                        return True
+    return False
+
+
+def _keeps_on_cpu(call: cst.Call) -> bool:
+    """Whether a move names the CPU or a data type."""
+    if isinstance(call.func, cst.Attribute) and call.func.attr.value == "cuda":
+        return False
+    given = keyword_of(call, "device") or next(iter(positional_of(call)), None)
+    if isinstance(given, cst.SimpleString):
+        return given.raw_value == "cpu"
+    return given is None or (
+        isinstance(given, cst.Attribute) and isinstance(given.value, cst.Name) and (given.value.value == "torch")
+    )

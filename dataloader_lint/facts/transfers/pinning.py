@@ -1,0 +1,104 @@
+"""Loaders that pin their batches for nothing, and moves that would need pinned ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import libcst as cst
+
+from dataloader_lint.facts.evaluation.loader_calls import Loader, loader_of
+from dataloader_lint.facts.evaluation.values import Evaluator, Frame, Made, Value
+from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
+from dataloader_lint.facts.syntax.tree import function_scope
+from dataloader_lint.facts.transfers.batches import Device, Origin, Transfer
+from dataloader_lint.facts.transfers.cpu import is_constant, is_to_cpu
+
+_RUNNING = frozenset({"fit", "predict", "test", "validate"})
+_TRAINERS = ("lightning.", "pytorch_lightning.")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class UselessPin:
+    """A loader that pins batches which stay on the CPU."""
+
+    loader: Loader
+    evidence: str  # the code that says so
+
+
+def useless_pins(
+    ev: Evaluator, module: ModuleFacts, loaders: Iterable[Loader], transfers: Iterable[Transfer]
+) -> Iterator[UselessPin]:
+    """The loaders of a module that pin, though all that the module does with their batches happens on the CPU."""
+    pinning = [loader for loader in loaders if loader.is_written_here and _is_pinning(loader)]
+    if not pinning or "cuda" in module.tree.text.lower():
+        return
+    moves = list(transfers)
+    stay = not any(move.device in (Device.CUDA, Device.OTHER, Device.UNKNOWN) for move in moves)
+    moves_of: dict[int, list[Transfer]] = {}
+    for move in moves if stay else ():
+        for call in {id(each.loader.call) for each in move.origins}:
+            moves_of.setdefault(call, []).append(move)
+    for loader in pinning:
+        trainer = _cpu_trainer(ev, module, loader)
+        own = moves_of.get(id(loader.call), [])
+        if trainer:
+            yield UselessPin(loader, trainer)
+        elif own and all(is_to_cpu(move) for move in own):
+            yield UselessPin(loader, own[0].text)
+
+
+def unpinned_moves(transfers: Iterable[Transfer]) -> Iterator[tuple[Origin, Transfer]]:
+    """The first move of each loader's batches that need not block, where the loader is known not to pin them."""
+    seen: set[int] = set()
+    for transfer in transfers:
+        if transfer.is_in_forward or not is_constant(transfer.non_blocking, True) or not transfer.goes_to_gpu:
+            continue
+        origins = transfer.origins
+        if not origins or not all(_is_unpinned(each) for each in origins) or not transfer.is_reached:
+            continue
+        if id(origins[0].loader.call) not in seen:
+            seen.add(id(origins[0].loader.call))
+            yield origins[0], transfer
+
+
+def _is_unpinned(origin: Origin) -> bool:
+    pins = origin.loader.known("pin_memory")
+    return pins is not None and pins.value is False and not pins.default
+
+
+def _is_pinning(loader: Loader) -> bool:
+    pins = loader.known("pin_memory")
+    return pins is not None and pins.value is True and not pins.default and loader.is_reached
+
+
+def _cpu_trainer(ev: Evaluator, module: ModuleFacts, loader: Loader) -> str:
+    """The Trainer with `accelerator="cpu"` that is given a loader, as written; empty where there is none."""
+    tree = module.tree
+    for name in sorted(_RUNNING):
+        for call in module.calls_named(name):
+            frame = ev.frame_of(function_scope(tree.scope_of(call)))
+            if not isinstance(call.func, cst.Attribute) or not _gets(ev, call, frame, loader):
+                continue
+            trainers = ev.values(call.func.value, frame)
+            if trainers and all(_is_on_cpu(ev, each) for each in trainers):
+                return f"{last_name(call.func.value)}.{name}"
+    return ""
+
+
+def _gets(ev: Evaluator, call: cst.Call, frame: Frame, loader: Loader) -> bool:
+    for arg in call.args:
+        for value in ev.values(arg.value, frame):
+            found = loader_of(ev, value)
+            if found is not None and found.call is loader.call:
+                return True
+    return False
+
+
+def _is_on_cpu(ev: Evaluator, value: Value) -> bool:
+    if not isinstance(value, Made) or value.call is None or value.frame is None:
+        return False
+    if not value.library.startswith(_TRAINERS) or not value.library.endswith(".Trainer"):
+        return False
+    given = [arg.value for arg in value.call.args if arg.keyword is not None and arg.keyword.value == "accelerator"]
+    return bool(given) and is_constant(ev.values(given[0], value.frame), "cpu")

@@ -1,0 +1,90 @@
+"""What functions put into attributes of their object and into containers that they keep under a name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from dataloader_lint.facts.syntax.names import resolve, target_paths
+from dataloader_lint.facts.syntax.tree import Node, Scope, Tree
+from dataloader_lint.facts.workers.making import Step
+
+_ADDING = frozenset({"add", "append", "appendleft", "extend", "insert", "setdefault", "update"})
+
+
+def stores(step: Step) -> Iterator[tuple[str, Node, cst.BaseExpression, tuple[int, ...]]]:
+    """What a step puts into attributes of its object: attribute, statement, value, and position in an unpacking."""
+    own = step.own
+    if not own:
+        return
+    scope = step.scope
+    for assign in scope.own(cst.Assign):
+        for target in assign.targets:
+            for each, position in target_paths(target.target):
+                if name := _attribute(each, own):
+                    yield _unpacked(name, assign, assign.value, position)
+    for annotated in scope.own(cst.AnnAssign):
+        if annotated.value is not None and (name := _attribute(annotated.target, own)):
+            yield name, annotated, annotated.value, ()
+    for augmented in scope.own(cst.AugAssign):
+        if isinstance(augmented.operator, cst.AddAssign | cst.BitOrAssign):
+            if name := _attribute(augmented.target, own):
+                yield name, augmented, augmented.value, ()
+    for call in scope.own(cst.Call):
+        if isinstance(call.func, cst.Attribute) and call.func.attr.value in _ADDING and call.args:
+            if name := _attribute(call.func.value, own):
+                yield name, call, call.args[-1].value, ()
+
+
+def _unpacked(
+    name: str, node: Node, value: cst.BaseExpression, position: tuple[int, ...]
+) -> tuple[str, Node, cst.BaseExpression, tuple[int, ...]]:
+    while position and isinstance(value, cst.Tuple | cst.List) and 0 <= position[0] < len(value.elements):
+        element = value.elements[position[0]]
+        if any(isinstance(each, cst.StarredElement) for each in value.elements):
+            break
+        value, position = element.value, position[1:]
+    return name, node, value, position
+
+
+def _attribute(node: cst.CSTNode, own: str) -> str:
+    """The attribute of the object that a target belongs to: `x` of `self.x`, `self.x[0]` and `self.x.y`."""
+    while isinstance(node, cst.Attribute | cst.Subscript):
+        if isinstance(node, cst.Attribute) and isinstance(node.value, cst.Name) and node.value.value == own:
+            return node.attr.value
+        node = node.value
+    return ""
+
+
+def set_on(made: cst.Call, tree: Tree) -> Iterator[tuple[str, cst.BaseExpression]]:
+    """What is stored into attributes of an object under the name that its making is bound to: attribute, value."""
+    bound = tree.parent(made) if made in tree else None
+    name = bound.targets[0].target if isinstance(bound, cst.Assign) and len(bound.targets) == 1 else None
+    if not isinstance(name, cst.Name):
+        return
+    for assign in tree.scope_of(made).own(cst.Assign):
+        for target in assign.targets:
+            node = target.target
+            if isinstance(node, cst.Attribute) and isinstance(node.value, cst.Name) and node.value.value == name.value:
+                if any(binding.node is bound for binding in resolve(node.value, tree)):
+                    yield node.attr.value, assign.value
+
+
+def put_into(scope: Scope, name: cst.Name) -> Iterator[cst.BaseExpression]:
+    """What a scope adds to the container that it keeps under a name."""
+
+    def is_it(node: cst.CSTNode) -> bool:
+        return isinstance(node, cst.Name) and node.value == name.value
+
+    for call in scope.own(cst.Call):
+        if isinstance(call.func, cst.Attribute) and call.func.attr.value in _ADDING and is_it(call.func.value):
+            if call.args:
+                yield call.args[-1].value
+    for assign in scope.own(cst.Assign):
+        for target in assign.targets:
+            if isinstance(target.target, cst.Subscript) and is_it(target.target.value):
+                yield assign.value
+    for augmented in scope.own(cst.AugAssign):
+        if is_it(augmented.target) and isinstance(augmented.operator, cst.AddAssign | cst.BitOrAssign):
+            yield augmented.value
