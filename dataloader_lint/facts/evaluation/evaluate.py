@@ -150,7 +150,7 @@ class Evaluation(Questions):
             return ""
         binding = bindings[0]
         whole = f"{binding.imported}.{binding.member}".lstrip(".") if binding.member is not None else ""
-        if any(self.project.locate(each, module, binding.level) for each in (binding.imported, whole) if each):
+        if any(self.project.locate(each, module.path, binding.level) for each in (binding.imported, whole) if each):
             return ""
         taken = next((each.name for each in self.imported(binding) if isinstance(each, Library)), "")
         return f"{taken}{chain[len(binding.name) :]}" if taken else ""

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import libcst as cst
 
 from dataloader_lint.facts.libraries.catalogue import TOP_LEVEL
 from dataloader_lint.facts.project.project import Project
+from dataloader_lint.facts.project.sources import imports_in
 from dataloader_lint.facts.syntax.module import ModuleFacts
-from dataloader_lint.facts.syntax.names import Kind, bindings_of, dotted
+from dataloader_lint.facts.syntax.names import dotted
 
 MAX_MODULES = 300
 
@@ -40,24 +41,18 @@ class Imports:
 
     def _loaded_by(self, path: str) -> tuple[str, ...]:
         if path not in self._direct:
-            module = self.project.open(path)
-            self._direct[path] = () if module is None else (*_packages(path), *self._imported(module))
+            self._direct[path] = (*_packages(path), *self._imported(path))
         return self._direct[path]
 
-    def _imported(self, module: ModuleFacts) -> Iterable[str]:
-        for scope in module.root.descend():
-            for bindings in bindings_of(scope).values():
-                for binding in bindings:
-                    if binding.kind is Kind.IMPORT:
-                        found = self.project.locate(binding.imported, module, binding.level)
-                        if found is not None:
-                            yield found
-                            yield from _packages(found)
-                        if binding.member is not None:
-                            inner = f"{binding.imported}.{binding.member}".lstrip(".")
-                            found = self.project.locate(inner, module, binding.level)
-                            if found is not None:
-                                yield found
+    def _imported(self, path: str) -> Iterator[str]:
+        """What the text of a module imports: to parse all that lies on the way to a few files would cost too much."""
+        for written, members in imports_in(self.project.text(path).encode(errors="replace")):
+            name = written.lstrip(".")
+            for each in (name, *(f"{name}.{member}".lstrip(".") for member in members)):
+                found = self.project.locate(each, path, len(written) - len(name))
+                if found is not None:
+                    yield found
+                    yield from _packages(found)
 
 
 def is_imported(project: Project, module: ModuleFacts, names: list[str] | None = None) -> bool:
@@ -71,7 +66,7 @@ def may_import(project: Project, importer: ModuleFacts, module: ModuleFacts, nam
     for imported, level in _written(importer):
         if imported.rpartition(".")[2] != name:
             continue
-        found = project.locate(imported, importer, level)
+        found = project.locate(imported, importer.path, level)
         is_library = not level and imported.partition(".")[0] in TOP_LEVEL
         if found == module.path or (found is None and not is_library):
             return True

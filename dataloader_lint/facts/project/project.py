@@ -104,21 +104,26 @@ class Project:
 
     def find(self, dotted: str, module: ModuleFacts, level: int = 0) -> Scope | None:
         """The module scope that `import dotted` (or `from ...dotted import`) means in `module`; None for libraries."""
-        path = self.locate(dotted, module, level)
+        path = self.locate(dotted, module.path, level)
         facts = self.open(path) if path is not None else None
         return facts.root if facts is not None else None
 
-    def locate(self, dotted: str, module: ModuleFacts, level: int = 0) -> str | None:
-        """The file of a module of the project."""
-        key = (module.path, dotted, level)
+    def text(self, path: str) -> str:
+        """The text of a file of the project, be it saved or not; empty where it cannot be read."""
+        facts = self._modules.get(path)
+        return facts.tree.text if facts is not None else (read(path) or b"").decode(errors="replace")
+
+    def locate(self, dotted: str, importer: str, level: int = 0) -> str | None:
+        """The file of the module of the project that `import dotted` means in the file `importer`."""
+        key = (importer, dotted, level)
         if key not in self._meant:
-            path = self._meant[key] = self._locate(dotted, module, level)
+            path = self._meant[key] = self._locate(dotted, importer, level)
             if path is not None:
-                self._feeding.setdefault(module.path, set()).add(path)
+                self._feeding.setdefault(importer, set()).add(path)
         return self._meant[key]
 
-    def _locate(self, dotted: str, module: ModuleFacts, level: int) -> str | None:
-        folder = os.path.dirname(module.path)
+    def _locate(self, dotted: str, importer: str, level: int) -> str | None:
+        folder = os.path.dirname(importer)
         if level:
             root = self.root_of(folder)
             for _ in range(level - 1):
@@ -127,14 +132,14 @@ class Project:
                 folder = os.path.dirname(folder)
             return self._module_file(folder, dotted)
         top = dotted.partition(".")[0]
-        if top in TOP_LEVEL and module.dotted_name.partition(".")[0] != top:
+        if top in TOP_LEVEL and self._dotted_name(importer).partition(".")[0] != top:
             return None
         for root in self._search_path(folder):
             path = self._module_file(root, dotted)
             if path is not None:
                 return path
         above, name = os.path.split(self.root_of(folder))
-        added = (*self._added_by(module), *((above,) if name == top else ()))  # it may be a package itself
+        added = (*self._added_by(importer), *((above,) if name == top else ()))  # it may be a package itself
         found = (self._module_file(each, dotted) for each in added)
         return next((path for path in found if path is not None), None)
 
@@ -163,21 +168,20 @@ class Project:
         found.append(os.path.join(root, "src"))
         return found
 
-    def _added_by(self, module: ModuleFacts) -> tuple[str, ...]:
+    def _added_by(self, script: str) -> tuple[str, ...]:
         """The folders that a script adds to Python's search path, or a module beside it that it runs for that."""
-        added = self._added.get(module.path)
+        added = self._added.get(script)
         if added is None:
-            self._added[module.path] = ()  # what it imports is looked for without them
-            folder, root = os.path.dirname(module.path), self.root_of(os.path.dirname(module.path))
-            texts = {module.path: module.tree.text}
-            for name in imported_whole(module.tree.text):
+            self._added[script] = ()  # what it imports is looked for without them
+            folder, root = os.path.dirname(script), self.root_of(os.path.dirname(script))
+            texts = {script: self.text(script)}
+            for name in imported_whole(texts[script]):
                 path = self._module_file(folder, name)
-                text = read(path) if path is not None and path != module.path else None
-                if path is not None and text is not None:
-                    self._feeding.setdefault(module.path, set()).add(path)
-                    texts[path] = text.decode(errors="replace")
+                if path is not None and path != script:
+                    self._feeding.setdefault(script, set()).add(path)
+                    texts[path] = self.text(path)
             found = (each for path, text in texts.items() if MARK in text for each in added_folders(path, text, root))
-            added = self._added[module.path] = tuple(dict.fromkeys(found))
+            added = self._added[script] = tuple(dict.fromkeys(found))
         return added
 
     def _module_file(self, folder: str, dotted: str) -> str | None:
@@ -276,7 +280,7 @@ class Project:
         name = binding.member or binding.imported.rpartition(".")[2]
         if self._around(module.path).make_loaders_beside(name):
             return True
-        path = self.locate(binding.imported, module, binding.level)
+        path = self.locate(binding.imported, module.path, binding.level)
         if path is not None and path.endswith("__init__.py"):  # what it hands on may come from anywhere
             self._sought.setdefault(module.path, set()).add(name.encode())
         return False
@@ -327,11 +331,15 @@ class Project:
         return [facts for each in sources if (facts := self.open(each.path)) is not None]
 
     def _facts(self, path: str, text: str) -> ModuleFacts:
-        folder, name = os.path.split(path)
         tree = parse(text) if path in self._whole else tree_of(text)
         self._kept += len(text)
+        return ModuleFacts(path, self._dotted_name(path), os.path.basename(path) == "__init__.py", tree, text)
+
+    def _dotted_name(self, path: str) -> str:
+        """What the module of a file is called, its packages ahead."""
+        folder, name = os.path.split(path)
         parts = [self._package(folder), "" if name == "__init__.py" else os.path.splitext(name)[0]]
-        return ModuleFacts(path, ".".join(filter(None, parts)), name == "__init__.py", tree, text)
+        return ".".join(filter(None, parts))
 
     def _package(self, folder: str) -> str:
         """The dotted name of a package from the folders with an `__init__.py` above it; empty for other folders."""

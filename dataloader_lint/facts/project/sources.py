@@ -8,6 +8,7 @@ import re
 import stat
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
+from itertools import chain
 
 from dataloader_lint.facts.project.dataset_names import DatasetNames
 from dataloader_lint.facts.project.outline import Outline, Statement, outline, statements, that_use, words_of
@@ -226,6 +227,16 @@ class Sources:
             behind = [each for source in self._all for each in _COLLATING.findall(source.text)]
             self._collating = set(words_of(b" ".join(behind)))
         return name.encode() in self._collating
+
+
+def imports_in(text: bytes) -> Iterator[tuple[str, list[str]]]:
+    """The modules that a text imports, as they are written there, each with what it imports from it by name."""
+    for module, in_brackets, names, modules in _IMPORTED.findall(b"\n" + text):
+        if module:
+            members = [words_of(each)[:1] for each in (in_brackets or names).split(b",")]
+            yield module.decode(errors="replace"), [word.decode(errors="replace") for word in chain(*members)]
+        for each in modules.split(b","):
+            yield from ((found.decode(errors="replace"), []) for found in each.split()[:1])
 
 
 def read(path: str) -> bytes | None:
