@@ -9,6 +9,7 @@ import libcst as cst
 
 from dataloader_lint.facts.evaluation import classes
 from dataloader_lint.facts.evaluation.branches import is_passed_after, is_reached
+from dataloader_lint.facts.evaluation.dict_changes import key_of, touches
 from dataloader_lint.facts.evaluation.values import (
     UNKNOWN,
     Evaluator,
@@ -18,8 +19,8 @@ from dataloader_lint.facts.evaluation.values import (
     Mapping,
     Method,
     Value,
-    constant,
 )
+from dataloader_lint.facts.syntax.module import last_name
 from dataloader_lint.facts.syntax.names import dotted
 from dataloader_lint.facts.syntax.tree import Node, Scope, Tree, parameters
 
@@ -28,7 +29,6 @@ READERS = frozenset(
     {"print", "len", "dict", "str", "repr", "sorted", "list", "bool", "vars", "isinstance", "type", "format", "pprint"}
 )
 READING_METHODS = frozenset({"debug", "format", "info", "isdisjoint", "update", "warning"})
-_CHANGING = frozenset({"clear", "pop", "popitem", "setdefault", "update"})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -130,34 +130,15 @@ def stores(ev: Evaluator, value: Mapping, name: str) -> Iterator[Store]:
         scopes += [each for each in klass.inner if each is not home]
     for scope in scopes:
         frame = value.frame if scope is home else ev.frame_of(scope)
-        for assign in scope.own(cst.Assign):
-            for each in assign.targets:
-                target = each.target
-                if isinstance(target, cst.Subscript) and dotted(target.value) == name:
-                    if not ev.cuda or is_reached(ev, assign, frame):
-                        yield Store(
-                            assign,
-                            _key(ev, target, frame),
-                            frame,
-                            scope is home and is_passed_after(ev, assign, value.node, frame),
-                        )
-        for augmented in scope.own(cst.AugAssign):
-            if dotted(augmented.target) == name:
-                yield Store(augmented, UNKNOWN, frame, False)
-        for call in scope.own(cst.Call):
-            if isinstance(call.func, cst.Attribute) and call.func.attr.value in _CHANGING:
-                if dotted(call.func.value) == name and (not ev.cuda or is_reached(ev, call, frame)):
-                    is_update = call.func.attr.value == "update"
-                    is_sure = is_update and scope is home and is_passed_after(ev, call, value.node, frame)
-                    yield Store(call, None if is_update else UNKNOWN, frame, is_sure, is_update)
-                    continue
-            if any(arg.star != "**" and dotted(arg.value) == name for arg in call.args):
-                if may_change(ev, call, name, frame):
-                    yield Store(call, UNKNOWN, frame, False)
-
-
-def _key(ev: Evaluator, node: cst.Subscript, frame: Frame) -> object:
-    if len(node.slice) == 1 and isinstance(node.slice[0].slice, cst.Index):
-        known = constant(ev.values(node.slice[0].slice.value, frame))
-        return known.value if known is not None else UNKNOWN
-    return UNKNOWN
+        for touch in touches(scope, name):
+            node, part = touch.node, touch.part
+            if isinstance(node, cst.AugAssign):
+                yield Store(node, UNKNOWN, frame, False)
+            elif isinstance(node, cst.Call) and isinstance(part, cst.Arg):
+                if may_change(ev, node, name, frame):
+                    yield Store(node, UNKNOWN, frame, False)
+            elif not isinstance(node, cst.Del) and (not ev.cuda or is_reached(ev, node, frame)):
+                is_update = last_name(part) == "update"
+                stored = key_of(ev, part, frame) if isinstance(part, cst.Subscript) else None if is_update else UNKNOWN
+                is_sure = scope is home and (is_update or isinstance(part, cst.Subscript))
+                yield Store(node, stored, frame, is_sure and is_passed_after(ev, node, value.node, frame), is_update)

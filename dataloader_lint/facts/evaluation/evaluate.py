@@ -10,6 +10,7 @@ import libcst as cst
 
 from dataloader_lint.facts.evaluation import callers, calls, classes, containers, expressions, members, parameters
 from dataloader_lint.facts.evaluation.branches import in_force, is_reached
+from dataloader_lint.facts.evaluation.everywhere import KINDS, LITERAL_NAMES, value_everywhere
 from dataloader_lint.facts.evaluation.narrowing import narrowed
 from dataloader_lint.facts.evaluation.questions import Questions
 from dataloader_lint.facts.evaluation.values import (
@@ -52,6 +53,7 @@ class Evaluation(Questions):
         self._frames: dict[int, Frame] = {}
         self._callers: dict[int, tuple[tuple[cst.Call, Frame, Values], ...]] = {}
         self._bases: dict[int, classes.Bases] = {}
+        self._everywhere: dict[int, Values | None] = {}
 
     def frame_of(self, scope: Scope) -> Frame:
         """The frame of a scope about whose call nothing is known; for a method, its object is one of its class."""
@@ -68,13 +70,27 @@ class Evaluation(Questions):
 
     def values(self, node: cst.CSTNode, frame: Frame) -> Values:
         """What an expression can be; `(UNKNOWN,)` where nothing is known, or where working it out has no end."""
-        known = frame.memo.get(id(node))
+        key, kind = id(node), type(node)
+        known = frame.memo.get(key)
+        if known is None and kind in KINDS:
+            known = self._everywhere[key] if key in self._everywhere else self.everywhere(node, frame.scope.module)
         if known is not None:
             return known
-        handler = _EXPRESSIONS.get(type(node))
+        handler = _EXPRESSIONS.get(kind)
         if handler is None:
             return NOTHING_KNOWN
-        return self._solve((id(node), id(frame)), frame.memo, id(node), partial(handler, self, node, frame))
+        return self._solve((key, id(frame)), frame.memo, key, partial(handler, self, node, frame))
+
+    def everywhere(self, node: cst.CSTNode, module: ModuleFacts) -> Values | None:
+        """What an expression gives in every frame alike; None where that is not known, or depends on the frame."""
+        if id(node) in self._everywhere:
+            return self._everywhere[id(node)]
+        before, self._cuts = self._cuts, 0
+        found = value_everywhere(self, node, module)
+        is_whole, self._cuts = not self._cuts, before
+        if is_whole:
+            self._everywhere[id(node)] = found
+        return found if is_whole else None
 
     def key(self, node: cst.CSTNode, key: object, frame: Frame, work_out: Callable[[], Values]) -> Values:
         """What a key of a dict can be: copies of copies in loops and branches lead to the same questions many times."""
@@ -98,7 +114,7 @@ class Evaluation(Questions):
         """What a binding gives its name, in the frame in which its statement runs."""
         kind = binding.kind
         if kind is Kind.PARAMETER:
-            return parameters.parameter(self, binding, frame)
+            return self._parameter(binding, frame if frame.scope is binding.scope else self.frame_of(binding.scope))
         if (kind is Kind.FUNCTION or kind is Kind.CLASS) and binding.scope.parent is None:
             extra = self.extras.makes_loader(binding.scope.module.path, binding.name)
             if extra:
@@ -119,6 +135,19 @@ class Evaluation(Questions):
         elif kind is Kind.ENTERED:
             found = merge(*(calls.entered(value) for value in found))
         return containers.follow(self, found, binding.path)
+
+    def _parameter(self, binding: Binding, frame: Frame) -> Values:
+        """What a parameter is in a frame of its function, worked out once for all places that name it."""
+        key = id(binding)
+        known = frame.memo.get(key)
+        if known is not None:
+            return known
+        before, self._cuts = self._cuts, 0
+        found = parameters.parameter(self, binding, frame)
+        if not self._cuts:
+            frame.memo[key] = found
+        self._cuts |= before
+        return found
 
     def imported(self, binding: Binding) -> Values:
         """What an import gives: something of the project where the module is found there, else of a library."""
@@ -219,8 +248,8 @@ class Evaluation(Questions):
 
     def name(self, node: cst.CSTNode, frame: Frame) -> Values:
         assert isinstance(node, cst.Name)
-        if node.value in _LITERAL_NAMES:
-            return (Const(_LITERAL_NAMES[node.value]),)
+        if node.value in LITERAL_NAMES:
+            return (Const(LITERAL_NAMES[node.value]),)
         tree = frame.scope.module.tree
         bindings = resolve(node, tree)
         if not bindings:
@@ -336,7 +365,6 @@ class Evaluation(Questions):
             del self._functions[id(function.scope)]
 
 
-_LITERAL_NAMES = {"True": True, "False": False, "None": None}
 _EXPRESSIONS: dict[type[cst.CSTNode], Callable[[Evaluation, cst.CSTNode, Frame], Values]] = {
     cst.Attribute: Evaluation.attribute_of,
     cst.Name: Evaluation.name,

@@ -10,6 +10,7 @@ import libcst as cst
 
 from dataloader_lint.facts.evaluation import dict_stores
 from dataloader_lint.facts.evaluation.branches import in_force, is_reached
+from dataloader_lint.facts.evaluation.dict_changes import key_of, touches
 from dataloader_lint.facts.evaluation.values import (
     ABSENT,
     NOTHING_KNOWN,
@@ -23,6 +24,7 @@ from dataloader_lint.facts.evaluation.values import (
     merge,
 )
 from dataloader_lint.facts.syntax.flow import reaching_or_not
+from dataloader_lint.facts.syntax.module import last_name
 from dataloader_lint.facts.syntax.names import Binding, Kind, bindings_of, resolve
 from dataloader_lint.facts.syntax.tree import COMPREHENSIONS, Node, Scope
 
@@ -133,48 +135,37 @@ def _changes(
     defaults: list[tuple[Node, cst.BaseExpression]] = []
     home = _home_frame(ev, scope, frame)
 
-    def is_it(node: cst.CSTNode) -> bool:
-        return isinstance(node, cst.Name) and node.value == name
-
-    def key_of(node: cst.Subscript) -> object:
-        if len(node.slice) == 1 and isinstance(node.slice[0].slice, cst.Index):
-            known = constant(ev.values(node.slice[0].slice.value, home))
-            return known.value if known is not None else UNKNOWN
-        return UNKNOWN
-
-    for assign in scope.own(cst.Assign):
-        for target in assign.targets:
-            if isinstance(target.target, cst.Subscript) and is_it(target.target.value):
-                stored = key_of(target.target)
-                if stored == key:
-                    surely.append(Change(assign, value=assign.value))
-                elif stored is UNKNOWN:
-                    unsure.append(assign)
-    for augmented in scope.own(cst.AugAssign):
-        if is_it(augmented.target) and isinstance(augmented.operator, cst.BitOrAssign):
-            _updated(ev, augmented, [cst.Arg(augmented.value)], key, home, surely, unsure)
-    for deleted in scope.own(cst.Del):
-        if isinstance(deleted.target, cst.Subscript) and is_it(deleted.target.value):
-            if key_of(deleted.target) == key:
-                surely.append(Change(deleted, gone=True))
-    for call in scope.own(cst.Call):
-        if isinstance(call.func, cst.Attribute) and is_it(call.func.value):
-            method = call.func.attr.value
+    for touch in touches(scope, name):
+        node, part = touch.node, touch.part
+        if isinstance(node, cst.Assign) and isinstance(part, cst.Subscript):
+            stored = key_of(ev, part, home)
+            if stored == key:
+                surely.append(Change(node, value=node.value))
+            elif stored is UNKNOWN:
+                unsure.append(node)
+        elif isinstance(node, cst.AugAssign):
+            if isinstance(node.operator, cst.BitOrAssign):
+                _updated(ev, node, [cst.Arg(node.value)], key, home, surely, unsure)
+        elif isinstance(node, cst.Del) and isinstance(part, cst.Subscript):
+            if key_of(ev, part, home) == key:
+                surely.append(Change(node, gone=True))
+        elif isinstance(node, cst.Call) and isinstance(part, cst.Arg):
+            if dict_stores.may_change(ev, node, name, home):
+                unsure.append(node)
+        elif isinstance(node, cst.Call):
+            method = last_name(part)
             if method == "update":
-                _updated(ev, call, list(call.args), key, home, surely, unsure)
-            elif method in ("pop", "setdefault") and call.args:
-                known = constant(ev.values(call.args[0].value, home))
+                _updated(ev, node, list(node.args), key, home, surely, unsure)
+            elif method in ("pop", "setdefault") and node.args:
+                known = constant(ev.values(node.args[0].value, home))
                 if known is None:
-                    unsure.append(call)
+                    unsure.append(node)
                 elif known.value == key and method == "pop":
-                    surely.append(Change(call, gone=True))
-                elif known.value == key and len(call.args) > 1:
-                    defaults.append((call, call.args[1].value))
+                    surely.append(Change(node, gone=True))
+                elif known.value == key and len(node.args) > 1:
+                    defaults.append((node, node.args[1].value))
             elif method in ("clear", "popitem"):
-                unsure.append(call)
-        elif any(is_it(arg.value) and arg.star != "**" for arg in call.args):
-            if dict_stores.may_change(ev, call, name, home):
-                unsure.append(call)
+                unsure.append(node)
     return surely, unsure, defaults
 
 

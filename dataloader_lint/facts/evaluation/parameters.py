@@ -28,10 +28,11 @@ from dataloader_lint.facts.syntax.tree import Scope, function_scope
 
 
 def parameter(ev: Evaluator, binding: Binding, frame: Frame) -> Values:
-    """What a parameter is: what this call passes, else what all calls in sight pass, else its declared default."""
+    """What a parameter is: what this call passes, else what all calls in sight pass, else its declared default.
+
+    `frame` is one of its function.
+    """
     scope = binding.scope
-    if frame.scope is not scope:
-        frame = ev.frame_of(scope)
     param = binding.node
     assert isinstance(param, cst.Param)
     if binding.name == classes.receiver_name(scope) and classes.class_of(scope) is not None:

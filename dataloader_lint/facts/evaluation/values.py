@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from dataloader_lint.facts.evaluation.classes import Bases
     from dataloader_lint.facts.libraries.extras import Extras
+    from dataloader_lint.facts.syntax.module import ModuleFacts
     from dataloader_lint.facts.syntax.names import Binding
     from dataloader_lint.facts.syntax.tree import Node, Scope
 
@@ -238,6 +239,10 @@ class Evaluator(Protocol):
 
     def values(self, node: cst.CSTNode, frame: Frame) -> Values:
         """What an expression can be in a frame."""
+        ...
+
+    def everywhere(self, node: cst.CSTNode, module: ModuleFacts) -> Values | None:
+        """What an expression gives in every frame alike; None where that is not known, or depends on the frame."""
         ...
 
     def key(self, node: cst.CSTNode, key: object, frame: Frame, work_out: Callable[[], Values]) -> Values:
