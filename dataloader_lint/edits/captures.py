@@ -9,7 +9,7 @@ from dataloader_lint.edits.repair import RefusedError
 from dataloader_lint.facts.syntax.flow import reaching_or_not
 from dataloader_lint.facts.syntax.guards import is_guarded
 from dataloader_lint.facts.syntax.names import Binding, Kind, bindings_of
-from dataloader_lint.facts.syntax.tree import COMPREHENSIONS, LOOPS, Function, Node, Scope, parameters
+from dataloader_lint.facts.syntax.tree import LOOPS, Function, Node, Scope, parameters
 
 # What these give depends on the place from which they are called.
 _PLACE_BOUND = frozenset({"super", "__class__", "locals", "vars", "dir", "eval", "exec"})
@@ -57,9 +57,9 @@ def scope_of_name(editor: Editor, name: cst.Name) -> Scope | None:
     scope: Scope | None = editor.tree.scope_of(name)
     direct = True
     while scope is not None:
-        if (direct or not isinstance(scope.node, cst.ClassDef)) and _binds(scope, name.value):
+        if (direct or not scope.is_class) and _binds(scope, name.value):
             return scope
-        direct = direct and isinstance(scope.node, COMPREHENSIONS)
+        direct = direct and scope.is_comprehension
         scope = scope.parent
     return None
 
@@ -101,7 +101,7 @@ def _is_receiver(editor: Editor, binding: Binding) -> bool:
     node = scope.node
     if binding.name in ("self", "cls"):
         return True
-    if not isinstance(node, cst.FunctionDef) or scope.parent is None or not isinstance(scope.parent.node, cst.ClassDef):
+    if not isinstance(node, cst.FunctionDef) or scope.parent is None or not scope.parent.is_class:
         return False
     is_static = any(
         isinstance(each.decorator, cst.Name) and each.decorator.value == "staticmethod" for each in node.decorators

@@ -200,7 +200,7 @@ def _heirs(ev: Evaluator, module: ModuleFacts) -> dict[int, list[Bases]]:
     """The bases of every class of a module, by the `id` of each class among them."""
     found: dict[int, list[Bases]] = {}
     for scope in module.root.descend():
-        if isinstance(scope.node, cst.ClassDef) and scope.parent is not None:
+        if scope.is_class and scope.parent is not None:
             bases = ev.bases(Class(scope, ev.frame_of(scope.parent)))
             for one in {id(each.scope) for each in bases.classes}:
                 found.setdefault(one, []).append(bases)

@@ -161,7 +161,7 @@ def datasets_in(reach: Reach, module: ModuleFacts) -> Iterator[Dataset]:
     """The Datasets that a module defines: by their bases, or because an object of theirs reaches a DataLoader."""
     ev = reach.ev
     for scope in module.root.descend():
-        if not isinstance(scope.node, cst.ClassDef) or scope.parent is None:
+        if not scope.is_class or scope.parent is None:
             continue
         klass = Class(scope, ev.frame_of(scope.parent))
         if reach.workers.is_dataset(klass):

@@ -17,6 +17,24 @@ from dataloader_lint.facts.syntax.tree import Scope
 _SAME = frozenset(
     {"Path", "abs", "divmod", "int", "len", "list", "max", "min", "range", "round", "sorted", "str", "tuple"}
 )
+_DEPENDING = frozenset(
+    {
+        cst.Attribute,
+        cst.BinaryOperation,
+        cst.BooleanOperation,
+        cst.Call,
+        cst.FormattedString,
+        cst.GeneratorExp,
+        cst.IfExp,
+        cst.List,
+        cst.ListComp,
+        cst.Name,
+        cst.NamedExpr,
+        cst.Subscript,
+        cst.Tuple,
+        cst.UnaryOperation,
+    }
+)
 
 
 class IndexLevels:
@@ -45,6 +63,8 @@ class IndexLevels:
 
     def of(self, node: cst.CSTNode) -> Level:
         """How an expression depends on the index."""
+        if type(node) not in _DEPENDING:
+            return Level.NONE
         if isinstance(node, cst.Name):
             bindings = resolve(node, self._scope.module.tree)
             return max((self._binding_level(each) for each in bindings), default=Level.NONE)

@@ -55,7 +55,7 @@ class Body:
         for loop in self._loops:
             self._goes_through(loop)
         for scope in self.scope.descend():
-            if isinstance(scope.node, cst.ClassDef):
+            if scope.is_class:
                 continue
             for subscript in scope.own(cst.Subscript):
                 self._subscript(subscript)

@@ -155,7 +155,7 @@ def receiver_name(method: Scope) -> str:
 def class_of(method: Scope) -> Scope | None:
     """The class in whose body a function stands; None for other functions."""
     parent = method.parent
-    if parent is not None and isinstance(parent.node, cst.ClassDef) and isinstance(method.node, cst.FunctionDef):
+    if parent is not None and parent.is_class and isinstance(method.node, cst.FunctionDef):
         return parent
     return None
 

@@ -31,7 +31,7 @@ from dataloader_lint.facts.libraries.extras import Extras
 from dataloader_lint.facts.project.project import Project
 from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.facts.syntax.names import Binding, Kind, bindings_of, dotted, resolve, star_imports
-from dataloader_lint.facts.syntax.tree import COMPREHENSIONS, Scope
+from dataloader_lint.facts.syntax.tree import Scope
 from dataloader_lint.settings import Settings
 
 MAX_NESTING_OF_KEYS = 45  # each level of these takes more of Python's stack than others do
@@ -288,7 +288,7 @@ class Evaluation(Questions):
             if current.scope is scope:
                 return current
             current = current.outer
-        if isinstance(scope.node, COMPREHENSIONS) and scope.parent is not None:
+        if scope.is_comprehension and scope.parent is not None:
             return self.at(scope.parent, frame)  # comprehensions run in the frame around them
         return self.frame_of(scope)
 

@@ -26,7 +26,7 @@ from dataloader_lint.facts.evaluation.values import (
 from dataloader_lint.facts.syntax.flow import reaching_or_not
 from dataloader_lint.facts.syntax.module import last_name
 from dataloader_lint.facts.syntax.names import Binding, Kind, bindings_of, resolve
-from dataloader_lint.facts.syntax.tree import COMPREHENSIONS, Node, Scope
+from dataloader_lint.facts.syntax.tree import Node, Scope
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,7 +87,7 @@ def changes_at(ev: Evaluator, node: cst.Name, key: object, frame: Frame) -> Chan
     changes, unsure, fallback = _changes(ev, home, node.value, key, frame)
     placed = [Change(binding.node, binding) for binding in bindings]
     use_scope: Scope | None = tree.scope_of(node)
-    while use_scope is not None and isinstance(use_scope.node, COMPREHENSIONS):
+    while use_scope is not None and use_scope.is_comprehension:
         use_scope = use_scope.parent
     reached = [*placed, *changes]
     if use_scope is home:

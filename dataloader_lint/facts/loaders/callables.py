@@ -157,9 +157,9 @@ def _passed_in(ev: Evaluator, module: ModuleFacts, argument: str) -> Iterator[Ha
 
 def _may_hand_over(arg: cst.Arg, argument: str, module: ModuleFacts) -> bool:
     """A cheap look before the evaluation: a lambda, what is passed under the name, or a function of this module."""
-    if isinstance(arg.value, cst.Lambda) or (arg.keyword is not None and arg.keyword.value == argument):
+    if type(arg.value) is cst.Lambda or (arg.keyword is not None and arg.keyword.value == argument):
         return True
-    return isinstance(arg.value, cst.Name) and any(
+    return type(arg.value) is cst.Name and any(
         binding.kind is Kind.FUNCTION for binding in resolve(arg.value, module.tree)
     )
 

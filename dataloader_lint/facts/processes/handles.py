@@ -304,7 +304,7 @@ def _is_own_method(call: cst.Call, module: ModuleFacts) -> bool:
 
 def _kept_generators(module: ModuleFacts) -> Iterator[cst.CSTNode]:
     for scope in module.root.descend():
-        if isinstance(scope.node, cst.ClassDef):
+        if scope.is_class:
             methods = classes.methods_of(scope)
             for bindings in classes.attribute_bindings(scope).values():
                 for binding in bindings:

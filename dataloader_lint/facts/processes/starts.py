@@ -49,7 +49,7 @@ from dataloader_lint.facts.project.scripts import is_notebook, is_test
 from dataloader_lint.facts.syntax.guards import is_guarded
 from dataloader_lint.facts.syntax.module import last_name
 from dataloader_lint.facts.syntax.names import Kind, dotted, resolve
-from dataloader_lint.facts.syntax.tree import COMPREHENSIONS, Node, Scope, Tree
+from dataloader_lint.facts.syntax.tree import Node, Scope, Tree
 
 if TYPE_CHECKING:
     from dataloader_lint.facts.syntax.module import ModuleFacts
@@ -305,7 +305,7 @@ def _loops_and_calls(scope: Scope) -> Iterator[Node]:
 def _with_comprehensions(scope: Scope) -> Iterator[Scope]:
     yield scope
     for inner in scope.inner:
-        if isinstance(inner.node, COMPREHENSIONS):
+        if inner.is_comprehension:
             yield from _with_comprehensions(inner)
 
 

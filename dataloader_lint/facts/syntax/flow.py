@@ -201,7 +201,7 @@ def reaching(use: Node, placed: Sequence[P], tree: Tree, *, keep: bool = False) 
 def reaching_or_not(use: Node, placed: Sequence[P], tree: Tree, *, keep: bool = False) -> tuple[list[P], bool]:
     """As `reaching`, with whether one of them is surely in force."""
     scope = tree.scope_of(use)
-    while isinstance(scope.node, COMPREHENSIONS) and scope.parent is not None:
+    while scope.is_comprehension and scope.parent is not None:
         scope = scope.parent
     flow: _Flow[P] = tree.once(("flow", id(placed)), lambda: _Flow(tree, placed)) if keep else _Flow(tree, placed)
     found, surely = flow.before(use, scope.node)

@@ -55,7 +55,7 @@ class ModuleFacts:
         self.functions: set[str] = set()  # the names of all, wherever they are defined
         for scope in self.tree.root.descend():
             scope.module = self
-            if isinstance(scope.node, cst.ClassDef):
+            if scope.is_class:
                 self.classes.append(scope)
             elif isinstance(scope.node, cst.FunctionDef):
                 self.functions.add(scope.node.name.value)

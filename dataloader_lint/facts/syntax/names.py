@@ -9,7 +9,7 @@ from enum import Enum
 import libcst as cst
 
 from dataloader_lint.facts.syntax.flow import reaching
-from dataloader_lint.facts.syntax.tree import COMPREHENSIONS, Node, Scope, Tree, parameters
+from dataloader_lint.facts.syntax.tree import Node, Scope, Tree, parameters
 
 
 class Kind(Enum):
@@ -94,7 +94,7 @@ def _statements(scope: Scope) -> Iterable[Binding]:
     for walrus in scope.own(cst.NamedExpr):
         yield from _targets(walrus.target, Kind.VALUE, walrus, scope, walrus.value)
     for inner in scope.inner:
-        if isinstance(inner.node, COMPREHENSIONS) and not isinstance(scope.node, cst.ClassDef):
+        if inner.is_comprehension and not scope.is_class:
             for walrus in inner.within(cst.NamedExpr):
                 yield from _targets(walrus.target, Kind.VALUE, walrus, scope, walrus.value)
     for loop in scope.own(cst.For):
@@ -232,7 +232,7 @@ def _look_up(name: cst.Name, tree: Tree) -> list[Binding]:
     scope: Scope | None = tree.scope_of(name)
     inside = True
     while scope is not None:
-        is_class = isinstance(scope.node, cst.ClassDef)
+        is_class = scope.is_class
         # A class body is seen by its own statements only, not by its methods.
         if inside or not is_class:
             candidates = bindings_of(scope).get(name.value)
@@ -245,7 +245,7 @@ def _look_up(name: cst.Name, tree: Tree) -> list[Binding]:
                 # A class body falls back to the outer scope; elsewhere a name bound only later stays itself.
                 if reached or not is_class:
                     return reached
-        if not is_class and not isinstance(scope.node, COMPREHENSIONS):
+        if not is_class and not scope.is_comprehension:
             inside = False
         scope = scope.parent
     return []

@@ -136,11 +136,25 @@ _KEPT = frozenset(
 class Scope:
     """A module, class, function, lambda or comprehension, with the nodes that belong to it and to no inner scope."""
 
-    __slots__ = ("bindings", "by_type", "inner", "module", "node", "parent")
+    __slots__ = (
+        "bindings",
+        "by_type",
+        "inner",
+        "is_class",
+        "is_comprehension",
+        "is_function",
+        "module",
+        "node",
+        "parent",
+    )
 
     def __init__(self, node: Node, parent: Scope | None) -> None:
         self.node = node
         self.parent = parent
+        # Told once and by the type: `isinstance` is slow with LibCST's abstract classes.
+        self.is_class = type(node) is cst.ClassDef
+        self.is_comprehension = type(node) in COMPREHENSIONS
+        self.is_function = type(node) is cst.FunctionDef or type(node) is cst.Lambda
         self.inner: list[Scope] = []
         self.by_type: dict[type[Node], list[Node]] = {}
         self.bindings: dict[str, list[Binding]] | None = None  # built by names.py when first asked for
@@ -160,7 +174,7 @@ class Scope:
         """The nodes of one type in this scope and its comprehensions and lambdas, not in inner functions or classes."""
         yield from self.own(kind)
         for scope in self.inner:
-            if not isinstance(scope.node, cst.FunctionDef | cst.ClassDef):
+            if scope.is_comprehension or type(scope.node) is cst.Lambda:
                 yield from scope.within(kind)
 
     def descend(self) -> Iterator[Scope]:
@@ -170,15 +184,11 @@ class Scope:
             yield from scope.descend()
 
     @property
-    def is_function(self) -> bool:
-        return isinstance(self.node, cst.FunctionDef | cst.Lambda)
-
-    @property
     def function(self) -> Scope | None:
         """The nearest scope from here outwards that is a function or lambda; None at class or module level."""
         scope: Scope | None = self
         while scope is not None and not scope.is_function:
-            if isinstance(scope.node, cst.ClassDef | cst.Module):
+            if not scope.is_comprehension:
                 return None
             scope = scope.parent
         return scope
@@ -322,9 +332,7 @@ class Tree:
 
     def find(self, node: Node, kind: type[N]) -> Iterator[N]:
         """The nodes of one type at or below a node."""
-        for found in self.walk(node):
-            if isinstance(found, kind):
-                yield found
+        return (found for found in self.walk(node) if type(found) is kind)
 
     def words(self, node: Node) -> str:
         """The names, keywords and texts in an expression, in document order, a space between them."""

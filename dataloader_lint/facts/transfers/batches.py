@@ -119,7 +119,7 @@ class Transfer:
             isinstance(node, cst.FunctionDef)
             and node.name.value == "forward"
             and scope.parent is not None
-            and (isinstance(scope.parent.node, cst.ClassDef))
+            and scope.parent.is_class
         )
 
     @property
