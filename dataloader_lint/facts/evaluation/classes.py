@@ -81,17 +81,14 @@ def bases_of(ev: Evaluator, klass: Class) -> Bases:
 
 def methods_of(scope: Scope) -> dict[str, Scope]:
     """The functions defined in a class body, by name; a getter comes before its setter."""
-    cache = scope.module.method_cache
-    known = cache.get(id(scope))
-    if known is not None:
-        return known
+    return scope.module.tree.once(("methods", id(scope)), lambda: _methods_in(scope))
+
+
+def _methods_in(scope: Scope) -> dict[str, Scope]:
     found: dict[str, Scope] = {}
     for inner in scope.inner:
-        if isinstance(inner.node, cst.FunctionDef):
-            name = inner.node.name.value
-            if name not in found or not is_setter(inner.node):
-                found[name] = inner if not is_setter(inner.node) else found.get(name, inner)
-    cache[id(scope)] = found
+        if isinstance(inner.node, cst.FunctionDef) and not (is_setter(inner.node) and inner.node.name.value in found):
+            found[inner.node.name.value] = inner
     return found
 
 
@@ -162,15 +159,15 @@ def class_of(method: Scope) -> Scope | None:
 
 def attribute_bindings(scope: Scope) -> dict[str, list[AttributeBinding]]:
     """Where the methods of one class body bind attributes of their object, by attribute."""
-    cache = scope.module.attribute_cache
-    found = cache.get(id(scope))
-    if found is None:
-        found = {}
-        for method in scope.inner:
-            if isinstance(method.node, cst.FunctionDef):
-                for binding in _bound_in(method):
-                    found.setdefault(binding.name, []).append(binding)
-        cache[id(scope)] = found
+    return scope.module.tree.once(("attributes", id(scope)), lambda: _attributes_in(scope))
+
+
+def _attributes_in(scope: Scope) -> dict[str, list[AttributeBinding]]:
+    found: dict[str, list[AttributeBinding]] = {}
+    for method in scope.inner:
+        if isinstance(method.node, cst.FunctionDef):
+            for binding in _bound_in(method):
+                found.setdefault(binding.name, []).append(binding)
     return found
 
 

@@ -12,7 +12,6 @@ import libcst as cst
 from dataloader_lint.facts.syntax.tree import Scope, Tree
 
 if TYPE_CHECKING:
-    from dataloader_lint.facts.evaluation.classes import AttributeBinding
     from dataloader_lint.facts.evaluation.loader_calls import Loader
 
 
@@ -30,13 +29,11 @@ class ModuleFacts:
     __slots__ = (
         "_calls",
         "_stores",
-        "attribute_cache",
         "classes",
         "dotted_name",
         "functions",
         "is_package",
         "loaders",
-        "method_cache",
         "path",
         "tree",
     )
@@ -46,9 +43,7 @@ class ModuleFacts:
         self.dotted_name = dotted_name
         self.is_package = is_package
         self.tree = Tree(source, text)
-        self.attribute_cache: dict[int, dict[str, list[AttributeBinding]]] = {}
         self.loaders: dict[int, list[Loader]] = {}  # by the evaluator that found them
-        self.method_cache: dict[int, dict[str, Scope]] = {}
         self._calls: dict[str, list[cst.Call]] | None = None
         self._stores: dict[tuple[str, str], list[Store]] | None = None
         self.classes: list[Scope] = []
