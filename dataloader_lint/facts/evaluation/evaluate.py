@@ -88,9 +88,11 @@ class Evaluation(Questions):
         before, self._cuts = self._cuts, 0
         found = value_everywhere(self, node, module)
         is_whole, self._cuts = not self._cuts, before
-        if is_whole:
-            self._everywhere[id(node)] = found
-        return found if is_whole else None
+        if not is_whole:
+            return None
+        self.frame_of(module.root)  # which holds on to the node, for its id
+        self._everywhere[id(node)] = found
+        return found
 
     def key(self, node: cst.CSTNode, key: object, frame: Frame, work_out: Callable[[], Values]) -> Values:
         """What a key of a dict can be: copies of copies in loops and branches lead to the same questions many times."""
