@@ -9,6 +9,7 @@ import pytest
 
 from dataloader_lint import Settings, lint_source
 from dataloader_lint.facts.analysis import Session
+from dataloader_lint.facts.evaluation.values import Const, Frame, Library
 
 HEIR = """
 class Scans{number}(Scans):
@@ -76,3 +77,31 @@ def test_names_that_a_loop_mixes(first: str, tmp_path: Path) -> None:
     steps, values = evaluated(list("abcdefg"), first, tmp_path)
     assert values >= set("bcdefg") | {first}  # nobody reads "a" before the loop binds that name again
     assert steps < 1_000
+
+
+def test_what_is_the_same_in_every_frame_is_asked_once(tmp_path: Path) -> None:
+    text = "import numpy\n\ndef quiet():\n    numpy.random.seed(1)\n    numpy.seterr('ignore')\n"
+    session = Session()
+    function = session.analyse(str(tmp_path / "quiet.py"), text).module.root.inner[0]
+    ev = session.evaluation
+    names = set()
+    for _ in range(4):
+        frame = Frame(function, {})
+        for call in function.own(cst.Call):
+            names.update(ev.values(call.func, frame))
+            assert all(isinstance(each, Const) for each in ev.values(call.args[0].value, frame))
+    assert names == {Library("numpy.random.seed"), Library("numpy.seterr")}
+    assert ev.steps == 0
+
+
+def test_a_parameter_is_worked_out_once_for_all_its_uses(tmp_path: Path) -> None:
+    asked = []
+    text = "def pick(names):\n    return [names, names, names]\n\npick(make())\n"
+    session = Session()
+    function = session.analyse(str(tmp_path / "pick.py"), text).module.root.inner[0]
+    ev = session.evaluation
+    callers = ev.callers
+    ev.callers = lambda scope: asked.append(scope) or callers(scope)  # type: ignore[method-assign, func-returns-value]
+    for use in function.module.tree.find(function.own(cst.Return)[0], cst.Name):
+        ev.values(use, ev.frame_of(function))
+    assert asked == [function]
