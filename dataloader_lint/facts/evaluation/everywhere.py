@@ -52,9 +52,16 @@ def _of_name(ev: Evaluator, node: cst.Name, module: ModuleFacts) -> Values | Non
 
 
 def _of_attribute(ev: Evaluator, node: cst.Attribute, module: ModuleFacts) -> Values | None:
-    if isinstance(node.value, cst.Name) and module.stores_to(node.value.value, node.attr.value):
+    names: list[str] = []
+    owner: cst.CSTNode = node
+    while isinstance(owner, cst.Attribute):  # a loop, as chains may be longer than Python's stack
+        names.append(owner.attr.value)
+        owner = owner.value
+    if not isinstance(owner, cst.Name) or module.stores_to(owner.value, names[-1]):
         return None
-    owners = ev.everywhere(node.value, module)
-    if owners is None or not all(isinstance(each, Library | Module) for each in owners):
-        return None
-    return merge(*(ev.attribute(each, node.attr.value) for each in owners))
+    found = ev.everywhere(owner, module)
+    for name in reversed(names):
+        if found is None or not all(isinstance(each, Library | Module) for each in found):
+            return None
+        found = merge(*(ev.attribute(each, name) for each in found))
+    return found
