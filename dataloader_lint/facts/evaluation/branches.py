@@ -27,12 +27,18 @@ def is_reached(ev: Evaluator, node: Node, frame: Frame, with_options: bool = Fal
     By default options are what they are declared to be; with `with_options` they may be set to anything.
     """
     for condition in on_the_way(node, frame.scope):
-        found = ev.values(condition.test, frame)
-        sure = None if with_options and any(_is_default(each) for each in found) else truth(found)
-        if sure is not None and sure is not condition.wanted:
-            if not condition.raises or not any(_is_default(each) for each in found):
-                return False
+        if keeps_away(ev, condition, frame, with_options):
+            return False
     return True
+
+
+def keeps_away(ev: Evaluator, condition: Condition, frame: Frame, with_options: bool = False) -> bool:
+    """Whether a condition is known to come out so that control goes elsewhere."""
+    found = ev.values(condition.test, frame)
+    sure = truth(found)
+    if sure is None or sure is condition.wanted:
+        return False
+    return not ((with_options or condition.raises) and any(_is_default(each) for each in found))
 
 
 def on_the_way(node: Node, scope: Scope) -> tuple[Condition, ...]:

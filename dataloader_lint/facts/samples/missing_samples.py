@@ -8,12 +8,13 @@ from dataclasses import dataclass
 import libcst as cst
 
 from dataloader_lint.facts.evaluation import classes
-from dataloader_lint.facts.evaluation.branches import is_reached, tests_around
+from dataloader_lint.facts.evaluation.branches import keeps_away, on_the_way, tests_around
 from dataloader_lint.facts.evaluation.loader_calls import Loader
-from dataloader_lint.facts.evaluation.values import Class, Const, Element, Evaluator, Made, Sequence, Value
+from dataloader_lint.facts.evaluation.values import Class, Const, Element, Evaluator, Frame, Made, Sequence, Value
 from dataloader_lint.facts.libraries.catalogue import LOADERS
 from dataloader_lint.facts.syntax.flow import leaves
 from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
+from dataloader_lint.facts.syntax.names import resolve
 from dataloader_lint.facts.syntax.tree import Node, Scope
 from dataloader_lint.facts.workers.reach import Reach
 
@@ -64,8 +65,8 @@ def _places(ev: Evaluator, method: Scope) -> Iterator[tuple[Node, bool]]:
     for each in returns:
         if each.value is None or _is_none(each.value):
             tests = [test for test, _ in tests_around(each, frame)]
-            is_bound = any(last_name(call.func) == "len" for test in tests for call in tree.find(test, cst.Call))
-            if is_reached(ev, each, frame, with_options=True) and not is_bound:
+            is_bound = any(last_name(call.func) in _LENGTHS for test in tests for call in tree.find(test, cst.Call))
+            if not is_bound and _is_reached(ev, each, frame):
                 yield each, True
     body = method.node.body if isinstance(method.node, cst.FunctionDef) else None
     last = body.body[-1] if isinstance(body, cst.IndentedBlock) and body.body else None
@@ -73,6 +74,37 @@ def _places(ev: Evaluator, method: Scope) -> Iterator[tuple[Node, bool]]:
         for handler in last.handlers:
             if not leaves(handler.body) and handler.body.body:
                 yield handler.body.body[-1], False
+
+
+# A place past the end, which no sampler asks for: `if index >= self.__len__(): return None`.
+_LENGTHS = frozenset({"__len__", "len"})
+
+
+def _is_reached(ev: Evaluator, node: Node, frame: Frame) -> bool:
+    """Whether control may get to a place. Who asks whether what a library gave is None knows that it can be."""
+    return all(
+        not keeps_away(ev, condition, frame, with_options=True) or _asks_for_none(ev, condition.test, frame)
+        for condition in on_the_way(node, frame.scope)
+    )
+
+
+def _asks_for_none(ev: Evaluator, test: cst.BaseExpression, frame: Frame) -> bool:
+    """`cv2.imread(path) is None`, also under a name: a file that cannot be read."""
+    if not isinstance(test, cst.Comparison) or not _is_none(test.comparisons[0].comparator):
+        return False
+    bindings = resolve(test.left, frame.scope.module.tree) if isinstance(test.left, cst.Name) else []
+    calls = [each.value for each in bindings] or [test.left]
+    if all(isinstance(call, cst.Call) and last_name(call.func) == "imread" for call in calls):
+        return True
+    found = ev.values(test.left, frame)
+    return bool(found) and all(
+        isinstance(value, Made) and bool(value.library) and value.library.partition(".")[0] not in _NEVER_NONE
+        for value in found
+    )
+
+
+# Libraries whose functions give what they promise, or raise.
+_NEVER_NONE = frozenset({"PIL", "builtins", "collections", "numpy", "pandas", "pathlib", "torch", "torchvision"})
 
 
 def _leaves(statement: cst.Try) -> bool:
