@@ -264,23 +264,34 @@ def _numbers_names(container: Container, dataset: Dataset) -> bool:
     `{name: i for i, name in enumerate(names)}`, `{i: name for i, name in enumerate(names)}`.
     """
     made = container.value.node if isinstance(container.value, Mapping) else None
-    if not isinstance(made, cst.DictComp) or not isinstance(made.value, cst.Name):
-        return False
+    names = _numbered(made) if isinstance(made, cst.DictComp) else None
+    return names is not None and not (isinstance(names, cst.Attribute) and dataset.reads.of(names.attr.value).is_length)
+
+
+def _numbered(made: cst.DictComp) -> cst.BaseExpression | None:
+    """The names that a comprehension goes through, where it gives a number to each."""
     loop = made.for_in
-    targets = loop.target.elements if isinstance(loop.target, cst.Tuple) else ()
     if not isinstance(loop.iter, cst.Call) or not loop.iter.args:
-        return False
+        return None
     counted = loop.iter.args[-1].value
+    targets = loop.target.elements if isinstance(loop.target, cst.Tuple) else ()
+    if last_name(loop.iter.func) == "range" and isinstance(loop.target, cst.Name):
+        # `{names[i]: i for i in range(len(names))}`
+        for named, numbering in ((made.key, made.value), (made.value, made.key)):
+            if isinstance(named, cst.Subscript) and dotted(numbering) == loop.target.value:
+                index = named.slice[0].slice
+                if isinstance(index, cst.Index) and dotted(index.value) == loop.target.value:
+                    return named.value
+        return None
     if last_name(loop.iter.func) == "enumerate":
         number = 0
     elif last_name(loop.iter.func) == "zip" and isinstance(counted, cst.Call) and last_name(counted.func) == "range":
         number = len(loop.iter.args) - 1  # `zip(names, range(len(names)))`
     else:
-        return False
-    names = loop.iter.args[0].value
-    if isinstance(names, cst.Attribute) and dataset.reads.of(names.attr.value).is_length:
-        return False
-    return number < len(targets) and dotted(targets[number].value) in (made.value.value, dotted(made.key))
+        return None
+    is_number = number < len(targets) and isinstance(made.value, cst.Name)
+    written = (dotted(made.value), dotted(made.key))
+    return loop.iter.args[0].value if is_number and dotted(targets[number].value) in written else None
 
 
 def _is_written_out(container: Container, dataset: Dataset) -> bool:
