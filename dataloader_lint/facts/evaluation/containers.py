@@ -96,14 +96,15 @@ def _element_of_sequence(ev: Evaluator, value: Sequence) -> Values:
     if isinstance(node, cst.FunctionDef):
         return _yielded(ev, value.frame)
     if isinstance(node, cst.BinaryOperation):
-        return merge(*(ev.element(each) for side in (node.left, node.right) for each in ev.values(side, value.frame)))
-    if isinstance(node, cst.Subscript):  # a slice holds the elements of what it was cut from
-        return merge(*(ev.element(each) for each in ev.values(node.value, value.frame)))
+        sides = merge(ev.values(node.left, value.frame), ev.values(node.right, value.frame))
+        is_repeated = isinstance(node.operator, cst.Multiply)
+        return merge(*(ev.element(each) for each in sides if isinstance(each, Sequence) or not is_repeated))
     if isinstance(node, cst.Call) and not node.args and isinstance(node.func, cst.Name):  # list()
         return _appended(ev, value)
+    source = node.value if isinstance(node, cst.Subscript) else None  # a slice holds what it was cut from
     if isinstance(node, cst.Call) and node.args and not node.args[0].star:  # list(x), sorted(x)
-        return merge(*(ev.element(each) for each in ev.values(node.args[0].value, value.frame)))
-    return NOTHING_KNOWN
+        source = node.args[0].value
+    return merge(*(ev.element(each) for each in ev.values(source, value.frame))) if source else NOTHING_KNOWN
 
 
 def _appended(ev: Evaluator, value: Sequence) -> Values:

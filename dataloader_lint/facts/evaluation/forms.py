@@ -127,10 +127,10 @@ def _form_of_sequence(ev: Evaluator, value: Sequence, depth: int) -> Form:
     if isinstance(node, cst.Call) and value.items:
         return Form.SMALL  # a named tuple
     if isinstance(node, cst.BinaryOperation):
-        if isinstance(node.operator, cst.Multiply):
-            return Form.SLOTS
         sides = merge(ev.values(node.left, frame), ev.values(node.right, frame))
         forms = _forms(ev, sides, depth)
+        if isinstance(node.operator, cst.Multiply):  # `files * repeats`: as many as there are files, and more
+            return form if Form.LIST in forms else Form.SLOTS
         return form if Form.LIST in forms or Form.OTHER in forms or any(map(_is_empty, sides)) else Form.SMALL
     if isinstance(node, cst.ListComp | cst.SetComp):
         source = _sources(ev, value)
