@@ -43,34 +43,52 @@ def calls_of(ev: Evaluator, project: Project, function: Scope) -> tuple[tuple[cs
         return ()
     name = node.name.value
     klass = classes.class_of(function)
-    names = [name]
-    if name == "__init__" and klass is not None:
-        assert isinstance(klass.node, cst.ClassDef)
-        names.extend([klass.node.name.value, *_heirs(klass)])
-    elif name == "__call__":
+    if name == "__call__":
         return _calls_of_objects(ev, project, function, klass) if klass is not None else ()
     found: list[tuple[cst.Call, Frame, Values]] = []
-    home = function.module
     looked_at = 0
-    outside = [each for each in names if each != "__init__"]
-    kind = "function" if klass is None else "class" if name == "__init__" else "method"
-    for module in (home, *project.callers(home, outside, kind)):
-        for each in names:
-            for call in module.calls_named(each):
-                if klass is None and not _may_be_of_module(call.func, module):
-                    continue
-                looked_at += 1
-                if looked_at > 8 * MAX_CALLS or len(found) >= MAX_CALLS:
-                    return tuple(found)
-                frame = ev.frame_of(function_scope(module.tree.scope_of(call)))
-                callees = tuple(callee for callee in ev.values(call.func, frame) if _runs(ev, callee, function, klass))
-                if callees and name == "__init__":
-                    found.extend(_with_what_is_handed_on(ev, call, frame, callees))
-                elif callees:
-                    found.append((call, frame, callees))
+    for module, each in _places(project, function, name, klass):
+        for call in module.calls_named(each):
+            if klass is None and not _may_be_of_module(call.func, module):
+                continue
+            looked_at += 1
+            if looked_at > 8 * MAX_CALLS or len(found) >= MAX_CALLS:
+                return tuple(found)
+            frame = ev.frame_of(function_scope(module.tree.scope_of(call)))
+            callees = tuple(callee for callee in ev.values(call.func, frame) if _runs(ev, callee, function, klass))
+            if callees and name == "__init__":
+                found.extend(_with_what_is_handed_on(ev, call, frame, callees))
+            elif callees:
+                found.append((call, frame, callees))
     if not found and name == "__init__" and klass is not None:
         return _calls_by_other_names(ev, project, function, klass)
     return tuple(found)
+
+
+def _places(project: Project, function: Scope, name: str, klass: Scope | None) -> Iterator[tuple[ModuleFacts, str]]:
+    """The modules that may call a function, its own first, each with a name by which it would do so.
+
+    A constructor is called by the name of its class, and by those of the heirs that have none of their own.
+    """
+    home = function.module
+    if klass is None or name != "__init__":
+        for module in (home, *project.callers(home, [name], "function" if klass is None else "method")):
+            yield module, name
+        return
+    assert isinstance(klass.node, cst.ClassDef)
+    own = klass.node.name.value
+    heirs = _heirs(home, own)
+    elsewhere: list[tuple[ModuleFacts, list[str]]] = []
+    for module in (home, *project.callers(home, [own, *heirs], "class")):
+        theirs = _heirs(module, own) if module is not home else []
+        for each in (name, own, *heirs, *theirs):
+            yield module, each
+        if theirs:
+            elsewhere.append((module, theirs))
+    for module, theirs in elsewhere:
+        for other in project.callers(module, theirs, "class"):
+            for each in theirs:
+                yield other, each
 
 
 def _may_be_of_module(func: cst.BaseExpression, module: ModuleFacts) -> bool:
@@ -204,16 +222,15 @@ def _is_run_by(ev: Evaluator, callee: Value, function: Scope) -> bool:
     return method is not None and method.scope is function
 
 
-def _heirs(klass: Scope) -> list[str]:
-    """Names of classes of the same module that name the class among their bases and have no constructor."""
-    assert isinstance(klass.node, cst.ClassDef)
-    name = klass.node.name.value
-    found = []
-    for scope in klass.module.tree.root.inner:
-        if isinstance(scope.node, cst.ClassDef) and "__init__" not in classes.methods_of(scope):
-            if any(isinstance(base.value, cst.Name) and base.value.value == name for base in scope.node.bases):
-                found.append(scope.node.name.value)
-    return found
+def _heirs(module: ModuleFacts, name: str) -> list[str]:
+    """Names of classes of a module that name a class among their bases and have no constructor."""
+    return [
+        scope.node.name.value
+        for scope in module.tree.root.inner
+        if isinstance(scope.node, cst.ClassDef)
+        and any(last_name(base.value) == name for base in scope.node.bases)
+        and "__init__" not in classes.methods_of(scope)
+    ]
 
 
 def _runs(ev: Evaluator, callee: Value, function: Scope, klass: Scope | None) -> bool:
