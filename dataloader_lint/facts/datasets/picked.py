@@ -28,10 +28,20 @@ _TEXTS = frozenset({"path", "str"})
 
 def holds_samples(dataset: Dataset, container: Container) -> bool:
     """Whether what is picked from a container is a record, or a file that the worker opens."""
-    if container.form is Form.LIST and any(_is_record(each) for each in container.elements):
-        return True
-    places = (place for place in dataset.reads.of(container.name).places if place.is_drawn)
+    places = [place for place in dataset.reads.of(container.name).places if place.is_drawn]
+    if container.form is Form.LIST:
+        held = container.elements
+        if all(_is_from_element(place.node) for place in places):
+            held = tuple(each for each in held if not isinstance(each, Typed) or each.kind not in _RECORDS)
+        if any(map(_is_record, held)):
+            return True
     return any(_is_opened(place.node, place.scope) for place in places)
+
+
+def _is_from_element(node: Node) -> bool:
+    """Whether it is one of the elements that is picked from: `random.choice(self.numbers[label])`."""
+    given = node.args[0].value if isinstance(node, cst.Call) and node.args else None
+    return isinstance(given, cst.Subscript) and isinstance(given.slice[0].slice, cst.Index)
 
 
 def _is_record(value: Value) -> bool:
