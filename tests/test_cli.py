@@ -169,6 +169,8 @@ def test_wrong_usage() -> None:
     assert run("--output-format", "xml")[0] == 2
     code, out, err = run("gone\x1b.py")
     assert (code, err) == (2, "dataloader-lint: no such file or directory: gone\\x1b.py\n")
+    assert run("gone.py")[1] == ""
+    assert run("--stdin-filename", "a.py")[0] == 2
     code, out, err = run("gone.py", "a.py")
     assert code == 2
     assert out == "All checks passed!\n"
@@ -178,11 +180,8 @@ def test_lists_of_codes_may_be_given_in_any_way() -> None:
     write("a.py", BAD)
     for arguments in (["--select", "DL2,DL301"], ["--select=DL2 DL301"], ["--select", "DL2", "--select", "DL301"]):
         assert run(*arguments, "--statistics")[1] == "1\tDL301\tpersistent-workers-without-workers\n"
-    assert run("--extend-exclude", "b,a.py") == (
-        0,
-        "All checks passed!\n",
-        "dataloader-lint: warning: no Python files found under the given paths\n",
-    )
+    nothing = "dataloader-lint: warning: no Python files found under the given paths\n"
+    assert run("--extend-exclude", "b,a.py") == (0, "", nothing)  # so nothing has passed
 
 
 def test_about_itself() -> None:
@@ -192,6 +191,9 @@ def test_about_itself() -> None:
     assert out.startswith("# DL000 unreadable-file\n\nOn by default; no automatic fix.\n\nA file that cannot be read")
     assert "\n## Why is this bad?\n" in out
     assert run("--explain", "unreadable-file") == (0, out, "")
+    assert "'DL1' stands for 6 rules, DL101 to DL106" in run("--explain", "DL1")[2]
+    assert "did you mean 'DL101'?" in run("--explain", "DL1O1")[2]
+    assert "did you mean 'DL101'?" in run("--select", "list-attribute")[2]
     assert run("--explain", "DL00")[::2] == (2, "dataloader-lint: unknown rule 'DL00'; did you mean 'DL000'?\n")
     code, out, _ = run("--help")
     assert code == 0

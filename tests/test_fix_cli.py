@@ -192,3 +192,48 @@ def test_findings_of_all_modules_are_seen_after_a_fix() -> None:
     Path("b.py").write_text(IMPORTS + "from a import keep\n\nDataLoader(range(3), num_workers=2, collate_fn=keep)\n")
     assert run("--fix", ".")[0] == 0
     assert run(".")[0] == 0
+
+
+READERS = """from torch.utils.data import DataLoader, Dataset
+
+from tools import resize, shift
+
+
+class Images(Dataset):
+    def __init__(self, names, transform):
+        self.names, self.transform = names, transform
+
+    def __getitem__(self, index):
+        return self.transform(resize(self.names[index]))
+
+
+def make(names):
+    return DataLoader(Images(names, shift()), num_workers=4)
+
+
+def debug(names):
+    return DataLoader(Images(names, shift()), num_workers=0)
+"""
+TOOLS = """import cv2
+from torchvision import transforms
+
+
+def shift():
+    return transforms.Compose([transforms.Lambda(lambda x: x - 1)])
+
+
+def resize(image):
+    return cv2.resize(image, (3, 3))
+"""
+
+
+def test_what_loaders_of_other_files_lead_to_remains_after_a_fix() -> None:
+    """The text with repairs is what loaders lead to, though the old one is still on the disk."""
+    Path("pyproject.toml").write_text("")
+    Path("images.py").write_text(READERS)
+    Path("tools.py").write_text(TOOLS)
+    select = ("--select", "DL204,DL501")
+    code, out, _ = run(*select, "--fix", ".")
+    assert (code, [line[:16] for line in out.splitlines() if "DL" in line]) == (1, ["tools.py:1:1: DL"])
+    assert "Found 2 errors (1 fixed, 1 remaining)." in out
+    assert run(*select, ".")[1].splitlines()[0] == out.splitlines()[0]

@@ -84,6 +84,11 @@ def lint_paths(options: Options) -> int:
             _complain(f"warning: {path} is left out: {why}")
     if not (found.files or found.missing or found.unreadable or options.quiet):
         _complain("warning: no Python files found under the given paths")
+    if not (found.files or found.unreadable):  # then nothing has passed any check
+        from copy import copy
+
+        options = copy(options)
+        options.quiet = True
     code = _work_on(found, options)
     return ERROR if found.missing else code
 

@@ -47,6 +47,8 @@ class Options:
         if self.jobs < 0:
             raise UsageError("--jobs must not be negative; 0 means as many as there are CPUs")
         is_stdin = "-" in self.paths
+        if self.stdin_filename != STDIN and not is_stdin:
+            raise UsageError("--stdin-filename says what to call standard input, which '-' in place of paths asks for")
         if is_stdin and len(self.paths) > 1:
             raise UsageError("'-' (standard input) cannot be linted together with other paths")
         modes = [name for name in _MODES if getattr(self, name)]

@@ -114,6 +114,7 @@ class Session:
         """
         full, content = os.path.abspath(path), text.encode("utf-8", "surrogatepass")
         self._begin(full)
+        self.project.have_at_hand(full, text)
         return self.project.may_define_datasets(full, content) or self.reach.leads_to(
             full, [name.decode("utf-8", "replace") for name in defined_about(content, words_about(about))]
         )

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataloader_lint.rules.base import Rule
 from dataloader_lint.rules.registry import INTERNAL_ERROR, UNREADABLE_FILE, FoundRule, found_rules
 from dataloader_lint.settings import Settings
+from dataloader_lint.source.key import suggestion
 
 # What the engine reports says that a file was not checked: that is dropped only when ignored by its own code, as
 # being one of the prefixes that fit beats every shorter one.
@@ -56,19 +57,13 @@ def find_rule(text: str) -> FoundRule:
     for code, found in rules.items():
         if text.upper() == code or text.lower() == found.rule.name:
             return found
-    raise UnknownCodeError(
-        f"unknown rule {text!r}{_suggestion(text, [*rules, *(found.rule.name for found in rules.values())])}"
-    )
+    begun = [code for code in rules if text and code.startswith(text.upper())]
+    if len(begun) > 1:
+        raise UnknownCodeError(f"{text!r} stands for {len(begun)} rules, {begun[0]} to {begun[-1]}; name one of them")
+    names = [found.rule.name for found in rules.values()]
+    near = suggestion(text.upper(), rules) if text[:2].upper() == "DL" else suggestion(text.lower(), names)
+    raise UnknownCodeError(f"unknown rule {text!r}{near}")
 
 
 def _longest_fit(code: str, prefixes: Iterable[str]) -> int:
     return max((len(prefix) for prefix in prefixes if code.startswith(prefix)), default=0)
-
-
-def _suggestion(text: str, known: list[str]) -> str:
-    import difflib
-
-    if text.upper() in known:
-        return f"; did you mean {text.upper()!r}?"
-    near = difflib.get_close_matches(text.upper(), known, n=1) or difflib.get_close_matches(text.lower(), known, n=1)
-    return f"; did you mean {near[0]!r}?" if near else ""

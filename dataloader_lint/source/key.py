@@ -131,20 +131,29 @@ class Key:
 
 def suggestion(text: str, known: Iterable[str]) -> str:
     """What to put behind a complaint about a name that is not known: the nearest one that is, if one is near."""
-    import difflib
+    from difflib import SequenceMatcher
 
-    near = difflib.get_close_matches(text, list(known), 1, 0.5)
-    return f"; did you mean {near[0]!r}?" if near else ""
+    def nearness(each: str) -> tuple[float, int]:
+        return SequenceMatcher(None, each, text).ratio(), sum(map(str.__eq__, each, text))
+
+    best = max(known, key=nearness, default="")
+    return f"; did you mean {best!r}?" if best and nearness(best)[0] >= 0.5 else ""
 
 
 def known_codes() -> list[str]:
-    """The codes of all rules, from the names of their files: importing them takes longer than many a run."""
+    """The codes of all rules."""
+    return list(rule_names())
+
+
+def rule_names() -> dict[str, str]:
+    """The names of all rules by their codes, told from their files: importing them takes longer than many a run."""
     import pkgutil
 
     rules = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "rules")
     families = [os.path.join(rules, one.name) for one in pkgutil.iter_modules([rules]) if one.ispkg]
     names = [one.name for one in pkgutil.iter_modules([rules, *families])]
-    return sorted(name[:5].upper() for name in names if name[:2] == "dl" and name[2:5].isdigit() and name[5:6] == "_")
+    rules_only = (name for name in names if name[:2] == "dl" and name[2:5].isdigit() and name[5:6] == "_")
+    return {name[:5].upper(): name[6:].replace("_", "-") for name in sorted(rules_only)}
 
 
 def _strings(wanted: str, value: object) -> list[str]:
@@ -154,10 +163,11 @@ def _strings(wanted: str, value: object) -> list[str]:
 
 
 def _codes(texts: list[str]) -> tuple[str, ...]:
-    known = known_codes()
+    known = rule_names()
     for text in texts:
         if not text or not any(code.startswith(text) for code in known):
-            raise UnfitValueError(f"has the unknown rule code {text!r}{suggestion(text.upper(), known)}")
+            near = next((f"; did you mean {code!r}?" for code, name in known.items() if name == text), "")
+            raise UnfitValueError(f"has the unknown rule code {text!r}{near or suggestion(text.upper(), known)}")
     return tuple(texts)
 
 

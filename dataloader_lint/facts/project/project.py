@@ -49,6 +49,7 @@ class Project:
         self._sources: dict[str, Sources] = {}
         self._may_be: dict[tuple[str, str], bool] = {}
         self._linted: dict[str, list[bytes]] = {}  # by root, the texts that may differ from what stands on the disk
+        self._at_hand: tuple[str, str] | None = None  # the file that is being linted, and its text
         self._importing: dict[tuple[str, frozenset[bytes]], list[Source]] = {}
         # By the file that asked: the files that had an answer, and the words that were looked for in all files.
         self._feeding: dict[str, set[str]] = {}
@@ -90,17 +91,34 @@ class Project:
         else:
             self._linted.setdefault(root, []).append(content)
 
+    def have_at_hand(self, path: str, text: str) -> None:
+        """From now on a file stands for this text, whatever there is on the disk, until another file is at hand.
+
+        So it is the same module for what leads to it and for the rules: an editor's text, or one with repairs.
+        """
+        known = self._modules.get(path)
+        if known is None or known.tree.text != text:
+            self._modules.pop(path, None)
+            self._at_hand = (path, text)
+
     def open(self, path: str) -> ModuleFacts | None:
         """The facts of another file of the project; None where it cannot be read or parsed."""
         if path not in self._modules:
             self._modules[path] = None  # while it is being opened, and for good if it cannot be
-            source = read(path)
-            if source is not None:
-                try:
-                    self._modules[path] = self._facts(path, decode(source))
-                except UnreadableError:
-                    return None
+            try:
+                text = self._text_of(path)
+                if text is not None:
+                    self._modules[path] = self._facts(path, text)
+            except UnreadableError:
+                return None
         return self._modules[path]
+
+    def _text_of(self, path: str) -> str | None:
+        """The text that a file stands for; None where it cannot be read. Raises UnreadableError for other encodings."""
+        if self._at_hand is not None and self._at_hand[0] == path:
+            return self._at_hand[1]
+        source = read(path)
+        return decode(source) if source is not None else None
 
     def find(self, dotted: str, module: ModuleFacts, level: int = 0) -> Scope | None:
         """The module scope that `import dotted` (or `from ...dotted import`) means in `module`; None for libraries."""

@@ -18,7 +18,8 @@ Python 3.13.
 Silent where all loaders in sight that the Dataset reaches have no workers or fork them, and for objects whose class
 defines `__getstate__` or `__reduce__`. A lambda that is used and dropped inside one call (`sorted(key=...)`,
 `DataFrame.apply`) is no finding. Of a library's objects only those whose name begins with a capital letter are taken
-to keep what they are given.
+to keep what they are given. Functions defined inside others are looked for in files that define a Dataset, make a
+loader or hold a lambda.
 
 ## Example
 ```python
