@@ -13,7 +13,7 @@ from dataloader_lint.facts.evaluation.loader_calls import Loader, loaders_in
 from dataloader_lint.facts.evaluation.values import Class
 from dataloader_lint.facts.project.outline import that_use
 from dataloader_lint.facts.syntax.module import ModuleFacts
-from dataloader_lint.facts.syntax.names import Binding, bindings_of
+from dataloader_lint.facts.syntax.names import Binding, Kind, bindings_of
 from dataloader_lint.facts.workers.worker_code import WorkerFunction, functions_run_for
 
 # Bounds: what they cut off is not known to be in workers' reach.
@@ -120,14 +120,19 @@ class Workers:
 
 
 def _words(module: ModuleFacts, bindings: list[Binding]) -> set[str]:
-    """All names and attributes that stand in what a name is bound to: functions, classes with their bases, imports."""
+    """All names and attributes that stand in what a name is bound to.
+
+    That is functions, classes with their bases, imports, other names of a class and tables of functions.
+    """
     found = {binding.member for binding in bindings if binding.member is not None}
     for binding in bindings:
+        stands: cst.CSTNode | None = binding.value if binding.kind is Kind.VALUE else None
         if id(binding.node) in module.tree.inner_scope:
-            for node in module.tree.walk(binding.node):
-                kind = type(node)
-                if kind is cst.Name:
-                    found.add(node.value)  # type: ignore[attr-defined]
-                elif kind is cst.Attribute:
-                    found.add(node.attr.value)  # type: ignore[attr-defined]
+            stands = binding.node
+        for node in module.tree.walk(stands) if stands is not None else ():
+            kind = type(node)
+            if kind is cst.Name:
+                found.add(node.value)  # type: ignore[attr-defined]
+            elif kind is cst.Attribute:
+                found.add(node.attr.value)  # type: ignore[attr-defined]
     return found
