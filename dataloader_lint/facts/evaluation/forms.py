@@ -187,11 +187,7 @@ def _is_small(ev: Evaluator, value: Value, depth: int) -> bool:
     if isinstance(value, Sequence | Mapping):
         return form_of(ev, value, depth) is Form.SMALL and not _is_empty(value)
     if isinstance(value, Made) and value.library == "builtins.range" and value.call is not None and value.frame:
-        sizes = [ev.values(arg.value, value.frame) for arg in value.call.args]
-        return all(
-            len(size) == 1 and isinstance(size[0], Const) and isinstance(size[0].value, int) and size[0].value < 257
-            for size in sizes
-        )
+        return _is_short_range(ev, value.call, value.frame)
     if isinstance(value, Made) and value.library in ("builtins.enumerate", "builtins.zip") and value.call is not None:
         if value.frame is None or depth > MAX_DEPTH:
             return False
@@ -200,6 +196,21 @@ def _is_small(ev: Evaluator, value: Value, depth: int) -> bool:
             iterated = iterated[:1]
         return any(is_few(ev, each, value.frame, depth + 1) for each in iterated)
     return isinstance(value, Const)
+
+
+_FEW = 400  # more than a circle has degrees, or a year days
+
+
+def _is_short_range(ev: Evaluator, call: cst.Call, frame: Frame) -> bool:
+    """Whether a `range` has bounds that are known and close to each other."""
+    bounds: list[int] = []
+    for arg in call.args:
+        found = ev.values(arg.value, frame)
+        known = found[0].value if len(found) == 1 and isinstance(found[0], Const) else None
+        if not isinstance(known, int):
+            return False
+        bounds.append(known)
+    return 0 < len(bounds) <= 3 and bounds[2:] != [0] and len(range(*bounds)) < _FEW
 
 
 def _is_empty(value: Value) -> bool:
