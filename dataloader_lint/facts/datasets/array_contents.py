@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from dataloader_lint.facts.datasets.datasets import Dataset
 
 _PARSERS = frozenset({"eval", "literal_eval", "loads"})
+# Methods of tables that are given a function; `map` is one of pools of processes as well.
+TABLE_METHODS = frozenset({"agg", "aggregate", "apply", "map"})
+_CONTAINERS = frozenset({"list", "set", "tuple"})
 _NUMERIC = frozenset({"all", "any", "argmax", "argmin", "max", "mean", "min", "ndim", "std", "sum"})
 
 
@@ -28,8 +31,20 @@ def parses(node: cst.CSTNode) -> bool:
     return last_name(node) in _PARSERS
 
 
+def makes_containers(call: cst.Call) -> bool:
+    """Whether a method of a table gives lists and dicts: parsed text, or what groups of rows are made of.
+
+    `df["boxes"].apply(literal_eval)`, `df.groupby("image")["text"].agg(list)`.
+    """
+    name = last_name(call.func)
+    if not call.args or name not in TABLE_METHODS:
+        return False
+    function = call.args[0].value
+    return parses(function) or (name != "map" and last_name(function) in _CONTAINERS)
+
+
 def parsed_column(binding: AttributeBinding) -> cst.Call | None:
-    """A column of a kept table that is set to parsed text: `df["boxes"] = df["boxes"].apply(literal_eval)`."""
+    """A column of a kept table that is set to lists or dicts: `df["boxes"] = df["boxes"].apply(literal_eval)`."""
     kept = binding.value.value if isinstance(binding.value, cst.Name) else ""
     for assign in binding.method.own(cst.Assign):
         for each in assign.targets:
@@ -40,7 +55,7 @@ def parsed_column(binding: AttributeBinding) -> cst.Call | None:
                 isinstance(target.value, cst.Attribute) and target.value.attr.value == binding.name
             )
             call = assign.value
-            if is_it and last_name(call.func) in ("apply", "map") and call.args and parses(call.args[0].value):
+            if is_it and makes_containers(call):
                 return call
             if is_it and last_name(call.func) == "astype" and call.args and last_name(call.args[0].value) == "object":
                 return call

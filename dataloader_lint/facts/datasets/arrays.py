@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from dataloader_lint.facts.datasets.array_contents import is_numeric, parsed_column, parses
+from dataloader_lint.facts.datasets.array_contents import (
+    TABLE_METHODS,
+    is_numeric,
+    makes_containers,
+    parsed_column,
+    parses,
+)
 from dataloader_lint.facts.datasets.uses import Level, Use
 from dataloader_lint.facts.evaluation import members
 from dataloader_lint.facts.evaluation.classes import AttributeBinding
@@ -139,7 +145,7 @@ def _kept(dataset: Dataset, binding: AttributeBinding, use: Use) -> Iterator[Kep
 
 def _libraries(ev: Evaluator, call: cst.Call, frame: Frame) -> list[str]:
     names = [each.name for each in ev.values(call.func, frame) if isinstance(each, Library)]
-    if not names and isinstance(call.func, cst.Attribute) and call.func.attr.value in ("astype", "apply", "map"):
+    if not names and isinstance(call.func, cst.Attribute) and call.func.attr.value in {"astype", *TABLE_METHODS}:
         return [f"method.{call.func.attr.value}"]
     return names
 
@@ -203,8 +209,8 @@ def _objects(ev: Evaluator, name: str, call: cst.Call, frame: Frame) -> tuple[st
         return ("pickled" if is_pickled else ""), ()
     if name == "method.astype":
         return ("object" if call.args and _names_object(ev, call.args[0].value, frame) else ""), ()
-    if name in ("method.apply", "method.map"):
-        return ("column" if call.args and parses(call.args[0].value) else ""), ()
+    if name.startswith("method."):
+        return ("column" if makes_containers(call) else ""), ()
     if name.startswith("pandas.") and name.rpartition(".")[2].startswith(("read_", "DataFrame", "Series")):
         if _asks_for_objects(ev, call, frame):
             return "column", ()
