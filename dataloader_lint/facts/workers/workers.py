@@ -12,6 +12,7 @@ from dataloader_lint.facts.evaluation.evaluate import Evaluation
 from dataloader_lint.facts.evaluation.loader_calls import Loader, loaders_in
 from dataloader_lint.facts.evaluation.values import Class
 from dataloader_lint.facts.project.outline import that_use
+from dataloader_lint.facts.syntax.guards import is_guarded
 from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.facts.syntax.names import Binding, Kind, bindings_of
 from dataloader_lint.facts.workers.worker_code import WorkerFunction, functions_run_for
@@ -122,13 +123,16 @@ class Workers:
 def _words(module: ModuleFacts, bindings: list[Binding]) -> set[str]:
     """All names and attributes that stand in what a name is bound to.
 
-    That is functions, classes with their bases, imports, other names of a class and tables of functions.
+    That is functions, classes with their bases, imports, other names of a class and tables of functions. What stands
+    under a main guard nobody gets from the module.
     """
     found = {binding.member for binding in bindings if binding.member is not None}
     for binding in bindings:
-        stands: cst.CSTNode | None = binding.value if binding.kind is Kind.VALUE else None
+        stands: cst.CSTNode | None = None
         if id(binding.node) in module.tree.inner_scope:
             stands = binding.node
+        elif binding.kind is Kind.VALUE and not is_guarded(binding.node, module.tree):
+            stands = binding.value
         for node in module.tree.walk(stands) if stands is not None else ():
             kind = type(node)
             if kind is cst.Name:
