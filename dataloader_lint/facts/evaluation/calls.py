@@ -118,6 +118,9 @@ def function_result(ev: Evaluator, function: Function, frame: Frame) -> Values:
     for statement in function.scope.own(cst.Return):
         if is_reached(ev, statement, frame):
             found.append(ev.values(statement.value, frame) if statement.value is not None else (NONE,))
+        elif statement.value is not None and is_reached(ev, statement, frame, with_options=True):
+            # What an option picks may be picked some time, though its numbers and texts are those that are declared.
+            found.append(tuple(each for each in ev.values(statement.value, frame) if isinstance(each, Made)))
     merged = merge(*found) if found else (NONE,)
     if UNKNOWN in merged and node.returns is not None:
         declared = hints.values_of(ev, node.returns.annotation, function.outer)
