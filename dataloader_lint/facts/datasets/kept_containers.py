@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from dataloader_lint.facts.datasets.growth import grown_elsewhere, grown_under_a_key, grows_in, grows_later
-from dataloader_lint.facts.datasets.rebinding import is_object, lost_bindings, replaces, surely_replaces
+from dataloader_lint.facts.datasets.growth import added_to, grown_elsewhere, grown_under_a_key, grows_in, grows_later
+from dataloader_lint.facts.datasets.rebinding import follows, is_object, lost_bindings, replaces, surely_replaces
 from dataloader_lint.facts.datasets.told_apart import is_told_apart
 from dataloader_lint.facts.datasets.wrapped import is_wrapped
 from dataloader_lint.facts.evaluation import classes, hints, members
@@ -95,7 +95,7 @@ def _containers(dataset: Dataset, name: str, bindings: list[AttributeBinding]) -
                 shown[form] = Container(name, form, first.get(form, binding), value, elements, grown)
             elif form in (Form.ARRAY, Form.SLOTS) or is_object(ev, value, values):
                 replacing.append(binding)
-                shown = {each: found for each, found in shown.items() if not replaces(ev, binding, found.binding)}
+                shown = {each: found for each, found in shown.items() if not _takes_place(dataset, binding, found)}
                 first = {each: found for each, found in first.items() if not replaces(ev, binding, found)}
     found = [  # the bindings of a class come before those of its bases
         each
@@ -108,6 +108,16 @@ def _containers(dataset: Dataset, name: str, bindings: list[AttributeBinding]) -
     if is_called(dataset, name, ("clear",)):
         return []
     return [_as_it_stays(dataset, each, bindings) for each in found]
+
+
+def _takes_place(dataset: Dataset, binding: AttributeBinding, container: Container) -> bool:
+    """Whether a binding surely comes after a container's, or after all that is added to one that starts empty."""
+    if replaces(dataset.ev, binding, container.binding):
+        return True
+    if not isinstance(container.value, Sequence) or container.value.items != ():
+        return False
+    added = added_to(dataset, container.name, container.binding)
+    return bool(added) and all(follows(dataset.ev, binding, each) for each, _ in added)
 
 
 def _given(ev: Evaluator, binding: AttributeBinding, values: Values) -> Values:

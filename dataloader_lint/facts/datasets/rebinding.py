@@ -100,6 +100,14 @@ def replaces(ev: Evaluator, later: AttributeBinding, earlier: AttributeBinding) 
     return _is_run_after(ev, later, earlier) and _is_sure(ev, later, later.method, later.node)
 
 
+def follows(ev: Evaluator, later: AttributeBinding, added: Node) -> bool:
+    """Whether a binding surely comes after what is added to the attribute, in the same method."""
+    tree = later.method.module.tree
+    if added not in tree or tree.scope_of(added).function is not later.method:
+        return False
+    return tree.order(added) < tree.order(later.node) and _is_sure(ev, later, later.method, later.node, added)
+
+
 def _is_run_after(ev: Evaluator, later: AttributeBinding, earlier: AttributeBinding) -> bool:
     """Whether the method of the later binding is surely called below the earlier one, or below what makes that.
 
@@ -137,11 +145,32 @@ def _is_sure(ev: Evaluator, later: AttributeBinding, method: Scope, node: Node, 
             if isinstance(above, cst.If) and around[id(above)] is not child:
                 return False  # on the other arm
         elif isinstance(above, cst.If):
+            if child is above.body and _asks_for_any(above.test, later):
+                continue  # what is left as it was has nothing in it
             if not _is_so_by_default(ev, above.test, child is above.body, method):
                 return False
         elif not (tried and isinstance(above, cst.Try)) and not isinstance(tree.parent(above), cst.If):
             return False
     return True
+
+
+def _asks_for_any(test: cst.BaseExpression, binding: AttributeBinding) -> bool:
+    """`if self.rows:`, `if len(self.rows) > 0:`, of the attribute itself."""
+    if isinstance(test, cst.Comparison) and len(test.comparisons) == 1:
+        operator, bound = test.comparisons[0].operator, test.comparisons[0].comparator
+        if not isinstance(bound, cst.Integer) or (type(operator), bound.value) not in _MORE_THAN_NONE:
+            return False
+        test = test.left
+        if not isinstance(test, cst.Call):
+            return False
+    if isinstance(test, cst.Call):
+        if last_name(test.func) != "len" or len(test.args) != 1:
+            return False
+        test = test.args[0].value
+    return dotted(test) == f"{classes.receiver_name(binding.method)}.{binding.name}"
+
+
+_MORE_THAN_NONE = frozenset({(cst.GreaterThan, "0"), (cst.NotEqual, "0"), (cst.GreaterThanEqual, "1")})
 
 
 def _ways(node: Node, tree: Tree) -> Iterator[tuple[Node, Node]]:
