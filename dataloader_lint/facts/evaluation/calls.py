@@ -6,6 +6,7 @@ import libcst as cst
 
 from dataloader_lint.facts.evaluation import classes, hints, library_calls, records
 from dataloader_lint.facts.evaluation.branches import is_reached
+from dataloader_lint.facts.evaluation.loader_calls import loader_class
 from dataloader_lint.facts.evaluation.star_args import starred
 from dataloader_lint.facts.evaluation.values import (
     NONE,
@@ -119,13 +120,18 @@ def function_result(ev: Evaluator, function: Function, frame: Frame) -> Values:
         if is_reached(ev, statement, frame):
             found.append(ev.values(statement.value, frame) if statement.value is not None else (NONE,))
         elif statement.value is not None and is_reached(ev, statement, frame, with_options=True):
-            # What an option picks may be picked some time, though its numbers and texts are those that are declared.
-            found.append(tuple(each for each in ev.values(statement.value, frame) if isinstance(each, Made)))
+            # Of the Datasets that options pick each is picked some time; numbers and loaders are the declared ones.
+            found.append(tuple(each for each in ev.values(statement.value, frame) if _may_be_picked(ev, each)))
     merged = merge(*found) if found else (NONE,)
     if UNKNOWN in merged and node.returns is not None:
         declared = hints.values_of(ev, node.returns.annotation, function.outer)
         return merge(tuple(value for value in merged if value is not UNKNOWN), declared)
     return merged
+
+
+def _may_be_picked(ev: Evaluator, value: Value) -> bool:
+    """Whether it is an object of the project that is no loader."""
+    return isinstance(value, Made) and isinstance(value.by, Class) and loader_class(ev, value.by) is None
 
 
 def entered(value: Value) -> Values:
