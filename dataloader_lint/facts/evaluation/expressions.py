@@ -91,7 +91,10 @@ def _is_key_of(index: cst.BaseExpression, whole: cst.BaseExpression, frame: Fram
 
 
 def conditional(ev: Evaluator, node: cst.CSTNode, frame: Frame) -> Values:
-    """`x if test else y`: where a declared default decides the test, the answer holds by that default too."""
+    """`x if test else y`: where a declared default decides the test, the answer holds by that default too.
+
+    Another run of the program makes what the other arm makes: `DistributedSampler(data) if args.distributed else None`.
+    """
     assert isinstance(node, cst.IfExp)
     tested = ev.values(node.test, frame)
     sure = truth(tested)
@@ -99,7 +102,15 @@ def conditional(ev: Evaluator, node: cst.CSTNode, frame: Frame) -> Values:
     orelse = ev.values(node.orelse, frame) if sure is not True else ()
     found = merge(body, orelse)
     decides = constant_of(tested)
-    return found if decides is None else _inherit_default(decides, found)
+    if decides is None or not decides.default:
+        return found
+    other = ev.values(node.orelse if sure else node.body, frame)
+    return merge(_inherit_default(decides, found), tuple(each for each in other if _is_made(each)))
+
+
+def _is_made(value: Value) -> bool:
+    """Whether a value is an object whose making is in sight, and no device: a program does all for the one it has."""
+    return isinstance(value, Made) and value.call is not None and value.library != "torch.device"
 
 
 def boolean(ev: Evaluator, node: cst.CSTNode, frame: Frame) -> Values:
