@@ -72,7 +72,9 @@ class _Place:
         arg = self.tree.parent(self.call)
         outer = self.tree.parent(arg) if arg is not None else None
         is_dropped = isinstance(arg, cst.Expr) and is_iter
-        takes_one = isinstance(arg, cst.Arg) and isinstance(outer, cst.Call) and last_name(outer.func) == "next"
+        if isinstance(arg, cst.Assign) and is_iter:
+            outer = self.only_use(arg)
+        takes_one = isinstance(outer, cst.Call) and last_name(outer.func) == "next"
         if not is_dropped and not takes_one:
             return
         given = self.call.args[0].value
@@ -93,6 +95,19 @@ class _Place:
                 caller = self.called_in_loop(self.frame.scope, given, 0)
                 if caller:
                     yield Restart(outer, loader, name, How.ONE_BATCH, caller)
+
+    def only_use(self, kept: cst.Assign) -> Node | None:
+        """The one call that gets the iterator under the name that it is kept under, further down in the same block."""
+        target = kept.targets[0].target
+        if not isinstance(target, cst.Name) or len(kept.targets) > 1:
+            return None
+        uses = [each for each in self.tree.find(self.frame.scope.node, cst.Name) if each.value == target.value]
+        arg = self.tree.parent(uses[-1])
+        call = self.tree.parent(arg) if isinstance(arg, cst.Arg) else None
+        if len(uses) != 2 or call is None or self.tree.scope_of(call) is not self.tree.scope_of(kept):
+            return None
+        block = self.tree.parent(self.tree.statement_of(call))
+        return call if block is self.tree.parent(self.tree.statement_of(kept)) else None
 
     def loader(self, given: cst.BaseExpression) -> Loader | None:
         """The loader that is iterated, if it is surely one and may have workers."""

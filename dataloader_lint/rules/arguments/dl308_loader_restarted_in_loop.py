@@ -2,8 +2,8 @@
 
 ## What it does
 Reports `next(iter(loader))` or `next(enumerate(loader))` in a loop over steps, or in a function of the module that such
-a loop calls; an `iter(loader)` whose result is dropped; and a loader with `persistent_workers=True` that is made anew
-in every round of a loop with the same arguments.
+a loop calls, also where the iterator is kept under a name for one `next` in between; an `iter(loader)` whose result is
+dropped; and a loader with `persistent_workers=True` that is made anew in every round of a loop with the same arguments.
 
 ## Why is this bad?
 Every `iter(loader)` starts all workers, which prefetch several batches; one batch is taken and the rest is thrown away:
