@@ -120,8 +120,7 @@ def function_result(ev: Evaluator, function: Function, frame: Frame) -> Values:
         if is_reached(ev, statement, frame):
             found.append(ev.values(statement.value, frame) if statement.value is not None else (NONE,))
         elif statement.value is not None and is_reached(ev, statement, frame, with_options=True):
-            # Of the Datasets that options pick each is picked some time; numbers and loaders are the declared ones.
-            found.append(tuple(each for each in ev.values(statement.value, frame) if _may_be_picked(ev, each)))
+            found.append(tuple(each for each in ev.values(statement.value, frame) if may_be_picked(ev, each)))
     merged = merge(*found) if found else (NONE,)
     if UNKNOWN in merged and node.returns is not None:
         declared = hints.values_of(ev, node.returns.annotation, function.outer)
@@ -129,9 +128,14 @@ def function_result(ev: Evaluator, function: Function, frame: Frame) -> Values:
     return merged
 
 
-def _may_be_picked(ev: Evaluator, value: Value) -> bool:
-    """Whether it is an object of the project that is no loader."""
-    return isinstance(value, Made) and isinstance(value.by, Class) and loader_class(ev, value.by) is None
+def may_be_picked(ev: Evaluator, value: Value) -> bool:
+    """Whether it counts as well where an option that is off by default picks it: a Dataset, a sampler.
+
+    In some run each of these is picked. Numbers and loaders are the declared ones, and a program has one device.
+    """
+    if not isinstance(value, Made) or value.call is None or value.library == "torch.device":
+        return False
+    return loader_class(ev, value.by) is None
 
 
 def entered(value: Value) -> Values:

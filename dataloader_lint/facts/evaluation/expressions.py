@@ -7,6 +7,7 @@ from collections.abc import Callable
 import libcst as cst
 
 from dataloader_lint.facts.evaluation import containers, keywords
+from dataloader_lint.facts.evaluation.calls import may_be_picked
 from dataloader_lint.facts.evaluation.values import (
     ABSENT,
     NOTHING_KNOWN,
@@ -105,12 +106,7 @@ def conditional(ev: Evaluator, node: cst.CSTNode, frame: Frame) -> Values:
     if decides is None or not decides.default:
         return found
     other = ev.values(node.orelse if sure else node.body, frame)
-    return merge(_inherit_default(decides, found), tuple(each for each in other if _is_made(each)))
-
-
-def _is_made(value: Value) -> bool:
-    """Whether a value is an object whose making is in sight, and no device: a program does all for the one it has."""
-    return isinstance(value, Made) and value.call is not None and value.library != "torch.device"
+    return merge(_inherit_default(decides, found), tuple(each for each in other if may_be_picked(ev, each)))
 
 
 def boolean(ev: Evaluator, node: cst.CSTNode, frame: Frame) -> Values:
