@@ -106,7 +106,7 @@ def test_libcst_takes_over_where_the_trees_differ(tmp_path: Path, monkeypatch: p
         raise UnlikeError("made up")
 
     for name in ("complete", "pairs"):
-        monkeypatch.setattr(f"dataloader_lint.facts.layout.{name}", unlike)
+        monkeypatch.setattr(f"dataloader_lint.facts.syntax.layout.{name}", unlike)
     session = Session()
     for _ in range(2):
         assert lint_source(text, str(tmp_path / "a.py"), session=session) == expected

@@ -79,7 +79,7 @@ def test_dots_do_not_lead_out_of_the_project(tmp_path: Path) -> None:
     (folder / "__init__.py").touch()
     session = Session()
     module = session.project.module_for(str(folder / "train.py"), "")
-    found = [session.project.locate("settings", module, level) for level in (1, 2, 3, 4, 40)]
+    found = [session.project.locate("settings", module.path, level) for level in (1, 2, 3, 4, 40)]
     assert found == [str(folder / "settings.py"), str(folder.parent / "settings.py"), None, None, None]
 
 
