@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import libcst as cst
 
 from dataloader_lint.facts.evaluation.values import Const, Evaluator, Frame, Value, truth
-from dataloader_lint.facts.syntax.flow import P, exits_before
-from dataloader_lint.facts.syntax.tree import Node, Scope
+from dataloader_lint.facts.syntax.flow import P, early_exits
+from dataloader_lint.facts.syntax.tree import Node, Scope, Tree
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,11 +55,19 @@ def _on_the_way(node: Node, scope: Scope) -> Iterator[Condition]:
             if child is not above.test:
                 yield Condition(above.test, child is above.body)
         elif isinstance(above, cst.IndentedBlock | cst.Module):
-            for statement in exits_before(tree, above, child):
-                yield Condition(statement.test, False, _raises(statement.body))
+            exits = early_exits(tree, above)
+            yield from _let_through(tree, above)[: bisect_left(exits, tree.order(child), key=tree.order)]
         if above is scope.node:
             break
         child = above
+
+
+def _let_through(tree: Tree, block: cst.IndentedBlock | cst.Module) -> list[Condition]:
+    """What the early exits of a block ask: made once, as every place after them is behind the same ones."""
+    return tree.once(
+        ("let through", id(block)),
+        lambda: [Condition(one.test, False, _raises(one.body)) for one in early_exits(tree, block)],
+    )
 
 
 def _is_default(value: Value) -> bool:

@@ -346,8 +346,10 @@ def constant(values: Values) -> Const | None:
 
 def truth(values: Values) -> bool | None:
     """Whether the value is true in every case (True), false in every case (False), or unknown (None)."""
-    answers = {_truth(value) for value in values}
-    return answers.pop() if len(answers) == 1 else None
+    answer = _truth(values[0]) if values else None
+    if answer is None:
+        return None  # mostly at once: nothing is known of the conditions of most `if` statements
+    return answer if all(_truth(value) is answer for value in values[1:]) else None
 
 
 def _truth(value: Value) -> bool | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from typing import Generic, Protocol, TypeVar
 
@@ -209,10 +208,9 @@ def reaching_or_not(use: Node, placed: Sequence[P], tree: Tree, *, keep: bool = 
     return order, surely
 
 
-def exits_before(tree: Tree, block: cst.Module | cst.IndentedBlock, child: Node) -> Sequence[cst.If]:
-    """The `if` statements without `else` of a block that stand before one of its statements and do not let through."""
-    exits = tree.once(
+def early_exits(tree: Tree, block: cst.Module | cst.IndentedBlock) -> Sequence[cst.If]:
+    """The `if` statements without `else` of a block that let nothing through, in document order."""
+    return tree.once(
         ("exits", id(block)),
         lambda: [one for one in block.body if isinstance(one, cst.If) and one.orelse is None and leaves(one.body)],
     )
-    return exits[: bisect_left(exits, tree.order(child), key=tree.order)]
