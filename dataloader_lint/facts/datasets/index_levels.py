@@ -8,7 +8,7 @@ import libcst as cst
 
 from dataloader_lint.facts.datasets import streams
 from dataloader_lint.facts.datasets.uses import Level
-from dataloader_lint.facts.syntax.file_names import path_behind, unpacked
+from dataloader_lint.facts.syntax.file_names import field_of, names_file, path_behind, unpacked
 from dataloader_lint.facts.syntax.module import last_name
 from dataloader_lint.facts.syntax.names import Binding, Kind, resolve, written_out
 from dataloader_lint.facts.syntax.tree import Scope
@@ -88,7 +88,8 @@ class IndexLevels:
         if isinstance(node, cst.NamedExpr):
             return self.of(node.value)
         if isinstance(node, cst.Attribute):
-            return min(self.of(node.value), Level.SAMPLE)
+            owner = self.of(node.value)
+            return owner if owner is Level.KEY and names_file(node.attr.value) else min(owner, Level.SAMPLE)
         if isinstance(node, cst.FormattedString):
             parts = [self.of(part.expression) for part in node.parts if isinstance(part, cst.FormattedStringExpression)]
             return max(parts, default=Level.NONE)
@@ -113,6 +114,8 @@ class IndexLevels:
         owner = self.of(node.value)
         if inside is not Level.NONE:
             return Level.SAMPLE
+        if owner is Level.KEY and names_file(field_of(node)):
+            return Level.KEY
         return min(owner, Level.SAMPLE) if owner is not Level.INDEX else Level.INDEX
 
     def _call_level(self, node: cst.Call) -> Level:
@@ -164,7 +167,7 @@ class IndexLevels:
                     level = self.of(whole)
                 elif level > Level.SAMPLE and isinstance(value, cst.Call) and isinstance(value.func, cst.Attribute):
                     level = max(Level.SAMPLE, self._handed_back(value, path))
-                else:
+                elif level is not Level.KEY or not names_file(binding.name):
                     level = _part_level(value, path, level)
             self._known[key] = level
         return self._known[key]

@@ -5,11 +5,20 @@
 
 from __future__ import annotations
 
+import re
+
 import libcst as cst
 
 from dataloader_lint.facts.syntax.module import last_name
 from dataloader_lint.facts.syntax.names import dotted
 
+_FILE_FIELD = re.compile(
+    r"(?:file|image|img|video|vid|audio|wav)s?"
+    r"|(?:\w+_)?(?:file|image|img|video|vid|audio|wav)_?(?:id|key|name|path)"
+    r"|(?:\w+_)?path"
+    r"|(?:question|utt|utterance)_?id|qid",
+    re.IGNORECASE,
+)
 _METHODS = frozenset({"lstrip", "removeprefix", "removesuffix", "replace", "rstrip", "with_suffix"})
 _SEPARATORS = ("/", "\\", "//", "\\\\")
 
@@ -32,6 +41,22 @@ def path_behind(node: cst.CSTNode) -> cst.BaseExpression | None:
 def unpacked(value: cst.BaseExpression, path: tuple[int, ...]) -> cst.BaseExpression | None:
     """The path of which an unpacking gives such a name: `stem, suffix = os.path.splitext(name)`."""
     return _of_cut(value, path[0]) if len(path) == 1 and isinstance(value, cst.Call) else None
+
+
+def field_of(node: cst.Subscript) -> str:
+    """The field that a record is asked for, `row["image_id"]`; empty where it is none that is written out."""
+    part = node.slice[0].slice if len(node.slice) == 1 else None
+    key = part.value if isinstance(part, cst.Index) else None
+    return str(key.evaluated_value) if isinstance(key, cst.SimpleString) else ""
+
+
+def names_file(field: str) -> bool:
+    """Whether a field of a record, by what it is called, holds the name of a file or of what one shows.
+
+    There are as many of these as there are files, give or take a few records for each; a plain `id` or `name` may as
+    well be that of a class.
+    """
+    return _FILE_FIELD.fullmatch(field) is not None
 
 
 def _makes_path(node: cst.BaseExpression) -> bool:
