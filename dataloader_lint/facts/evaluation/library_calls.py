@@ -7,6 +7,7 @@ import libcst as cst
 from dataloader_lint.facts.evaluation import keywords, options
 from dataloader_lint.facts.evaluation.values import (
     ABSENT,
+    LISTED_PATHS,
     NONE,
     NOTHING_KNOWN,
     UNKNOWN,
@@ -339,7 +340,7 @@ def of_method(ev: Evaluator, of: Value, name: str, call: cst.Call, frame: Frame)
                 return (Typed("list"),)
             return (Made(Library(f"{base}.{name}"), call, frame),)
     if isinstance(of, Typed) and of.kind == "path" and name in ("glob", "rglob", "iterdir"):
-        return (Iterator(Typed("paths")),)
+        return (LISTED_PATHS,)
     if isinstance(of, Typed) and of.kind == "path" and name == "open":
         return (Made(Library("pathlib.Path.open"), call, frame),)
     if isinstance(of, Typed) and of.kind == "path":

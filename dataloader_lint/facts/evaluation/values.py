@@ -308,6 +308,7 @@ UNKNOWN = Unknown()
 ABSENT = Absent()
 NOTHING_KNOWN: Values = (UNKNOWN,)
 NONE = Const(None)
+LISTED_PATHS = Iterator(Typed("paths"))  # what `Path.iterdir()`, `.glob(...)` and `.rglob(...)` give
 
 
 def part(value: Element | Attr) -> Values:

@@ -35,6 +35,9 @@ HANDLES: dict[str, str] = {
     "threading.local": "a `threading.local`",
 }
 
+# Calls that give what they list one by one: a generator, or an iterator that cannot be pickled either.
+LISTED_LAZILY = frozenset({"glob.iglob", "os.scandir", "os.walk"})
+
 # Layers that have parameters, so that their output carries a graph.
 LAYERS = frozenset(
     f"torch.nn.{name}"

@@ -12,10 +12,21 @@ from dataloader_lint.facts.evaluation import classes, keywords
 from dataloader_lint.facts.evaluation.branches import tests_around
 from dataloader_lint.facts.evaluation.evaluate import Evaluation
 from dataloader_lint.facts.evaluation.loader_calls import Loader
-from dataloader_lint.facts.evaluation.values import ABSENT, Class, Const, Evaluator, Frame, Made, Sequence, constant
-from dataloader_lint.facts.libraries.objects import HANDLES
+from dataloader_lint.facts.evaluation.values import (
+    ABSENT,
+    LISTED_PATHS,
+    Class,
+    Const,
+    Evaluator,
+    Frame,
+    Made,
+    Sequence,
+    constant,
+)
+from dataloader_lint.facts.libraries.objects import HANDLES, LISTED_LAZILY
 from dataloader_lint.facts.processes.unpicklable import may_pickle
-from dataloader_lint.facts.syntax.module import ModuleFacts
+from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
+from dataloader_lint.facts.syntax.names import dotted
 from dataloader_lint.facts.syntax.tree import Node, Scope, Tree, parameters
 from dataloader_lint.facts.workers.kept import Holding, Kept
 from dataloader_lint.facts.workers.making import Step
@@ -25,6 +36,7 @@ from dataloader_lint.facts.workers.reach import Reach
 _SAME_HANDLE = frozenset({"csv.DictReader", "csv.reader", "io.BufferedReader", "io.TextIOWrapper"})
 _CLOSING = frozenset({"close", "release", "shutdown", "terminate"})
 _OPENING = frozenset(name.rpartition(".")[2] for name in HANDLES)
+_LISTING = frozenset({"glob", "iterdir", "rglob", *(name.rpartition(".")[2] for name in LISTED_LAZILY)})
 _METHODS = frozenset({"open", "begin", "cursor"})  # of objects; the others are functions of libraries
 
 
@@ -96,6 +108,8 @@ def _kind(ev: Evaluator, kept: Kept) -> str:
     value = kept.value
     if isinstance(value, Sequence):
         return "generator" if value.kind == "generator" else ""
+    if value == LISTED_PATHS or (isinstance(value, Made) and value.library in LISTED_LAZILY):
+        return "generator"
     if not isinstance(value, Made) or value.library not in HANDLES:
         return ""
     if value.library == "numpy.load" and not _is_archive(ev, value):
@@ -104,14 +118,15 @@ def _kind(ev: Evaluator, kept: Kept) -> str:
 
 
 def _is_archive(ev: Evaluator, value: Made) -> bool:
-    """Whether `np.load` is given an .npz file, as far as the end of the path is written out."""
+    """Whether `np.load` is given an .npz file, as far as the end of the path or what it is asked for tells."""
     if value.call is None or value.frame is None or not value.call.args:
         return False
     given = value.call.args[0].value
     known = constant(ev.values(given, value.frame))
     if known is not None:
         return isinstance(known.value, str) and known.value.endswith(".npz")
-    return _ends_as_archive(given, value.frame.scope.module.tree)
+    tree = value.frame.scope.module.tree
+    return _ends_as_archive(given, tree) or _is_asked_for_members(value.call, tree)
 
 
 def _ends_as_archive(path: cst.BaseExpression, tree: Tree) -> bool:
@@ -121,6 +136,25 @@ def _ends_as_archive(path: cst.BaseExpression, tree: Tree) -> bool:
         if isinstance(text, cst.SimpleString | cst.FormattedStringText)
     ]
     return bool(texts) and isinstance(texts[-1], str) and texts[-1].endswith(".npz")
+
+
+def _is_asked_for_members(call: cst.Call, tree: Tree) -> bool:
+    """Whether what is kept of a call is asked what it has, as an archive can be: `"x" in self.data`, `data.files`."""
+    assign = tree.parent(call)
+    kept = assign.targets[0].target if isinstance(assign, cst.Assign) else None
+    name = dotted(kept) if kept is not None else ""
+    home = tree.scope_of(call).function
+    if not name or home is None:
+        return False
+    return any(
+        isinstance(asked.left, cst.SimpleString)
+        and isinstance(asked.comparisons[0].operator, cst.In | cst.NotIn)
+        and dotted(asked.comparisons[0].comparator) == name
+        for asked in tree.find(home.node, cst.Comparison)
+    ) or any(
+        each.attr.value in ("files", "keys") and dotted(each.value) == name
+        for each in tree.find(home.node, cst.Attribute)
+    )
 
 
 def _opening(ev: Evaluator, kept: Kept) -> cst.BaseExpression:
@@ -238,19 +272,24 @@ def _is_closed(scope: Scope, owner: str, attribute: str) -> bool:
 
 
 def _is_forgotten(scope: Scope, owner: str, attribute: str, after: Node) -> bool:
-    """Whether a function deletes the attribute, or sets it to None, after a place in it."""
+    """Whether a function deletes the attribute, or sets it to None or to a list, after a place in it."""
     tree = scope.module.tree
     place = tree.order(after)
     return any(
         tree.order(assign) > place
-        and isinstance(assign.value, cst.Name)
-        and assign.value.value == "None"
+        and _holds_nothing_open(assign.value)
         and any(_is_it(each.target, owner, attribute) for each in assign.targets)
         for assign in scope.own(cst.Assign)
     ) or any(
         tree.order(each) > place and isinstance(each.target, cst.Attribute) and _is_it(each.target, owner, attribute)
         for each in scope.own(cst.Del)
     )
+
+
+def _holds_nothing_open(node: cst.BaseExpression) -> bool:
+    if isinstance(node, cst.Call):
+        return last_name(node.func) in ("list", "sorted", "tuple")
+    return isinstance(node, cst.ListComp) or (isinstance(node, cst.Name) and node.value == "None")
 
 
 def _is_it(node: cst.CSTNode, owner: str, attribute: str) -> bool:
@@ -288,9 +327,9 @@ def _may_be_archive(ev: Evaluation, call: cst.Call, module: ModuleFacts) -> bool
     if not call.args:
         return False
     path = call.args[0].value
-    if isinstance(path, cst.Name | cst.Attribute):
-        return ev.project.speaks_of(module, ".npz")
-    return _ends_as_archive(path, module.tree)
+    if isinstance(path, cst.Name | cst.Attribute) and ev.project.speaks_of(module, ".npz"):
+        return True
+    return _ends_as_archive(path, module.tree) or _is_asked_for_members(call, module.tree)
 
 
 def _is_own_method(call: cst.Call, module: ModuleFacts) -> bool:
@@ -311,6 +350,7 @@ def _kept_generators(module: ModuleFacts) -> Iterator[cst.CSTNode]:
                     if isinstance(binding.value, cst.GeneratorExp):
                         yield binding.value
                     elif isinstance(binding.value, cst.Call) and isinstance(binding.value.func, cst.Attribute):
-                        method = methods.get(binding.value.func.attr.value)
-                        if method is not None and method.own(cst.Yield):
+                        name = binding.value.func.attr.value
+                        method = methods.get(name)
+                        if name in _LISTING or (method is not None and method.own(cst.Yield)):
                             yield binding.value

@@ -11,6 +11,7 @@ from dataloader_lint.facts.evaluation import classes
 from dataloader_lint.facts.evaluation.branches import is_reached
 from dataloader_lint.facts.evaluation.containers import follow
 from dataloader_lint.facts.evaluation.values import (
+    LISTED_PATHS,
     Class,
     Element,
     Evaluator,
@@ -114,6 +115,9 @@ class _Walk:
             self.value(value, (node, frame), path)
 
     def value(self, value: Value, written: tuple[cst.BaseExpression, Frame] | None, path: Path) -> None:
+        if value == LISTED_PATHS:
+            self._leaf(value, written, path)
+            return
         while isinstance(value, Element | Iterated):
             is_part = isinstance(value, Element)
             value = value.of
