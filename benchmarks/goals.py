@@ -36,7 +36,8 @@ class Goal:
     def missing(self) -> str:
         """By how much the limit is missed."""
         factor = self.limit / self.measured.middle if self.at_least else self.measured.middle / self.limit
-        return f"{factor:.2g} times {'too little' if self.at_least else 'too much'}"
+        by = f"{factor:.2g} times" if factor >= 1.1 else f"{max(factor - 1, 0.01) * 100:.0f} %"
+        return f"{by} {'too little' if self.at_least else 'too much'}"
 
 
 def goals(figures: Figures) -> list[Goal]:
