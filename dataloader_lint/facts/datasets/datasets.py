@@ -188,6 +188,17 @@ def looks_like_one(ev: Evaluator, klass: Class) -> bool:
     return found is not None and not _takes_names(found.scope)
 
 
+def is_container(ev: Evaluator, klass: Class) -> bool:
+    """Whether a class that looks like a Dataset has methods of lists and dicts, which no Dataset has to have.
+
+    Lists of events, sentences of words and the like: what they are made for is not to be handed to a loader.
+    """
+    return any(not _OF_CONTAINERS.isdisjoint(classes.methods_of(each.scope)) for each in ev.bases(klass).classes)
+
+
+_OF_CONTAINERS = frozenset(f"__{name}__" for name in ("call", "contains", "delitem", "iter", "next", "or", "setitem"))
+
+
 def _takes_names(method: Scope) -> bool:
     """Whether the index is annotated as a text, which no loader asks for by itself: a batch with named fields."""
     assert isinstance(method.node, cst.FunctionDef)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 import libcst as cst
 
-from dataloader_lint.facts.datasets.datasets import looks_like_one, reaches_loader
+from dataloader_lint.facts.datasets.datasets import is_container, looks_like_one, reaches_loader
 from dataloader_lint.facts.evaluation.dataset_bases import dataset_kind
 from dataloader_lint.facts.evaluation.evaluate import Evaluation
 from dataloader_lint.facts.evaluation.loader_calls import Loader, loaders_in
@@ -53,7 +53,11 @@ class Workers:
         """Whether a loader of the class's module, or of one that can get at the class, is given an object of it."""
         module = klass.scope.module
         name = klass.node.name.value
-        for near in (module, *self.ev.project.importers(module, [name])):
+        if reaches_loader(self.ev, klass, self.loaders(module)):
+            return True
+        if is_container(self.ev, klass):
+            return False  # which may be used everywhere, so that much would be opened to find that it is none
+        for near in self.ev.project.importers(module, [name]):
             if reaches_loader(self.ev, klass, self.loaders(near)):
                 return True
         # A table of classes, or a function that looks in one, carries it to files that do not know its name.
