@@ -62,9 +62,17 @@ def is_pinned(ev: Evaluator, loader: Loader, path: list[Element | Attr]) -> bool
         return None
     if not pins.value:
         return False
-    if _was_moved(loader.call, loader.frame) or _is_off(loader.values("filter_per_worker")):
+    if _is_off(loader.values("filter_per_worker")) or any(
+        _was_moved(arg.value, loader.frame)
+        for arg in loader.call.args
+        if arg.keyword is None or arg.keyword.value not in _NO_DATA
+    ):
         return None
     return _can_be_pinned(ev, loader, path)
+
+
+# `collate_fn=model.collate` makes no batches of what is on the device with the model.
+_NO_DATA = frozenset({"batch_sampler", "collate_fn", "generator", "sampler", "worker_init_fn"})
 
 
 def _is_off(values: Values) -> bool:
