@@ -177,7 +177,10 @@ handle = openslide.OpenSlide("rows.tif")
 
 # All others that the rule's page names, but for the handles of h5py and lmdb.
 HANDLES = """
+import glob
 import multiprocessing
+import os
+import pathlib
 import pickle
 import sqlite3
 import tarfile
@@ -211,6 +214,11 @@ if __name__ == "__main__":
             "manager": manager,
             "lock": threading.Lock(),
             "generator": (row for row in ()),
+            "walk": os.walk("."),
+            "scandir": os.scandir("."),
+            "iglob": glob.iglob("*"),
+            "iterdir": pathlib.Path().iterdir(),
+            "rglob": pathlib.Path().rglob("*"),
         }
         for name, handle in handles.items():
             probe.say(**{name: error_of(handle)})
@@ -237,7 +245,7 @@ def test_archives_fail_too(tmp_path: Path) -> None:
 
 def test_no_handle_can_be_pickled(tmp_path: Path) -> None:
     errors = run(HANDLES, tmp_path).values
-    assert len(errors) == 9
+    assert len(errors) == 14
     assert [name for name, error in errors.items() if error is None] == []
 
 

@@ -4,9 +4,10 @@
 Reports an attribute that a Dataset binds to a dict, a set, a `defaultdict`, `Counter` or `OrderedDict`, or an object
 that is known to hold such dicts (the `COCO` index of pycocotools), when it grows with the data and worker code reads it
 for every sample: its keys come from a loop over samples or files, and it is asked for the index, for what stands at the
-index in another container, for the name of the file whose path that is (`os.path.basename(path)`, `path.stem`), or its
-`len()` is the length of the Dataset. A dict of growing lists counts too, whatever the sample says that it is asked for,
-and asked for a part of the sample so does one that has an entry for each file or holds the files of folders.
+index in another container, for the name of the file whose path that is (`os.path.basename(path)`, `path.stem`), for the
+file or image that the record there is about (`row["image_id"]`), or its `len()` is the length of the Dataset. A dict of
+growing lists counts too, whatever the sample says that it is asked for, and asked for a part of the sample so does one
+that has an entry for each file or holds the files of folders.
 Where all loaders in sight that read the Dataset are written without workers it says so: nobody copies it there, until
 someone adds workers.
 

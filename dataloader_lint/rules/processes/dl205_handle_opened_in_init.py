@@ -4,9 +4,10 @@
 Reports a handle that is opened in `__init__` of a Dataset, or in what `__init__` or `__len__` runs, and kept on the
 object or on another one that it keeps: `open`, `zipfile.ZipFile`, `tarfile.open`, `np.load` of an `.npz` file,
 `lmdb.open`, `h5py.File`, `tables.open_file`, `sqlite3.connect`, `cv2.VideoCapture`, `rasterio.open`,
-`openslide.OpenSlide`, `multiprocessing.Manager()`, locks of `threading`, and generators. A handle that a script opens
-and gives to a Dataset counts where that reaches a DataLoader which may have workers. The report stands on the call that
-opens it.
+`openslide.OpenSlide`, `multiprocessing.Manager()`, locks of `threading`, and generators, such as `os.walk(...)` and
+`Path(...).iterdir()`. That `np.load` gives an archive is told from the end of the path, or from `"key" in data`,
+`data.files` and `data.keys()`. A handle that a script opens and gives to a Dataset counts where that reaches a
+DataLoader which may have workers. The report stands on the call that opens it.
 
 ## Why is this bad?
 Forked workers share the position of an open file. In 4,000 reads by 4 workers, 6 to 12 of 100 from an `open(..., "rb")`
@@ -19,9 +20,9 @@ Workers that are started by spawn (macOS, Windows) or forkserver (Linux from Pyt
 and none of these handles can be pickled: the first iteration raises.
 
 ## Known limits
-Silent where the handle is closed, deleted or set to None again before there are workers, and for classes that define
-`__getstate__` or `__reduce__`; these do not help under fork, though, where nothing is pickled. Silent where all loaders
-in sight that the Dataset reaches say `num_workers=0` or fork their workers. Sockets, `np.memmap`, locks of
+Silent where the handle is closed, deleted or set to None or a list again before there are workers, and for classes that
+define `__getstate__` or `__reduce__`; these do not help under fork, though, where nothing is pickled. Silent where all
+loaders in sight that the Dataset reaches say `num_workers=0` or fork their workers. Sockets, `np.memmap`, locks of
 `multiprocessing` and the proxies of a manager are not reported.
 
 ## Example
