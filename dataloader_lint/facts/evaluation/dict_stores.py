@@ -83,7 +83,11 @@ def _is_only_read(scope: Scope, name: str) -> bool:
         elif isinstance(parent, cst.Attribute) and parent.value is use:
             if parent.attr.value not in _LOOKING:
                 return False
-        elif not (isinstance(parent, cst.Arg) and parent.star == "**") and not isinstance(parent, cst.ComparisonTarget):
+        elif isinstance(parent, cst.Arg):
+            call = tree.parent(parent)
+            if parent.star != "**" and not (isinstance(call, cst.Call) and _only_reads(call.func)):
+                return False
+        elif not isinstance(parent, cst.ComparisonTarget | cst.StarredDictElement):
             return False
     return True
 

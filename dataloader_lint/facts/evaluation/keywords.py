@@ -8,7 +8,7 @@ from functools import partial
 
 import libcst as cst
 
-from dataloader_lint.facts.evaluation import dict_stores
+from dataloader_lint.facts.evaluation import dict_stores, options
 from dataloader_lint.facts.evaluation.branches import in_force, is_reached
 from dataloader_lint.facts.evaluation.dict_changes import key_of, touches
 from dataloader_lint.facts.evaluation.values import (
@@ -235,6 +235,8 @@ def _as_made(ev: Evaluator, value: Mapping, key: object) -> Values:
         return found
     if isinstance(node, cst.Param):  # **kwargs of a function whose call is known
         return _in_rest(ev, node, key, frame)
+    if isinstance(node, cst.Call) and last_name(node.func) == "vars":
+        return _of_namespace(ev, ev.values(node.args[0].value, frame), key)
     if isinstance(node, cst.Call):  # dict(other, a=1)
         return in_arguments(ev, node, key, frame)
     if isinstance(node, cst.BinaryOperation):
@@ -242,6 +244,18 @@ def _as_made(ev: Evaluator, value: Mapping, key: object) -> Values:
     if isinstance(node, cst.DictComp):
         return merge(ev.values(node.value, frame), (ABSENT,))
     return NOTHING_KNOWN
+
+
+def _of_namespace(ev: Evaluator, found: Values, key: object) -> Values:
+    """What `vars(args)` has under a key: the attribute of what a parser gives."""
+    if not isinstance(key, str) or not all(map(options.is_namespace, found)):
+        return NOTHING_KNOWN
+    if key in _NO_OPTIONS:
+        return (ABSENT,)
+    return merge(*(ev.attribute(each, key) for each in found))
+
+
+_NO_OPTIONS = frozenset({"collate_fn", "generator", "worker_init_fn"})  # what nobody can type
 
 
 def in_arguments(ev: Evaluator, call: cst.Call, key: object, frame: Frame) -> Values:

@@ -55,6 +55,8 @@ def of_library(ev: Evaluator, callee: Library, call: cst.Call, frame: Frame) -> 
         return _typed(ev, name, first, call, frame)
     if name == "builtins.dict" or (name == "collections.OrderedDict" and not call.args):
         return (Mapping(call, frame),)
+    if name == "builtins.vars" and len(call.args) == 1:
+        return (Mapping(call, frame),)
     if name in LIST_MAKERS:
         return (Sequence("list", call, frame),)
     if name in ("builtins.tuple", "builtins.set", "builtins.frozenset"):

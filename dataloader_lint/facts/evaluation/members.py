@@ -34,8 +34,6 @@ from dataloader_lint.facts.syntax.flow import reaching_or_not
 from dataloader_lint.facts.syntax.names import Binding, Kind, bindings_of
 from dataloader_lint.facts.syntax.tree import Scope
 
-_NAMESPACES = ("parse_args", "parse_known_args", "parse_args_and_config")
-
 
 def attribute(ev: Evaluator, value: Value, name: str) -> Values:
     """What `value.name` can be."""
@@ -62,8 +60,8 @@ def _of_object(ev: Evaluator, value: Made, name: str) -> Values:
     library = value.library
     if library == "builtins.super":
         return _of_super(ev, value, name)
-    if library.rpartition(".")[2] in _NAMESPACES and value.frame is not None:
-        return options.of_namespace(ev, value.frame.scope, name)
+    if options.is_namespace(value):
+        return options.of_namespace(ev, value, name)
     if library in options.FILLED:
         return options.of_filled(ev, value, name) or (Attr(value, name),)
     loader = loader_of(ev, value) if library in LOADERS and name in _KEPT_BY_LOADERS else None

@@ -16,10 +16,12 @@ from dataloader_lint.facts.evaluation.values import (
     Library,
     Made,
     Typed,
+    Value,
     Values,
     constant,
     merge,
 )
+from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.facts.syntax.names import dotted
 from dataloader_lint.facts.syntax.tree import Scope, Tree
 
@@ -60,17 +62,36 @@ def is_default_of(label: str, name: str) -> bool:
     return shown != label and shown.lstrip("-").replace("-", "_") == name
 
 
-def of_namespace(ev: Evaluator, scope: Scope, name: str) -> Values:
-    """What `args.name` is by default, from the `add_argument` calls of the module in which the parser is run."""
+def is_namespace(value: Value) -> bool:
+    """Whether it is what a parser of options gives."""
+    return isinstance(value, Made) and value.library.rpartition(".")[2] in _NAMESPACES and value.frame is not None
+
+
+_NAMESPACES = ("parse_args", "parse_known_args", "parse_args_and_config")
+
+
+def of_namespace(ev: Evaluator, parsed: Made, name: str) -> Values:
+    """What `args.name` is by default, from the `add_argument` calls of the modules that make and run the parser."""
+    assert parsed.call is not None and parsed.frame is not None
+    modules = {parsed.frame.scope.module.path: parsed.frame.scope.module}
+    if isinstance(parsed.call.func, cst.Attribute):
+        for parser in ev.values(parsed.call.func.value, parsed.frame):
+            if isinstance(parser, Made) and parser.frame is not None:
+                modules.setdefault(parser.frame.scope.module.path, parser.frame.scope.module)
+    return merge(*(_declared(ev, module, name) for module in modules.values())) or NOTHING_KNOWN
+
+
+def _declared(ev: Evaluator, module: ModuleFacts, name: str) -> Values:
+    """What a module says of an option; empty where that is nothing."""
     found: list[Values] = []
-    tree = scope.module.tree
+    tree = module.tree
     root = tree.root
-    told = [call for call in scope.module.calls_named("set_defaults") if _keyword(call, name) is not None]
-    for call in scope.module.calls_named("add_argument"):
+    told = [call for call in module.calls_named("set_defaults") if _keyword(call, name) is not None]
+    for call in module.calls_named("add_argument"):
         flags = _flags(call)
         if not flags or _destination(call, flags) != name or any(_takes_over(later, call, tree) for later in told):
             continue
-        frame = ev.frame_of(scope.module.tree.scope_of(call))
+        frame = ev.frame_of(tree.scope_of(call))
         shown = next((flag for flag in flags if flag.startswith("--")), flags[0])
         label = f"the default of `{shown}`"
         default = _keyword(call, "default")
@@ -90,7 +111,7 @@ def of_namespace(ev: Evaluator, scope: Scope, name: str) -> Values:
         default = _keyword(call, name)
         if default is not None:
             found.append(_labelled(ev.values(default, ev.frame_of(root)), f"the default of `{name}`"))
-    return merge(*found) or NOTHING_KNOWN
+    return merge(*found)
 
 
 # What a program fills itself with the settings that it declares: `cfg = EasyDict()`, and then `cfg.workers = 4`.
