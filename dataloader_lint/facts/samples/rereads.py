@@ -10,7 +10,7 @@ import libcst as cst
 from dataloader_lint.facts.datasets.datasets import run_by_libraries
 from dataloader_lint.facts.evaluation import classes
 from dataloader_lint.facts.evaluation.branches import is_reached, tests_around
-from dataloader_lint.facts.evaluation.values import Class, Evaluator, Frame, Library
+from dataloader_lint.facts.evaluation.values import Class, Evaluator, Frame, Library, Made
 from dataloader_lint.facts.samples.ingredients import Ingredients, Part
 from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
 from dataloader_lint.facts.syntax.names import Binding, Kind, resolve
@@ -68,7 +68,8 @@ def rereads(workers: Workers, module: ModuleFacts) -> Iterator[Reread]:
             if (name in _OF_PATHS or name in _OF_FILES) and id(call) not in seen:
                 if _is_fixed(workers.ev, call, name, function) and not _is_kept(call, function):
                     seen.add(id(call))
-                    yield Reread(call, function, name)
+                    if not _has_one_sample(workers, function):
+                        yield Reread(call, function, name)
 
 
 def _functions_that_read(workers: Workers, module: ModuleFacts) -> set[str]:
@@ -108,6 +109,16 @@ def _runs_for_each_sample(function: WorkerFunction) -> bool:
     entry = function.path[0]
     node = entry.scope.node
     return entry.argument == "" and isinstance(node, cst.FunctionDef) and node.name.value == "__getitem__"
+
+
+def _has_one_sample(workers: Workers, function: WorkerFunction) -> bool:
+    """Whether the Dataset has no second sample for which the file would be read again: `__len__` returns 1."""
+    receiver = function.path[0].frame.receiver
+    if not isinstance(receiver, Made) or not isinstance(receiver.by, Class):
+        return False
+    method = classes.find_method(workers.ev, workers.ev.bases(receiver.by).classes, "__len__")
+    found = [each.value for each in method.scope.own(cst.Return)] if method is not None else []
+    return bool(found) and all(isinstance(each, cst.Integer) and each.evaluated_value <= 1 for each in found)
 
 
 def _is_fixed(ev: Evaluator, call: cst.Call, name: str, function: WorkerFunction) -> bool:
