@@ -27,8 +27,8 @@ from dataloader_lint.facts.memory.dependence import Dependence
 from dataloader_lint.facts.memory.outliving import Kept, Outliving, Shape, may_outlive
 from dataloader_lint.facts.syntax.additions import Addition, additions
 from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
-from dataloader_lint.facts.syntax.names import Kind, dotted
-from dataloader_lint.facts.syntax.tree import Node, Scope
+from dataloader_lint.facts.syntax.names import Kind, dotted, resolve
+from dataloader_lint.facts.syntax.tree import Node, Scope, Tree
 from dataloader_lint.facts.workers.reach import Reach
 from dataloader_lint.facts.workers.worker_code import WorkerFunction
 
@@ -169,7 +169,7 @@ class _Search:
         """Whether a file is read by the key in the same function."""
         name = dotted(key)
         return bool(name) and any(
-            self._reads(call) and any(_is_in_path(arg.value, name) for arg in call.args)
+            self._reads(call) and any(_is_in_path(arg.value, name, self.scope.module.tree) for arg in call.args)
             for call in self.scope.within(cst.Call)
         )
 
@@ -182,7 +182,10 @@ class _Search:
     def _grows(self, addition: Addition, kept: Kept, outliving: Outliving) -> bool:
         if not self._takes(addition, kept) or self._is_bounded(addition.statement, kept):
             return False
-        return not outliving.is_emptied(kept) and is_reached(self.ev, addition.statement, self.frame)
+        if outliving.is_emptied(kept):
+            return False
+        # What an option turns on is turned on by somebody: `if args.cache`.
+        return is_reached(self.ev, addition.statement, self.frame, with_options=True)
 
     def _takes(self, addition: Addition, kept: Kept) -> bool:
         """Whether a container of this shape gets longer, or fuller, by the addition."""
@@ -330,9 +333,10 @@ class _Search:
         return isinstance(given, cst.Dict)
 
 
-def _is_in_path(node: Node, name: str) -> bool:
+def _is_in_path(node: Node, name: str, tree: Tree) -> bool:
     """Whether a path is a name, or ends in one: `os.path.join(root, name + ".npy")`, `f"{root}/{name}.npy"`."""
-    while True:
+    seen: set[str] = set()
+    while dotted(node) != name:
         if isinstance(node, cst.Call) and last_name(node.func) in ("Path", "join", "str") and node.args:
             node = node.args[-1].value
         elif isinstance(node, cst.BinaryOperation):
@@ -342,8 +346,15 @@ def _is_in_path(node: Node, name: str) -> bool:
             if not inner:
                 return False
             node = inner[-1]
+        elif isinstance(node, cst.Name) and node.value not in seen:  # the path has a name of its own
+            seen.add(node.value)
+            bindings = resolve(node, tree)
+            if len(bindings) != 1 or bindings[0].kind is not Kind.VALUE or bindings[0].path or not bindings[0].value:
+                return False
+            node = bindings[0].value
         else:
-            return dotted(node) == name
+            return False
+    return True
 
 
 def _is_opened(ev: Evaluator, found: Values, depth: int = 0) -> bool:
