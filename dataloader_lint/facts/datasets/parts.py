@@ -16,6 +16,7 @@ from dataloader_lint.facts.syntax.tree import Scope
 if TYPE_CHECKING:
     from dataloader_lint.facts.datasets.datasets import Dataset
     from dataloader_lint.facts.datasets.kept_containers import Container
+    from dataloader_lint.facts.datasets.uses import Place, Use
 
 _ADDING = frozenset({"accumulate", "cumsum", "sum"})
 
@@ -36,6 +37,34 @@ def holds_parts(dataset: Dataset, container: Container, is_asked_itself: bool) -
         for inner in scope.descend()
         for call in inner.own(cst.Call)
     )
+
+
+def takes_turns(dataset: Dataset, container: Container, use: Use) -> bool:
+    """Whether a Dataset goes round a list of others: it is as long as one of them is, times how many there are.
+
+    `return self.longest * len(self.parts)`, and then `self.parts[number][place]`.
+    """
+    if not use.lengths or not all(_is_times(place) for place in use.lengths):
+        return False
+    asked = [place for place in use.places if isinstance(place.node, cst.Subscript)]
+    return bool(asked) and all(_is_asked_on(place) for place in asked) and holds_parts(dataset, container, False)
+
+
+def _is_times(place: Place) -> bool:
+    """Whether a length is multiplied with what is no number that is written out."""
+    product = place.scope.module.tree.parent(place.node)
+    if not isinstance(product, cst.BinaryOperation) or not isinstance(product.operator, cst.Multiply):
+        return False
+    return not isinstance(product.left, cst.Integer) and not isinstance(product.right, cst.Integer)
+
+
+def _is_asked_on(place: Place) -> bool:
+    """Whether what is found is itself asked for something, or measured."""
+    outer = place.scope.module.tree.parent(place.node)
+    if isinstance(outer, cst.Arg):
+        outer = place.scope.module.tree.parent(outer)
+        return isinstance(outer, cst.Call) and last_name(outer.func) == "len"
+    return isinstance(outer, cst.Subscript) and outer.value is place.node
 
 
 def _scopes(dataset: Dataset) -> Iterator[Scope]:

@@ -29,7 +29,7 @@ from dataloader_lint.facts.datasets.growth import (
 )
 from dataloader_lint.facts.datasets.kept_containers import Container, containers_of, is_called
 from dataloader_lint.facts.datasets.numbered import is_numbered_by_labels
-from dataloader_lint.facts.datasets.parts import holds_parts
+from dataloader_lint.facts.datasets.parts import holds_parts, takes_turns
 from dataloader_lint.facts.datasets.picked import holds_samples
 from dataloader_lint.facts.datasets.shared_elements import shares_elements
 from dataloader_lint.facts.datasets.told_apart import as_read
@@ -156,6 +156,8 @@ def sample_storage(dataset: Dataset, form: Form, tree: Tree) -> Iterator[SampleS
             if stored and use.itself is not Level.INDEX and not use.is_length:
                 stored = not holds_parts(dataset, container, use.itself is not Level.NONE)
                 stored = stored and not is_numbered_by_labels(dataset, container)
+            elif stored:
+                stored = not takes_turns(dataset, container, use)
             stored = stored and not shares_elements(dataset, container) and not _is_two_things(dataset, container)
         else:
             # Most dicts of pairs number names.
