@@ -17,15 +17,15 @@ from dataloader_lint.facts.syntax.tree import Node, Scope
 MAX_DEPTH = 4
 
 
-def other_names(ev: Evaluator, binding: AttributeBinding) -> Iterator[tuple[Scope, str, str]]:
+def other_names(ev: Evaluator, binding: AttributeBinding, receiver: Made) -> Iterator[tuple[Scope, str, str]]:
     """The other names under which the value of a binding was filled: here, or where it comes from.
 
+    `receiver` is the object whose attribute is bound: the method of an heir may give the value.
     Each is a function, the object there whose attribute it is, or none for a local name, and the name.
     """
     if isinstance(binding.value, cst.Name):
         yield binding.method, "", binding.value.value
-    receiver = ev.frame_of(binding.method).receiver
-    for made in members.bound(ev, binding, receiver) if isinstance(receiver, Made) else ():
+    for made in members.bound(ev, binding, receiver):
         yield from _names_behind(ev, made, 0)
 
 

@@ -70,7 +70,7 @@ def added_to(dataset: Dataset, name: str, binding: AttributeBinding) -> list[tup
         for inner in scope.descend()
         for added in _additions(dataset.ev, inner, classes.receiver_name(scope), name)
     ]
-    for scope, own, other in other_names(dataset.ev, binding):
+    for scope, own, other in other_names(dataset.ev, binding, dataset.self_value):
         found.extend((added, scope) for added in _additions(dataset.ev, scope, own, other))
     return found
 
@@ -151,7 +151,7 @@ def filling(dataset: Dataset, name: str, binding: AttributeBinding) -> Iterator[
     for scope in dataset.construction:
         for inner in scope.descend():
             yield inner, classes.receiver_name(scope), name
-    yield from other_names(dataset.ev, binding)
+    yield from other_names(dataset.ev, binding, dataset.self_value)
 
 
 def _may_be_list(ev: Evaluator, scope: Scope, node: cst.BaseExpression) -> bool:
@@ -187,9 +187,10 @@ _ARRAY_MAKERS = frozenset(
 ) | {"torch.from_numpy"}
 
 
-def grown_elsewhere(ev: Evaluator, binding: AttributeBinding) -> bool:
+def grown_elsewhere(dataset: Dataset, binding: AttributeBinding) -> bool:
     """Whether the value is grown under another name that it has: `items = []`, a loop, `self.items = items`."""
-    return any(True for place in other_names(ev, binding) for _ in _additions(ev, *place))
+    places = other_names(dataset.ev, binding, dataset.self_value)
+    return any(True for place in places for _ in _additions(dataset.ev, *place))
 
 
 def grown_under_a_key(ev: Evaluator, value: Value) -> bool:

@@ -85,12 +85,12 @@ def _containers(dataset: Dataset, name: str, bindings: list[AttributeBinding]) -
             if kind is not None:
                 first.setdefault(kind, binding)
             if form in (Form.SMALL, Form.OTHER) and kind is not None:
-                if growth or grown_elsewhere(ev, binding) or grown_under_a_key(ev, value):
+                if growth or grown_elsewhere(dataset, binding) or grown_under_a_key(ev, value):
                     form = kind
                 elif isinstance(value, Sequence) and not value.items and grows_later(dataset, name):
                     form = kind
             if form in (Form.LIST, Form.DICT) and form not in shown and not is_told_apart(binding, form):
-                grown = bool(growth) or grown_elsewhere(ev, binding) or not isinstance(value, Typed)
+                grown = bool(growth) or grown_elsewhere(dataset, binding) or not isinstance(value, Typed)
                 elements = _elements(ev, value, growth, dataset)
                 shown[form] = Container(name, form, first.get(form, binding), value, elements, grown)
             elif form in (Form.ARRAY, Form.SLOTS) or is_object(ev, value, values):

@@ -300,7 +300,7 @@ def _is_written_out(container: Container, dataset: Dataset) -> bool:
     """Whether a dict is written out and nothing is added to it, so that a list in it is all that may be long."""
     if not isinstance(container.value, Mapping) or not isinstance(container.value.node, cst.Dict):
         return False
-    return not grows_in(dataset, container.name) and not grown_elsewhere(dataset.ev, container.binding)
+    return not grows_in(dataset, container.name) and not grown_elsewhere(dataset, container.binding)
 
 
 def _is_index(container: Container) -> bool:
