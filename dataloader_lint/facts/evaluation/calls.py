@@ -23,6 +23,7 @@ from dataloader_lint.facts.evaluation.values import (
     Partial,
     Passed,
     Sequence,
+    Typed,
     Value,
     Values,
     merge,
@@ -47,6 +48,8 @@ def result(ev: Evaluator, callee: Value, call: cst.Call, frame: Frame) -> Values
             return ev.run(function, ev.enter(function, call, frame, callee))
     if isinstance(callee, Made) and callee.library == "functools.lru_cache" and not _wraps(ev, callee):
         return (Made(callee.by, call, frame),)  # `lru_cache(maxsize=9)(read)`
+    if isinstance(callee, Made) and callee.library == "joblib.Parallel" and not _is_lazy(callee):
+        return (Typed("list"),)
     if isinstance(callee, Made) and callee.library in records.MAKERS_OF_NAMED_TUPLES:
         return records.named_tuple(ev, callee, call, frame)
     if isinstance(callee, Attr):
@@ -62,6 +65,11 @@ def _wraps(ev: Evaluator, made: Made) -> bool:
         return True
     given = [ev.values(arg.value, made.frame) for arg in made.call.args if arg.keyword is None]
     return any(isinstance(value, Function | Method) for values in given for value in values)
+
+
+def _is_lazy(parallel: Made) -> bool:
+    """Whether `Parallel(return_as="generator")` hands out results as they come."""
+    return parallel.call is None or any(arg.keyword and arg.keyword.value == "return_as" for arg in parallel.call.args)
 
 
 def _of_partial(ev: Evaluator, partial: Partial, call: cst.Call, frame: Frame) -> Values:

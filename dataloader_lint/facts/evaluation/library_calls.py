@@ -220,8 +220,10 @@ _STRING_METHODS = frozenset(
 # Those that are worked out for a known text.
 _RESPELLINGS = frozenset({"lower", "lstrip", "replace", "rstrip", "strip", "upper"})
 _LISTS = frozenset({"readlines", "splitlines", "tolist", "to_list"})
-# Lists of all that an index of annotations knows.
-_IDS = frozenset({"COCO.getAnnIds", "COCO.getImgIds", "LVIS.get_ann_ids", "LVIS.get_img_ids"})
+# Lists of all that an index of annotations knows, and of what a pool has made of each of many things.
+_LISTS_OF = frozenset({"COCO.getAnnIds", "COCO.getImgIds", "LVIS.get_ann_ids", "LVIS.get_img_ids"}) | {
+    f"{pool}.{name}" for pool in ("Pool", "ThreadPool") for name in ("map", "starmap")
+}
 # Methods of a tensor that hand out the same memory.
 _VIEWS = frozenset(
     {
@@ -333,12 +335,12 @@ def of_method(ev: Evaluator, of: Value, name: str, call: cst.Call, frame: Frame)
         key = constant(ev.values(call.args[0].value, frame))
         return ev.item(of, ABSENT if key is None else key.value)
     if isinstance(of, Made) and of.library:
-        if f"{of.library.rpartition('.')[2]}.{name}" in _IDS:
+        if f"{of.library.rpartition('.')[2]}.{name}" in _LISTS_OF:
             return (Typed("list"),)
         return (Made(Library(f"{of.library}.{name}"), call, frame),)
     if isinstance(of, Made) and isinstance(of.by, Class):
         for base in ev.bases(of.by).libraries:
-            if f"{base.rpartition('.')[2]}.{name}" in _IDS:
+            if f"{base.rpartition('.')[2]}.{name}" in _LISTS_OF:
                 return (Typed("list"),)
             return (Made(Library(f"{base}.{name}"), call, frame),)
     if isinstance(of, Typed) and of.kind == "path" and name in ("glob", "rglob", "iterdir"):
