@@ -52,7 +52,7 @@ def has_entry_for_each(dataset: Dataset, container: Container) -> bool:
     if any(_is_all_in_index(dataset, *place, has_arrays) for place in places):
         return True
     stores = [each for place in places for each in _stores(*place)]
-    if any(_is_of_file(assign, key, scope) or _holds_files(assign.value) for assign, key, scope in stores):
+    if any(_is_of_file(assign, key, scope) or _holds_files(assign.value, scope) for assign, key, scope in stores):
         return True
     records = bool(stores) and all(_is_record(dataset.ev, assign, scope) for assign, _, scope in stores)
     return records and any(_makes_index(dataset, *place) for place in places)
@@ -60,11 +60,11 @@ def has_entry_for_each(dataset: Dataset, container: Container) -> bool:
 
 def has_files_of_each(dataset: Dataset, container: Container) -> bool:
     """Whether each element of a list is the list of a folder's files."""
-    made = container.value.node if isinstance(container.value, Sequence) else None
-    if isinstance(made, cst.ListComp):
-        return _holds_files(made.elt)
-    added = [added for added, _ in added_to(dataset, container.name, container.binding)]
-    return bool(added) and all(_holds_files(each) for each in added)
+    value = container.value
+    if isinstance(value, Sequence) and isinstance(value.node, cst.ListComp):
+        return _holds_files(value.node.elt, value.frame.scope)
+    added = added_to(dataset, container.name, container.binding)
+    return bool(added) and all(_holds_files(each, scope) for each, scope in added)
 
 
 def is_numbered_by_samples(dataset: Dataset, container: Container) -> bool:
@@ -230,15 +230,24 @@ def _comes_from(node: cst.BaseExpression, loop: cst.For, scope: Scope, depth: in
     return False
 
 
-def _holds_files(node: cst.BaseExpression, depth: int = 0) -> bool:
-    """Whether what is stored is the list of a folder's files: `sorted(os.listdir(folder))`."""
+def _holds_files(node: cst.BaseExpression | None, scope: Scope, seen: frozenset[int] = frozenset()) -> bool:
+    """Whether what is stored is the list of a folder's files, or some of them: `sorted(os.listdir(folder))[::2]`."""
+    if isinstance(node, cst.Name):
+        bindings = resolve(node, scope.module.tree)
+        inside = seen | {id(each) for each in bindings}
+        new = [each for each in bindings if id(each) not in seen]  # the others made what they were made from
+        return bool(bindings) and all(
+            each.kind is Kind.VALUE and not each.path and _holds_files(each.value, scope, inside) for each in new
+        )
     if isinstance(node, cst.ListComp):
-        return depth < MAX_DEPTH and _holds_files(node.for_in.iter, depth + 1)
-    if not isinstance(node, cst.Call) or depth > MAX_DEPTH:
+        return _holds_files(node.for_in.iter, scope, seen)
+    if isinstance(node, cst.Subscript) and isinstance(node.slice[0].slice, cst.Slice):
+        return _holds_files(node.value, scope, seen)
+    if not isinstance(node, cst.Call):
         return False
     name = last_name(node.func)
     if name in _SAME_FILES and node.args:
-        return _holds_files(node.args[0].value, depth + 1)
+        return _holds_files(node.args[0].value, scope, seen)
     return name in _GLOBBING or name == "listdir"
 
 
