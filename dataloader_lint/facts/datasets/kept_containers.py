@@ -67,6 +67,7 @@ def _containers(dataset: Dataset, name: str, bindings: list[AttributeBinding]) -
     growth = grows_in(dataset, name)
     shown: dict[Form, Container] = {}
     replacing: list[AttributeBinding] = []
+    showing: dict[Form, list[AttributeBinding]] = {}
     first: dict[Form, AttributeBinding] = {}  # where it is first seen to be a container at all, if still an empty one
     lost = lost_bindings(bindings)
     for binding in bindings:
@@ -89,6 +90,8 @@ def _containers(dataset: Dataset, name: str, bindings: list[AttributeBinding]) -
                     form = kind
                 elif isinstance(value, Sequence) and not value.items and grows_later(dataset, name):
                     form = kind
+            if form in (Form.LIST, Form.DICT):
+                showing.setdefault(form, []).append(binding)
             if form in (Form.LIST, Form.DICT) and form not in shown and not is_told_apart(binding, form):
                 grown = bool(growth) or grown_elsewhere(dataset, binding) or not isinstance(value, Typed)
                 elements = _elements(ev, value, growth, dataset)
@@ -104,10 +107,21 @@ def _containers(dataset: Dataset, name: str, bindings: list[AttributeBinding]) -
     ]
     if len(found) > 1 and found[0].binding is found[1].binding:
         found = found[:1]  # one binding, of which nobody can say more
+    elif len(found) > 1:
+        found = [each for each in found if not _has_become_another(each.form, showing)]
     # Emptied: construction has made something better of what was in it.
     if is_called(dataset, name, ("clear",)):
         return []
     return [_as_it_stays(dataset, each, bindings) for each in found]
+
+
+def _has_become_another(form: Form, showing: dict[Form, list[AttributeBinding]]) -> bool:
+    """Whether all that shows an attribute to be a set or dict is replaced by lists, or the other way round.
+
+    `self.names = set()`, a loop that adds to it, `self.names = sorted(self.names)`.
+    """
+    others = [binding for other, bindings in showing.items() if other is not form for binding in bindings]
+    return all(any(surely_replaces(other, each) for other in others) for each in showing[form])
 
 
 def _takes_place(dataset: Dataset, binding: AttributeBinding, container: Container) -> bool:
