@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from dataloader_lint.facts.datasets.growth import added_to, filling, is_it
-from dataloader_lint.facts.datasets.uses import Level
+from dataloader_lint.facts.datasets.uses import Level, Use
 from dataloader_lint.facts.evaluation.forms import Form, form_of, is_parsed
 from dataloader_lint.facts.evaluation.values import (
     Class,
@@ -56,6 +56,58 @@ def has_entry_for_each(dataset: Dataset, container: Container) -> bool:
         return True
     records = bool(stores) and all(_is_record(dataset.ev, assign, scope) for assign, _, scope in stores)
     return records and any(_makes_index(dataset, *place) for place in places)
+
+
+def has_entry_for_each_pair(dataset: Dataset, container: Container, use: Use) -> bool:
+    """Whether a dict is filled in a loop over the samples, under several parts of each, and asked for as many.
+
+    `for head, relation, tail in triples: self.tails[head, relation] = tail`: there are few classes, and about as many
+    pairs as samples.
+    """
+    if not any(isinstance(place.node, cst.Subscript) and _is_of_several(place.node) for place in use.places):
+        return False
+    places = filling(dataset, container.name, container.binding)
+    return any(
+        _is_of_several(target.target)
+        and isinstance(loop := _loop_around(assign, scope), cst.For)
+        and _is_over_samples(dataset, container, loop.iter)
+        for scope, own, name in places
+        for assign in scope.own(cst.Assign)
+        for target in assign.targets
+        if isinstance(target.target, cst.Subscript) and _is_itself(target.target.value, own, name)
+    )
+
+
+def _is_of_several(node: cst.BaseExpression) -> bool:
+    """Whether a subscript asks for several things together: `self.count[(head, relation)]`."""
+    if not isinstance(node, cst.Subscript):
+        return False
+    parts = [each.slice.value for each in node.slice if isinstance(each.slice, cst.Index)]
+    if len(parts) == 1 and isinstance(parts[0], cst.Tuple):
+        parts = [element.value for element in parts[0].elements]
+    return sum(isinstance(part, cst.Name | cst.Attribute | cst.Subscript) for part in parts) > 1
+
+
+def _loop_around(node: Node, scope: Scope) -> Node | None:
+    return next((above for above in scope.module.tree.ancestors(node) if isinstance(above, cst.For | cst.While)), None)
+
+
+def _is_over_samples(dataset: Dataset, container: Container, node: cst.BaseExpression) -> bool:
+    """Whether a loop goes over what the index is looked up in, be it handed to the function with the loop."""
+    frame = container.value.frame if isinstance(container.value, Mapping) else None
+    given = frame.args.get(node.value) if isinstance(node, cst.Name) and frame is not None and frame.args else None
+    if given is not None and given.node is not None:
+        node = given.node
+    if not isinstance(node, cst.Name):
+        return _is_samples(dataset, node)
+    return any(
+        isinstance(binding.value, cst.Name)
+        and binding.value.value == node.value
+        and _is_looked_up(dataset.reads.of(name))
+        for name, bindings in dataset.bound().items()
+        for binding in bindings
+        if not binding.path
+    )
 
 
 def has_files_of_each(dataset: Dataset, container: Container) -> bool:
@@ -314,8 +366,11 @@ def _is_part(node: cst.BaseExpression, taken: set[str], own: str, name: str) -> 
 
 def _is_samples(dataset: Dataset, node: cst.BaseExpression) -> bool:
     """Whether it is what the index is looked up in: as long as the Dataset, or asked for the index itself."""
-    use = dataset.reads.of(node.attr.value) if isinstance(node, cst.Attribute) else None
-    return use is not None and (use.is_length or use.itself is Level.INDEX)
+    return isinstance(node, cst.Attribute) and _is_looked_up(dataset.reads.of(node.attr.value))
+
+
+def _is_looked_up(use: Use) -> bool:
+    return use.is_length or use.itself is Level.INDEX
 
 
 def _iterated(node: Node) -> Iterator[cst.BaseExpression]:

@@ -16,6 +16,7 @@ from dataloader_lint.facts.datasets.asked_for import (
 )
 from dataloader_lint.facts.datasets.entries import (
     has_entry_for_each,
+    has_entry_for_each_pair,
     has_files_of_each,
     is_numbered_by_samples,
 )
@@ -166,7 +167,8 @@ def sample_storage(dataset: Dataset, form: Form, tree: Tree) -> Iterator[SampleS
             asked = use.indexed >= least or use.queried >= (Level.SAMPLE if _is_index(container) else least)
             if use.itself is Level.SAMPLE and not asked:
                 asked = gathers(dataset, container.name, container.binding) or (
-                    container.grows and has_entry_for_each(dataset, container)
+                    container.grows
+                    and (has_entry_for_each(dataset, container) or has_entry_for_each_pair(dataset, container, use))
                 )
             if use.is_drawn and not asked and fills_fields(dataset, container.name, container.binding):
                 asked = holds_samples(dataset, container)
