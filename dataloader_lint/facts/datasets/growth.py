@@ -46,20 +46,57 @@ def grows_in(dataset: Dataset, name: str) -> list[cst.BaseExpression]:
 
 def grows_later(dataset: Dataset, name: str) -> bool:
     """Whether a method that neither construction nor a worker runs adds to `self.name`: `data.add(page)`."""
-    busy = {id(scope) for scope in (*dataset.construction, *dataset.reads.functions)}
     return any(
         isinstance(call.func, cst.Attribute)
         and call.func.attr.value in ("append", "extend")
         and isinstance(call.func.value, cst.Attribute)
         and is_it(call.func.value, classes.receiver_name(method), name)
         and not _is_dataset(dataset.ev, inner, call.args[-1].value)
-        for klass in dataset.bases.classes
-        for method in classes.methods_of(klass.scope).values()
-        if id(method) not in busy
+        for method in _run_by_owners(dataset)
         for inner in method.descend()
         for call in inner.own(cst.Call)
         if call.args
     )
+
+
+def is_numbered_later(dataset: Dataset, name: str) -> bool:
+    """Whether such a method stores something for each sample: `for i in range(len(self)): self.kept[i] = ...`."""
+    return any(
+        isinstance(target.target, cst.Subscript)
+        and isinstance(target.target.value, cst.Attribute)
+        and is_it(target.target.value, classes.receiver_name(method), name)
+        and _counts_samples(target.target, method)
+        for method in _run_by_owners(dataset)
+        for assign in method.own(cst.Assign)
+        for target in assign.targets
+    )
+
+
+def _run_by_owners(dataset: Dataset) -> Iterator[Scope]:
+    """The methods that neither construction nor a worker runs."""
+    busy = {id(scope) for scope in (*dataset.construction, *dataset.reads.functions)}
+    for klass in dataset.bases.classes:
+        yield from (each for each in classes.methods_of(klass.scope).values() if id(each) not in busy)
+
+
+def _counts_samples(node: cst.Subscript, method: Scope) -> bool:
+    """Whether the index of a subscript runs over `range(len(self))`."""
+    index = node.slice[0].slice
+    if not isinstance(index, cst.Index) or not isinstance(index.value, cst.Name):
+        return False
+    bindings = resolve(index.value, method.module.tree)
+    return bool(bindings) and all(
+        each.kind is Kind.ELEMENT and _is_length_of(each.value, classes.receiver_name(method)) for each in bindings
+    )
+
+
+def _is_length_of(node: cst.BaseExpression | None, own: str) -> bool:
+    """`range(len(self))`, seen through what shows progress."""
+    names = []
+    while isinstance(node, cst.Call) and node.args:
+        names.append(last_name(node.func))
+        node = node.args[0].value
+    return isinstance(node, cst.Name) and node.value == own and names[-2:] in (["range", "len"], ["trange", "len"])
 
 
 def added_to(dataset: Dataset, name: str, binding: AttributeBinding) -> list[tuple[cst.BaseExpression, Scope]]:

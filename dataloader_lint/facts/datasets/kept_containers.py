@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from dataloader_lint.facts.datasets.growth import added_to, grown_elsewhere, grown_under_a_key, grows_in, grows_later
+from dataloader_lint.facts.datasets.growth import (
+    added_to,
+    grown_elsewhere,
+    grown_under_a_key,
+    grows_in,
+    grows_later,
+    is_numbered_later,
+)
 from dataloader_lint.facts.datasets.rebinding import follows, is_object, lost_bindings, replaces, surely_replaces
 from dataloader_lint.facts.datasets.told_apart import is_told_apart
 from dataloader_lint.facts.datasets.wrapped import is_wrapped
@@ -89,6 +96,8 @@ def _containers(dataset: Dataset, name: str, bindings: list[AttributeBinding]) -
                 if growth or grown_elsewhere(dataset, binding) or grown_under_a_key(ev, value):
                     form = kind
                 elif isinstance(value, Sequence) and not value.items and grows_later(dataset, name):
+                    form = kind
+                elif kind is Form.DICT and is_numbered_later(dataset, name):
                     form = kind
             if form in (Form.LIST, Form.DICT):
                 showing.setdefault(form, []).append(binding)
