@@ -65,6 +65,7 @@ def is_plain(scope: Scope) -> bool:
 
 def handed_over(ev: Evaluator, module: ModuleFacts, loaders: list[Loader], argument: str) -> Iterator[Handed]:
     """Functions that reach `argument` of a loader and are handed over in this module, each with its place."""
+    told: set[tuple[int, int]] = set()
     for loader in loaders:
         written = loader.argument(argument) if loader.is_written_here else None
         for value in loader.values(argument):
@@ -79,10 +80,11 @@ def handed_over(ev: Evaluator, module: ModuleFacts, loaders: list[Loader], argum
                 elif _is_default(ev, written.value, function, module):
                     yield Handed(function, loader, written.value, in_partial)
             elif function.scope.module is module and isinstance(function.node, cst.Lambda):
+                told.add((id(loader.site), id(function.node)))
                 yield Handed(function, loader, function.node, in_partial)
             elif loader.is_written_here and function.scope.module is module:
                 yield Handed(function, loader, loader.node, in_partial)
-    yield from _passed_in(ev, module, argument)
+    yield from _passed_in(ev, module, argument, told)
     yield from _assigned_later(ev, module, argument)
 
 
@@ -135,11 +137,14 @@ def _is_default(ev: Evaluator, node: cst.BaseExpression, function: Function, mod
     return function.node in tree and isinstance(tree.parent(function.node), cst.Param)
 
 
-def _passed_in(ev: Evaluator, module: ModuleFacts, argument: str) -> Iterator[Handed]:
-    """Calls of functions of the project that hand a function on to a loader of theirs."""
+def _passed_in(ev: Evaluator, module: ModuleFacts, argument: str, told: set[tuple[int, int]]) -> Iterator[Handed]:
+    """Calls of functions of the project that hand a function on to a loader of theirs.
+
+    But those that make a loader of the project's own class, as far as that was `told`: it runs `super().__init__`.
+    """
     for call in module.all_calls():
         for arg in call.args:
-            if not _may_hand_over(arg, argument, module):
+            if (id(call), id(arg.value)) in told or not _may_hand_over(arg, argument, module):
                 continue
             frame = ev.frame_of(function_scope(module.tree.scope_of(call)))
             functions = [found for found, _ in map(_function, ev.values(arg.value, frame)) if found is not None]
