@@ -7,8 +7,9 @@ worker code reads it as the storage of the samples: indexed with what comes from
 what is picked is a record or a file that the worker opens.
 Lists show by literals that are grown in a loop or by methods which whoever made the Dataset calls, comprehensions,
 `list`, `sorted`, `glob`, `os.listdir`, `readlines`, `split`, `tolist`, `json.load` and what stands in it under a name,
-an annotation (of a parameter, or of a field of a dataclass), or by what every construction of the class in sight
-passes. A list of the files of each folder counts when it is indexed with a part of the sample, too.
+the `map` of a pool, joblib's `Parallel`, an annotation (of a parameter, or of a field of a dataclass), or by what every
+construction of the class in sight passes. A list of the files of each folder counts when it is indexed with a part of
+the sample, too.
 The report stands on the first binding that shows the list and lasts. Where all loaders in sight that read the Dataset
 are written without workers it says so: nobody copies the list there, until someone adds workers. Nothing is said where
 a script that makes no loaders only goes through the Dataset itself, or where a trainer is told to have no workers

@@ -7,7 +7,8 @@ for every sample: its keys come from a loop over samples or files, and it is ask
 index in another container, for the name of the file whose path that is (`os.path.basename(path)`, `path.stem`), for the
 file or image that the record there is about (`row["image_id"]`), or its `len()` is the length of the Dataset. A dict of
 growing lists counts too, whatever the sample says that it is asked for, and asked for a part of the sample so does one
-that has an entry for each file or holds the files of folders.
+that has an entry for each file or holds the files of folders, or that a loop over the samples fills under pairs of
+their parts (`self.tails[head, relation]`).
 Where all loaders in sight that read the Dataset are written without workers it says so: nobody copies it there, until
 someone adds workers.
 

@@ -10,7 +10,8 @@ an `.npz`. Opening alone is cheap (0.01 ms for a file, 0.15 ms for h5py) and not
 
 ## Known limits
 Silent where the path, or anything else that the reader is given, may depend on the sample, where the result is kept in
-an attribute, a container or behind `functools.cache`, and where the call stands under a condition that may do so.
+an attribute, a container or behind `functools.cache`, where the call stands under a condition that may do so, and
+where `__len__` returns 1.
 
 ## Example
 ```python
