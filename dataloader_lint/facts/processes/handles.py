@@ -272,7 +272,7 @@ def _is_closed(scope: Scope, owner: str, attribute: str) -> bool:
 
 
 def _is_forgotten(scope: Scope, owner: str, attribute: str, after: Node) -> bool:
-    """Whether a function deletes the attribute, or sets it to None or to a list, after a place in it."""
+    """Whether a function deletes the attribute, or sets it to None, a list or an array, after a place in it."""
     tree = scope.module.tree
     place = tree.order(after)
     return any(
@@ -288,7 +288,7 @@ def _is_forgotten(scope: Scope, owner: str, attribute: str, after: Node) -> bool
 
 def _holds_nothing_open(node: cst.BaseExpression) -> bool:
     if isinstance(node, cst.Call):
-        return last_name(node.func) in ("list", "sorted", "tuple")
+        return last_name(node.func) in ("array", "asarray", "list", "sorted", "tuple")
     return isinstance(node, cst.ListComp) or (isinstance(node, cst.Name) and node.value == "None")
 
 
