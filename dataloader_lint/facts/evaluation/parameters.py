@@ -26,6 +26,8 @@ from dataloader_lint.facts.evaluation.values import (
 from dataloader_lint.facts.syntax.names import Binding, Kind, resolve
 from dataloader_lint.facts.syntax.tree import Scope, function_scope
 
+OF_PARAMETER = "the default of parameter"  # what the labels of such defaults begin with
+
 
 def parameter(ev: Evaluator, binding: Binding, frame: Frame) -> Values:
     """What a parameter is: what this call passes, else what all calls in sight pass, else its declared default.
@@ -197,5 +199,5 @@ def declared_default(ev: Evaluator, scope: Scope, param: cst.Param) -> Values:
     if param.default is None:
         return NOTHING_KNOWN
     found = ev.values(param.default, _outside(ev, scope, ev.frame_of(scope)))
-    label = f"the default of parameter `{param.name.value}`"
+    label = f"{OF_PARAMETER} `{param.name.value}`"
     return tuple(Const(v.value, v.default or label) if isinstance(v, Const) else v for v in found)

@@ -9,7 +9,8 @@ import libcst as cst
 
 from dataloader_lint.facts.datasets.uses import Level
 from dataloader_lint.facts.evaluation import classes, keywords, members
-from dataloader_lint.facts.evaluation.branches import is_reached, tests_around
+from dataloader_lint.facts.evaluation.branches import is_reached, on_the_way, tests_around
+from dataloader_lint.facts.evaluation.parameters import OF_PARAMETER
 from dataloader_lint.facts.evaluation.values import (
     Class,
     Const,
@@ -184,8 +185,14 @@ class _Search:
             return False
         if outliving.is_emptied(kept):
             return False
-        # What an option turns on is turned on by somebody: `if args.cache`.
-        return is_reached(self.ev, addition.statement, self.frame, with_options=True)
+        if is_reached(self.ev, addition.statement, self.frame):
+            return True
+        # What an option turns on is turned on by somebody, `if args.cache`; what a parameter does maybe by nobody.
+        return is_reached(self.ev, addition.statement, self.frame, with_options=True) and not any(
+            isinstance(value, Const) and value.default.startswith(OF_PARAMETER)
+            for condition in on_the_way(addition.statement, self.scope)
+            for value in self.ev.values(condition.test, self.frame)
+        )
 
     def _takes(self, addition: Addition, kept: Kept) -> bool:
         """Whether a container of this shape gets longer, or fuller, by the addition."""

@@ -20,8 +20,8 @@ it becomes shared memory, and `batch.add_(1)` in the main process changes the ca
 Nothing is said about caches with a bound (a comparison with their size, `maxsize`, `maxlen`, something that takes
 entries out again), about handles that are opened once, keys that are no name of a sample (a device, a size, a label),
 lists and dicts that have their final size from construction on, and proxies of a `Manager`. Nor where all loaders in
-sight that read the Dataset have no workers: there is one cache then, and it works. A cache that an option turns on is
-reported, whatever the option's default is.
+sight that read the Dataset have no workers: there is one cache then, and it works. A cache that an option of the
+command line turns on is reported, whatever the option's default is.
 
 ## Example
 ```python
