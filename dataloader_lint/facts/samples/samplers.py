@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import libcst as cst
 
+from dataloader_lint.facts.evaluation.branches import keeps_away, on_the_way
 from dataloader_lint.facts.evaluation.loader_calls import Loader
 from dataloader_lint.facts.evaluation.values import Const, Evaluator, Frame, Made, Value
 from dataloader_lint.facts.loaders.epochs import EpochLoop, Pass, epoch_loop
@@ -111,7 +112,7 @@ def _repeats(ev: Evaluator, imports: Imports, epochs: EpochLoop, found: Pass) ->
 
 
 def _shuffling(ev: Evaluator, loader: Loader) -> Iterator[Made]:
-    """The DistributedSamplers of a loader that are known to shuffle."""
+    """The DistributedSamplers of a loader that are known to shuffle and that its maker may come to make."""
     for name in ("sampler", "batch_sampler"):
         for value in loader.values(name):
             yield from _unwrapped(ev, value)
@@ -121,7 +122,7 @@ def _unwrapped(ev: Evaluator, value: Value) -> Iterator[Made]:
     if not isinstance(value, Made) or value.call is None or value.frame is None:
         return
     if value.library in DISTRIBUTED:
-        if _shuffles(ev, value.call, value.frame):
+        if _shuffles(ev, value.call, value.frame) and not _is_declined(ev, value.call, value.frame):
             yield value
     elif value.library in _BATCHED:
         given = next(
@@ -129,6 +130,19 @@ def _unwrapped(ev: Evaluator, value: Value) -> Iterator[Made]:
         )
         for inner in ev.values(given, value.frame) if given is not None else ():
             yield from _unwrapped(ev, inner)
+
+
+def _is_declined(ev: Evaluator, call: cst.Call, frame: Frame) -> bool:
+    """Whether control is kept from a sampler by what the caller or the function says: `make(data, distributed=False)`.
+
+    Options are not asked: whoever wants several processes sets them. Nor is what objects hold, which may be set later.
+    """
+    tree = frame.scope.module.tree
+    return any(
+        keeps_away(ev, condition, frame, with_options=True)
+        for condition in on_the_way(call, frame.scope)
+        if not any(isinstance(each, cst.Attribute | cst.Subscript | cst.Call) for each in tree.walk(condition.test))
+    )
 
 
 def _shuffles(ev: Evaluator, call: cst.Call, frame: Frame) -> bool:
