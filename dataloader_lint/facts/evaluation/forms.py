@@ -191,11 +191,20 @@ def _is_small(ev: Evaluator, value: Value, depth: int) -> bool:
     if isinstance(value, Made) and value.library in ("builtins.enumerate", "builtins.zip") and value.call is not None:
         if value.frame is None or depth > MAX_DEPTH:
             return False
-        iterated = [arg.value for arg in value.call.args if arg.keyword is None]  # not `start=1`, `strict=True`
+        iterated = [arg for arg in value.call.args if arg.keyword is None]  # not `start=1`, `strict=True`
         if value.library == "builtins.enumerate":
             iterated = iterated[:1]
-        return any(is_few(ev, each, value.frame, depth + 1) for each in iterated)
+        return any(_gives_few(ev, each, value.frame, depth + 1) for each in iterated)
     return isinstance(value, Const)
+
+
+def _gives_few(ev: Evaluator, arg: cst.Arg, frame: Frame, depth: int) -> bool:
+    """Whether an argument of `zip` has few elements; in `zip(*(names, labels))` whether one of the columns has."""
+    given = ev.values(arg.value, frame) if arg.star == "*" else ()
+    columns = [each.items for each in given if isinstance(each, Sequence) and each.items]
+    if not columns or len(columns) < len(given):
+        return is_few(ev, arg.value, frame, depth)
+    return all(any(all(_is_small(ev, each, depth) for each in column) for column in rows) for rows in columns)
 
 
 _FEW = 400  # more than a circle has degrees, or a year days
