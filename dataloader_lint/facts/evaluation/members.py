@@ -31,7 +31,7 @@ from dataloader_lint.facts.evaluation.values import (
 )
 from dataloader_lint.facts.libraries.catalogue import LOADERS
 from dataloader_lint.facts.syntax.flow import reaching_or_not
-from dataloader_lint.facts.syntax.names import Binding, Kind, bindings_of
+from dataloader_lint.facts.syntax.names import Binding, Kind, bindings_of, resolve
 from dataloader_lint.facts.syntax.tree import Scope
 
 
@@ -265,6 +265,17 @@ def _of_super(ev: Evaluator, value: Made, name: str) -> Values:
     return tuple(Library(f"{library}.{name}") for library in bases.libraries) or NOTHING_KNOWN
 
 
+def _is_receiver(name: cst.Name, here: Scope) -> bool:
+    """Whether a name is the object that the method is called on, also in a comprehension or lambda in there."""
+    if here.is_function and classes.receiver_name(here) == name.value:
+        return True
+    bound = resolve(name, here.module.tree)
+    return bool(bound) and all(
+        each.kind is Kind.PARAMETER and classes.class_of(each.scope) and classes.receiver_name(each.scope) == name.value
+        for each in bound
+    )
+
+
 def with_outside_stores(ev: Evaluator, node: cst.Attribute, found: Values, frame: Frame) -> Values:
     """`name.attribute` after stores such as `args.num_workers = 0` in the same scope."""
     if not isinstance(node.value, cst.Name):
@@ -277,7 +288,7 @@ def with_outside_stores(ev: Evaluator, node: cst.Attribute, found: Values, frame
     here = tree.scope_of(node)
     own = [store for store in stores if tree.scope_of(store.node) is here]
     others = [store for store in stores if tree.scope_of(store.node) is not here]
-    if here.is_function and classes.receiver_name(here) == node.value.value:
+    if _is_receiver(node.value, here):
         return found  # `self.x = ...` is known from the class
     reached, surely = reaching_or_not(node, own, tree) if own else ([], False)
     if ev.cuda:  # what another arm of `if args.no_cuda` sets is none of what a move to CUDA is about
