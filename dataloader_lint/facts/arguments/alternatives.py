@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import libcst as cst
 
-from dataloader_lint.facts.evaluation.branches import in_force, on_the_way, tests_around
+from dataloader_lint.facts.evaluation.branches import from_last_passed, in_force, on_the_way, tests_around
 from dataloader_lint.facts.evaluation.loader_calls import Loader
 from dataloader_lint.facts.evaluation.values import (
     Class,
@@ -222,33 +222,12 @@ def _of_bindings(ev: Evaluator, use: cst.Name, bindings: list[Binding], frame: F
 
 def _in_force(ev: Evaluator, use: cst.Name, bindings: list[Binding], frame: Frame) -> list[Binding]:
     """The bindings that some run of the program uses, whatever its options are set to, in document order."""
-    tree = frame.scope.module.tree
     reached = [each for each in bindings if each.kind is Kind.PARAMETER or _is_reached(ev, each.node, frame)]
-    around = {id(above) for above in tree.ancestors(use)}
-    for position in range(len(reached) - 1, 0, -1):
-        node = reached[position].node
-        if tree.order(node) < tree.order(use) and _is_passed(ev, node, around, frame):
-            return reached[position:]
-    return reached
+    return from_last_passed(reached, use, frame, lambda test: _sure(ev, test, frame))
 
 
 def _is_reached(ev: Evaluator, node: Node, frame: Frame) -> bool:
     return all(_sure(ev, each.test, frame) in (None, each.wanted) for each in on_the_way(node, frame.scope))
-
-
-def _is_passed(ev: Evaluator, node: Node, around: set[int], frame: Frame) -> bool:
-    """Whether control that gets to a later place comes by `node` first, whatever the options are set to."""
-    child = node
-    for above in frame.scope.module.tree.ancestors(node):
-        if id(above) in around:
-            return isinstance(above, cst.IndentedBlock | cst.Module)
-        if isinstance(above, cst.If):
-            if _sure(ev, above.test, frame) is not (child is above.body):
-                return False
-        elif not isinstance(above, cst.IndentedBlock | cst.SimpleStatementLine | cst.Else | cst.Expr):
-            return False
-        child = above
-    return False
 
 
 def _sure(ev: Evaluator, test: cst.BaseExpression, frame: Frame) -> bool | None:

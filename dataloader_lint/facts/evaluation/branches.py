@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import libcst as cst
@@ -85,24 +85,34 @@ def in_force(ev: Evaluator, use: Node, placed: list[P], frame: Frame) -> list[P]
 
     What stands on an arm that is not taken is out, and so is what an arm that surely is taken sets anew.
     """
-    tree = frame.scope.module.tree
     reached = [each for each in placed if isinstance(each.node, cst.Param) or is_reached(ev, each.node, frame)]
+    return from_last_passed(reached, use, frame, lambda test: truth(ev.values(test, frame))) or placed
+
+
+def from_last_passed(
+    reached: list[P], use: Node, frame: Frame, sure: Callable[[cst.BaseExpression], bool | None]
+) -> list[P]:
+    """The last of some places at which control surely has been before it comes to `use`, and those after it.
+
+    All of them where there is none. `sure` gives the answer to a test where it is known.
+    """
+    tree = frame.scope.module.tree
     around = {id(above) for above in tree.ancestors(use)}
     for position in range(len(reached) - 1, 0, -1):
         node = reached[position].node
-        if tree.order(node) < tree.order(use) and _is_passed(ev, node, around, frame):
+        if tree.order(node) < tree.order(use) and _is_passed(node, around, frame, sure):
             return reached[position:]
-    return reached or placed
+    return reached
 
 
-def _is_passed(ev: Evaluator, node: Node, around: set[int], frame: Frame) -> bool:
+def _is_passed(node: Node, around: set[int], frame: Frame, sure: Callable[[cst.BaseExpression], bool | None]) -> bool:
     """Whether control that gets to a later place of a block has surely been at `node`."""
     child = node
     for above in frame.scope.module.tree.ancestors(node):
         if id(above) in around:
             return isinstance(above, cst.IndentedBlock | cst.Module)
         if isinstance(above, cst.If):
-            if truth(ev.values(above.test, frame)) is not (child is above.body):
+            if sure(above.test) is not (child is above.body):
                 return False
         elif not isinstance(above, cst.IndentedBlock | cst.SimpleStatementLine | cst.Else | cst.Expr):
             return False
@@ -112,7 +122,8 @@ def _is_passed(ev: Evaluator, node: Node, around: set[int], frame: Frame) -> boo
 
 def is_passed_after(ev: Evaluator, node: Node, earlier: Node, frame: Frame) -> bool:
     """Whether control that has been at `earlier`, a statement of the same function, surely comes to `node` as well."""
-    return _is_passed(ev, node, {id(above) for above in frame.scope.module.tree.ancestors(earlier)}, frame)
+    around = {id(above) for above in frame.scope.module.tree.ancestors(earlier)}
+    return _is_passed(node, around, frame, lambda test: truth(ev.values(test, frame)))
 
 
 def tests_around(node: Node, frame: Frame) -> list[tuple[cst.BaseExpression, bool]]:
