@@ -9,7 +9,7 @@ import libcst as cst
 
 from dataloader_lint.facts.datasets.uses import Level
 from dataloader_lint.facts.evaluation import classes, keywords, members
-from dataloader_lint.facts.evaluation.branches import is_reached, on_the_way, tests_around
+from dataloader_lint.facts.evaluation.branches import keeps_away, on_the_way, tests_around
 from dataloader_lint.facts.evaluation.parameters import OF_PARAMETER
 from dataloader_lint.facts.evaluation.values import (
     Class,
@@ -183,15 +183,16 @@ class _Search:
     def _grows(self, addition: Addition, kept: Kept, outliving: Outliving) -> bool:
         if not self._takes(addition, kept) or self._is_bounded(addition.statement, kept):
             return False
-        if outliving.is_emptied(kept):
-            return False
-        if is_reached(self.ev, addition.statement, self.frame):
-            return True
-        # What an option turns on is turned on by somebody, `if args.cache`; what a parameter does maybe by nobody.
-        return is_reached(self.ev, addition.statement, self.frame, with_options=True) and not any(
-            isinstance(value, Const) and value.default.startswith(OF_PARAMETER)
+        return not outliving.is_emptied(kept) and all(
+            not keeps_away(self.ev, condition, self.frame) or self._is_option(condition.test)
             for condition in on_the_way(addition.statement, self.scope)
-            for value in self.ev.values(condition.test, self.frame)
+        )
+
+    def _is_option(self, test: cst.BaseExpression) -> bool:
+        """Whether a test hangs on an option, which somebody sets: `if args.cache`; a parameter may be set by nobody."""
+        return any(
+            isinstance(value, Const) and value.default and not value.default.startswith(OF_PARAMETER)
+            for value in self.ev.values(test, self.frame)
         )
 
     def _takes(self, addition: Addition, kept: Kept) -> bool:
