@@ -16,7 +16,7 @@ _FILE_FIELD = re.compile(
     r"(?:file|image|img|video|vid|audio|wav)s?"
     r"|(?:\w+_)?(?:file|image|img|video|vid|audio|wav)_?(?:id|key|name|path)"
     r"|(?:\w+_)?path"
-    r"|(?:question|utt|utterance)_?id|qid",
+    r"|(?:utt|utterance)_?id",
     re.IGNORECASE,
 )
 _METHODS = frozenset({"lstrip", "removeprefix", "removesuffix", "replace", "rstrip", "with_suffix"})
