@@ -92,6 +92,8 @@ def test_goals_say_by_how_much_they_are_missed() -> None:
     at_most, at_least = Goal("", spread([5]), 2), Goal("", spread([5]), 25, at_least=True)
     assert not at_most.reached and at_most.missing == "2.5 times too much"
     assert not at_least.reached and at_least.missing == "5 times too little"
+    assert Goal("", spread([2.1]), 2).missing == "5 % too much"
+    assert Goal("", spread([1.79]), 1.8, at_least=True).missing == "1 % too little"
     assert Goal("", spread([2]), 2).reached and Goal("", spread([25]), 25, at_least=True).reached
 
 
