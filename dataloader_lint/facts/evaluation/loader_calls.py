@@ -276,11 +276,8 @@ def _super_call(method: Scope) -> cst.Call | None:
 
 def loaders_in(ev: Evaluator, module: ModuleFacts) -> list[Loader]:
     """Every call of a module that constructs a loader, in document order."""
-    found = module.loaders.get(id(ev))
-    if found is None:
-        module.loaders[id(ev)] = []  # while they are being looked for, there are none
-        found = module.loaders[id(ev)] = list(_loaders(ev, module))
-    return found
+    key = (f"loaders for {id(ev)}", id(module.root))
+    return module.tree.once(key, lambda: list(_loaders(ev, module)), meanwhile=[])
 
 
 def _loaders(ev: Evaluator, module: ModuleFacts) -> Iterator[Loader]:

@@ -5,14 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from dataloader_lint.facts.syntax.tree import Scope, Tree
-
-if TYPE_CHECKING:
-    from dataloader_lint.facts.evaluation.loader_calls import Loader
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,7 +29,6 @@ class ModuleFacts:
         "dotted_name",
         "functions",
         "is_package",
-        "loaders",
         "path",
         "tree",
     )
@@ -43,7 +38,6 @@ class ModuleFacts:
         self.dotted_name = dotted_name
         self.is_package = is_package
         self.tree = Tree(source, text)
-        self.loaders: dict[int, list[Loader]] = {}  # by the evaluator that found them
         self._calls: dict[str, list[cst.Call]] | None = None
         self._stores: dict[tuple[str, str], list[Store]] | None = None
         self.classes: list[Scope] = []

@@ -317,9 +317,14 @@ class Tree:
                 break
             yield nodes[number]
 
-    def once(self, key: tuple[str, int], work_out: Callable[[], T]) -> T:
-        """What `work_out` gives, kept under a name and the `id` of something that lives as long as this tree."""
+    def once(self, key: tuple[str, int], work_out: Callable[[], T], meanwhile: T | None = None) -> T:
+        """What `work_out` gives, kept under a name and the `id` of something that lives as long as this tree.
+
+        `meanwhile` is what whoever asks while it is being worked out gets, where that can lead back to the question.
+        """
         if key not in self._known:
+            if meanwhile is not None:
+                self._known[key] = meanwhile
             self._known[key] = work_out()
         found: T = self._known[key]
         return found

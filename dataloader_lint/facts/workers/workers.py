@@ -28,7 +28,6 @@ class Workers:
 
     def __init__(self, ev: Evaluation) -> None:
         self.ev = ev
-        self._loaders: dict[int, list[Loader]] = {}
         self._datasets: dict[int, bool] = {}
         self._functions: dict[int, list[WorkerFunction]] = {}
         self._mentions: dict[int, dict[str, set[str]]] = {}
@@ -71,11 +70,7 @@ class Workers:
 
     def loaders(self, module: ModuleFacts) -> list[Loader]:
         """The loaders that a module makes."""
-        key = id(module)
-        if key not in self._loaders:
-            self._loaders[key] = []  # while they are looked for
-            self._loaders[key] = list(loaders_in(self.ev, module))
-        return self._loaders[key]
+        return loaders_in(self.ev, module)
 
     def functions(self, module: ModuleFacts) -> list[WorkerFunction]:
         """All that workers run for the Datasets and loaders of one module, wherever it is defined.
