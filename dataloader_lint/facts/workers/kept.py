@@ -83,28 +83,53 @@ class Inventory:
     classes: list[Class] = field(default_factory=list)
 
 
-def inventory(ev: Evaluator, value: Value, with_length: bool = False) -> Inventory:
-    """What an object keeps. Objects whose class says itself what of it is pickled are named, but not opened."""
-    walk = _Walk(ev, with_length)
-    walk.value(value, None, Path())
-    return walk.found
+class Inventories:
+    """What objects keep; each object is looked through once, and each way to make one followed once."""
 
+    def __init__(self, ev: Evaluator) -> None:
+        self.ev = ev
+        self._found: dict[tuple[Value, bool], Inventory] = {}
+        self._steps: dict[tuple[Made, bool], tuple[Step, ...]] = {}
+        self._bare: dict[int, Made] = {}
 
-def inventory_of_argument(ev: Evaluator, node: cst.BaseExpression, frame: Frame, keyword: str) -> Inventory:
-    """What a Dataset of a class that nobody knows keeps as one of its arguments."""
-    walk = _Walk(ev, with_length=False)
-    walk.expression(node, frame, Path(through=("Dataset",), keyword=keyword))
-    return walk.found
+    def of(self, value: Value, with_length: bool = False) -> Inventory:
+        """What an object keeps. Objects whose class says itself what of it is pickled are named, but not opened."""
+        key = (value, with_length)
+        if key not in self._found:
+            walk = _Walk(self, with_length)
+            walk.value(value, None, Path())
+            self._found[key] = walk.found
+        return self._found[key]
+
+    def of_argument(self, node: cst.BaseExpression, frame: Frame, keyword: str) -> Inventory:
+        """What a Dataset of a class that nobody knows keeps as one of its arguments."""
+        walk = _Walk(self, with_length=False)
+        walk.expression(node, frame, Path(through=("Dataset",), keyword=keyword))
+        return walk.found
+
+    def bare(self, klass: Class) -> Made:
+        """An object of a class of whose making nothing is known."""
+        key = id(klass.scope)
+        if key not in self._bare:
+            self._bare[key] = bare(klass, self.ev)
+        return self._bare[key]
+
+    def steps(self, made: Made, with_length: bool) -> tuple[Step, ...]:
+        """What making an object runs, as `steps_of` tells it."""
+        key = (made, with_length)
+        if key not in self._steps:
+            self._steps[key] = steps_of(self.ev, made, with_length)
+        return self._steps[key]
 
 
 class _Walk:
-    def __init__(self, ev: Evaluator, with_length: bool) -> None:
-        self.ev = ev
+    def __init__(self, inventories: Inventories, with_length: bool) -> None:
+        self.inventories = inventories
+        self.ev = inventories.ev
         self.with_length = with_length
         self.found = Inventory()
         self._seen: set[Value] = set()
         self._expressions: set[tuple[int, int]] = set()
-        self._bare: dict[int, Made] = {}
 
     def expression(self, node: cst.BaseExpression, frame: Frame, path: Path) -> None:
         key = (id(node), id(frame))
@@ -269,10 +294,8 @@ class _Walk:
         bases = self.ev.bases(klass)
         if any(classes.find_method(self.ev, bases.classes, name) is not None for name in PICKLES_ITSELF):
             return
-        made = value
-        if value.call is None:  # nothing is known about its making
-            made = self._bare.setdefault(id(klass.scope), bare(klass, self.ev))
-        steps = steps_of(self.ev, made, self.with_length)
+        made = value if value.call is not None else self.inventories.bare(klass)
+        steps = self.inventories.steps(made, self.with_length)
         path = replace(path, through=(), keyword="", container=None)
         for step in steps:
             for name, node, added, position in stores(step):

@@ -28,8 +28,7 @@ from dataloader_lint.facts.loaders.looked_up import arguments_of_looked_up
 from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.facts.syntax.names import Kind, bindings_of, dotted
 from dataloader_lint.facts.syntax.tree import Scope
-from dataloader_lint.facts.workers.kept import Inventory, Kept, inventory, inventory_of_argument
-from dataloader_lint.facts.workers.making import bare
+from dataloader_lint.facts.workers.kept import Inventories, Inventory, Kept
 from dataloader_lint.facts.workers.workers import MAX_LEVELS, MAX_USERS, Workers
 
 MAX_MODULES = 40
@@ -55,11 +54,11 @@ class Reach:
     def __init__(self, workers: Workers) -> None:
         self.workers = workers
         self.ev = workers.ev
+        self._inventories = Inventories(workers.ev)
         self._given: dict[int, list[Given]] = {}
         self._around: dict[tuple[int, frozenset[str]], list[ModuleFacts]] = {}
         self._imports: dict[int, list[ModuleFacts]] = {}
         self._loaders: dict[int, list[Loader]] = {}
-        self._bare: dict[int, Inventory] = {}
         self._behind: dict[int, set[str]] = {}
         self._heirs: dict[int, dict[int, set[str]]] = {}
 
@@ -83,11 +82,11 @@ class Reach:
 
     def _held_by(self, loader: Loader, value: Value) -> Iterator[Inventory]:
         """What an object that a loader is given keeps; the transforms of one whose class is looked up by its name."""
-        yield inventory(self.ev, value)
+        yield self._inventories.of(value)
         for arg, frame in arguments_of_looked_up(loader) if value is UNKNOWN else ():
             keyword = arg.keyword.value if arg.keyword is not None else ""
             if "transform" in keyword:
-                yield inventory_of_argument(self.ev, arg.value, frame, keyword)
+                yield self._inventories.of_argument(arg.value, frame, keyword)
 
     def _is_loader(self, value: Value) -> bool:
         """Whether a loader is given another one, which cannot be indexed: it has a way of its own to give batches."""
@@ -95,12 +94,8 @@ class Reach:
 
     def held_by(self, klass: Class) -> Inventory:
         """What an object of a class keeps whatever it is made from."""
-        key = id(klass.scope)
-        if key not in self._bare:
-            self._bare[key] = inventory(
-                self.ev, bare(klass, self.ev), with_length=dataset_kind(self.ev, klass) != "iterable"
-            )
-        return self._bare[key]
+        made = self._inventories.bare(klass)
+        return self._inventories.of(made, with_length=dataset_kind(self.ev, klass) != "iterable")
 
     def loaders_of(self, klass: Class) -> list[Loader]:
         """The loaders in sight that objects of a class, or of one derived from it, reach."""
