@@ -11,6 +11,7 @@ from collections.abc import Set as AbstractSet
 
 from dataloader_lint.facts.libraries.catalogue import TOP_LEVEL
 from dataloader_lint.facts.project.dataset_names import classes_in
+from dataloader_lint.facts.project.outline import Outline
 from dataloader_lint.facts.project.search_paths import MARK, added_folders, imported_whole
 from dataloader_lint.facts.project.sources import Source, Sources, read
 from dataloader_lint.facts.syntax.module import ModuleFacts
@@ -312,6 +313,11 @@ class Project:
             if not self._may_be[key]:
                 self._sought.setdefault(module.path, set()).update(names.behind(name.encode()))
         return self._may_be[key]
+
+    def outline_of(self, module: ModuleFacts) -> Outline:
+        """The names at the top of a module, each with the words around what binds it in the text."""
+        text = module.tree.text.encode("utf-8", "surrogatepass")
+        return self._around(module.path).outline_of(module.path, text)
 
     def may_define_class(self, module: ModuleFacts, name: str) -> bool:
         """Whether a class of that name may be defined anywhere in the project around `module`, or in it."""

@@ -105,13 +105,18 @@ class Source:
             self._called[kind] = found
         return self._called[kind]
 
+    @property
+    def outline(self) -> Outline:
+        """The names at its top, each with the words around what binds it."""
+        if self._outline is None:
+            self._outline = outline(self.text, self._parts())
+        return self._outline
+
     def that_use(self, wanted: AbstractSet[bytes]) -> frozenset[bytes]:
         """The names at its top that mention one of the wanted names, directly or through each other."""
         found = self._using.get(wanted)
         if found is None:
-            if self._outline is None:
-                self._outline = outline(self.text, self._parts())
-            found = self._using[wanted] = frozenset(that_use(self._outline, wanted))
+            found = self._using[wanted] = frozenset(that_use(self.outline, wanted))
         return found
 
     def _parts(self) -> list[Statement]:
@@ -127,6 +132,12 @@ def _names_in(root: str, paths: list[str]) -> set[bytes]:
     return {name.encode("utf-8", "surrogateescape") for name in {os.path.basename(root), *names, *stems}}
 
 
+def _shared(one: list[str], other: list[str]) -> int:
+    """How many folders two paths, given in parts, have in common from the root on."""
+    pairs = zip(one, other, strict=False)
+    return next((place for place, (mine, its) in enumerate(pairs) if mine != its), min(len(one), len(other)))
+
+
 def _called_in(plain: bytes) -> frozenset[bytes]:
     """The words that stand before brackets, in a text that was translated by `_CALLS`."""
     before = [piece.rstrip(b" ") for piece in plain.split(b"(")]
@@ -139,6 +150,7 @@ class Sources:
 
     def __init__(self, root: str, gate: Gate) -> None:
         self._all: list[Source] = []
+        self._by_path: dict[str, Source] = {}
         self.dataset_names = DatasetNames(gate.words)
         self._defined: set[bytes] = set()
         self._naming: dict[bytes, set[int]] = {}  # the files that import a module, by a part of its name
@@ -161,6 +173,12 @@ class Sources:
                 for part in source.imported(known):
                     self._naming.setdefault(part, set()).add(len(self._all))
                 self._all.append(source)
+                self._by_path[path] = source
+
+    def outline_of(self, path: str, text: bytes) -> Outline:
+        """What the names at the top of a file mention that holds this text, or will once it is saved."""
+        source = self._by_path.get(path)
+        return source.outline if source is not None and source.text == text else outline(text, statements(text))
 
     def importing(self, path: str, words: frozenset[bytes]) -> list[Source]:
         """The files that may import the module of a file, and hold one of the words; nearest first.
@@ -173,13 +191,14 @@ class Sources:
         found = self._importing.get(path)
         if found is None:
             folder, file = os.path.split(path)
+            folders = path.split(os.sep)
             # A package hands names of its modules on, so whoever imports the package counts too.
             own = {os.path.basename(folder)}
             if file != "__init__.py":
                 own.add(os.path.splitext(file)[0])
             numbers: set[int] = set().union(*(self._naming.get(part.encode(), ()) for part in own))
             found = [self._all[number] for number in sorted(numbers) if self._all[number].path != path]
-            found.sort(key=lambda source: -os.path.commonpath([path, source.path]).count(os.sep))
+            found.sort(key=lambda source: -_shared(folders, source.path.split(os.sep)))
             self._importing[path] = found
         return found
 

@@ -11,7 +11,7 @@ from dataloader_lint.facts.evaluation.dataset_bases import dataset_kind
 from dataloader_lint.facts.evaluation.evaluate import Evaluation
 from dataloader_lint.facts.evaluation.loader_calls import Loader, loaders_in
 from dataloader_lint.facts.evaluation.values import Class
-from dataloader_lint.facts.project.outline import that_use
+from dataloader_lint.facts.project.outline import Outline, that_use
 from dataloader_lint.facts.syntax.guards import is_guarded
 from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.facts.syntax.names import Binding, Kind, bindings_of
@@ -30,7 +30,7 @@ class Workers:
         self.ev = ev
         self._datasets: dict[int, bool] = {}
         self._functions: dict[int, list[WorkerFunction]] = {}
-        self._mentions: dict[int, dict[str, set[str]]] = {}
+        self._mentions: dict[tuple[int, str], set[str]] = {}
         self._using: dict[tuple[int, frozenset[str]], set[str]] = {}
 
     def is_dataset(self, klass: Class) -> bool:
@@ -110,13 +110,21 @@ class Workers:
 
     def names_that_use(self, module: ModuleFacts, wanted: set[str]) -> set[str]:
         """The names at the top of a module that mention one of the wanted names, directly or through each other."""
-        key = id(module)
-        if key not in self._mentions:
-            self._mentions[key] = {name: _words(module, each) for name, each in bindings_of(module.root).items()}
-        asked = (key, frozenset(wanted))
+        asked = (id(module), frozenset(wanted))
         if asked not in self._using:
-            self._using[asked] = that_use(self._mentions[key], wanted)
+            bound = {name.encode(): name for name in bindings_of(module.root)}
+            told: Outline = module.tree.once(("outline", id(module.root)), lambda: self.ev.project.outline_of(module))
+            # What the text does not tell of, as what stands under an `if`, may use any of the names.
+            near = that_use(told, {*(name.encode() for name in wanted), *(bound.keys() - told.keys())})
+            mentions = {bound[key]: self._words(module, bound[key]) for key in bound if key in near or key not in told}
+            self._using[asked] = that_use(mentions, wanted)
         return self._using[asked]
+
+    def _words(self, module: ModuleFacts, name: str) -> set[str]:
+        key = (id(module), name)
+        if key not in self._mentions:
+            self._mentions[key] = _words(module, bindings_of(module.root)[name])
+        return self._mentions[key]
 
 
 def _words(module: ModuleFacts, bindings: list[Binding]) -> set[str]:
