@@ -101,7 +101,7 @@ class _Place:
         target = kept.targets[0].target
         if not isinstance(target, cst.Name) or len(kept.targets) > 1:
             return None
-        uses = [each for each in self.tree.find(self.frame.scope.node, cst.Name) if each.value == target.value]
+        uses = self.tree.named(self.frame.scope.node, target.value)
         arg = self.tree.parent(uses[-1])
         call = self.tree.parent(arg) if isinstance(arg, cst.Arg) else None
         if len(uses) != 2 or call is None or self.tree.scope_of(call) is not self.tree.scope_of(kept):

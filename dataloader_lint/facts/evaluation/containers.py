@@ -129,8 +129,8 @@ def _appended(ev: Evaluator, value: Sequence) -> Values:
         and found
         and all(
             id(each) in owners or isinstance(tree.parent(each), _KEEPING)
-            for each in tree.find(scope.node, cst.Name)
-            if each.value == name and each is not target
+            for each in tree.named(scope.node, name)
+            if each is not target
         )
     ):
         return merge(*found)

@@ -73,9 +73,7 @@ def _leaves_alone(callee: Value, call: cst.Call, name: str) -> bool:
 def _is_only_read(scope: Scope, name: str) -> bool:
     tree = scope.module.tree
     assert isinstance(scope.node, cst.FunctionDef)
-    for use in tree.find(scope.node.body, cst.Name):
-        if use.value != name:
-            continue
+    for use in tree.named(scope.node.body, name):
         parent = tree.parent(use)
         if isinstance(parent, cst.Subscript) and parent.value is use:
             if isinstance(tree.parent(parent), cst.AssignTarget | cst.AugAssign | cst.Del):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 
 import libcst as cst
 
@@ -88,7 +89,7 @@ def _declared(ev: Evaluator, module: ModuleFacts, name: str) -> Values:
     root = tree.root
     told = [call for call in module.calls_named("set_defaults") if _keyword(call, name) is not None]
     for call in module.calls_named("add_argument"):
-        flags = _flags(call)
+        flags = tree.once(("flags", id(call)), partial(_flags, call))
         if not flags or _destination(call, flags) != name or any(_takes_over(later, call, tree) for later in told):
             continue
         frame = ev.frame_of(tree.scope_of(call))

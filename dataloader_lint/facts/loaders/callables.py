@@ -164,9 +164,9 @@ def _may_hand_over(arg: cst.Arg, argument: str, module: ModuleFacts) -> bool:
     """A cheap look before the evaluation: a lambda, what is passed under the name, or a function of this module."""
     if type(arg.value) is cst.Lambda or (arg.keyword is not None and arg.keyword.value == argument):
         return True
-    return type(arg.value) is cst.Name and any(
-        binding.kind is Kind.FUNCTION for binding in resolve(arg.value, module.tree)
-    )
+    if type(arg.value) is not cst.Name or arg.value.value not in module.functions:
+        return False
+    return any(binding.kind is Kind.FUNCTION for binding in resolve(arg.value, module.tree))
 
 
 def _loaders_behind(ev: Evaluator, callee: Value, call: cst.Call, frame: Frame) -> list[Loader]:

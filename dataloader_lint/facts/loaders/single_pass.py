@@ -122,9 +122,9 @@ class _Search:
 
 def uses_of(tree: Tree, binding: Binding) -> Iterator[cst.Name]:
     """Where a name is read that may stand for what a binding gives it."""
-    for name in tree.find(binding.scope.node, cst.Name):
+    for name in tree.named(binding.scope.node, binding.name):
         above = tree.parent(name)
-        if name.value != binding.name or isinstance(above, cst.AssignTarget | cst.Param | cst.FunctionDef):
+        if isinstance(above, cst.AssignTarget | cst.Param | cst.FunctionDef):
             continue
         if (isinstance(above, cst.Attribute) and above.attr is name) or (
             isinstance(above, cst.Arg) and above.keyword is name

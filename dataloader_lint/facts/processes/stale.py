@@ -114,9 +114,8 @@ def _reads(scope: Scope, name: str, module: ModuleFacts) -> bool:
     tree = module.tree
     body = scope.node.body  # type: ignore[attr-defined]
     return any(
-        node.value == name
-        and any(binding.name == name and _is_global(binding, module) for binding in resolve(node, tree))
-        for node in tree.find(body, cst.Name)
+        any(binding.name == name and _is_global(binding, module) for binding in resolve(node, tree))
+        for node in tree.named(body, name)
     )
 
 

@@ -252,9 +252,7 @@ def _is_used_otherwise(name: str, node: cst.CSTNode, module: ModuleFacts) -> boo
     """Whether the function around a place uses a name for anything but calling it."""
     tree = module.tree
     around = function_scope(tree.scope_of(node)).node
-    return any(
-        each.value == name and not _is_called_or_bound(each, tree.parent(each)) for each in tree.find(around, cst.Name)
-    )
+    return any(not _is_called_or_bound(each, tree.parent(each)) for each in tree.named(around, name))
 
 
 def _is_called_or_bound(name: cst.Name, above: cst.CSTNode | None) -> bool:

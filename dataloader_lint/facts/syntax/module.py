@@ -23,6 +23,7 @@ class ModuleFacts:
     """One module of a project: its path, its tree, and indexes over it."""
 
     __slots__ = (
+        "_all_calls",
         "_calls",
         "_stores",
         "classes",
@@ -38,6 +39,7 @@ class ModuleFacts:
         self.dotted_name = dotted_name
         self.is_package = is_package
         self.tree = Tree(source, text)
+        self._all_calls: list[cst.Call] | None = None
         self._calls: dict[str, list[cst.Call]] | None = None
         self._stores: dict[tuple[str, str], list[Store]] | None = None
         self.classes: list[Scope] = []
@@ -64,8 +66,10 @@ class ModuleFacts:
 
     def all_calls(self) -> list[cst.Call]:
         """Every call of the module, in document order."""
-        found = self._calls_by_name().values()
-        return sorted((call for several in found for call in several), key=self.tree.order)
+        if self._all_calls is None:
+            found = self._calls_by_name().values()
+            self._all_calls = sorted((call for several in found for call in several), key=self.tree.order)
+        return self._all_calls
 
     def _calls_by_name(self) -> dict[str, list[cst.Call]]:
         if self._calls is None:

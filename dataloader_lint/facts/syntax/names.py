@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import Enum
+from typing import Any
 
 import libcst as cst
 
@@ -82,48 +83,51 @@ def _collect(scope: Scope) -> dict[str, list[Binding]]:
 
 
 def _statements(scope: Scope) -> Iterable[Binding]:
-    for assign in scope.own(cst.Assign):
-        for target in assign.targets:
-            yield from _targets(target.target, Kind.VALUE, assign, scope, assign.value)
-    for annotated in scope.own(cst.AnnAssign):
-        if annotated.value is not None and isinstance(annotated.target, cst.Name):
-            yield Binding(annotated.target.value, Kind.VALUE, annotated, scope, annotated.value)
-    for augmented in scope.own(cst.AugAssign):
-        if isinstance(augmented.target, cst.Name):
-            yield Binding(augmented.target.value, Kind.AUGMENTED, augmented, scope, augmented.value)
-    for walrus in scope.own(cst.NamedExpr):
-        yield from _targets(walrus.target, Kind.VALUE, walrus, scope, walrus.value)
+    for kind, nodes in scope.by_type.items():
+        bind = _BINDING.get(kind)
+        if bind is not None:
+            for node in nodes:
+                yield from bind(node, scope)
     for inner in scope.inner:
         if inner.is_comprehension and not scope.is_class:
             for walrus in inner.within(cst.NamedExpr):
                 yield from _targets(walrus.target, Kind.VALUE, walrus, scope, walrus.value)
-    for loop in scope.own(cst.For):
-        yield from _targets(loop.target, Kind.ELEMENT, loop, scope, loop.iter)
-    for clause in scope.own(cst.CompFor):
-        yield from _targets(clause.target, Kind.ELEMENT, clause, scope, clause.iter)
-    for block in scope.own(cst.With):
-        for item in block.items:
-            if item.asname is not None:
-                yield from _targets(item.asname.name, Kind.ENTERED, block, scope, item.item)
-    for function in scope.own(cst.FunctionDef):
-        yield Binding(function.name.value, Kind.FUNCTION, function, scope)
-    for klass in scope.own(cst.ClassDef):
-        yield Binding(klass.name.value, Kind.CLASS, klass, scope)
-    imports: list[cst.Import | cst.LazyImport] = [*scope.own(cst.Import), *scope.own(cst.LazyImport)]
-    for plain in imports:
-        yield from _imports(plain, scope)
-    members: list[cst.ImportFrom | cst.LazyImportFrom] = [*scope.own(cst.ImportFrom), *scope.own(cst.LazyImportFrom)]
-    for member in members:
-        yield from _from_imports(member, scope)
-    for handler in scope.own(cst.ExceptHandler):
-        if handler.name is not None and isinstance(handler.name.name, cst.Name):
-            yield Binding(handler.name.name.value, Kind.OTHER, handler, scope)
-    for pattern in scope.own(cst.MatchAs):
-        if pattern.name is not None:
-            yield Binding(pattern.name.value, Kind.OTHER, pattern, scope)
-    for deleted in scope.own(cst.Del):
-        if isinstance(deleted.target, cst.Name):
-            yield Binding(deleted.target.value, Kind.OTHER, deleted, scope)
+
+
+def _assigned(node: cst.Assign, scope: Scope) -> Iterable[Binding]:
+    for target in node.targets:
+        yield from _targets(target.target, Kind.VALUE, node, scope, node.value)
+
+
+def _annotated(node: cst.AnnAssign, scope: Scope) -> Iterable[Binding]:
+    if node.value is not None and isinstance(node.target, cst.Name):
+        yield Binding(node.target.value, Kind.VALUE, node, scope, node.value)
+
+
+def _augmented(node: cst.AugAssign, scope: Scope) -> Iterable[Binding]:
+    if isinstance(node.target, cst.Name):
+        yield Binding(node.target.value, Kind.AUGMENTED, node, scope, node.value)
+
+
+def _entered(node: cst.With, scope: Scope) -> Iterable[Binding]:
+    for item in node.items:
+        if item.asname is not None:
+            yield from _targets(item.asname.name, Kind.ENTERED, node, scope, item.item)
+
+
+def _caught(node: cst.ExceptHandler, scope: Scope) -> Iterable[Binding]:
+    if node.name is not None and isinstance(node.name.name, cst.Name):
+        yield Binding(node.name.name.value, Kind.OTHER, node, scope)
+
+
+def _matched(node: cst.MatchAs, scope: Scope) -> Iterable[Binding]:
+    if node.name is not None:
+        yield Binding(node.name.value, Kind.OTHER, node, scope)
+
+
+def _deleted(node: cst.Del, scope: Scope) -> Iterable[Binding]:
+    if isinstance(node.target, cst.Name):
+        yield Binding(node.target.value, Kind.OTHER, node, scope)
 
 
 def _targets(
@@ -209,6 +213,26 @@ def _from_imports(statement: cst.ImportFrom | cst.LazyImportFrom, scope: Scope) 
         yield Binding(name, Kind.IMPORT, statement, scope, imported=source, level=level, member=member)
 
 
+_BINDING: dict[type[Node], Callable[[Any, Scope], Iterable[Binding]]] = {
+    cst.AnnAssign: _annotated,
+    cst.Assign: _assigned,
+    cst.AugAssign: _augmented,
+    cst.ClassDef: lambda node, scope: (Binding(node.name.value, Kind.CLASS, node, scope),),
+    cst.CompFor: lambda node, scope: _targets(node.target, Kind.ELEMENT, node, scope, node.iter),
+    cst.Del: _deleted,
+    cst.ExceptHandler: _caught,
+    cst.For: lambda node, scope: _targets(node.target, Kind.ELEMENT, node, scope, node.iter),
+    cst.FunctionDef: lambda node, scope: (Binding(node.name.value, Kind.FUNCTION, node, scope),),
+    cst.Import: _imports,
+    cst.ImportFrom: _from_imports,
+    cst.LazyImport: _imports,
+    cst.LazyImportFrom: _from_imports,
+    cst.MatchAs: _matched,
+    cst.NamedExpr: lambda node, scope: _targets(node.target, Kind.VALUE, node, scope, node.value),
+    cst.With: _entered,
+}
+
+
 def _bound_by_global_statements(root: Scope) -> Iterable[Binding]:
     """What functions bind at module level through `global`."""
     for scope in root.descend():
@@ -225,7 +249,10 @@ def resolve(name: cst.Name, tree: Tree) -> list[Binding]:
 
     They do not depend on the call that is looked at, so each name is looked up once.
     """
-    return tree.once(("resolved", id(name)), lambda: _look_up(name, tree))
+    known = tree.resolved.get(id(name))
+    if known is None:
+        known = tree.resolved[id(name)] = _look_up(name, tree)
+    return known
 
 
 def _look_up(name: cst.Name, tree: Tree) -> list[Binding]:

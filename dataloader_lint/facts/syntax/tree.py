@@ -6,7 +6,7 @@ carry meaning replaces them (DESIGN, decision 2).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import libcst as cst
@@ -201,7 +201,18 @@ class Tree:
     Whoever needs that asks `layout` for it.
     """
 
-    __slots__ = ("_index", "_known", "_nodes", "_parents", "_scopes", "inner_scope", "module", "root", "text")
+    __slots__ = (
+        "_index",
+        "_known",
+        "_nodes",
+        "_parents",
+        "_scopes",
+        "inner_scope",
+        "module",
+        "resolved",
+        "root",
+        "text",
+    )
 
     def __init__(self, module: cst.Module, text: str) -> None:
         self.module = module
@@ -212,6 +223,7 @@ class Tree:
         self._scopes: list[Scope] = []
         self._known: dict[tuple[str, int], Any] = {}
         self.inner_scope: dict[int, Scope] = {}
+        self.resolved: dict[int, list[Binding]] = {}  # for names.py, by the `id` of a name
         self.root = Scope(module, None)
         self._walk()
 
@@ -338,6 +350,16 @@ class Tree:
     def find(self, node: Node, kind: type[N]) -> Iterator[N]:
         """The nodes of one type at or below a node."""
         return (found for found in self.walk(node) if type(found) is kind)
+
+    def named(self, node: Node, name: str) -> Sequence[cst.Name]:
+        """The uses of a name at or below a node, in document order; one walk for all names."""
+        return self.once(("names", id(node)), lambda: self._by_name(node)).get(name, ())
+
+    def _by_name(self, node: Node) -> dict[str, list[cst.Name]]:
+        found: dict[str, list[cst.Name]] = {}
+        for each in self.find(node, cst.Name):
+            found.setdefault(each.value, []).append(each)
+        return found
 
     def words(self, node: Node) -> str:
         """The names, keywords and texts in an expression, in document order, a space between them."""
