@@ -1,4 +1,4 @@
-"""Lists that the labels of the samples number, `self.classes[self.labels[index]]`: what is numbered so is few."""
+"""Numberings: lists that the labels of the samples number, and dicts that number names. What is numbered so is few."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from dataloader_lint.facts.datasets.uses import Level, Place
 from dataloader_lint.facts.evaluation import classes
 from dataloader_lint.facts.evaluation.classes import AttributeBinding
 from dataloader_lint.facts.evaluation.forms import Form, form_of, kind_of_filled
+from dataloader_lint.facts.evaluation.values import Mapping
+from dataloader_lint.facts.syntax.file_names import names_file
 from dataloader_lint.facts.syntax.module import last_name
-from dataloader_lint.facts.syntax.names import Kind, resolve
+from dataloader_lint.facts.syntax.names import Kind, dotted, resolve
 from dataloader_lint.facts.syntax.tree import Scope
 
 if TYPE_CHECKING:
@@ -111,3 +113,68 @@ def _is_repeated(node: cst.BaseExpression, scope: Scope) -> bool:
     inner = next((above for above in tree.ancestors(node) if isinstance(above, cst.For)), None)
     bindings = resolve(node, tree)
     return bool(bindings) and all(each.kind is Kind.ELEMENT and each.node is not inner for each in bindings)
+
+
+def numbers_names(dataset: Dataset, container: Container) -> bool:
+    """Whether a dict numbers the names of something, or names their numbers, but those of the samples.
+
+    `{name: i for i, name in enumerate(names)}`, `{i: name for i, name in enumerate(names)}`, or a number for each name
+    that is not in it yet.
+    """
+    made = container.value.node if isinstance(container.value, Mapping) else None
+    if isinstance(made, cst.Dict) and not made.elements:
+        added = added_to(dataset, container.name, container.binding)
+        return bool(added) and all(_is_next_number(node, scope) for node, scope in added)
+    names = _numbered(made) if isinstance(made, cst.DictComp) else None
+    return names is not None and not (isinstance(names, cst.Attribute) and dataset.reads.of(names.attr.value).is_length)
+
+
+def _numbered(made: cst.DictComp) -> cst.BaseExpression | None:
+    """The names that a comprehension goes through, where it gives a number to each."""
+    loop = made.for_in
+    if not isinstance(loop.iter, cst.Call) or not loop.iter.args:
+        return None
+    counted = loop.iter.args[-1].value
+    targets = loop.target.elements if isinstance(loop.target, cst.Tuple) else ()
+    if last_name(loop.iter.func) == "range" and isinstance(loop.target, cst.Name):
+        # `{names[i]: i for i in range(len(names))}`
+        for named, numbering in ((made.key, made.value), (made.value, made.key)):
+            if isinstance(named, cst.Subscript) and dotted(numbering) == loop.target.value:
+                index = named.slice[0].slice
+                if isinstance(index, cst.Index) and dotted(index.value) == loop.target.value:
+                    return named.value
+        return None
+    if last_name(loop.iter.func) == "enumerate":
+        number = 0
+    elif last_name(loop.iter.func) == "zip" and isinstance(counted, cst.Call) and last_name(counted.func) == "range":
+        number = len(loop.iter.args) - 1  # `zip(names, range(len(names)))`
+    else:
+        return None
+    is_number = number < len(targets) and isinstance(made.value, cst.Name)
+    written = (dotted(made.value), dotted(made.key))
+    return loop.iter.args[0].value if is_number and dotted(targets[number].value) in written else None
+
+
+def _is_next_number(node: cst.BaseExpression, scope: Scope) -> bool:
+    """`for name in names: if name not in numbers: numbers[name] = count`, or `numbers[name] = len(numbers)`.
+
+    Names of files are each another one, whatever the test.
+    """
+    tree = scope.module.tree
+    statement = tree.parent(node)
+    target = statement.targets[0].target if isinstance(statement, cst.Assign) else None
+    index = target.slice[0].slice if isinstance(target, cst.Subscript) else None
+    name = index.value if isinstance(index, cst.Index) else None
+    if not isinstance(target, cst.Subscript) or not isinstance(name, cst.Name) or names_file(name.value):
+        return False
+    if any(each.kind is not Kind.ELEMENT for each in resolve(name, tree)):
+        return False
+    if isinstance(node, cst.Call):
+        if last_name(node.func) != "len" or not node.args or dotted(node.args[0].value) != dotted(target.value):
+            return False
+    elif not isinstance(node, cst.Name) or all(each.kind is not Kind.AUGMENTED for each in resolve(node, tree)):
+        return False
+    test = next((above.test for above in tree.ancestors(target) if isinstance(above, cst.If)), None)
+    if not isinstance(test, cst.Comparison) or not isinstance(test.comparisons[0].operator, cst.NotIn):
+        return False
+    return dotted(test.left) == name.value and dotted(test.comparisons[0].comparator) == dotted(target.value)

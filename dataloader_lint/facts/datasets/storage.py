@@ -29,7 +29,7 @@ from dataloader_lint.facts.datasets.growth import (
     grows_in,
 )
 from dataloader_lint.facts.datasets.kept_containers import Container, containers_of, is_called
-from dataloader_lint.facts.datasets.numbered import is_numbered_by_labels
+from dataloader_lint.facts.datasets.numbered import is_numbered_by_labels, numbers_names
 from dataloader_lint.facts.datasets.parts import holds_parts, takes_turns
 from dataloader_lint.facts.datasets.picked import holds_samples
 from dataloader_lint.facts.datasets.shared_elements import shares_elements
@@ -52,8 +52,6 @@ from dataloader_lint.facts.evaluation.values import (
     merge,
 )
 from dataloader_lint.facts.libraries.catalogue import DICT_MAKERS
-from dataloader_lint.facts.syntax.module import last_name
-from dataloader_lint.facts.syntax.names import dotted
 from dataloader_lint.facts.syntax.tree import Node, Tree, function_scope
 
 if TYPE_CHECKING:
@@ -162,7 +160,7 @@ def sample_storage(dataset: Dataset, form: Form, tree: Tree) -> Iterator[SampleS
             stored = stored and not shares_elements(dataset, container) and not _is_two_things(dataset, container)
         else:
             # Most dicts of pairs number names.
-            numbers = is_of_pairs(container.value) or _numbers_names(container, dataset)
+            numbers = is_of_pairs(container.value) or numbers_names(dataset, container)
             least = Level.INDEX if numbers or _is_written_out(container, dataset) else Level.KEY
             asked = use.indexed >= least or use.queried >= (Level.SAMPLE if _is_index(container) else least)
             if use.itself is Level.SAMPLE and not asked:
@@ -260,42 +258,6 @@ def _is_appended_to(dataset: Dataset, container: Container) -> bool:
         for added, scope in added_to(dataset, container.name, container.binding)
         if any(function_scope(scope) is each for each in dataset.construction)
     )
-
-
-def _numbers_names(container: Container, dataset: Dataset) -> bool:
-    """Whether a dict numbers the names of something, or names their numbers, but those of the samples.
-
-    `{name: i for i, name in enumerate(names)}`, `{i: name for i, name in enumerate(names)}`.
-    """
-    made = container.value.node if isinstance(container.value, Mapping) else None
-    names = _numbered(made) if isinstance(made, cst.DictComp) else None
-    return names is not None and not (isinstance(names, cst.Attribute) and dataset.reads.of(names.attr.value).is_length)
-
-
-def _numbered(made: cst.DictComp) -> cst.BaseExpression | None:
-    """The names that a comprehension goes through, where it gives a number to each."""
-    loop = made.for_in
-    if not isinstance(loop.iter, cst.Call) or not loop.iter.args:
-        return None
-    counted = loop.iter.args[-1].value
-    targets = loop.target.elements if isinstance(loop.target, cst.Tuple) else ()
-    if last_name(loop.iter.func) == "range" and isinstance(loop.target, cst.Name):
-        # `{names[i]: i for i in range(len(names))}`
-        for named, numbering in ((made.key, made.value), (made.value, made.key)):
-            if isinstance(named, cst.Subscript) and dotted(numbering) == loop.target.value:
-                index = named.slice[0].slice
-                if isinstance(index, cst.Index) and dotted(index.value) == loop.target.value:
-                    return named.value
-        return None
-    if last_name(loop.iter.func) == "enumerate":
-        number = 0
-    elif last_name(loop.iter.func) == "zip" and isinstance(counted, cst.Call) and last_name(counted.func) == "range":
-        number = len(loop.iter.args) - 1  # `zip(names, range(len(names)))`
-    else:
-        return None
-    is_number = number < len(targets) and isinstance(made.value, cst.Name)
-    written = (dotted(made.value), dotted(made.key))
-    return loop.iter.args[0].value if is_number and dotted(targets[number].value) in written else None
 
 
 def _is_written_out(container: Container, dataset: Dataset) -> bool:
