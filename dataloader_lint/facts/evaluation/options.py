@@ -14,6 +14,7 @@ from dataloader_lint.facts.evaluation.values import (
     Const,
     Evaluator,
     Frame,
+    Function,
     Library,
     Made,
     Typed,
@@ -79,7 +80,35 @@ def of_namespace(ev: Evaluator, parsed: Made, name: str) -> Values:
         for parser in ev.values(parsed.call.func.value, parsed.frame):
             if isinstance(parser, Made) and parser.frame is not None:
                 modules.setdefault(parser.frame.scope.module.path, parser.frame.scope.module)
-    return merge(*(_declared(ev, module, name) for module in modules.values())) or NOTHING_KNOWN
+    found = merge(*(_declared(ev, module, name) for module in modules.values())) or NOTHING_KNOWN
+    is_none = [isinstance(each, Const) and each.value is None for each in found]
+    if any(is_none) and _is_filled_in(ev, parsed.call, parsed.frame, name):
+        return merge(tuple(each for each, none in zip(found, is_none, strict=True) if not none), NOTHING_KNOWN)
+    return found
+
+
+def _is_filled_in(ev: Evaluator, parsing: cst.Call, frame: Frame, name: str) -> bool:
+    """Whether a function that is handed the parsed options may set one: `set_defaults(args)` below `args = ...`.
+
+    There None often stands for what the program finds out: `args.batch = 128 if args.batch is None else args.batch`.
+    """
+    tree = frame.scope.module.tree
+    above = tree.parent(parsing)
+    target = above.targets[0].target if isinstance(above, cst.Assign) else None
+    if not isinstance(target, cst.Name):
+        return False
+    for call in frame.scope.own(cst.Call):
+        if not any(isinstance(arg.value, cst.Name) and arg.value.value == target.value for arg in call.args):
+            continue
+        for callee in ev.values(call.func, frame):
+            if isinstance(callee, Function) and any(_sets(assign, name) for assign in callee.scope.own(cst.Assign)):
+                return True
+    return False
+
+
+def _sets(assign: cst.Assign, name: str) -> bool:
+    targets = (each.target for each in assign.targets)
+    return any(isinstance(each, cst.Attribute) and each.attr.value == name for each in targets)
 
 
 def _declared(ev: Evaluator, module: ModuleFacts, name: str) -> Values:
