@@ -120,10 +120,7 @@ def _machines(figures: Figures) -> str:
 def _goals(found: list[Goal]) -> str:
     return table(
         ["", "aim", "measured", "reached"],
-        [
-            [goal.what, goal.aim, times(goal.measured, goal.unit), "yes" if goal.reached else f"**no**, {goal.missing}"]
-            for goal in found
-        ],
+        [[goal.what, goal.aim, times(goal.measured, goal.unit), goal.verdict] for goal in found],
     )
 
 

@@ -33,6 +33,15 @@ class Goal:
         return self.measured.middle >= self.limit if self.at_least else self.measured.middle <= self.limit
 
     @property
+    def verdict(self) -> str:
+        """Whether the limit is kept to, each time or only in the middle, and by how much it is missed."""
+        if not self.reached:
+            return f"**no**, {self.missing}"
+        worst = self.measured.low if self.at_least else self.measured.high
+        always = worst >= self.limit if self.at_least else worst <= self.limit
+        return "yes" if always else "yes, though not each time"
+
+    @property
     def missing(self) -> str:
         """By how much the limit is missed."""
         factor = self.limit / self.measured.middle if self.at_least else self.measured.middle / self.limit

@@ -94,7 +94,13 @@ def test_goals_say_by_how_much_they_are_missed() -> None:
     assert not at_least.reached and at_least.missing == "5 times too little"
     assert Goal("", spread([2.1]), 2).missing == "5 % too much"
     assert Goal("", spread([1.79]), 1.8, at_least=True).missing == "1 % too little"
-    assert Goal("", spread([2]), 2).reached and Goal("", spread([25]), 25, at_least=True).reached
+    assert Goal("", spread([2]), 2).verdict == Goal("", spread([25]), 25, at_least=True).verdict == "yes"
+
+
+def test_goals_say_when_they_are_not_reached_each_time() -> None:
+    at_most, at_least = Goal("", Spread(1, 0.5, 3), 2), Goal("", Spread(3, 1, 4), 2, at_least=True)
+    assert at_most.verdict == at_least.verdict == "yes, though not each time"
+    assert Goal("", Spread(3, 1, 4), 2).verdict == "**no**, 1.5 times too much"
 
 
 def test_packages_are_added_up_and_peers_held_against_the_packages_they_ran_on() -> None:
