@@ -14,9 +14,10 @@ from dataloader_lint.edits.imports import need_import
 from dataloader_lint.edits.repair import Edit, RefusedError
 from dataloader_lint.edits.uses import names_in
 from dataloader_lint.facts.evaluation import classes, members
-from dataloader_lint.facts.evaluation.classes import AttributeBinding, Bases
+from dataloader_lint.facts.evaluation.classes import AttributeBinding
 from dataloader_lint.facts.evaluation.values import (
     UNKNOWN,
+    Bases,
     Class,
     Const,
     Evaluator,
@@ -35,7 +36,7 @@ from dataloader_lint.facts.syntax.names import bindings_of, resolve
 from dataloader_lint.facts.syntax.tree import LOOPS, Node, Scope, Tree, function_scope
 
 if TYPE_CHECKING:
-    from dataloader_lint.facts.datasets.datasets import Dataset
+    from dataloader_lint.facts.storage.dataset import Dataset
 
 # Bases that neither bind nor read attributes of their own.
 _PLAIN_BASES = frozenset(

@@ -10,8 +10,6 @@ from collections.abc import Iterable
 from dataloader_lint.facts.arguments.counts import Training, trainings_without_workers
 from dataloader_lint.facts.arguments.ignored import LateSetting, late_settings
 from dataloader_lint.facts.arguments.restarts import Restart, restarts
-from dataloader_lint.facts.datasets.arrays import KeptArray
-from dataloader_lint.facts.datasets.datasets import Dataset, datasets_in
 from dataloader_lint.facts.entity import Entity
 from dataloader_lint.facts.evaluation.evaluate import Evaluation
 from dataloader_lint.facts.evaluation.loader_calls import Loader, loaders_in
@@ -32,6 +30,8 @@ from dataloader_lint.facts.project.imports import Imports, is_imported
 from dataloader_lint.facts.project.outline import defined_about
 from dataloader_lint.facts.project.project import Project
 from dataloader_lint.facts.samples.samples import Samples
+from dataloader_lint.facts.storage.arrays import KeptArray
+from dataloader_lint.facts.storage.datasets import LintedDataset, datasets_in
 from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.facts.syntax.tree import Tree
 from dataloader_lint.facts.threads.opencv import OpenCV
@@ -154,7 +154,7 @@ class Analysis:
         self.opencv = session.opencv
         self._loaders: list[Loader] | None = None
         self._transfers: list[Transfer] | None = None
-        self._datasets: list[Dataset] | None = None
+        self._datasets: list[LintedDataset] | None = None
         self._handed: dict[str, list[Handed]] = {}
         self.samples = Samples(session.reach, session.imports, self.module)
 
@@ -209,7 +209,7 @@ class Analysis:
         return list(local_datasets(self.session.reach, self.module))
 
     @property
-    def datasets(self) -> list[Dataset]:
+    def datasets(self) -> list[LintedDataset]:
         """Every class of the file that is a Dataset."""
         if self._datasets is None:
             self._datasets = list(datasets_in(self.session.reach, self.module))

@@ -1,1 +1,1 @@
-"""Dataset classes: what their objects keep, how that grows, and how workers read it."""
+"""Dataset classes: which are some, how their objects are made, and how workers read them."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from dataloader_lint.facts.evaluation import classes
-from dataloader_lint.facts.evaluation.classes import Bases
+from dataloader_lint.facts.evaluation.values import Bases
 from dataloader_lint.facts.syntax.module import last_name
 from dataloader_lint.facts.syntax.names import Kind, resolve
 from dataloader_lint.facts.syntax.tree import Scope

@@ -9,8 +9,7 @@ import libcst as cst
 from dataloader_lint.facts.datasets.uses import Place, Reads
 from dataloader_lint.facts.datasets.worker_body import Body, Entry
 from dataloader_lint.facts.evaluation import classes
-from dataloader_lint.facts.evaluation.classes import Bases
-from dataloader_lint.facts.evaluation.values import Evaluator
+from dataloader_lint.facts.evaluation.values import Bases, Evaluator
 from dataloader_lint.facts.syntax.tree import Scope
 
 

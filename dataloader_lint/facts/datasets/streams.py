@@ -7,8 +7,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from dataloader_lint.facts.evaluation import classes
-from dataloader_lint.facts.evaluation.classes import Bases
-from dataloader_lint.facts.evaluation.values import Evaluator, Function
+from dataloader_lint.facts.evaluation.values import Bases, Evaluator, Function
 from dataloader_lint.facts.libraries.catalogue import ITERABLE_BASES
 from dataloader_lint.facts.syntax.module import last_name
 from dataloader_lint.facts.syntax.names import Kind, dotted, resolve

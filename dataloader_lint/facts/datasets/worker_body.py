@@ -12,8 +12,7 @@ from dataloader_lint.facts.datasets.chance import bounds_of, chosen_from, is_siz
 from dataloader_lint.facts.datasets.index_levels import IndexLevels, gone_through
 from dataloader_lint.facts.datasets.uses import Level, Place, Reads, Use
 from dataloader_lint.facts.evaluation import classes
-from dataloader_lint.facts.evaluation.classes import Bases
-from dataloader_lint.facts.evaluation.values import Evaluator, Function, Method
+from dataloader_lint.facts.evaluation.values import Bases, Evaluator, Function, Method
 from dataloader_lint.facts.syntax.names import Kind, resolve, written_out
 from dataloader_lint.facts.syntax.tree import Scope, parameters
 

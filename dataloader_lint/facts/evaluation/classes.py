@@ -7,22 +7,10 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from dataloader_lint.facts.evaluation.values import Class, Evaluator, Function, Library, Mapping
+from dataloader_lint.facts.evaluation.values import Bases, Class, Evaluator, Function, Library, Mapping
 from dataloader_lint.facts.syntax.flow import never_returns
 from dataloader_lint.facts.syntax.names import Kind, bindings_of, dotted, target_paths
 from dataloader_lint.facts.syntax.tree import Node, Scope
-
-
-@dataclass(frozen=True, slots=True)
-class Bases:
-    """A class and its bases: those of the project in order of resolution, itself first; the library's by name.
-
-    `complete` is False where a base could not be resolved to either.
-    """
-
-    classes: tuple[Class, ...]
-    libraries: tuple[str, ...]
-    complete: bool
 
 
 @dataclass(frozen=True, slots=True, eq=False)

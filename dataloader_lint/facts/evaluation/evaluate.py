@@ -15,6 +15,7 @@ from dataloader_lint.facts.evaluation.narrowing import narrowed
 from dataloader_lint.facts.evaluation.questions import Questions
 from dataloader_lint.facts.evaluation.values import (
     NOTHING_KNOWN,
+    Bases,
     Class,
     Const,
     Frame,
@@ -52,7 +53,7 @@ class Evaluation(Questions):
         self._functions: dict[int, int] = {}  # those whose results are being worked out, with the depth
         self._frames: dict[int, Frame] = {}
         self._callers: dict[int, tuple[tuple[cst.Call, Frame, Values], ...]] = {}
-        self._bases: dict[int, classes.Bases] = {}
+        self._bases: dict[int, Bases] = {}
         self._everywhere: dict[int, Values | None] = {}
 
     def frame_of(self, scope: Scope) -> Frame:
@@ -104,7 +105,7 @@ class Evaluation(Questions):
             return self._cut(0)
         return self._solve((question, id(frame)), frame.memo, question, work_out)
 
-    def bases(self, klass: Class) -> classes.Bases:
+    def bases(self, klass: Class) -> Bases:
         """The bases of a class."""
         found = self._bases.get(id(klass.scope))
         if found is None:

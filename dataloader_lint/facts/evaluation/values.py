@@ -10,7 +10,6 @@ import libcst as cst
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from dataloader_lint.facts.evaluation.classes import Bases
     from dataloader_lint.facts.libraries.extras import Extras
     from dataloader_lint.facts.syntax.module import ModuleFacts
     from dataloader_lint.facts.syntax.names import Binding
@@ -124,6 +123,18 @@ class Class:
     def node(self) -> cst.ClassDef:
         assert isinstance(self.scope.node, cst.ClassDef)
         return self.scope.node
+
+
+@dataclass(frozen=True, slots=True)
+class Bases:
+    """A class and its bases: those of the project in order of resolution, itself first; the library's by name.
+
+    `complete` is False where a base could not be resolved to either.
+    """
+
+    classes: tuple[Class, ...]
+    libraries: tuple[str, ...]
+    complete: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from enum import Enum
 
 import libcst as cst
 
-from dataloader_lint.facts.datasets.datasets import construction_of
+from dataloader_lint.facts.datasets.construction import construction_of
 from dataloader_lint.facts.evaluation.branches import tests_around
 from dataloader_lint.facts.evaluation.values import (
     Class,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from dataloader_lint.facts.datasets.datasets import WRAPPERS
+from dataloader_lint.facts.datasets.candidates import WRAPPERS
 from dataloader_lint.facts.evaluation import classes, keywords
 from dataloader_lint.facts.evaluation.branches import tests_around
 from dataloader_lint.facts.evaluation.evaluate import Evaluation

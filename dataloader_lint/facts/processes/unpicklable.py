@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from dataloader_lint.facts.datasets.datasets import WRAPPERS
+from dataloader_lint.facts.datasets.candidates import WRAPPERS
 from dataloader_lint.facts.evaluation import classes
 from dataloader_lint.facts.evaluation.loader_calls import Loader
 from dataloader_lint.facts.evaluation.origin import brought_in

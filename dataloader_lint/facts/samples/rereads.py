@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from dataloader_lint.facts.datasets.datasets import run_by_libraries
+from dataloader_lint.facts.datasets.construction import run_by_libraries
 from dataloader_lint.facts.evaluation import classes
 from dataloader_lint.facts.evaluation.branches import is_reached, tests_around
 from dataloader_lint.facts.evaluation.values import Class, Evaluator, Frame, Library, Made

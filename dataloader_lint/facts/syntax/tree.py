@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import libcst as cst
 
+from dataloader_lint.facts.syntax.children import CHILDREN, KEPT
+
 if TYPE_CHECKING:
     from dataloader_lint.facts.syntax.module import ModuleFacts
     from dataloader_lint.facts.syntax.names import Binding
@@ -23,114 +25,6 @@ Function = cst.FunctionDef | cst.Lambda
 Block = cst.Module | cst.IndentedBlock | cst.SimpleStatementSuite | cst.SimpleStatementLine
 COMPREHENSIONS = (cst.ListComp, cst.SetComp, cst.DictComp, cst.GeneratorExp)
 LOOPS = (cst.For, cst.While)
-
-# What the walk goes into, in the order in which the source stands. A type that is not named here has no child that
-# carries meaning. Scope nodes are handled in `_scope_children`.
-_CHILDREN: dict[type[Node], tuple[str, ...]] = {
-    cst.AnnAssign: ("target", "annotation", "value"),
-    cst.Annotation: ("annotation",),
-    cst.Arg: ("value",),
-    cst.Assert: ("test", "msg"),
-    cst.Assign: ("targets", "value"),
-    cst.AssignTarget: ("target",),
-    cst.Attribute: ("value",),
-    cst.AugAssign: ("target", "value"),
-    cst.Await: ("expression",),
-    cst.BinaryOperation: ("left", "right"),
-    cst.BooleanOperation: ("left", "right"),
-    cst.Call: ("func", "args"),
-    cst.CompFor: ("target", "iter", "ifs", "inner_for_in"),
-    cst.CompIf: ("test",),
-    cst.Comparison: ("left", "comparisons"),
-    cst.ComparisonTarget: ("comparator",),
-    cst.ConcatenatedString: ("left", "right"),
-    cst.Decorator: ("decorator",),
-    cst.Del: ("target",),
-    cst.Dict: ("elements",),
-    cst.DictElement: ("key", "value"),
-    cst.Element: ("value",),
-    cst.Else: ("body",),
-    cst.ExceptHandler: ("type", "name", "body"),
-    cst.ExceptStarHandler: ("type", "name", "body"),
-    cst.Expr: ("value",),
-    cst.Finally: ("body",),
-    cst.For: ("target", "iter", "body", "orelse"),
-    cst.FormattedString: ("parts",),
-    cst.FormattedStringExpression: ("expression",),
-    cst.From: ("item",),
-    cst.If: ("test", "body", "orelse"),
-    cst.IfExp: ("body", "test", "orelse"),
-    cst.IndentedBlock: ("body",),
-    cst.Index: ("value",),
-    cst.List: ("elements",),
-    cst.Match: ("subject", "cases"),
-    cst.MatchAs: ("pattern",),
-    cst.MatchCase: ("pattern", "guard", "body"),
-    cst.MatchList: ("patterns",),
-    cst.MatchOr: ("patterns",),
-    cst.MatchOrElement: ("pattern",),
-    cst.MatchSequenceElement: ("value",),
-    cst.MatchTuple: ("patterns",),
-    cst.Module: ("body",),
-    cst.NamedExpr: ("target", "value"),
-    cst.Param: ("annotation", "default"),
-    cst.Raise: ("exc", "cause"),
-    cst.Return: ("value",),
-    cst.Set: ("elements",),
-    cst.SimpleStatementLine: ("body",),
-    cst.SimpleStatementSuite: ("body",),
-    cst.Slice: ("lower", "upper", "step"),
-    cst.StarredDictElement: ("value",),
-    cst.StarredElement: ("value",),
-    cst.Subscript: ("value", "slice"),
-    cst.SubscriptElement: ("slice",),
-    cst.TemplatedString: ("parts",),
-    cst.TemplatedStringExpression: ("expression",),
-    cst.Try: ("body", "handlers", "orelse", "finalbody"),
-    cst.TryStar: ("body", "handlers", "orelse", "finalbody"),
-    cst.Tuple: ("elements",),
-    cst.UnaryOperation: ("expression",),
-    cst.While: ("test", "body", "orelse"),
-    cst.With: ("items", "body"),
-    cst.WithItem: ("item", "asname"),
-    cst.Yield: ("value",),
-}
-
-# Kept by scope, for the floors above to ask for by type.
-_KEPT = frozenset(
-    {
-        cst.AnnAssign,
-        cst.Assert,
-        cst.Assign,
-        cst.Attribute,
-        cst.AugAssign,
-        cst.Call,
-        cst.ClassDef,
-        cst.CompFor,
-        cst.Del,
-        cst.ExceptHandler,
-        cst.For,
-        cst.FunctionDef,
-        cst.Global,
-        cst.If,
-        cst.IfExp,
-        cst.Import,
-        cst.ImportFrom,
-        cst.Lambda,
-        cst.LazyImport,
-        cst.LazyImportFrom,
-        cst.MatchAs,
-        cst.MatchStar,
-        cst.NamedExpr,
-        cst.Nonlocal,
-        cst.Raise,
-        cst.Return,
-        cst.Subscript,
-        cst.While,
-        cst.With,
-        cst.Yield,
-    }
-)
 
 
 class Scope:
@@ -229,7 +123,7 @@ class Tree:
 
     def _walk(self) -> None:
         index, nodes, parents, scopes = self._index, self._nodes, self._parents, self._scopes
-        children, kept = _CHILDREN, _KEPT
+        children, kept = CHILDREN, KEPT
         self.inner_scope[id(self.module)] = self.root
         stack: list[tuple[Node, int, Scope]] = [(self.module, -1, self.root)]
         pop, push = stack.pop, stack.append

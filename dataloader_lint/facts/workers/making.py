@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import libcst as cst
 
-from dataloader_lint.facts.datasets.datasets import calls_on_self
+from dataloader_lint.facts.datasets.construction import calls_on_self
 from dataloader_lint.facts.evaluation import classes
 from dataloader_lint.facts.evaluation.branches import is_reached
 from dataloader_lint.facts.evaluation.values import Class, Evaluator, Frame, Library, Made

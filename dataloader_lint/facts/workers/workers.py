@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 import libcst as cst
 
-from dataloader_lint.facts.datasets.datasets import is_container, looks_like_one, reaches_loader
+from dataloader_lint.facts.datasets.candidates import is_container, looks_like_one, reaches_loader
 from dataloader_lint.facts.evaluation.dataset_bases import dataset_kind
 from dataloader_lint.facts.evaluation.evaluate import Evaluation
 from dataloader_lint.facts.evaluation.loader_calls import Loader, loaders_in

@@ -97,8 +97,8 @@ from dataloader_lint.rules.base import Entity, Finding, FixLevel, Rule
 
 if TYPE_CHECKING:
     from dataloader_lint.edits import Editor, Repair
-    from dataloader_lint.facts.datasets.datasets import Dataset
-    from dataloader_lint.facts.datasets.storage import SampleStorage
+    from dataloader_lint.facts.storage.datasets import LintedDataset
+    from dataloader_lint.facts.storage.sample_storage import SampleStorage
 
 RULE = Rule("DL101", "list-attribute", Entity.DATASET, fix=FixLevel.UNSAFE)
 
@@ -110,7 +110,7 @@ _ADVICE = {
 }
 
 
-def check(dataset: Dataset) -> Iterator[Finding]:
+def check(dataset: LintedDataset) -> Iterator[Finding]:
     lists = dataset.sample_lists()
     if not lists or dataset.is_unread:
         return
@@ -139,7 +139,7 @@ def check(dataset: Dataset) -> Iterator[Finding]:
         )
 
 
-def fix(dataset: Dataset, stored: SampleStorage, editor: Editor) -> Repair | None:
+def fix(dataset: LintedDataset, stored: SampleStorage, editor: Editor) -> Repair | None:
     from dataloader_lint.edits import Repair, to_array
 
     edits = to_array(editor, dataset, stored.container.binding)

@@ -88,12 +88,12 @@ from typing import TYPE_CHECKING
 from dataloader_lint.rules.base import Entity, Finding, Rule
 
 if TYPE_CHECKING:
-    from dataloader_lint.facts.datasets.datasets import Dataset
+    from dataloader_lint.facts.storage.datasets import LintedDataset
 
 RULE = Rule("DL102", "dict-attribute", Entity.DATASET)
 
 
-def check(dataset: Dataset) -> Iterator[Finding]:
+def check(dataset: LintedDataset) -> Iterator[Finding]:
     dicts = dataset.sample_dicts()
     if not dicts or dataset.is_unread:
         return

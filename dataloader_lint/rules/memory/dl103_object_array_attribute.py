@@ -80,8 +80,8 @@ from dataloader_lint.rules.base import Entity, Finding, FixLevel, Rule
 
 if TYPE_CHECKING:
     from dataloader_lint.edits import Editor, Repair
-    from dataloader_lint.facts.datasets.arrays import KeptArray
-    from dataloader_lint.facts.datasets.datasets import Dataset
+    from dataloader_lint.facts.storage.arrays import KeptArray
+    from dataloader_lint.facts.storage.datasets import LintedDataset
 
 RULE = Rule("DL103", "object-array-attribute", Entity.DATASET, fix=FixLevel.UNSAFE)
 
@@ -94,7 +94,7 @@ _WHAT = {
 }
 
 
-def check(dataset: Dataset) -> Iterator[Finding]:
+def check(dataset: LintedDataset) -> Iterator[Finding]:
     arrays = [array for array in dataset.arrays() if array.objects]
     if not arrays or dataset.is_unread:
         return

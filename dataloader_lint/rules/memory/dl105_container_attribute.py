@@ -71,12 +71,12 @@ from typing import TYPE_CHECKING
 from dataloader_lint.rules.base import Entity, Finding, Rule
 
 if TYPE_CHECKING:
-    from dataloader_lint.facts.datasets.datasets import Dataset
+    from dataloader_lint.facts.storage.datasets import LintedDataset
 
 RULE = Rule("DL105", "container-attribute", Entity.DATASET, default=False)
 
 
-def check(dataset: Dataset) -> Iterator[Finding]:
+def check(dataset: LintedDataset) -> Iterator[Finding]:
     for container in dataset.containers():
         problem = (
             f"`{dataset.name}.{container.name}` is a Python {container.kind}: where it grows with the data and workers "

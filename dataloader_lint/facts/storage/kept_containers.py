@@ -4,21 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from dataloader_lint.facts.datasets.growth import (
-    added_to,
-    grown_elsewhere,
-    grown_under_a_key,
-    grows_in,
-    grows_later,
-    is_numbered_later,
-)
-from dataloader_lint.facts.datasets.rebinding import follows, is_object, lost_bindings, replaces, surely_replaces
-from dataloader_lint.facts.datasets.told_apart import is_told_apart
-from dataloader_lint.facts.datasets.wrapped import is_wrapped
 from dataloader_lint.facts.evaluation import classes, hints, members
 from dataloader_lint.facts.evaluation.classes import AttributeBinding
 from dataloader_lint.facts.evaluation.forms import Form, form_of, kind_of_filled
@@ -35,12 +23,21 @@ from dataloader_lint.facts.evaluation.values import (
     merge,
 )
 from dataloader_lint.facts.project.scripts import is_test
+from dataloader_lint.facts.storage.dataset import Dataset
+from dataloader_lint.facts.storage.growth import (
+    added_to,
+    grown_elsewhere,
+    grown_under_a_key,
+    grows_in,
+    grows_later,
+    is_numbered_later,
+)
+from dataloader_lint.facts.storage.rebinding import follows, is_object, lost_bindings, replaces, surely_replaces
+from dataloader_lint.facts.storage.told_apart import is_told_apart
+from dataloader_lint.facts.storage.wrapped import is_wrapped
 from dataloader_lint.facts.syntax.module import last_name
 from dataloader_lint.facts.syntax.names import Kind, dotted, resolve
 from dataloader_lint.facts.syntax.tree import Scope, Tree
-
-if TYPE_CHECKING:
-    from dataloader_lint.facts.datasets.datasets import Dataset
 
 
 @dataclass(frozen=True, slots=True, eq=False)

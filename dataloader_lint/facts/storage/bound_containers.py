@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import libcst as cst
 
@@ -12,11 +12,9 @@ from dataloader_lint.facts.evaluation import members
 from dataloader_lint.facts.evaluation.classes import AttributeBinding
 from dataloader_lint.facts.evaluation.values import Made, Mapping, Sequence, Typed, Value
 from dataloader_lint.facts.libraries.catalogue import DICT_MAKERS
+from dataloader_lint.facts.storage.dataset import Dataset
 from dataloader_lint.facts.syntax.names import Kind
 from dataloader_lint.facts.syntax.tree import Node
-
-if TYPE_CHECKING:
-    from dataloader_lint.facts.datasets.datasets import Dataset
 
 _KINDS = {"list": "list", "list of str": "list", "list of int": "list", "dict": "dict", "set": "set"}
 
@@ -34,10 +32,9 @@ class BoundContainer:
         return self.binding.node
 
 
-def bound_containers(dataset: Dataset) -> Iterator[BoundContainer]:
-    """The containers that `__init__` binds in the Dataset's own file and that are no reported sample storage."""
+def bound_containers(dataset: Dataset, reported: AbstractSet[str]) -> Iterator[BoundContainer]:
+    """The containers that `__init__` binds in the Dataset's own file, but those of names that are reported already."""
     tree = dataset.klass.scope.module.tree
-    reported = {each.name for each in (*dataset.sample_lists(), *dataset.sample_dicts())}
     for name, bindings in dataset.bound().items():
         for binding in bindings if name not in reported else ():
             method = binding.method.function

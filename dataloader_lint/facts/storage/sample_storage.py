@@ -4,37 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from dataloader_lint.facts.datasets.asked_for import (
-    is_asked_by_name,
-    is_asked_by_number,
-    is_asked_by_place,
-    is_asked_for_own_keys,
-)
-from dataloader_lint.facts.datasets.entries import (
-    has_entry_for_each,
-    has_entry_for_each_pair,
-    has_files_of_each,
-    is_numbered_by_samples,
-)
-from dataloader_lint.facts.datasets.growth import (
-    added_to,
-    adds_files,
-    fills_fields,
-    gathers,
-    grown_elsewhere,
-    grows_in,
-)
-from dataloader_lint.facts.datasets.kept_containers import Container, containers_of, is_called
-from dataloader_lint.facts.datasets.numbered import is_numbered_by_labels, numbers_names
-from dataloader_lint.facts.datasets.parts import holds_parts, takes_turns
-from dataloader_lint.facts.datasets.picked import holds_samples
-from dataloader_lint.facts.datasets.shared_elements import shares_elements
-from dataloader_lint.facts.datasets.told_apart import as_read
-from dataloader_lint.facts.datasets.unreached import is_reached_in_workers
 from dataloader_lint.facts.datasets.uses import Level, Place, Use
 from dataloader_lint.facts.evaluation import classes, members
 from dataloader_lint.facts.evaluation.classes import attribute_bindings
@@ -52,10 +24,35 @@ from dataloader_lint.facts.evaluation.values import (
     merge,
 )
 from dataloader_lint.facts.libraries.catalogue import DICT_MAKERS
+from dataloader_lint.facts.storage.asked_for import (
+    is_asked_by_name,
+    is_asked_by_number,
+    is_asked_by_place,
+    is_asked_for_own_keys,
+)
+from dataloader_lint.facts.storage.dataset import Dataset
+from dataloader_lint.facts.storage.entries import (
+    has_entry_for_each,
+    has_entry_for_each_pair,
+    has_files_of_each,
+    is_numbered_by_samples,
+)
+from dataloader_lint.facts.storage.growth import (
+    added_to,
+    adds_files,
+    fills_fields,
+    gathers,
+    grown_elsewhere,
+    grows_in,
+)
+from dataloader_lint.facts.storage.kept_containers import Container, containers_of, is_called
+from dataloader_lint.facts.storage.numbered import is_numbered_by_labels, numbers_names
+from dataloader_lint.facts.storage.parts import holds_parts, takes_turns
+from dataloader_lint.facts.storage.picked import holds_samples
+from dataloader_lint.facts.storage.shared_elements import shares_elements
+from dataloader_lint.facts.storage.told_apart import as_read
+from dataloader_lint.facts.storage.unreached import is_reached_in_workers
 from dataloader_lint.facts.syntax.tree import Node, Tree, function_scope
-
-if TYPE_CHECKING:
-    from dataloader_lint.facts.datasets.datasets import Dataset
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -4,17 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from dataloader_lint.facts.datasets.array_contents import (
-    TABLE_METHODS,
-    is_numeric,
-    makes_containers,
-    parsed_column,
-    parses,
-)
 from dataloader_lint.facts.datasets.uses import Level, Use
 from dataloader_lint.facts.evaluation import members
 from dataloader_lint.facts.evaluation.classes import AttributeBinding
@@ -32,12 +24,17 @@ from dataloader_lint.facts.evaluation.values import (
     Values,
     merge,
 )
+from dataloader_lint.facts.storage.array_contents import (
+    TABLE_METHODS,
+    is_numeric,
+    makes_containers,
+    parsed_column,
+    parses,
+)
+from dataloader_lint.facts.storage.dataset import Dataset
 from dataloader_lint.facts.syntax.module import last_name
 from dataloader_lint.facts.syntax.names import Kind, dotted, resolve, written_part
 from dataloader_lint.facts.syntax.tree import Node
-
-if TYPE_CHECKING:
-    from dataloader_lint.facts.datasets.datasets import Dataset
 
 _ARRAYS = frozenset({"numpy.array", "numpy.asarray", "numpy.asanyarray", "numpy.empty", "numpy.full", "numpy.zeros"})
 _FROM_ELEMENTS = frozenset({"numpy.array", "numpy.asarray", "numpy.asanyarray"})

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from dataloader_lint.facts.datasets.aliases import other_names
 from dataloader_lint.facts.evaluation import classes, members
 from dataloader_lint.facts.evaluation.classes import AttributeBinding
 from dataloader_lint.facts.evaluation.dataset_bases import dataset_kind
@@ -23,12 +21,11 @@ from dataloader_lint.facts.evaluation.values import (
     Sequence,
     Value,
 )
+from dataloader_lint.facts.storage.aliases import other_names
+from dataloader_lint.facts.storage.dataset import Dataset
 from dataloader_lint.facts.syntax.module import last_name
 from dataloader_lint.facts.syntax.names import Kind, dotted, resolve, written_part
 from dataloader_lint.facts.syntax.tree import Node, Scope, function_scope
-
-if TYPE_CHECKING:
-    from dataloader_lint.facts.datasets.datasets import Dataset
 
 MAX_DEPTH = 4
 _ADDERS = frozenset({"append", "extend", "add", "insert", "appendleft", "update", "setdefault"})

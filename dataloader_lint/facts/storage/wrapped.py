@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from dataloader_lint.facts.evaluation import classes
 from dataloader_lint.facts.evaluation.classes import AttributeBinding
 from dataloader_lint.facts.evaluation.values import Class, Made, Mapping, Sequence, Typed, Values
+from dataloader_lint.facts.storage.dataset import Dataset
 from dataloader_lint.facts.syntax.names import Kind, bindings_of
 from dataloader_lint.facts.syntax.tree import Scope
-
-if TYPE_CHECKING:
-    from dataloader_lint.facts.datasets.datasets import Dataset
 
 _ATTRIBUTES = frozenset().union(*map(dir, (list, tuple, set, dict, Counter, OrderedDict, defaultdict, deque)))
 

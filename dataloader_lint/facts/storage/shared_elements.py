@@ -6,19 +6,15 @@ write into the few pages on which these lie, and nowhere else.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import libcst as cst
 
-from dataloader_lint.facts.datasets.growth import added_to
 from dataloader_lint.facts.evaluation.values import Const, Evaluator, Frame, Mapping, Sequence, Value
+from dataloader_lint.facts.storage.dataset import Dataset
+from dataloader_lint.facts.storage.growth import added_to
+from dataloader_lint.facts.storage.kept_containers import Container
 from dataloader_lint.facts.syntax.module import last_name
 from dataloader_lint.facts.syntax.names import Kind, resolve
 from dataloader_lint.facts.syntax.tree import function_scope
-
-if TYPE_CHECKING:
-    from dataloader_lint.facts.datasets.datasets import Dataset
-    from dataloader_lint.facts.datasets.kept_containers import Container
 
 MAX_DEPTH = 6
 _REORDERING = ("list", "sorted", "tuple")

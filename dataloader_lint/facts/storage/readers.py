@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import libcst as cst
 
@@ -18,9 +17,7 @@ from dataloader_lint.facts.project.scripts import is_test
 from dataloader_lint.facts.syntax.guards import is_guarded
 from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.facts.syntax.names import Kind, dotted, resolve
-
-if TYPE_CHECKING:
-    from dataloader_lint.facts.workers.reach import Reach
+from dataloader_lint.facts.workers.reach import Reach
 
 
 @dataclass(frozen=True, slots=True, eq=False)

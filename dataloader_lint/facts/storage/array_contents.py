@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import libcst as cst
 
 from dataloader_lint.facts.evaluation import classes
 from dataloader_lint.facts.evaluation.classes import AttributeBinding
+from dataloader_lint.facts.storage.dataset import Dataset
 from dataloader_lint.facts.syntax.module import last_name
 from dataloader_lint.facts.syntax.names import dotted
 from dataloader_lint.facts.syntax.tree import Scope
-
-if TYPE_CHECKING:
-    from dataloader_lint.facts.datasets.datasets import Dataset
 
 _PARSERS = frozenset({"eval", "literal_eval", "loads"})
 # Methods of tables that are given a function; `map` is one of pools of processes as well.

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from dataloader_lint.facts.datasets.growth import added_to, adds_files
 from dataloader_lint.facts.datasets.uses import Level, Place
 from dataloader_lint.facts.evaluation import classes
 from dataloader_lint.facts.evaluation.classes import AttributeBinding
 from dataloader_lint.facts.evaluation.forms import Form, form_of, kind_of_filled
 from dataloader_lint.facts.evaluation.values import Mapping
+from dataloader_lint.facts.storage.dataset import Dataset
+from dataloader_lint.facts.storage.growth import added_to, adds_files
+from dataloader_lint.facts.storage.kept_containers import Container
 from dataloader_lint.facts.syntax.file_names import names_file
 from dataloader_lint.facts.syntax.module import last_name
 from dataloader_lint.facts.syntax.names import Kind, dotted, resolve
 from dataloader_lint.facts.syntax.tree import Scope
-
-if TYPE_CHECKING:
-    from dataloader_lint.facts.datasets.datasets import Dataset
-    from dataloader_lint.facts.datasets.kept_containers import Container
 
 
 def is_numbered_by_labels(dataset: Dataset, container: Container) -> bool:

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from dataloader_lint.facts.datasets import streams
-from dataloader_lint.facts.datasets.growth import added_to
 from dataloader_lint.facts.datasets.uses import Use
 from dataloader_lint.facts.evaluation import members
 from dataloader_lint.facts.evaluation.values import Sequence, Typed, Value, is_whole_number, merge
+from dataloader_lint.facts.storage.dataset import Dataset
+from dataloader_lint.facts.storage.growth import added_to
 from dataloader_lint.facts.syntax.module import last_name
 from dataloader_lint.facts.syntax.names import Kind, resolve
 from dataloader_lint.facts.syntax.tree import Scope, function_scope
-
-if TYPE_CHECKING:
-    from dataloader_lint.facts.datasets.datasets import Dataset
 
 
 def is_asked_by_name(dataset: Dataset, use: Use) -> bool:

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from dataloader_lint.facts.datasets.growth import added_to, filling, is_it
 from dataloader_lint.facts.datasets.uses import Level, Use
 from dataloader_lint.facts.evaluation.forms import Form, form_of, is_parsed
 from dataloader_lint.facts.evaluation.values import (
@@ -27,13 +25,12 @@ from dataloader_lint.facts.evaluation.values import (
     Value,
     is_whole_number,
 )
+from dataloader_lint.facts.storage.dataset import Dataset
+from dataloader_lint.facts.storage.growth import added_to, filling, is_it
+from dataloader_lint.facts.storage.kept_containers import Container
 from dataloader_lint.facts.syntax.module import last_name
 from dataloader_lint.facts.syntax.names import Kind, dotted, resolve
 from dataloader_lint.facts.syntax.tree import Node, Scope, function_scope
-
-if TYPE_CHECKING:
-    from dataloader_lint.facts.datasets.datasets import Dataset
-    from dataloader_lint.facts.datasets.kept_containers import Container
 
 MAX_DEPTH = 6
 _GLOBBING = frozenset({"glob", "iglob", "rglob"})

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from dataloader_lint.facts.datasets.uses import Place, Use
 from dataloader_lint.facts.evaluation import classes
 from dataloader_lint.facts.evaluation.forms import Form, form_of
+from dataloader_lint.facts.storage.dataset import Dataset
+from dataloader_lint.facts.storage.kept_containers import Container
 from dataloader_lint.facts.syntax.module import last_name
 from dataloader_lint.facts.syntax.names import Kind, resolve
 from dataloader_lint.facts.syntax.tree import Scope
-
-if TYPE_CHECKING:
-    from dataloader_lint.facts.datasets.datasets import Dataset
-    from dataloader_lint.facts.datasets.kept_containers import Container
-    from dataloader_lint.facts.datasets.uses import Place, Use
 
 _ADDING = frozenset({"accumulate", "cumsum", "sum"})
 

@@ -5,19 +5,15 @@ What is picked may be a size or the name of a class. A file that is opened, or a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import libcst as cst
 
 from dataloader_lint.facts.evaluation.forms import Form, kind_of_filled
 from dataloader_lint.facts.evaluation.values import Sequence, Typed, Value
+from dataloader_lint.facts.storage.dataset import Dataset
+from dataloader_lint.facts.storage.kept_containers import Container
 from dataloader_lint.facts.syntax.module import last_name
 from dataloader_lint.facts.syntax.names import resolve
 from dataloader_lint.facts.syntax.tree import Node, Scope
-
-if TYPE_CHECKING:
-    from dataloader_lint.facts.datasets.datasets import Dataset
-    from dataloader_lint.facts.datasets.kept_containers import Container
 
 MAX_DEPTH = 4
 _READING = ("imread", "load", "open", "read")

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from dataloader_lint.facts.datasets.uses import Use
 from dataloader_lint.facts.evaluation import classes, members
 from dataloader_lint.facts.evaluation.branches import is_reached, on_the_way
-
-if TYPE_CHECKING:
-    from dataloader_lint.facts.datasets.datasets import Dataset
+from dataloader_lint.facts.storage.dataset import Dataset
 
 
 def is_reached_in_workers(dataset: Dataset, use: Use) -> bool:

@@ -1,0 +1,114 @@
+"""What making an object of a Dataset class runs: its constructor, and the methods that this calls in turn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from dataloader_lint.facts.datasets.uses import Reads
+from dataloader_lint.facts.evaluation import classes
+from dataloader_lint.facts.evaluation.values import Bases, Class, Evaluator, Function
+from dataloader_lint.facts.libraries.catalogue import RUN_BY_CONSTRUCTORS
+from dataloader_lint.facts.syntax.names import bindings_of, dotted
+from dataloader_lint.facts.syntax.tree import Scope
+
+
+def construction_of(ev: Evaluator, klass: Class, bases: Bases) -> tuple[Scope, ...]:
+    """The functions of the class and its bases that making an object runs, `__init__` first, in calling order."""
+    start = [classes.find_method(ev, bases.classes, name) for name in ("__init__", "__post_init__")]
+    if start[0] is None:  # the constructor is that of a library's base
+        start.extend(run_by_libraries(ev, bases))
+    return _run_by(ev, bases, [method.scope for method in start if method is not None])
+
+
+def _run_by(ev: Evaluator, bases: Bases, todo: list[Scope]) -> tuple[Scope, ...]:
+    """Some methods and those that they run on their object, in calling order."""
+    order: list[Scope] = []
+    while todo:
+        scope = todo.pop(0)
+        if any(scope is known for known in order):
+            continue
+        order.append(scope)
+        todo[:0] = [called.scope for called, _ in calls_on_self(ev, scope, bases)]
+    return tuple(order)
+
+
+def with_what_follows(ev: Evaluator, bases: Bases, made: tuple[Scope, ...], reads: Reads) -> tuple[Scope, ...]:
+    """The functions that make an object, and those that its maker has to run then: `dataset.initialize(options)`.
+
+    What workers read of it, while neither these functions nor workers themselves bind it, was bound by others before.
+    """
+    busy = (*made, *reads.functions)
+    more: list[Scope] = []
+    for name in reads.uses:
+        bindings = [each for klass in bases.classes for each in classes.attribute_bindings(klass.scope).get(name, ())]
+        if any(name in bindings_of(klass.scope) for klass in bases.classes):
+            continue
+        if any(is_inside(binding.method, scope) for binding in bindings for scope in busy):
+            continue
+        methods = [binding.method.function or binding.method for binding in bindings]
+        more.extend(each for each in methods if _is_run_as(ev, bases, each))
+    return (*made, *(each for each in _run_by(ev, bases, more) if not any(each is known for known in made)))
+
+
+def _is_run_as(ev: Evaluator, bases: Bases, method: Scope) -> bool:
+    """Whether it is what an object runs under the name of a method, and no property."""
+    if not isinstance(method.node, cst.FunctionDef) or method.node.decorators:
+        return False
+    found = classes.find_method(ev, bases.classes, method.node.name.value)
+    return found is not None and found.scope is method
+
+
+def calls_on_self(ev: Evaluator, scope: Scope, bases: Bases) -> Iterator[tuple[Function, cst.Call]]:
+    """The methods that a method calls on its own object or on `super()`, as an object of the class resolves them.
+
+    A call that runs the constructor of a library's base stands for the methods that this runs in turn.
+    """
+    own = classes.receiver_name(scope)
+    here = classes.class_of(scope)
+    for inner in (scope, *(each for each in scope.descend() if each is not scope)):
+        for call in inner.own(cst.Call):
+            if not isinstance(call.func, cst.Attribute):
+                continue
+            name, owner = call.func.attr.value, call.func.value
+            if isinstance(owner, cst.Name) and owner.value == own:
+                found = classes.find_method(ev, bases.classes, name)
+            elif isinstance(owner, cst.Call) and dotted(owner.func) == "super":
+                found = classes.find_method(ev, classes.after_super(bases.classes, owner, here), name)
+            elif isinstance(owner, cst.Name) and call.args and dotted(call.args[0].value) == own:
+                found = _named_base(ev, bases, owner.value, name)
+            else:
+                continue
+            if found is not None:
+                yield found, call
+            elif name == "__init__":
+                yield from ((each, call) for each in run_by_libraries(ev, bases))
+
+
+def run_by_libraries(ev: Evaluator, bases: Bases) -> list[Function]:
+    """The methods that the constructors of libraries' bases run: `process` of a Dataset of torch_geometric."""
+    found = (
+        classes.find_method(ev, bases.classes, name)
+        for prefix, names in RUN_BY_CONSTRUCTORS.items()
+        if any(library.startswith(prefix) for library in bases.libraries)
+        for name in names
+    )
+    return [each for each in found if each is not None]
+
+
+def _named_base(ev: Evaluator, bases: Bases, base: str, name: str) -> Function | None:
+    """`Base.__init__(self, ...)`."""
+    for position, each in enumerate(bases.classes):
+        if each.node.name.value == base:
+            return classes.find_method(ev, bases.classes[position:], name)
+    return None
+
+
+def is_inside(scope: Scope, outer: Scope) -> bool:
+    current: Scope | None = scope
+    while current is not None:
+        if current is outer:
+            return True
+        current = current.parent
+    return False

@@ -1,0 +1,1 @@
+"""What the objects of Dataset classes keep, how that grows, and which of it workers read for every sample."""
