@@ -282,12 +282,13 @@ def loaders_in(ev: Evaluator, module: ModuleFacts) -> list[Loader]:
 
 def _loaders(ev: Evaluator, module: ModuleFacts) -> Iterator[Loader]:
     for call in module.all_calls():
+        in_subclass = last_name(call.func) == "__init__"
+        if not in_subclass and not _may_name_loader(ev, call.func, module):
+            continue
         frame = ev.frame_of(function_scope(module.tree.scope_of(call)))
-        if last_name(call.func) == "__init__":
+        if in_subclass:
             yield from _in_subclass(ev, call, frame)
-        elif _may_name_loader(ev, call.func, module) and any(
-            _makes_loader(ev, callee) for callee in ev.values(call.func, frame)
-        ):
+        elif any(_makes_loader(ev, callee) for callee in ev.values(call.func, frame)):
             for value in ev.values(call, frame):
                 found = loader_of(ev, value)
                 if found is not None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import partial
 
 import libcst as cst
 
@@ -117,9 +116,9 @@ def _declared(ev: Evaluator, module: ModuleFacts, name: str) -> Values:
     tree = module.tree
     root = tree.root
     told = [call for call in module.calls_named("set_defaults") if _keyword(call, name) is not None]
-    for call in module.calls_named("add_argument"):
-        flags = tree.once(("flags", id(call)), partial(_flags, call))
-        if not flags or _destination(call, flags) != name or any(_takes_over(later, call, tree) for later in told):
+    options = tree.once(("options", id(root)), lambda: _options(module))
+    for call, flags in options.get(name, ()):
+        if any(_takes_over(later, call, tree) for later in told):
             continue
         frame = ev.frame_of(tree.scope_of(call))
         shown = next((flag for flag in flags if flag.startswith("--")), flags[0])
@@ -142,6 +141,16 @@ def _declared(ev: Evaluator, module: ModuleFacts, name: str) -> Values:
         if default is not None:
             found.append(_labelled(ev.values(default, ev.frame_of(root)), f"the default of `{name}`"))
     return merge(*found)
+
+
+def _options(module: ModuleFacts) -> dict[str, list[tuple[cst.Call, list[str]]]]:
+    """The calls that declare an option, each with its option strings, by the attribute that the option goes to."""
+    found: dict[str, list[tuple[cst.Call, list[str]]]] = {}
+    for call in module.calls_named("add_argument"):
+        flags = _flags(call)
+        if flags:
+            found.setdefault(_destination(call, flags), []).append((call, flags))
+    return found
 
 
 # What a program fills itself with the settings that it declares: `cfg = EasyDict()`, and then `cfg.workers = 4`.
