@@ -36,7 +36,7 @@ def add_lengths(ev: Evaluator, bases: Bases, reads: Reads) -> None:
 def _length_of(body: Body, node: cst.BaseExpression, scope: Scope, depth: int) -> None:
     tree = scope.module.tree
     for call in tree.find(node, cst.Call):
-        if isinstance(call.func, cst.Name) and call.func.value == "len" and call.args:
+        if _is_len(call) and not _is_one_of_two_factors(call, node, scope):
             measured = call.args[0].value
             while isinstance(measured, cst.Subscript) and not _is_numbered(measured):
                 measured = measured.value
@@ -45,6 +45,25 @@ def _length_of(body: Body, node: cst.BaseExpression, scope: Scope, depth: int) -
     for attribute in tree.find(node, cst.Attribute):
         if isinstance(attribute.value, cst.Name) and attribute.value.value == body.own and depth < 2:
             _length_in_attribute(body, attribute.attr.value, depth)
+
+
+def _is_len(call: cst.Call) -> bool:
+    return isinstance(call.func, cst.Name) and call.func.value == "len" and bool(call.args)
+
+
+def _is_one_of_two_factors(call: cst.Call, node: cst.BaseExpression, scope: Scope) -> bool:
+    """Whether a length is multiplied by another: `len(self.leads) * len(self.rows)` does not say which one is long."""
+    tree = scope.module.tree
+    child: cst.CSTNode = call
+    for above in tree.ancestors(call):
+        if isinstance(above, cst.BinaryOperation) and isinstance(above.operator, cst.Multiply):
+            other = above.left if child is above.right else above.right
+            if any(_is_len(each) for each in tree.find(other, cst.Call)):
+                return True
+        if above is node:
+            break
+        child = above
+    return False
 
 
 def _is_numbered(node: cst.Subscript) -> bool:
@@ -62,7 +81,7 @@ def _length_in_attribute(body: Body, name: str, depth: int) -> None:
             entry = Entry(binding.method, classes.receiver_name(binding.method))
             inner = Body(body.ev, body.bases, body.reads, entry, {})
             for call in binding.method.module.tree.find(binding.value, cst.Call):
-                if isinstance(call.func, cst.Name) and call.func.value == "len" and call.args:
+                if _is_len(call) and not _is_one_of_two_factors(call, binding.value, binding.method):
                     measured, place = call.args[0].value, Place(call, binding.method)
                     for each in inner.attributes(measured):
                         body.use(each).measure(place)

@@ -46,7 +46,7 @@ _TYPES_OF: dict[str, frozenset[str]] = {
 }
 _NONE = frozenset({"NoneType"})
 _TOLD_APART = frozenset[str]().union(*_TYPES_OF.values())
-_ARRAYS = frozenset({"DataFrame", "Series", "Tensor", "ndarray"})
+_ARRAYS = frozenset({"DataFrame", "Series", "Tensor", "memmap", "ndarray"})
 _ARRAY_KINDS = ("array", "frame", "tensor")
 _NUMBERS = ("bool", "float", "int")  # numpy has such as well, which are not always of Python's types
 
@@ -131,7 +131,7 @@ def _told(use: cst.Name, scope: Scope) -> list[TypeTest]:
     conditions = [(each.test, each.wanted) for each in on_the_way(use, scope)]
     return [
         told
-        for test, wanted in (*conditions, *_set_anew_otherwise(use, scope))
+        for test, wanted in (*conditions, *_set_anew_otherwise(use, scope), *_asserted(use, scope))
         for told in asked(test, wanted, scope.module.tree)
         if isinstance(told.of, cst.Name) and told.of.value == use.value
     ]
@@ -154,6 +154,16 @@ def _set_anew_otherwise(use: cst.Name, scope: Scope) -> Iterator[tuple[cst.BaseE
         child = above
 
 
+def _asserted(use: cst.Name, scope: Scope) -> Iterator[tuple[cst.BaseExpression, bool]]:
+    """What must hold lest control never come to a use: `assert isinstance(rows, np.ndarray)`."""
+    tree = scope.module.tree
+    around = {id(each) for each in tree.ancestors(use)}
+    for check in scope.own(cst.Assert):
+        line = tree.parent(check)
+        if tree.order(check) < tree.order(use) and line is not None and id(tree.parent(line)) in around:
+            yield check.test, True
+
+
 def _binds(body: cst.BaseSuite, name: str) -> bool:
     """Whether running a block surely gives a name another value."""
     return any(
@@ -174,6 +184,10 @@ def _asked_in(scope: Scope) -> Iterator[str]:
     conditions: list[cst.If | cst.IfExp] = [*scope.within(cst.If), *scope.within(cst.IfExp)]
     for condition in conditions:
         for told in (*asked(condition.test, True, tree), *asked(condition.test, False, tree)):
+            if isinstance(told.of, cst.Name):
+                yield told.of.value
+    for check in scope.own(cst.Assert):
+        for told in asked(check.test, True, tree):
             if isinstance(told.of, cst.Name):
                 yield told.of.value
 

@@ -19,6 +19,7 @@ from dataloader_lint.facts.evaluation.values import (
     Mapping,
     Method,
     Sequence,
+    Typed,
     Value,
     Values,
     merge,
@@ -48,7 +49,22 @@ def parameter(ev: Evaluator, binding: Binding, frame: Frame) -> Values:
     if UNKNOWN in found and param.annotation is not None:
         declared = hints.values_of(ev, param.annotation.annotation, _outside(ev, scope, frame))
         return merge(tuple(value for value in found if value is not UNKNOWN), declared)
+    if len(found) > 1 and param.annotation is not None:
+        return _agreeing(ev, found, param.annotation.annotation, _outside(ev, scope, frame))
     return found
+
+
+def _agreeing(ev: Evaluator, found: Values, annotation: cst.BaseExpression, frame: Frame) -> Values:
+    """What callers pass without what their own annotations leave open and the parameter's rules out.
+
+    `rows: np.ndarray | list` of a caller is an array where `rows: np.ndarray` stands.
+    """
+    if sum(isinstance(value, Typed) for value in found) < 2:
+        return found
+    declared = hints.values_of(ev, annotation, frame)
+    if not any(isinstance(value, Typed) and value in declared for value in found):
+        return found
+    return tuple(value for value in found if not isinstance(value, Typed) or value in declared)
 
 
 def _receiver(ev: Evaluator, scope: Scope, frame: Frame) -> Values:

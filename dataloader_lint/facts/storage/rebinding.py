@@ -147,11 +147,29 @@ def _is_sure(ev: Evaluator, later: AttributeBinding, method: Scope, node: Node, 
         elif isinstance(above, cst.If):
             if child is above.body and _asks_for_any(above.test, later):
                 continue  # what is left as it was has nothing in it
+            if _is_set_on_other_arm(above, child, later):
+                continue
             if not _is_so_by_default(ev, above.test, child is above.body, method):
                 return False
         elif not (tried and isinstance(above, cst.Try)) and not isinstance(tree.parent(above), cst.If):
             return False
     return True
+
+
+def _is_set_on_other_arm(condition: cst.If, arm: Node, binding: AttributeBinding) -> bool:
+    """Whether the other arm binds the attribute as well, and makes no use of what it holds: `self.masks = None`."""
+    if not isinstance(condition.orelse, cst.Else):
+        return False
+    other = condition.orelse.body if arm is condition.body else condition.body
+    own, tree = f"{classes.receiver_name(binding.method)}.{binding.name}", binding.method.module.tree
+    return any(
+        isinstance(statement, cst.Assign)
+        and any(dotted(each.target) == own for each in statement.targets)
+        and not any(each.attr.value == binding.name for each in tree.find(statement.value, cst.Attribute))
+        for line in other.body
+        if isinstance(line, cst.SimpleStatementLine)
+        for statement in line.body
+    )
 
 
 def _asks_for_any(test: cst.BaseExpression, binding: AttributeBinding) -> bool:
