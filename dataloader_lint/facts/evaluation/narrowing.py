@@ -157,10 +157,11 @@ def _set_anew_otherwise(use: cst.Name, scope: Scope) -> Iterator[tuple[cst.BaseE
 def _asserted(use: cst.Name, scope: Scope) -> Iterator[tuple[cst.BaseExpression, bool]]:
     """What must hold lest control never come to a use: `assert isinstance(rows, np.ndarray)`."""
     tree = scope.module.tree
-    around = {id(each) for each in tree.ancestors(use)}
-    for check in scope.own(cst.Assert):
+    earlier = [each for each in scope.own(cst.Assert) if tree.order(each) < tree.order(use)]
+    around = {id(each) for each in tree.ancestors(use)} if earlier else set()
+    for check in earlier:
         line = tree.parent(check)
-        if tree.order(check) < tree.order(use) and line is not None and id(tree.parent(line)) in around:
+        if line is not None and id(tree.parent(line)) in around:
             yield check.test, True
 
 

@@ -111,6 +111,11 @@ class Transfer:
         return is_reached(self.ev, self.call, self.frame)
 
     @property
+    def may_be_reached(self) -> bool:
+        """The same, with options that users may set: `if args.do_train:` is there to be taken."""
+        return is_reached(self.ev, self.call, self.frame, with_options=True)
+
+    @property
     def is_in_forward(self) -> bool:
         """Whether it stands in the `forward` of a model."""
         scope = self.frame.scope

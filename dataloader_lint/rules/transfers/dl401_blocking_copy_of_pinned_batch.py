@@ -83,10 +83,11 @@ def check(transfer: Transfer) -> Iterator[Finding]:
     pinned = next((origin for origin in origins if origin.is_pinned), None)
     if pinned is None or any(origin.is_pinned is None for origin in origins):
         return
-    if not transfer.goes_to_gpu or not transfer.is_reached:
+    pins = pinned.loader.known("pin_memory")
+    is_optional = pins is None or bool(pins.default)  # then the option that leads here may turn off the pinning, too
+    if not transfer.goes_to_gpu or not (transfer.is_reached if is_optional else transfer.may_be_reached):
         return
     place = f" of `{pinned.file}`" if pinned.file != transfer.file else ""
-    pins = pinned.loader.known("pin_memory")
     default = f" by {pins.default}" if pins is not None and pins.default else ""
     problem = (
         f"the host waits for `{transfer.text}`, though `{pinned.name}`{place} pins its batches{default} "
