@@ -124,7 +124,7 @@ def unshared_streams(reach: Reach, module: ModuleFacts) -> Iterator[UnsharedStre
             loader = next((each for each in loaders if _may_repeat(each)), None)
             if loader is not None:
                 yield UnsharedStream(klass, method.node, loader)
-        elif _is_offered(reach, klass) and not stream.is_written_out:
+        elif not stream.is_written_out and not _is_shared_out_beside(klass) and _is_offered(reach, klass):
             yield UnsharedStream(klass, method.node, None)
 
 
@@ -151,6 +151,22 @@ def _is_offered(reach: Reach, klass: Class) -> bool:
             if any(_mentions(node, name) for node in nodes):
                 return False
     return True
+
+
+def _is_shared_out_beside(klass: Class) -> bool:
+    """Whether a function beside a class is there to be a loader's `worker_init_fn` and gives every copy a share.
+
+    `dataset = get_worker_info().dataset`, `dataset.start = worker_id * dataset.share`.
+    """
+    kept = classes.attribute_bindings(klass.scope)
+    for scope in klass.scope.module.root.inner:
+        if any(dotted(call.func).rpartition(".")[2] == "get_worker_info" for call in scope.own(cst.Call)):
+            stores: list[Node] = [each.target for store in scope.own(cst.Assign) for each in store.targets]
+            stores.extend(store.target for store in scope.own(cst.AugAssign))
+            stored = (each for target in stores for each in scope.module.tree.find(target, cst.Attribute))
+            if any(each.attr.value in kept for each in stored):
+                return True
+    return False
 
 
 def _mentions(node: cst.Call | cst.ClassDef, name: str) -> bool:
