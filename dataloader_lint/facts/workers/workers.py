@@ -56,12 +56,9 @@ class Workers:
             return True
         if is_container(self.ev, klass):
             return False  # which may be used everywhere, so that much would be opened to find that it is none
-        for near in self.ev.project.importers(module, [name]):
-            if reaches_loader(self.ev, klass, self.loaders(near)):
-                return True
         # A table of classes, or a function that looks in one, carries it to files that do not know its name.
-        further = self.ev.project.users(module.path, self.names_that_use(module, {name}), MAX_CARRIED, MAX_USERS)
-        return any(reaches_loader(self.ev, klass, self.loaders(each)) for each in further)
+        users = self.ev.project.users(module.path, self.names_that_use(module, {name}), MAX_CARRIED, MAX_USERS)
+        return any(reaches_loader(self.ev, klass, self.loaders(each)) for each in users)
 
     def datasets(self, module: ModuleFacts) -> list[Class]:
         """The Datasets that a module defines."""
