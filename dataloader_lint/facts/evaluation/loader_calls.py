@@ -29,7 +29,7 @@ from dataloader_lint.facts.evaluation.values import (
 )
 from dataloader_lint.facts.libraries.catalogue import DATALOADER_DEFAULTS, LOADER_METHODS, LOADERS, LoaderClass
 from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
-from dataloader_lint.facts.syntax.names import Binding, Kind, dotted, resolve
+from dataloader_lint.facts.syntax.names import Binding, Kind, bindings_of, dotted, resolve
 from dataloader_lint.facts.syntax.tree import Scope, Tree, function_scope
 
 
@@ -309,8 +309,19 @@ def _may_name_loader(ev: Evaluator, callee: cst.BaseExpression, module: ModuleFa
     if _speaks_of_loaders(ev, last_name(callee)):
         return True
     return isinstance(callee, cst.Name) and any(
-        _leads_to_loaders(ev, binding, module.tree) for binding in resolve(callee, module.tree)
+        _leads_to_loaders(ev, binding, module.tree)
+        for named in resolve(callee, module.tree)
+        for binding in (named, *_class_received(named))
     )
+
+
+def _class_received(binding: Binding) -> list[Binding]:
+    """The class that a class method gets as `cls`: calling that constructs it."""
+    owner = classes.class_of(binding.scope) if binding.kind is Kind.PARAMETER else None
+    if owner is None or owner.parent is None or classes.receiver_name(binding.scope) != binding.name:
+        return []
+    assert isinstance(owner.node, cst.ClassDef)
+    return [each for each in bindings_of(owner.parent).get(owner.node.name.value, ()) if each.node is owner.node]
 
 
 def _leads_to_loaders(ev: Evaluator, binding: Binding, tree: Tree, depth: int = 0) -> bool:
