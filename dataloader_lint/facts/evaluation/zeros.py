@@ -149,10 +149,20 @@ def at_zero(node: cst.BaseExpression, names: frozenset[str], tree: Tree, depth: 
         target = node.comparisons[0]
         pair = (at_zero(node.left, names, tree, depth), at_zero(target.comparator, names, tree, depth))
         return _compared(target.operator, *pair)
+    if isinstance(node, cst.BinaryOperation):
+        return _shared_out(node, names, tree, depth)
     if isinstance(node, cst.Call) and isinstance(node.func, cst.Name):
         given = [at_zero(arg.value, names, tree, depth) for arg in node.args]
         return _called(node.func.value, given)
     return _NOT_KNOWN
+
+
+def _shared_out(node: cst.BinaryOperation, names: frozenset[str], tree: Tree, depth: int) -> object:
+    """0 shared out among any number of processes, or taken that many times, stays 0: `args.workers // world_size`."""
+    if not isinstance(node.operator, cst.FloorDivide | cst.Divide | cst.Multiply):
+        return _NOT_KNOWN
+    factors = [node.left, node.right] if isinstance(node.operator, cst.Multiply) else [node.left]
+    return 0 if any(at_zero(each, names, tree, depth) == 0 for each in factors) else _NOT_KNOWN
 
 
 def _called(name: str, given: list[object]) -> object:
