@@ -29,6 +29,15 @@ class AttributeBinding:
     annotation: cst.BaseExpression | None = None
     target: Node | None = None
 
+    @property
+    def owner(self) -> str:
+        """The name of the class whose body the statement stands in, be it in a function inside of a method."""
+        scope = self.method
+        while not isinstance(scope.node, cst.ClassDef):
+            assert scope.parent is not None
+            scope = scope.parent
+        return scope.node.name.value
+
 
 def bases_of(ev: Evaluator, klass: Class) -> Bases:
     """Bases by depth first search, each once. Python's own order differs only for diamonds."""

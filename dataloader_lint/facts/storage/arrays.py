@@ -74,11 +74,7 @@ class KeptArray:
     @property
     def owner(self) -> str:
         """The name of the class that binds it."""
-        scope = self.binding.method
-        while not isinstance(scope.node, cst.ClassDef):
-            assert scope.parent is not None
-            scope = scope.parent
-        return scope.node.name.value
+        return self.binding.owner
 
     @property
     def maker(self) -> str:

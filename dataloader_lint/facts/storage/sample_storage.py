@@ -70,11 +70,7 @@ class SampleStorage:
     @property
     def owner(self) -> str:
         """The name of the class that binds it."""
-        klass = self.container.binding.method
-        while not isinstance(klass.node, cst.ClassDef):
-            assert klass.parent is not None
-            klass = klass.parent
-        return klass.node.name.value
+        return self.container.binding.owner
 
     @property
     def node(self) -> Node:
