@@ -25,7 +25,7 @@ from dataloader_lint.facts.evaluation.values import (
 from dataloader_lint.facts.evaluation.values import (
     Iterator as Iterated,
 )
-from dataloader_lint.facts.libraries.catalogue import ITERABLE_BASES
+from dataloader_lint.facts.libraries.datasets import ITERABLE_BASES
 
 Test = Callable[[Evaluator, Value], bool]
 

@@ -9,7 +9,7 @@ import libcst as cst
 from dataloader_lint.facts.datasets.uses import Reads
 from dataloader_lint.facts.evaluation import classes
 from dataloader_lint.facts.evaluation.values import Bases, Class, Evaluator, Function
-from dataloader_lint.facts.libraries.catalogue import RUN_BY_CONSTRUCTORS
+from dataloader_lint.facts.libraries.datasets import RUN_BY_CONSTRUCTORS
 from dataloader_lint.facts.syntax.names import bindings_of, dotted
 from dataloader_lint.facts.syntax.tree import Scope
 

@@ -13,7 +13,7 @@ from dataloader_lint.facts.datasets.uses import Level, Place, Reads, Use
 from dataloader_lint.facts.datasets.worker_body import Body, Entry
 from dataloader_lint.facts.evaluation import classes
 from dataloader_lint.facts.evaluation.values import Bases, Class, Evaluator
-from dataloader_lint.facts.libraries.catalogue import INDEXED_BY_BASES
+from dataloader_lint.facts.libraries.datasets import INDEXED_BY_BASES
 from dataloader_lint.facts.syntax.module import last_name
 from dataloader_lint.facts.syntax.tree import parameters
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataloader_lint.facts.evaluation.values import Class, Evaluator
-from dataloader_lint.facts.libraries.catalogue import DATASET_BASES, DATASET_PACKAGES, ITERABLE_BASES
+from dataloader_lint.facts.libraries.datasets import DATASET_BASES, DATASET_PACKAGES, ITERABLE_BASES
 
 
 def is_dataset_base(name: str) -> bool:

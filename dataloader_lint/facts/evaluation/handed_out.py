@@ -17,7 +17,8 @@ from dataloader_lint.facts.evaluation.values import (
     merge,
     part,
 )
-from dataloader_lint.facts.libraries.catalogue import DATASET_BASES, ITERABLE_BASES, LOADERS
+from dataloader_lint.facts.libraries.catalogue import LOADERS
+from dataloader_lint.facts.libraries.datasets import DATASET_BASES, ITERABLE_BASES
 from dataloader_lint.facts.syntax.module import last_name
 from dataloader_lint.facts.syntax.tree import Scope
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataloader_lint.facts.libraries.catalogue import EXTRA_DATASET, EXTRA_ITERABLE, canonical
+from dataloader_lint.facts.libraries.catalogue import canonical
+from dataloader_lint.facts.libraries.datasets import EXTRA_DATASET, EXTRA_ITERABLE
 from dataloader_lint.settings import Settings
 
 _DATALOADER = "torch.utils.data.DataLoader"

@@ -35,14 +35,13 @@ from dataloader_lint.facts.evaluation.values import (
 )
 from dataloader_lint.facts.libraries.catalogue import (
     COMMAND_LINES,
-    DATASET_BASES,
-    ITERABLE_BASES,
     ITERATING,
     ITERATING_LAZILY,
     MANAGED,
     MODULES,
     RUNNING_METHODS,
 )
+from dataloader_lint.facts.libraries.datasets import DATASET_BASES, ITERABLE_BASES
 from dataloader_lint.facts.libraries.harmless import HARMLESS
 from dataloader_lint.facts.loaders.brought import Brought, Hit, bare, find, first
 from dataloader_lint.facts.project.scripts import is_notebook, is_test

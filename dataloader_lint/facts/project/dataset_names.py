@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
-from dataloader_lint.facts.libraries.catalogue import DATASET_BASES, ITERABLE_BASES
+from dataloader_lint.facts.libraries.datasets import DATASET_BASES, ITERABLE_BASES
 from dataloader_lint.facts.project.outline import words_of
 
 # Patterns that begin with a line end are much faster than those with `^`; texts get one in front of them for it.

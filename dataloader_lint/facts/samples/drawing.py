@@ -9,7 +9,8 @@ import libcst as cst
 from dataloader_lint.facts.evaluation import classes
 from dataloader_lint.facts.evaluation.loader_calls import Loader
 from dataloader_lint.facts.evaluation.values import UNKNOWN, Attr, Class, Const, Function, Library, Made, Method, Value
-from dataloader_lint.facts.libraries.catalogue import DATASET_BASES, ITERABLE_BASES, LOADERS
+from dataloader_lint.facts.libraries.catalogue import LOADERS
+from dataloader_lint.facts.libraries.datasets import DATASET_BASES, ITERABLE_BASES
 from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.facts.syntax.names import resolve
 from dataloader_lint.facts.workers.worker_code import MAX_FUNCTIONS, WorkerFunction

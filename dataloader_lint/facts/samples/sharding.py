@@ -27,7 +27,7 @@ from dataloader_lint.facts.evaluation.values import (
 from dataloader_lint.facts.evaluation.values import (
     Iterator as Iterated,
 )
-from dataloader_lint.facts.libraries.catalogue import ITERABLE_BASES
+from dataloader_lint.facts.libraries.datasets import ITERABLE_BASES
 from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.facts.syntax.names import dotted
 from dataloader_lint.facts.syntax.tree import Node, Scope, Tree, function_scope

@@ -26,7 +26,7 @@ from dataloader_lint.facts.evaluation.values import (
     Sequence,
     Value,
 )
-from dataloader_lint.facts.libraries.catalogue import CALLED_BY_BASES
+from dataloader_lint.facts.libraries.datasets import CALLED_BY_BASES
 from dataloader_lint.facts.loaders.looked_up import arguments_of_looked_up
 from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
 from dataloader_lint.facts.syntax.tree import Scope, function_scope

@@ -1,0 +1,85 @@
+"""What is known about the Dataset classes of libraries; nothing is ever imported from these."""
+
+from __future__ import annotations
+
+# What a class of a library is that the settings call a Dataset: nothing else is known of it, unlike of torch's own.
+EXTRA_DATASET = "torch.utils.data.extra.Dataset"
+EXTRA_ITERABLE = "torch.utils.data.extra.IterableDataset"
+
+# Base classes that make a class a map-style Dataset.
+DATASET_BASES = frozenset(
+    {
+        EXTRA_DATASET,
+        "torch.utils.data.Dataset",
+        "torch.utils.data.Subset",
+        "torch.utils.data.ConcatDataset",
+        "torch.utils.data.TensorDataset",
+        "torch.utils.data.StackDataset",
+        "torchvision.datasets.VisionDataset",
+        "torchvision.datasets.ImageFolder",
+        "torchvision.datasets.DatasetFolder",
+        "torchvision.datasets.CocoDetection",
+        "torch_geometric.data.Dataset",
+        "torch_geometric.data.InMemoryDataset",
+        "monai.data.Dataset",
+        "monai.data.CacheDataset",
+        "monai.data.PersistentDataset",
+        "torchio.SubjectsDataset",
+        "torchgeo.datasets.NonGeoDataset",
+        "torchgeo.datasets.GeoDataset",
+        "timm.data.ImageDataset",
+        "fairseq.data.FairseqDataset",
+        "detectron2.data.MapDataset",
+    }
+)
+ITERABLE_BASES = frozenset(
+    {
+        EXTRA_ITERABLE,
+        "torch.utils.data.IterableDataset",
+        "torch.utils.data.IterDataPipe",
+        "torchdata.datapipes.iter.IterDataPipe",
+        "monai.data.IterableDataset",
+    }
+)
+
+# Packages whose public classes are Datasets of torch.
+DATASET_PACKAGES = (
+    "torchvision.datasets",
+    "torch_geometric.datasets",
+    "torchgeo.datasets",
+    "torchaudio.datasets",
+    "torchtext.datasets",
+)
+
+# What `__getitem__` of a library's Dataset asks for the index, and `__len__` measures: the attribute, by class.
+INDEXED_BY_BASES: dict[str, str] = {
+    "torch.utils.data.Subset": "indices",
+    "torchvision.datasets.CocoCaptions": "ids",
+    "torchvision.datasets.CocoDetection": "ids",
+    "torchvision.datasets.DatasetFolder": "samples",
+    "torchvision.datasets.ImageFolder": "samples",
+    "torchvision.datasets.ImageNet": "samples",
+}
+
+# Methods that a base class of a library calls for a sample, by the beginning of the base's name.
+CALLED_BY_BASES: dict[str, tuple[str, ...]] = {
+    "torch_geometric.data.": ("get",),
+    "monai.data.": ("_transform",),
+    "torch.nn.": ("forward",),
+    "torchvision.transforms.": ("forward", "_transform", "transform"),
+    "albumentations.": (
+        "apply",
+        "apply_to_mask",
+        "apply_to_bboxes",
+        "apply_to_bbox",
+        "apply_to_keypoints",
+        "apply_to_keypoint",
+        "get_params",
+        "get_params_dependent_on_data",
+        "get_params_dependent_on_targets",
+    ),
+    "torchio.": ("apply_transform",),
+}
+
+# Methods that the constructor of a library's Dataset runs, by the beginning of its name.
+RUN_BY_CONSTRUCTORS: dict[str, tuple[str, ...]] = {"torch_geometric.data.": ("download", "process")}
