@@ -12,8 +12,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-TIMEOUT = 3600  # seconds
-
 
 @dataclass(frozen=True, slots=True)
 class Cost:

@@ -11,20 +11,27 @@ Packages are downloaded with pip once, unpacked and never installed. All of it l
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
+import os
+import signal
 import subprocess
 import sys
 import tarfile
+import tempfile
 import time
 import venv
 import zipfile
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from enum import Enum
 from pathlib import Path
 from typing import Any
 
-CACHE = Path(__file__).parent / ".cache"
+ROOT = Path(__file__).resolve().parent.parent
+LIMIT = 900  # seconds for a code base; the largest takes about 30 on one idle core
+CACHE = ROOT / "benchmarks" / ".cache"
 DOWNLOADS = CACHE / "downloads"
 UNPACKED = CACHE / "unpacked"
 
@@ -133,6 +140,7 @@ def python_for(package: Package) -> Path:
 
 def download(package: Package) -> Path:
     """Downloads the package unless it is there."""
+    DOWNLOADS.mkdir(parents=True, exist_ok=True)
     if archive := archive_of(package):
         return archive
     options = ["--no-build-isolation"] if package.origin is Origin.SDIST else WHEELS_FOR
@@ -150,6 +158,7 @@ def unpack(package: Package) -> None:
     if package.folder.exists():
         return
     archive = download(package)
+    UNPACKED.mkdir(exist_ok=True)
     half_done = package.folder.with_suffix(".partial")
     if archive.suffix == ".whl":
         with zipfile.ZipFile(archive) as wheel:
@@ -163,6 +172,49 @@ def unpack(package: Package) -> None:
         half_done.rmdir()
 
 
+def findings_in(
+    folder: Path, options: Sequence[str] = (), *, tool: Path = ROOT, limit: float = LIMIT
+) -> list[dict[str, Any]]:
+    """Lint a folder from inside it; returns the objects of the JSON output.
+
+    `tool` is the folder of the `dataloader_lint` package to run. The output goes into files, as a child process that
+    lives on would keep a pipe open.
+
+    Raises:
+        RuntimeError: the linter fails as a whole or takes more than `limit` seconds. One line says so.
+    """
+    command = [sys.executable, "-P", "-m", "dataloader_lint", "--output-format", "json", "--exit-zero", *options, "."]
+    # Nothing else of the caller's environment: no settings, no coverage, no other path to modules.
+    environment = {key: os.environ[key] for key in ("PATH", "HOME", "TMPDIR", "SYSTEMROOT") if key in os.environ}
+    environment["PYTHONPATH"] = str(tool)
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        process = subprocess.Popen(
+            command,
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=err,
+            start_new_session=True,
+        )
+        try:
+            process.wait(limit)
+        except subprocess.TimeoutExpired:
+            raise RuntimeError(f"{folder.name}: not done after {limit:g} s") from None
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)  # the worker processes of the linter, too
+            process.wait()
+        out.seek(0)
+        err.seek(0)
+        try:
+            found: list[dict[str, Any]] = json.load(out)
+        except ValueError:
+            last = err.read().decode(errors="replace").strip().rpartition("\n")[2]
+            raise RuntimeError(f"{folder.name}: the linter exits with {process.returncode}: {last}") from None
+    return found
+
+
 def lint(package: Package) -> Result:
     """Runs the command line on the package in a process of its own.
 
@@ -173,14 +225,9 @@ def lint(package: Package) -> Result:
     """
     sources = [path for path in package.folder.rglob("*.py") if path.is_file()]
     lines = sum(path.read_bytes().count(b"\n") for path in sources)
-    command = [sys.executable, "-m", "dataloader_lint", "--output-format", "json", "--exit-zero", "."]
     start = time.perf_counter()
-    done = subprocess.run(command, cwd=package.folder, capture_output=True, text=True, check=False)
+    findings = findings_in(package.folder)
     seconds = time.perf_counter() - start
-    try:
-        findings = json.loads(done.stdout)
-    except ValueError:
-        raise RuntimeError(f"{package.name}: exit {done.returncode}\n{done.stderr}") from None
     return Result(package.name, package.version, len(sources), lines, round(seconds, 2), findings)
 
 
@@ -217,8 +264,6 @@ def main() -> int:
     if unknown := set(options.only or ()) - names:
         parser.error(f"not in the list: {', '.join(sorted(unknown))}")
     packages = [package for package in PACKAGES if not options.only or package.name in options.only]
-    DOWNLOADS.mkdir(parents=True, exist_ok=True)
-    UNPACKED.mkdir(exist_ok=True)
     for package in packages:
         unpack(package)
     if options.download_only:
