@@ -15,6 +15,7 @@ Row = tuple[str, Sources, Change]
 
 NUMBER = re.compile(r"\d+")
 INDENT = " " * 8
+MAX_LINES = 12  # of a fix
 
 
 def render(rows: Iterable[Row]) -> Iterator[str]:
@@ -47,7 +48,11 @@ def _rewording(change: Change) -> tuple[str, str]:
 
 
 def _words(finding: Finding) -> str:
-    return " / ".join([*finding.words, *([f"fix: {finding.fix.title}"] if finding.fix else [])])
+    return " / ".join(_texts(finding))
+
+
+def _texts(finding: Finding) -> list[str]:
+    return [*finding.words, *([f"fix: {finding.fix.title}"] if finding.fix else [])]
 
 
 def _change(row: Row) -> Iterator[str]:
@@ -59,11 +64,12 @@ def _change(row: Row) -> Iterator[str]:
         yield INDENT + finding.message
         yield f"{INDENT}| {sources.line(finding)}"
         return
-    if Kind.WORDS in kinds:
-        yield f"{INDENT}old: {_words(old)}"
-        yield f"{INDENT}new: {_words(new)}"
-    else:
-        yield INDENT + finding.message
+    if old.message == new.message:
+        yield INDENT + new.message
+    for before, after in itertools.zip_longest(_texts(old), _texts(new), fillvalue="nothing"):
+        if Kind.WORDS in kinds and before != after:
+            yield f"{INDENT}old: {before}"
+            yield f"{INDENT}new: {after}"
     lines = [sources.line(old), sources.line(new)]
     if lines[0] != lines[1]:
         yield f"{INDENT}old | {lines[0]}"
@@ -71,8 +77,7 @@ def _change(row: Row) -> Iterator[str]:
     else:
         yield f"{INDENT}| {lines[1]}"
     if Kind.FIX in kinds:
-        for age, each in (("old", old), ("new", new)):
-            yield from (f"{INDENT}{age} fix {line}" for line in _fixed(sources, each))
+        yield from (INDENT + line for line in _fixes(sources, old, new))
 
 
 def _details(change: Change) -> str:
@@ -90,14 +95,38 @@ def _details(change: Change) -> str:
     return f"  ({'; '.join(details)})" if details else ""
 
 
-def _fixed(sources: Sources, finding: Finding) -> Iterator[str]:
-    """The lines that a fix takes out and puts in."""
-    for cell in sorted({edit.span.cell for edit in finding.fix.edits} if finding.fix else set()):
-        text = sources.text(finding.path, cell)
-        edits = [edit for edit in finding.fix.edits if edit.span.cell == cell] if finding.fix else []
-        for line in itertools.islice(difflib.unified_diff(text.lines, text.edited(edits), n=0, lineterm=""), 2, None):
-            if not line.startswith("@@"):
-                yield f"{line[0]} {line[1:].strip()}"
+def _fixes(sources: Sources, old: Finding, new: Finding) -> Iterator[str]:
+    """What the fixes do: one of them, where the other is missing or does the same, else how their results differ.
+
+    Of one fix the lines that are only indented are left out.
+    """
+    both = old.fix is not None and new.fix is not None and old.span == new.span and old.fix.edits != new.fix.edits
+    before, after = ("old fix", "new fix") if both else ("fix -", "fix +")
+    lines: list[str] = []
+    for cell in sorted({edit.span.cell for fix in (old.fix, new.fix) if fix for edit in fix.edits}):
+        text = sources.text(new.path, cell)
+        results = [
+            text.edited(edit for edit in fix.edits if edit.span.cell == cell) for fix in (old.fix, new.fix) if fix
+        ]
+        left, right = (results[0] if both else text.lines), results[-1]
+        differ = [line for line in difflib.unified_diff(left, right, n=0, lineterm="") if not line.startswith("@@")][2:]
+        for line in differ if both else _without_indented(differ):
+            lines.append(f"{before if line[0] == '-' else after} {line[1:]}".rstrip())
+    yield from lines[:MAX_LINES]
+    if len(lines) > MAX_LINES:
+        yield f"and {len(lines) - MAX_LINES} more lines"
+
+
+def _without_indented(lines: Sequence[str]) -> Iterator[str]:
+    """Those lines of a diff that are not both taken out and put in, apart from blank space."""
+    texts = {sign: Counter(line[1:].strip() for line in lines if line[0] == sign) for sign in "-+"}
+    same = texts["-"] & texts["+"]
+    left = {sign: same.copy() for sign in "-+"}
+    for line in lines:
+        if left[line[0]][line[1:].strip()] > 0:
+            left[line[0]][line[1:].strip()] -= 1
+        else:
+            yield line
 
 
 def render_table(changes: Sequence[tuple[str, Change]]) -> Iterator[str]:

@@ -175,8 +175,8 @@ def test_what_is_printed(sources: Sources) -> None:
         "  fix   yolo/train.py:16  (safe -> no fix)\n"
         "        `x` is late\n"
         "        | x = x.cuda()\n"
-        "        old fix - x = x.cuda()\n"
-        "        old fix + new = x.cuda()\n"
+        "        fix -     x = x.cuda()\n"
+        "        fix +     new = x.cuda()\n"
         "  words yolo/train.py:11\n"
         "        old: `x` is late\n"
         "        new: `x` waits\n"
@@ -190,6 +190,25 @@ def test_what_is_printed(sources: Sources) -> None:
         ["all", "1", "1", "0", "1", "2"],
     ]
     assert list(render_table([])) == []
+
+
+def shown(old: Finding, new: Finding, sources: Sources) -> list[str]:
+    return [line.strip() for line in render([("yolo", sources, change) for change in compare([old], [new], sources)])]
+
+
+def test_fixes_are_shown_by_what_differs(sources: Sources) -> None:
+    lines = shown(found(11, fix=fix_at(11)), found(11, fix=fix_at(11, "other")), sources)
+    assert lines[1] == "fix   yolo/train.py:11  (other edits)"
+    assert lines[-3:-1] == ["old fix     new = x.cuda()", "new fix     other = x.cuda()"]
+    long = fix_at(11, "new\n" * 30, title="Mend all")
+    lines = shown(found(11, fix=long), found(11, fix=replace(long, safety="unsafe", title="Fix all")), sources)
+    assert lines[1] == "fix   yolo/train.py:11  (safe -> unsafe fix)"
+    assert lines[3:5] == ["old: fix: Mend all", "new: fix: Fix all"]
+    assert lines[6:8] == ["fix -     x = x.cuda()", "fix +     new"]
+    assert lines[-2] == "and 20 more lines"
+    indents = Fix("safe", (Edit(Span(0, 11, 1, 11, 5), "    if x:\n        "),))
+    lines = shown(found(11, fix=indents), found(11), sources)
+    assert lines[-2:] == ["fix +     if x:", ""]
 
 
 TOOL = '''\
