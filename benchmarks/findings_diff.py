@@ -76,7 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     changes = [(each.code_base, each.sources, change) for each in differences for change in each.changes]
     for line in (*render(changes), *render_table([(name, change) for name, _, change in changes])):
         print(line)
-    print(f"{len(differences)} code bases: {counts[0]} findings of {old.name}, {counts[1]} of {new.name}")
+    print(f"findings: {counts[0]} of {old.name}, {counts[1]} of {new.name}; code bases: {len(differences)}")
     if options.json:
         options.json.write_text(json.dumps([_as_object(each) for each in differences], indent=1), encoding="utf-8")
     for failure in failures:

@@ -254,7 +254,7 @@ def test_two_versions(
     printed = capsys.readouterr().out
     assert "went  bars/train.py:16\n        `x` is late\n        | x = x.cuda()\n" in printed
     assert "moved bars/train.py:12  (was line 11)" in printed
-    assert printed.endswith(f"1 code bases: 3 findings of {old}, 1 of {new}\n")
+    assert printed.endswith(f"findings: 3 of {old}, 1 of {new}; code bases: 1\n")
     (saved,) = json.loads((tmp_path / "diff.json").read_text())
     assert [change["kinds"] for change in saved["changes"]] == [["went"], ["went"], ["moved"]]
     assert saved["changes"][0]["line"] == "x = x.cuda()"
@@ -269,7 +269,7 @@ def test_two_versions(
     (tmp_path / "code" / "bars" / "train.py").write_text("x = x.cuda()\n")
     capsys.readouterr()
     assert findings_diff.main([old, new, *where]) == 1
-    assert capsys.readouterr().out.endswith(f"1 findings of {old}, 0 of {new}\n")
+    assert capsys.readouterr().out.endswith(f"findings: 1 of {old}, 0 of {new}; code bases: 1\n")
 
 
 @pytest.mark.parametrize(
