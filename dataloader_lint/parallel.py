@@ -85,13 +85,13 @@ def _shared_out(run: Run, todo: list[tuple[str, int]], jobs: int) -> Iterator[Do
         yield from _lint(run, chunk)
 
 
-def chunks_of(todo: list[tuple[str, int]], jobs: int) -> list[list[str]]:
+def chunks_of(todo: list[tuple[str, int]], jobs: int, roots: Roots | None = None) -> list[list[str]]:
     """Neighbouring files together, in parts of about the same size, the largest first.
 
-    `todo` has paths and sizes. A project is taken apart only where it is more than one process should get, as each
+    `todo` has paths and sizes, `roots` tells their projects. A project is taken apart only where it is more than one process should get, as each
     process opens the modules that its files rest on.
     """
-    roots = Roots()
+    roots = roots or Roots()
     of_project = [(roots.of(os.path.dirname(os.path.abspath(path))), path, size) for path, size in sorted(todo)]
     sizes: dict[str, int] = {}
     for root, _, size in of_project:

@@ -40,7 +40,7 @@ class Run:
         self._sessions: dict[tuple[tuple[str, ...], ...], Session] = {}
         self._cache_folder = cache
         self._cache: Cache | None = None
-        self._roots = Roots()
+        self._roots = Roots(settings.roots)
 
     def lint_file(self, path: str) -> list[Diagnostic]:
         """Lint one file, or remember what was found in it. Does not raise: whatever goes wrong is a diagnostic."""
@@ -105,8 +105,7 @@ class Run:
 
         if self._cache is None:
             self._cache = Cache(self._cache_folder)
-        root = self._roots.of(os.path.dirname(os.path.abspath(path)))
-        return self._cache.store(root, f"{settings.key} {self.fixes}")
+        return self._cache.store(self._roots.context_of(os.path.abspath(path)), f"{settings.key} {self.fixes}")
 
     def cannot_read(self, path: str, why: str) -> list[Diagnostic]:
         """The one DL000 of a file whose bytes cannot be had, unless its settings ignore that code."""

@@ -7,6 +7,7 @@ import os
 from dataloader_lint.run import Run, cannot_read, read
 from dataloader_lint.settings import Settings
 from dataloader_lint.source.discovery import Found, discover, reason
+from dataloader_lint.source.projects import named_folders, outermost
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,10 +20,13 @@ def lint_paths(paths: Iterable[str | os.PathLike[str]], settings: Settings | Non
     """Lint files, and the Python files in directories; sorted by file and place.
 
     Without settings, defaults hold for all files, whatever a pyproject.toml says; `source.pyproject.chosen()` gives
-    those of a command line. Raises FileNotFoundError for a path that does not exist, before anything is linted.
+    those of a command line. Directories among the paths, and those in `settings.roots`, tell which files are one
+    project (see `source.projects`). Raises FileNotFoundError for a path that does not exist, before anything is linted.
     """
     settings = settings or Settings()
-    found = discover([os.fspath(path) for path in paths], settings)
+    names = [os.fspath(path) for path in paths]
+    settings = settings.replace(roots=outermost((*settings.roots, *named_folders(names))))
+    found = discover(names, settings)
     if found.missing:
         raise FileNotFoundError(f"no such file or directory: {', '.join(found.missing)}")
     return lint_found(found, settings)

@@ -30,11 +30,15 @@ class Project:
     """Opens and keeps modules. One for a whole run; everything in it can be worked out again from the files.
 
     `src` are folders in which imported modules are looked for besides those around the importing file; `gate` knows
-    what files are about; `whole` are files for which no bare tree will do.
+    what files are about; `whole` are files for which no bare tree will do; `roots` are directories that were named.
     """
 
     def __init__(
-        self, src: tuple[str, ...] = (), gate: Gate | None = None, whole: AbstractSet[str] = frozenset()
+        self,
+        src: tuple[str, ...] = (),
+        gate: Gate | None = None,
+        whole: AbstractSet[str] = frozenset(),
+        roots: tuple[str, ...] = (),
     ) -> None:
         self._src = src
         self._gate = gate or Gate()
@@ -46,10 +50,10 @@ class Project:
         self._found: dict[tuple[str, str], str | None] = {}
         self._meant: dict[tuple[str, str, int], str | None] = {}
         self._added: dict[str, tuple[str, ...]] = {}  # by script, the folders that it adds to those of Python
-        self._roots = Roots()
+        self._roots = Roots(roots)
         self._sources: dict[str, Sources] = {}
         self._may_be: dict[tuple[str, str], bool] = {}
-        self._linted: dict[str, list[bytes]] = {}  # by root, the texts that may differ from what stands on the disk
+        self._linted: dict[str, list[bytes]] = {}  # by context, the texts that may differ from what stands on the disk
         self._at_hand: tuple[str, str] | None = None  # the file that is being linted, and its text
         self._importing: dict[tuple[str, frozenset[bytes]], list[Source]] = {}
         # By the file that asked: the files that had an answer, and the words that were looked for in all files.
@@ -85,12 +89,12 @@ class Project:
 
     def _take_in(self, path: str, text: str) -> None:
         """Have the classes of a text count that may not be on the disk."""
-        root = self.root_of(os.path.dirname(path))
+        context = self.context_of(path)
         content = text.encode("utf-8", "surrogatepass")
-        if root in self._sources:
-            self._sources[root].dataset_names.add(content)
+        if context in self._sources:
+            self._sources[context].dataset_names.add(content)
         else:
-            self._linted.setdefault(root, []).append(content)
+            self._linted.setdefault(context, []).append(content)
 
     def have_at_hand(self, path: str, text: str) -> None:
         """From now on a file stands for this text, whatever there is on the disk, until another file is at hand.
@@ -166,16 +170,45 @@ class Project:
         """A submodule of a package."""
         if not scope.module.is_package:
             return None
-        path = self._module_file(os.path.dirname(scope.module.path), name)
+        folder = os.path.dirname(scope.module.path)
+        path = self._module_file(folder, name)
         if path is None:
-            return None
+            return self._namespace(os.path.join(folder, name))
         self._feeding.setdefault(scope.module.path, set()).add(path)
         facts = self.open(path)
         return facts.root if facts is not None else None
 
+    def _namespace(self, folder: str) -> Scope | None:
+        """A folder of a package that holds modules and no `__init__.py`: a package with no names of its own."""
+        path = os.path.join(folder, "__init__.py")
+        if path not in self._modules and any(name.endswith(".py") for name in self._listed(folder)):
+            self._modules[path] = self._facts(path, "")
+        facts = self._modules.get(path)
+        return facts.root if facts is not None else None
+
+    def packages_of(self, path: str) -> list[str]:
+        """The `__init__.py` files of the packages that a module stands in, which importing it runs first."""
+        found: list[str] = []
+        folder = os.path.dirname(path)
+        while self._package(folder):
+            init = os.path.join(folder, "__init__.py")
+            if init != path and os.path.isfile(init):
+                found.append(init)
+            folder = os.path.dirname(folder)
+        return found
+
     def root_of(self, folder: str) -> str:
         """The folder that holds the project of the files in a folder."""
         return self._roots.of(folder)
+
+    def context_of(self, path: str) -> str:
+        """The part of the project around a file whose texts are looked at; all of it but in very large projects."""
+        return self._roots.context_of(path)
+
+    @property
+    def too_large(self) -> set[str]:
+        """The projects of which no file is seen by all others, as there are too many."""
+        return self._roots.too_large
 
     def _search_path(self, folder: str) -> list[str]:
         """Where an absolute import is looked for: the folders from the file's own up to above the project's root."""
@@ -366,22 +399,23 @@ class Project:
         return ".".join(filter(None, parts))
 
     def _package(self, folder: str) -> str:
-        """The dotted name of a package from the folders with an `__init__.py` above it; empty for other folders."""
+        """The dotted name of a package, which may be a folder without `__init__.py` inside one; empty for others."""
         if folder not in self._packages:
-            self._packages[folder] = ""
-            if os.path.isfile(os.path.join(folder, "__init__.py")):
-                outer, name = os.path.split(folder)
-                self._packages[folder] = ".".join(filter(None, (self._package(outer), name)))
+            outer, name = os.path.split(folder)
+            is_inner = folder != self.root_of(folder) and outer != folder
+            is_regular = os.path.isfile(os.path.join(folder, "__init__.py"))
+            around = self._package(outer) if is_inner or (is_regular and os.path.isfile(os.path.join(outer, "__init__.py"))) else ""
+            self._packages[folder] = f"{around}.{name}".lstrip(".") if is_regular or around else ""
         return self._packages[folder]
 
     def _around(self, path: str) -> Sources:
         """The texts of the project of a file; looked at once."""
-        root = self.root_of(os.path.dirname(path))
-        if root not in self._sources:
-            self._sources[root] = Sources(root, self._gate)
-            for text in self._linted.pop(root, ()):
-                self._sources[root].dataset_names.add(text)
-        return self._sources[root]
+        context = self.context_of(path)
+        if context not in self._sources:
+            self._sources[context] = Sources(context, self._gate)
+            for text in self._linted.pop(context, ()):
+                self._sources[context].dataset_names.add(text)
+        return self._sources[context]
 
 
 def _module_file(folder: str, dotted: str) -> str | None:
