@@ -95,6 +95,16 @@ class Run:
         full = os.path.abspath(path)
         return session.project.fed_by(full) if session is not None else ({full}, set())
 
+    def too_large(self, elsewhere: Iterable[str] = ()) -> list[str]:
+        """The projects of linted files with too many files for each to be seen by all others.
+
+        `elsewhere` are files that other processes linted.
+        """
+        for path in elsewhere:
+            self._roots.context_of(os.path.abspath(path))
+        projects = (session.project.too_large for session in self._sessions.values())
+        return sorted(self._roots.too_large.union(*projects))
+
     def save(self) -> None:
         """Put what was kept where the next run finds it."""
         if self._cache is not None:

@@ -7,7 +7,7 @@ import os
 from dataloader_lint.run import Run, cannot_read, read
 from dataloader_lint.settings import Settings
 from dataloader_lint.source.discovery import Found, discover, reason
-from dataloader_lint.source.projects import named_folders, outermost
+from dataloader_lint.source.projects import MAX_FILES, named_folders, outermost
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,11 +40,13 @@ def lint_found(
     *,
     jobs: int = 1,
     cache: str = "",
+    warn: Callable[[str], None] | None = None,
 ) -> list[Diagnostic]:
     """Lint what discovery came up with; what could not be looked at is a DL000 each. `fixes` is as for `Run`.
 
     `progress` is called with the path of each file that is done, and the seconds that it took. `jobs` is how many
     processes may work at once, `cache` the folder in which findings are kept from one run to the next ("": nowhere).
+    `warn` is called with one line about each project that is too large to be seen as a whole.
     """
     diagnostics: list[Diagnostic] = []
     for path, why in found.unreadable:
@@ -58,6 +60,8 @@ def lint_found(
         for path in _timed(found.files, progress):
             diagnostics.extend(run.lint_file(path))
     run.save()
+    for root in run.too_large() if warn is not None else ():
+        warn(f"{root} has more than {MAX_FILES:,} Python files; each is checked with those in the folders around it")
     diagnostics.sort(key=lambda one: one.sort_key)
     return diagnostics
 

@@ -128,8 +128,24 @@ class Project:
     def find(self, dotted: str, module: ModuleFacts, level: int = 0) -> Scope | None:
         """The module scope that `import dotted` (or `from ...dotted import`) means in `module`; None for libraries."""
         path = self.locate(dotted, module.path, level)
-        facts = self.open(path) if path is not None else None
+        if path is None:
+            return self._find_namespace(dotted, module, level)
+        facts = self.open(path)
         return facts.root if facts is not None else None
+
+    def _find_namespace(self, dotted: str, module: ModuleFacts, level: int) -> Scope | None:
+        """A folder without `__init__.py` inside a package, where that is what an import means."""
+        if not level:
+            package, _, name = dotted.rpartition(".")
+            scope = self.find(package, module) if package else None
+            return self.submodule(scope, name) if scope is not None else None
+        folder = os.path.dirname(module.path)
+        for _ in range(level - 1):
+            if folder == self.root_of(os.path.dirname(module.path)):
+                return None
+            folder = os.path.dirname(folder)
+        folder = os.path.join(folder, *dotted.split(".")) if dotted else folder
+        return self._namespace(folder) if self._package(folder) else None
 
     def text(self, path: str) -> str:
         """The text of a file of the project, be it saved or not; empty where it cannot be read."""
@@ -179,9 +195,9 @@ class Project:
         return facts.root if facts is not None else None
 
     def _namespace(self, folder: str) -> Scope | None:
-        """A folder of a package that holds modules and no `__init__.py`: a package with no names of its own."""
+        """A folder of a package that has no `__init__.py`: a package with no names of its own."""
         path = os.path.join(folder, "__init__.py")
-        if path not in self._modules and any(name.endswith(".py") for name in self._listed(folder)):
+        if path not in self._modules and not _is_package(folder) and self._listed(folder):
             self._modules[path] = self._facts(path, "")
         facts = self._modules.get(path)
         return facts.root if facts is not None else None
@@ -402,9 +418,9 @@ class Project:
         """The dotted name of a package, which may be a folder without `__init__.py` inside one; empty for others."""
         if folder not in self._packages:
             outer, name = os.path.split(folder)
-            is_inner = folder != self.root_of(folder) and outer != folder
-            is_regular = os.path.isfile(os.path.join(folder, "__init__.py"))
-            around = self._package(outer) if is_inner or (is_regular and os.path.isfile(os.path.join(outer, "__init__.py"))) else ""
+            is_regular = _is_package(folder)
+            is_inner = folder != self.root_of(folder) or (is_regular and _is_package(outer))
+            around = self._package(outer) if is_inner and outer != folder else ""
             self._packages[folder] = f"{around}.{name}".lstrip(".") if is_regular or around else ""
         return self._packages[folder]
 
@@ -416,6 +432,10 @@ class Project:
             for text in self._linted.pop(context, ()):
                 self._sources[context].dataset_names.add(text)
         return self._sources[context]
+
+
+def _is_package(folder: str) -> bool:
+    return os.path.isfile(os.path.join(folder, "__init__.py"))
 
 
 def _module_file(folder: str, dotted: str) -> str | None:
