@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
@@ -83,7 +84,7 @@ def found_in(paths: Iterable[str | Path], settings: Settings = ONLY) -> dict[str
     """The findings of each file."""
     found: dict[str, list[tuple[int, str, str]]] = {}
     for one in lint_paths(list(paths), settings):
-        found.setdefault(os.path.abspath(one.filename), []).append((one.start.line, one.code, one.message))
+        found.setdefault(str(Path(one.filename).absolute()), []).append((one.start.line, one.code, one.message))
     return found
 
 
@@ -167,9 +168,9 @@ def test_named_folders_are_told_by_what_they_are(tmp_path: Path, monkeypatch: py
 def test_a_project_without_marker_ends_where_another_begins(tmp_path: Path) -> None:
     files = ["a.py", "in/b.py", "other/setup.py", "other/c.py", "env/pyvenv.cfg", "env/d.py", "envs/e.py"]
     make(tmp_path / "p", *files)
-    assert [os.path.basename(path) for path in files_of(str(tmp_path / "p"))] == ["a.py", "e.py", "b.py"]
+    assert [Path(path).name for path in files_of(str(tmp_path / "p"))] == ["a.py", "e.py", "b.py"]
     make(tmp_path / "p", ".git/")
-    names = [os.path.basename(path) for path in files_of(str(tmp_path / "p"))]
+    names = [Path(path).name for path in files_of(str(tmp_path / "p"))]
     assert names == ["a.py", "e.py", "b.py", "c.py", "setup.py"]
 
 
@@ -283,7 +284,7 @@ def check_trees(top: Path, count: int, seed: int) -> int:
 
 
 def test_what_lies_beside_does_not_matter(tmp_path: Path) -> None:
-    assert check_trees(tmp_path, 12, seed=1) > 12
+    assert check_trees(tmp_path, 8, seed=1) > 8
 
 
 @pytest.mark.long
@@ -292,19 +293,19 @@ def test_what_lies_beside_does_not_matter_in_many_trees(tmp_path: Path, seed: in
     assert check_trees(tmp_path, 40, seed) > 20
 
 
+def told(report: str) -> set[tuple[str, int, str]]:
+    """Path, line and code of each finding in a report of one line for each."""
+    places = re.findall(r"^(.+?):(\d+):\d+: (DL\d+)", report, re.MULTILINE)
+    return {(os.path.relpath(path), int(line), code) for path, line, code in places}
+
+
 def ways_in(repository: Path, flake8_home: Path) -> dict[str, set[tuple[str, int, str]]]:
     """What each way in says of a repository, from inside it."""
     found: dict[str, set[tuple[str, int, str]]] = {}
-
-    def by_command(*arguments: str) -> set[tuple[str, int, str]]:
-        _, out, _ = run("--no-cache", "--output-format", "concise", "--select", "DL401,DL602", *arguments)
-        return {(os.path.normpath(a), int(b), c.split()[0]) for a, b, _, c in (x.split(":", 3) for x in out.splitlines())}
-
-    found["command"] = by_command(".")
-    found["command, two processes"] = by_command("-j2", ".")
-    found["command, from above"] = {
-        (os.path.relpath(a), b, c) for a, b, c in by_command(os.path.join("..", repository.name, ""))
-    }
+    options = ("--no-cache", "--output-format", "concise", "--select", "DL401,DL602")
+    found["command"] = told(run(*options, ".")[1])
+    found["command, two processes"] = told(run(*options, "-j2", ".")[1])
+    found["command, from above"] = told(run(*options, f"../{repository.name}/")[1])
     found["API"] = {
         (os.path.relpath(path), line, code)
         for path, all_of_it in found_in([repository]).items()
@@ -312,10 +313,8 @@ def ways_in(repository: Path, flake8_home: Path) -> dict[str, set[tuple[str, int
     }
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(flake8_home), str(ROOT)])}
     command = [sys.executable, "-m", "flake8", "--isolated", "--select", "DL401,DL602", "."]
-    out = subprocess.run(command, capture_output=True, text=True, check=False, env=environment, timeout=120).stdout
-    found["flake8"] = {
-        (os.path.normpath(a), int(b), c.split()[0]) for a, b, _, c in (line.split(":", 3) for line in out.splitlines())
-    }
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment, timeout=300)
+    found["flake8"] = told(done.stdout)
     found["editor"], found["text"] = set(), set()
     for path in sorted(repository.rglob("*.py")):
         name = os.path.relpath(path)
@@ -339,7 +338,7 @@ def check_ways_in(here: Path, monkeypatch: pytest.MonkeyPatch, count: int, seed:
 
 
 def test_every_way_in_sees_the_same_project(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    check_ways_in(here, monkeypatch, 2, seed=4)
+    check_ways_in(here, monkeypatch, 1, seed=4)
 
 
 @pytest.mark.long
