@@ -60,8 +60,9 @@ def lint_found(
         for path in _timed(found.files, progress):
             diagnostics.extend(run.lint_file(path))
     run.save()
-    for root in run.too_large() if warn is not None else ():
-        warn(f"{root} has more than {MAX_FILES:,} Python files; each is checked with those in the folders around it")
+    if warn is not None:
+        for root in run.too_large():
+            warn(f"{root} has more than {MAX_FILES:,} Python files; each is checked with those around it only")
     diagnostics.sort(key=lambda one: one.sort_key)
     return diagnostics
 

@@ -35,7 +35,7 @@ from torch.utils.data import DataLoader
 def main(model, dataset):
     train(model, DataLoader(dataset, num_workers=2, pin_memory={pins}))
 """
-# Reported (DL602) where `persistent_workers` stands anywhere in the project.
+# Reported (DL602) unless `persistent_workers` stands anywhere in the project.
 SEEDED = """\
 import random, torch
 from torch.utils.data import DataLoader, Dataset, get_worker_info
@@ -346,19 +346,26 @@ def test_every_way_in_sees_the_same_project_in_many_trees(here: Path, monkeypatc
     check_ways_in(here, monkeypatch, 60, seed=5)
 
 
-def test_standard_input_and_named_files_see_the_project_of_the_working_directory(here: Path) -> None:
-    make(here, ".git/", "odd/place/flow.py", text=SEEDED)
-    make(here, "options.py", text=LASTING)
+def test_standard_input_and_named_files_see_the_project_of_the_working_directory(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = make(here / "p", ".git/", "odd/place/flow.py", text=SEEDED)
+    make(project, "options.py", text=LASTING)
+    monkeypatch.chdir(project)
     arguments = ("--no-cache", "--output-format", "concise", "--select", "DL602")
-    for names in (["."], ["odd/place/flow.py"], ["odd"]):
-        assert run(*arguments, *names)[1].startswith("odd/place/flow.py:"), names
-    code, out, _ = run(*arguments, "--stdin-filename", "odd/place/flow.py", "-", stdin=SEEDED.encode())
-    assert (code, out.split(":")[0]) == (1, "odd/place/flow.py")
+    stdin = ("--stdin-filename", "odd/place/flow.py", "-")
+    for marked in (True, False):  # without a marker, the file's folder is all that is known
+        for names in (["odd/place/flow.py"], ["odd"]):
+            assert run(*arguments, *names)[0] == (0 if marked else 1), names
+        assert run(*arguments, *stdin, stdin=SEEDED.encode())[0] == (0 if marked else 1)
+        assert run(*arguments, ".")[0] == 0
+        if marked:
+            (project / ".git").rmdir()
 
 
 def test_the_cache_tells_roots_apart(here: Path) -> None:
     make(here, "p/flow.py", text=SEEDED)
     make(here, "options.py", text=LASTING)
     for _ in range(2):
-        for names, expected in ((["p"], 0), (["."], 1), (["p/flow.py"], 0), (["p", "."], 1)):
+        for names, expected in ((["p"], 1), (["."], 0), (["p/flow.py"], 1), (["p", "."], 0)):
             assert run("--output-format", "concise", "--select", "DL602", *names)[0] == expected, names

@@ -69,7 +69,7 @@ def to_array(editor: Editor, dataset: Dataset, binding: AttributeBinding) -> tup
     _check_bindings(editor, family, binding)
     for module in {id(each.scope.module): each.scope.module for each in family}.values():
         _check_attributes(editor, dataset, family, module, binding, kind)
-    if kind == "str" and _has_old_numpy(binding.method.module.path, dataset.ev.project):
+    if kind == "str" and _has_old_numpy(binding.method.module.path, dataset.reach.ev.project):
         raise RefusedError("the project pins a numpy without `StringDType`")
     numpy = need_import(editor, statement, "numpy", alias="np")
     start, end = editor.outer(written)
