@@ -195,9 +195,10 @@ class Project:
         return facts.root if facts is not None else None
 
     def _namespace(self, folder: str) -> Scope | None:
-        """A folder of a package that has no `__init__.py`: a package with no names of its own."""
+        """A folder of a package that holds modules and no `__init__.py`: a package with no names of its own."""
         path = os.path.join(folder, "__init__.py")
-        if path not in self._modules and not _is_package(folder) and self._listed(folder):
+        names = self._listed(folder)
+        if path not in self._modules and "__init__.py" not in names and any(name.endswith(".py") for name in names):
             self._modules[path] = self._facts(path, "")
         facts = self._modules.get(path)
         return facts.root if facts is not None else None
