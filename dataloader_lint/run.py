@@ -102,7 +102,7 @@ class Run:
         """
         for path in elsewhere:
             self._roots.context_of(os.path.abspath(path))
-        projects = (session.project.too_large for session in self._sessions.values())
+        projects = (session.project.roots.too_large for session in self._sessions.values())
         return sorted(self._roots.too_large.union(*projects))
 
     def save(self) -> None:

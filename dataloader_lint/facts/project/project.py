@@ -12,6 +12,7 @@ from collections.abc import Set as AbstractSet
 from dataloader_lint.facts.libraries.catalogue import TOP_LEVEL
 from dataloader_lint.facts.project.dataset_names import classes_in
 from dataloader_lint.facts.project.outline import Outline
+from dataloader_lint.facts.project.packages import Packages, module_file
 from dataloader_lint.facts.project.search_paths import MARK, added_folders, imported_whole
 from dataloader_lint.facts.project.sources import Source, Sources, read
 from dataloader_lint.facts.syntax.module import ModuleFacts
@@ -44,13 +45,13 @@ class Project:
         self._gate = gate or Gate()
         self._modules: dict[str, ModuleFacts | None] = {}
         self._kept = 0
-        self._packages: dict[str, str] = {}
         self._folders: dict[str, frozenset[str]] = {}
         self._whole = whole
         self._found: dict[tuple[str, str], str | None] = {}
         self._meant: dict[tuple[str, str, int], str | None] = {}
         self._added: dict[str, tuple[str, ...]] = {}  # by script, the folders that it adds to those of Python
-        self._roots = Roots(roots)
+        self.roots = Roots(roots)
+        self.packages = Packages(self.roots)
         self._sources: dict[str, Sources] = {}
         self._may_be: dict[tuple[str, str], bool] = {}
         self._linted: dict[str, list[bytes]] = {}  # by context, the texts that may differ from what stands on the disk
@@ -64,7 +65,7 @@ class Project:
         """The same project with no module open; what the folders and files are has not changed."""
         emptied = Project(self._src, self._gate, self._whole)
         emptied._folders, emptied._found, emptied._meant = self._folders, self._found, self._meant
-        emptied._roots, emptied._sources, emptied._packages = self._roots, self._sources, self._packages
+        emptied.roots, emptied._sources, emptied.packages = self.roots, self._sources, self.packages
         emptied._importing, emptied._feeding, emptied._sought = self._importing, self._feeding, self._sought
         emptied._may_be, emptied._linted, emptied._added = self._may_be, self._linted, self._added
         return emptied
@@ -89,7 +90,7 @@ class Project:
 
     def _take_in(self, path: str, text: str) -> None:
         """Have the classes of a text count that may not be on the disk."""
-        context = self.context_of(path)
+        context = self.roots.context_of(path)
         content = text.encode("utf-8", "surrogatepass")
         if context in self._sources:
             self._sources[context].dataset_names.add(content)
@@ -139,13 +140,9 @@ class Project:
             package, _, name = dotted.rpartition(".")
             scope = self.find(package, module) if package else None
             return self.submodule(scope, name) if scope is not None else None
-        folder = os.path.dirname(module.path)
-        for _ in range(level - 1):
-            if folder == self.root_of(os.path.dirname(module.path)):
-                return None
-            folder = os.path.dirname(folder)
-        folder = os.path.join(folder, *dotted.split(".")) if dotted else folder
-        return self._namespace(folder) if self._package(folder) else None
+        start = self._meant_by_dots(module.path, level)
+        folder = os.path.join(start, *dotted.split(".")) if start and dotted else start
+        return self._namespace(folder) if folder and self.packages.name(folder) else None
 
     def text(self, path: str) -> str:
         """The text of a file of the project, be it saved or not; empty where it cannot be read."""
@@ -164,14 +161,10 @@ class Project:
     def _locate(self, dotted: str, importer: str, level: int) -> str | None:
         folder = os.path.dirname(importer)
         if level:
-            root = self.root_of(folder)
-            for _ in range(level - 1):
-                if folder == root:
-                    return None  # dots may lead anywhere, but not to a module of this project
-                folder = os.path.dirname(folder)
-            return self._module_file(folder, dotted)
+            start = self._meant_by_dots(importer, level)
+            return self._module_file(start, dotted) if start else None
         top = dotted.partition(".")[0]
-        if top in TOP_LEVEL and self._dotted_name(importer).partition(".")[0] != top:
+        if top in TOP_LEVEL and self.packages.module_name(importer).partition(".")[0] != top:
             return None
         for root in self._search_path(folder):
             path = self._module_file(root, dotted)
@@ -181,6 +174,16 @@ class Project:
         added = (*self._added_by(importer), *((above,) if name == top else ()))  # it may be a package itself
         found = (self._module_file(each, dotted) for each in added)
         return next((path for path in found if path is not None), None)
+
+    def _meant_by_dots(self, importer: str, level: int) -> str:
+        """The folder that so many dots stand for; empty where they lead out of the project."""
+        folder = os.path.dirname(importer)
+        root = self.root_of(folder)
+        for _ in range(level - 1):
+            if folder == root:
+                return ""
+            folder = os.path.dirname(folder)
+        return folder
 
     def submodule(self, scope: Scope, name: str) -> Scope | None:
         """A submodule of a package."""
@@ -203,29 +206,9 @@ class Project:
         facts = self._modules.get(path)
         return facts.root if facts is not None else None
 
-    def packages_of(self, path: str) -> list[str]:
-        """The `__init__.py` files of the packages that a module stands in, which importing it runs first."""
-        found: list[str] = []
-        folder = os.path.dirname(path)
-        while self._package(folder):
-            init = os.path.join(folder, "__init__.py")
-            if init != path and os.path.isfile(init):
-                found.append(init)
-            folder = os.path.dirname(folder)
-        return found
-
     def root_of(self, folder: str) -> str:
         """The folder that holds the project of the files in a folder."""
-        return self._roots.of(folder)
-
-    def context_of(self, path: str) -> str:
-        """The part of the project around a file whose texts are looked at; all of it but in very large projects."""
-        return self._roots.context_of(path)
-
-    @property
-    def too_large(self) -> set[str]:
-        """The projects of which no file is seen by all others, as there are too many."""
-        return self._roots.too_large
+        return self.roots.of(folder)
 
     def _search_path(self, folder: str) -> list[str]:
         """Where an absolute import is looked for: the folders from the file's own up to above the project's root."""
@@ -260,7 +243,7 @@ class Project:
             top = dotted.partition(".")[0]
             # Most names are those of libraries, for which one look at what lies in the folder is enough.
             is_there = not top or not self._listed(folder).isdisjoint((top, f"{top}.py"))
-            self._found[key] = _module_file(folder, dotted) if is_there else None
+            self._found[key] = module_file(folder, dotted) if is_there else None
         return self._found[key]
 
     def _listed(self, folder: str) -> frozenset[str]:
@@ -407,41 +390,13 @@ class Project:
     def _facts(self, path: str, text: str) -> ModuleFacts:
         tree = parse(text) if path in self._whole else tree_of(text)
         self._kept += len(text)
-        return ModuleFacts(path, self._dotted_name(path), os.path.basename(path) == "__init__.py", tree, text)
-
-    def _dotted_name(self, path: str) -> str:
-        """What the module of a file is called, its packages ahead."""
-        folder, name = os.path.split(path)
-        parts = [self._package(folder), "" if name == "__init__.py" else os.path.splitext(name)[0]]
-        return ".".join(filter(None, parts))
-
-    def _package(self, folder: str) -> str:
-        """The dotted name of a package, which may be a folder without `__init__.py` inside one; empty for others."""
-        if folder not in self._packages:
-            outer, name = os.path.split(folder)
-            is_regular = _is_package(folder)
-            is_inner = folder != self.root_of(folder) or (is_regular and _is_package(outer))
-            around = self._package(outer) if is_inner and outer != folder else ""
-            self._packages[folder] = f"{around}.{name}".lstrip(".") if is_regular or around else ""
-        return self._packages[folder]
+        return ModuleFacts(path, self.packages.module_name(path), os.path.basename(path) == "__init__.py", tree, text)
 
     def _around(self, path: str) -> Sources:
         """The texts of the project of a file; looked at once."""
-        context = self.context_of(path)
+        context = self.roots.context_of(path)
         if context not in self._sources:
             self._sources[context] = Sources(context, self._gate)
             for text in self._linted.pop(context, ()):
                 self._sources[context].dataset_names.add(text)
         return self._sources[context]
-
-
-def _is_package(folder: str) -> bool:
-    return os.path.isfile(os.path.join(folder, "__init__.py"))
-
-
-def _module_file(folder: str, dotted: str) -> str | None:
-    base = os.path.join(folder, *dotted.split(".")) if dotted else folder
-    package = os.path.join(base, "__init__.py")
-    if os.path.isfile(package):
-        return package
-    return base + ".py" if dotted and os.path.isfile(base + ".py") else None

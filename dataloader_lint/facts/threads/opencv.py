@@ -205,7 +205,7 @@ class OpenCV:
         return any(self._imports.reaches([each], {one.path for one in path}) for each in limits)
 
     def _limits_around(self, module: ModuleFacts) -> list[ModuleFacts]:
-        context = self.project.context_of(module.path)
+        context = self.project.roots.context_of(module.path)
         if context not in self._limits:
             found = self.project.modules_with(module, LIMIT)
             self._limits[context] = [each for each in found if each.calls_named(LIMIT)]
