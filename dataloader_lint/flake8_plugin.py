@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, ClassVar, Protocol
 import dataloader_lint
 from dataloader_lint.gate import Gate
 from dataloader_lint.settings import Settings
+from dataloader_lint.source.projects import named_folders
 from dataloader_lint.source.pyproject import ConfigurationError, SettingsByFile
 
 if TYPE_CHECKING:
@@ -141,7 +142,8 @@ def _settings_from(options: argparse.Namespace) -> SettingsByFile | None:
     if not on:
         return None
     rules = {"select": tuple(on), "ignore": tuple(off), "per_file_ignores": ()}
-    return SettingsByFile(chosen({**_programs(options), **rules}))
+    roots = named_folders(options.filenames or ["."], os.getcwd())
+    return SettingsByFile(chosen({**_programs(options), **rules}).replace(roots=roots))
 
 
 def _programs(options: argparse.Namespace) -> dict[str, object]:

@@ -44,6 +44,7 @@ def lint_in_processes(
     if not todo or sum(size for _, size in todo) < WORTH_IT:
         results: Iterable[Done] = _lint(run, [path for path, _ in todo])
     else:
+        run.too_large(path for path, _ in todo)  # the worker processes tell nobody
         results = _shared_out(run, todo, jobs)
     for path, found, fed_by, sought, seconds in results:
         diagnostics.extend(found)
@@ -63,7 +64,7 @@ def _shared_out(run: Run, todo: list[tuple[str, int]], jobs: int) -> Iterator[Do
     from dataloader_lint.rules.registry import found_rules
 
     Session(run.settings), found_rules()  # what they import is the part of the work that forked processes share
-    chunks = chunks_of(todo, jobs)
+    chunks = chunks_of(todo, jobs, Roots(run.settings.roots))
     executor = ProcessPoolExecutor(min(jobs, len(chunks)), None, _start, (run.settings, run.fixes, run.gates))
     left: list[list[str]] = []
     try:
@@ -85,13 +86,13 @@ def _shared_out(run: Run, todo: list[tuple[str, int]], jobs: int) -> Iterator[Do
         yield from _lint(run, chunk)
 
 
-def chunks_of(todo: list[tuple[str, int]], jobs: int) -> list[list[str]]:
+def chunks_of(todo: list[tuple[str, int]], jobs: int, roots: Roots | None = None) -> list[list[str]]:
     """Neighbouring files together, in parts of about the same size, the largest first.
 
-    `todo` has paths and sizes. A project is taken apart only where it is more than one process should get, as each
-    process opens the modules that its files rest on.
+    `todo` has paths and sizes, `roots` tells their projects. A project is taken apart only where it is more than one
+    process should get, as each process opens the modules that its files rest on.
     """
-    roots = Roots()
+    roots = roots or Roots()
     of_project = [(roots.of(os.path.dirname(os.path.abspath(path))), path, size) for path, size in sorted(todo)]
     sizes: dict[str, int] = {}
     for root, _, size in of_project:

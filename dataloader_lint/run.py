@@ -40,7 +40,7 @@ class Run:
         self._sessions: dict[tuple[tuple[str, ...], ...], Session] = {}
         self._cache_folder = cache
         self._cache: Cache | None = None
-        self._roots = Roots()
+        self._roots = Roots(settings.roots)
 
     def lint_file(self, path: str) -> list[Diagnostic]:
         """Lint one file, or remember what was found in it. Does not raise: whatever goes wrong is a diagnostic."""
@@ -95,6 +95,16 @@ class Run:
         full = os.path.abspath(path)
         return session.project.fed_by(full) if session is not None else ({full}, set())
 
+    def too_large(self, elsewhere: Iterable[str] = ()) -> list[str]:
+        """The projects of linted files with too many files for each to be seen by all others.
+
+        `elsewhere` are files that other processes linted.
+        """
+        for path in elsewhere:
+            self._roots.context_of(os.path.abspath(path))
+        projects = (session.project.roots.too_large for session in self._sessions.values())
+        return sorted(self._roots.too_large.union(*projects))
+
     def save(self) -> None:
         """Put what was kept where the next run finds it."""
         if self._cache is not None:
@@ -105,8 +115,7 @@ class Run:
 
         if self._cache is None:
             self._cache = Cache(self._cache_folder)
-        root = self._roots.of(os.path.dirname(os.path.abspath(path)))
-        return self._cache.store(root, f"{settings.key} {self.fixes}")
+        return self._cache.store(self._roots.context_of(os.path.abspath(path)), f"{settings.key} {self.fixes}")
 
     def cannot_read(self, path: str, why: str) -> list[Diagnostic]:
         """The one DL000 of a file whose bytes cannot be had, unless its settings ignore that code."""

@@ -7,6 +7,7 @@ import os
 from dataloader_lint.run import Run, cannot_read, read
 from dataloader_lint.settings import Settings
 from dataloader_lint.source.discovery import Found, discover, reason
+from dataloader_lint.source.projects import MAX_FILES, named_folders, outermost
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,10 +20,13 @@ def lint_paths(paths: Iterable[str | os.PathLike[str]], settings: Settings | Non
     """Lint files, and the Python files in directories; sorted by file and place.
 
     Without settings, defaults hold for all files, whatever a pyproject.toml says; `source.pyproject.chosen()` gives
-    those of a command line. Raises FileNotFoundError for a path that does not exist, before anything is linted.
+    those of a command line. Directories among the paths, and those in `settings.roots`, tell which files are one
+    project (see `source.projects`). Raises FileNotFoundError for a path that does not exist, before anything is linted.
     """
     settings = settings or Settings()
-    found = discover([os.fspath(path) for path in paths], settings)
+    names = [os.fspath(path) for path in paths]
+    settings = settings.replace(roots=outermost((*settings.roots, *named_folders(names))))
+    found = discover(names, settings)
     if found.missing:
         raise FileNotFoundError(f"no such file or directory: {', '.join(found.missing)}")
     return lint_found(found, settings)
@@ -36,11 +40,13 @@ def lint_found(
     *,
     jobs: int = 1,
     cache: str = "",
+    warn: Callable[[str], None] | None = None,
 ) -> list[Diagnostic]:
     """Lint what discovery came up with; what could not be looked at is a DL000 each. `fixes` is as for `Run`.
 
     `progress` is called with the path of each file that is done, and the seconds that it took. `jobs` is how many
     processes may work at once, `cache` the folder in which findings are kept from one run to the next ("": nowhere).
+    `warn` is called with one line about each project that is too large to be seen as a whole.
     """
     diagnostics: list[Diagnostic] = []
     for path, why in found.unreadable:
@@ -54,6 +60,9 @@ def lint_found(
         for path in _timed(found.files, progress):
             diagnostics.extend(run.lint_file(path))
     run.save()
+    if warn is not None:
+        for root in run.too_large():
+            warn(f"{root} has more than {MAX_FILES:,} Python files; each is checked with those around it only")
     diagnostics.sort(key=lambda one: one.sort_key)
     return diagnostics
 

@@ -23,6 +23,9 @@ class Settings:
     `extend_datasets` and `extend_iterable_datasets` those of classes that are Datasets of torch. `src` are folders,
     absolute, in which modules of the project are looked for.
 
+    `roots` are directories, absolute, that were named to be linted or are open in an editor. Where no project file says
+    so, they tell which files are one project (see `source.projects`).
+
     `options` is None where these settings hold for every file. Otherwise each file has settings of its own (see
     `source.pyproject.SettingsByFile`): what the nearest pyproject.toml says, with these pairs of a name and a value
     over it. `ignored_here` is what `per_file_ignores` have come to for the file at hand.
@@ -45,6 +48,7 @@ class Settings:
     extend_datasets: tuple[str, ...]
     extend_iterable_datasets: tuple[str, ...]
     src: tuple[str, ...]
+    roots: tuple[str, ...]
     options: tuple[tuple[str, object], ...] | None
     ignored_here: tuple[str, ...]
 
@@ -66,6 +70,7 @@ class Settings:
         extend_datasets: tuple[str, ...] = (),
         extend_iterable_datasets: tuple[str, ...] = (),
         src: tuple[str, ...] = (),
+        roots: tuple[str, ...] = (),
         options: tuple[tuple[str, object], ...] | None = None,
         ignored_here: tuple[str, ...] = (),
     ) -> None:
@@ -85,6 +90,7 @@ class Settings:
             extend_datasets=extend_datasets,
             extend_iterable_datasets=extend_iterable_datasets,
             src=src,
+            roots=roots,
             options=options,
             ignored_here=ignored_here,
         )
@@ -104,7 +110,7 @@ class Settings:
     @property
     def project_key(self) -> tuple[tuple[str, ...], ...]:
         """What modules mean to each other depends on: files whose settings differ in it cannot share a session."""
-        return (self.extend_dataloaders, self.extend_datasets, self.extend_iterable_datasets, self.src)
+        return (self.extend_dataloaders, self.extend_datasets, self.extend_iterable_datasets, self.src, self.roots)
 
     @property
     def extra_words(self) -> tuple[bytes, ...]:

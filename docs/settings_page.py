@@ -39,6 +39,28 @@ $ dataloader-lint
 dataloader-lint: /home/me/pyproject.toml: [tool.dataloader-lint] has no key 'max-worker'; did you mean 'max-workers'?
 ```
 
+## What counts as one project
+
+A file is checked together with the other files of its project: who imports it, which loaders read its Datasets, what
+its options are. The root of the project is
+
+1. the nearest folder, at or above the file, with a `pyproject.toml`, `setup.py`, `setup.cfg`, `.git` or `.hg`;
+2. without one, the directory that was named: on the command line, to flake8, or opened in the editor. If one named
+   directory lies in another, the outer one counts;
+3. if only the file was named, its folder.
+
+The search for a marker does not leave a folder without Python files, except in a directory that was named or in folders
+such as `src` and `tests`. It never uses the home folder or a folder that everybody may write to, such as `/tmp`. In the
+cases 2 and 3 a package counts as a whole, folders without `__init__.py` inside it included, and other projects inside
+the root do not belong to it. A command that runs in a marked project uses that project for all of its files.
+
+So nothing depends on the order of the paths or on what lies beside them. An unpacked archive without markers is best
+named as a folder: `dataloader-lint repo-main` rather than single files in it. In the Python API,
+`Settings(roots=(folder,))` names a directory, and `lint_paths` adds those that it is given.
+
+A file of a project with more than 4,000 Python files is checked with those of the largest folder around it that has no
+more than that; the command says so in a warning.
+
 ## In flake8
 
 Which rules run, on which files, and how findings are shown is for flake8's own options to say, `per-file-ignores` among

@@ -15,7 +15,7 @@ from dataloader_lint.source.discovery import EXCLUDED_FOLDERS
 from dataloader_lint.source.key import Key, UnfitValueError, known_codes
 from dataloader_lint.source.keys import KEYS
 
-INTERNAL = {"options", "ignored_here"}
+INTERNAL = {"options", "ignored_here", "roots"}
 
 
 def test_every_setting_is_a_key() -> None:

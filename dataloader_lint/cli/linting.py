@@ -24,10 +24,17 @@ def lint(found: Found, options: Options, fixes: str = "") -> list[Diagnostic]:
 
         jobs = usable_cpus()
     try:
-        return lint_found(found, options.settings, fixes, progress, jobs=jobs, cache=_cache_folder(options))
+        warn = None if options.quiet else _warn
+        return lint_found(found, options.settings, fixes, progress, jobs=jobs, cache=_cache_folder(options), warn=warn)
     finally:
         if progress is not None:
             progress.end()
+
+
+def _warn(message: str) -> None:
+    from dataloader_lint.cli.terminal import complain
+
+    complain(f"warning: {message}")
 
 
 def _cache_folder(options: Options) -> str:

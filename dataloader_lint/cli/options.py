@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from dataloader_lint.settings import Settings
+from dataloader_lint.source.projects import named_folders
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -102,7 +103,8 @@ def read_options(given: list[str]) -> Options:
         texts = parsed
     is_named_stdin = options.paths == ("-",) and options.stdin_filename != STDIN
     folder = os.path.dirname(options.stdin_filename) if is_named_stdin else ""
-    options.settings = _settings(texts, folder or ".", config, isolated)
+    roots = named_folders(options.paths, os.getcwd())
+    options.settings = _settings(texts, folder or ".", config, isolated).replace(roots=roots)
     return options
 
 

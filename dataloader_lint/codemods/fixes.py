@@ -8,6 +8,7 @@ The classes are made from the rules; a rule says in `Rule.codemod` what its comm
 from __future__ import annotations
 
 import argparse
+import os
 from abc import ABC
 
 import libcst as cst
@@ -17,6 +18,7 @@ from dataloader_lint.fixer import fix_source
 from dataloader_lint.rules.base import FixLevel, Rule
 from dataloader_lint.rules.registry import found_rules
 from dataloader_lint.settings import Settings
+from dataloader_lint.source.projects import named_folders
 from dataloader_lint.source.pyproject import SettingsByFile
 
 
@@ -35,7 +37,8 @@ class _Fixes(CodemodCommand, ABC):
     def __init__(self, context: CodemodContext, unsafe_fixes: bool = False) -> None:
         super().__init__(context)
         self._unsafe = unsafe_fixes or self.UNSAFE
-        self._settings = SettingsByFile(Settings(options=(("select", self.SELECT),) if self.SELECT else ()))
+        options = (("select", self.SELECT),) if self.SELECT else ()
+        self._settings = SettingsByFile(Settings(options=options, roots=named_folders((), os.getcwd())))
 
     def transform_module_impl(self, tree: cst.Module) -> cst.Module:
         filename = self.context.filename or "<stdin>"

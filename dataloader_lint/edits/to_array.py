@@ -69,7 +69,7 @@ def to_array(editor: Editor, dataset: Dataset, binding: AttributeBinding) -> tup
     _check_bindings(editor, family, binding)
     for module in {id(each.scope.module): each.scope.module for each in family}.values():
         _check_attributes(editor, dataset, family, module, binding, kind)
-    if kind == "str" and _has_old_numpy(binding.method.module.path):
+    if kind == "str" and _has_old_numpy(binding.method.module.path, dataset.reach.ev.project):
         raise RefusedError("the project pins a numpy without `StringDType`")
     numpy = need_import(editor, statement, "numpy", alias="np")
     start, end = editor.outer(written)
@@ -364,10 +364,10 @@ _OLD_NUMPY = re.compile(
 )
 
 
-def _has_old_numpy(path: str) -> bool:
+def _has_old_numpy(path: str, project: Project) -> bool:
     """Whether a file beside the code, or further up in the project, demands a numpy before 2."""
     folder = os.path.dirname(path)
-    root = Project().root_of(folder)
+    root = project.root_of(folder)
     while True:
         for file in _requirements_in(folder):
             try:

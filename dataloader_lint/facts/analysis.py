@@ -75,7 +75,7 @@ class Session:
 
     def forget(self) -> None:
         """Start anew; for after an error that may have left something half worked out."""
-        self._start(Project(self._settings.src, self._gate, self._whole))
+        self._start(Project(self._settings.src, self._gate, self._whole, self._settings.roots))
 
     def distrust(self, path: str) -> None:
         """Start anew, and have LibCST parse this file from now on: the tree made from Python's was unlike its own."""

@@ -59,7 +59,7 @@ def check(document: Document, others: Iterable[Document]) -> Checked:
     What the settings exclude is not linted: editors open library code to show a definition. Neither are notebooks:
     editors send their cells one by one, so that nothing is known about what comes from the others.
     """
-    settings, trouble = _settings(document.path)
+    settings, trouble = _settings(document)
     if document.path.endswith(SUFFIX) or is_left_out(
         document.path, document.folder or os.path.dirname(document.path), settings
     ):
@@ -98,12 +98,13 @@ def repaired(checked: Checked, others: Iterable[Document]) -> str:
         return document.text
 
 
-def _settings(path: str) -> tuple[Settings, str]:
-    """The settings of the project around a file, and what is wrong with them."""
+def _settings(document: Document) -> tuple[Settings, str]:
+    """The settings of the project around a document, and what is wrong with them."""
+    roots = (document.folder,) if document.folder else ()
     try:
-        return SettingsByFile(Settings(options=())).of_file(path), ""
+        return SettingsByFile(Settings(options=(), roots=roots)).of_file(document.path), ""
     except ConfigurationError as error:
-        return Settings(), str(error)
+        return Settings(roots=roots), str(error)
 
 
 def _session(settings: Settings, others: Iterable[Document]) -> Session:

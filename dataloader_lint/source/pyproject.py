@@ -49,7 +49,8 @@ class SettingsByFile:
         found = self._by_folder.get(folder)
         if found is None:
             values = _nearest(os.path.abspath(folder), self._configured)
-            found = Settings(**with_options(values, dict(self._of_run.options)))  # type: ignore[arg-type]
+            options = {**dict(self._of_run.options), "roots": self._of_run.roots}
+            found = Settings(**with_options(values, options))  # type: ignore[arg-type]
             self._by_folder[folder] = found
         return found
 

@@ -12,6 +12,7 @@ from collections.abc import Set as AbstractSet
 from dataloader_lint.facts.libraries.catalogue import TOP_LEVEL
 from dataloader_lint.facts.project.dataset_names import classes_in
 from dataloader_lint.facts.project.outline import Outline
+from dataloader_lint.facts.project.packages import Packages, module_file
 from dataloader_lint.facts.project.search_paths import MARK, added_folders, imported_whole
 from dataloader_lint.facts.project.sources import Source, Sources, read
 from dataloader_lint.facts.syntax.module import ModuleFacts
@@ -30,26 +31,30 @@ class Project:
     """Opens and keeps modules. One for a whole run; everything in it can be worked out again from the files.
 
     `src` are folders in which imported modules are looked for besides those around the importing file; `gate` knows
-    what files are about; `whole` are files for which no bare tree will do.
+    what files are about; `whole` are files for which no bare tree will do; `roots` are directories that were named.
     """
 
     def __init__(
-        self, src: tuple[str, ...] = (), gate: Gate | None = None, whole: AbstractSet[str] = frozenset()
+        self,
+        src: tuple[str, ...] = (),
+        gate: Gate | None = None,
+        whole: AbstractSet[str] = frozenset(),
+        roots: tuple[str, ...] = (),
     ) -> None:
         self._src = src
         self._gate = gate or Gate()
         self._modules: dict[str, ModuleFacts | None] = {}
         self._kept = 0
-        self._packages: dict[str, str] = {}
         self._folders: dict[str, frozenset[str]] = {}
         self._whole = whole
         self._found: dict[tuple[str, str], str | None] = {}
         self._meant: dict[tuple[str, str, int], str | None] = {}
         self._added: dict[str, tuple[str, ...]] = {}  # by script, the folders that it adds to those of Python
-        self._roots = Roots()
+        self.roots = Roots(roots)
+        self.packages = Packages(self.roots)
         self._sources: dict[str, Sources] = {}
         self._may_be: dict[tuple[str, str], bool] = {}
-        self._linted: dict[str, list[bytes]] = {}  # by root, the texts that may differ from what stands on the disk
+        self._linted: dict[str, list[bytes]] = {}  # by context, the texts that may differ from what stands on the disk
         self._at_hand: tuple[str, str] | None = None  # the file that is being linted, and its text
         self._importing: dict[tuple[str, frozenset[bytes]], list[Source]] = {}
         # By the file that asked: the files that had an answer, and the words that were looked for in all files.
@@ -60,7 +65,7 @@ class Project:
         """The same project with no module open; what the folders and files are has not changed."""
         emptied = Project(self._src, self._gate, self._whole)
         emptied._folders, emptied._found, emptied._meant = self._folders, self._found, self._meant
-        emptied._roots, emptied._sources, emptied._packages = self._roots, self._sources, self._packages
+        emptied.roots, emptied._sources, emptied.packages = self.roots, self._sources, self.packages
         emptied._importing, emptied._feeding, emptied._sought = self._importing, self._feeding, self._sought
         emptied._may_be, emptied._linted, emptied._added = self._may_be, self._linted, self._added
         return emptied
@@ -85,12 +90,12 @@ class Project:
 
     def _take_in(self, path: str, text: str) -> None:
         """Have the classes of a text count that may not be on the disk."""
-        root = self.root_of(os.path.dirname(path))
+        context = self.roots.context_of(path)
         content = text.encode("utf-8", "surrogatepass")
-        if root in self._sources:
-            self._sources[root].dataset_names.add(content)
+        if context in self._sources:
+            self._sources[context].dataset_names.add(content)
         else:
-            self._linted.setdefault(root, []).append(content)
+            self._linted.setdefault(context, []).append(content)
 
     def have_at_hand(self, path: str, text: str) -> None:
         """From now on a file stands for this text, whatever there is on the disk, until another file is at hand.
@@ -124,8 +129,20 @@ class Project:
     def find(self, dotted: str, module: ModuleFacts, level: int = 0) -> Scope | None:
         """The module scope that `import dotted` (or `from ...dotted import`) means in `module`; None for libraries."""
         path = self.locate(dotted, module.path, level)
-        facts = self.open(path) if path is not None else None
+        if path is None:
+            return self._find_namespace(dotted, module, level)
+        facts = self.open(path)
         return facts.root if facts is not None else None
+
+    def _find_namespace(self, dotted: str, module: ModuleFacts, level: int) -> Scope | None:
+        """A folder without `__init__.py` inside a package, where that is what an import means."""
+        if not level:
+            package, _, name = dotted.rpartition(".")
+            scope = self.find(package, module) if package else None
+            return self.submodule(scope, name) if scope is not None else None
+        start = self._meant_by_dots(module.path, level)
+        folder = os.path.join(start, *dotted.split(".")) if start and dotted else start
+        return self._namespace(folder) if folder and self.packages.name(folder) else None
 
     def text(self, path: str) -> str:
         """The text of a file of the project, be it saved or not; empty where it cannot be read."""
@@ -144,14 +161,10 @@ class Project:
     def _locate(self, dotted: str, importer: str, level: int) -> str | None:
         folder = os.path.dirname(importer)
         if level:
-            root = self.root_of(folder)
-            for _ in range(level - 1):
-                if folder == root:
-                    return None  # dots may lead anywhere, but not to a module of this project
-                folder = os.path.dirname(folder)
-            return self._module_file(folder, dotted)
+            start = self._meant_by_dots(importer, level)
+            return self._module_file(start, dotted) if start else None
         top = dotted.partition(".")[0]
-        if top in TOP_LEVEL and self._dotted_name(importer).partition(".")[0] != top:
+        if top in TOP_LEVEL and self.packages.module_name(importer).partition(".")[0] != top:
             return None
         for root in self._search_path(folder):
             path = self._module_file(root, dotted)
@@ -162,20 +175,40 @@ class Project:
         found = (self._module_file(each, dotted) for each in added)
         return next((path for path in found if path is not None), None)
 
+    def _meant_by_dots(self, importer: str, level: int) -> str:
+        """The folder that so many dots stand for; empty where they lead out of the project."""
+        folder = os.path.dirname(importer)
+        root = self.root_of(folder)
+        for _ in range(level - 1):
+            if folder == root:
+                return ""
+            folder = os.path.dirname(folder)
+        return folder
+
     def submodule(self, scope: Scope, name: str) -> Scope | None:
         """A submodule of a package."""
         if not scope.module.is_package:
             return None
-        path = self._module_file(os.path.dirname(scope.module.path), name)
+        folder = os.path.dirname(scope.module.path)
+        path = self._module_file(folder, name)
         if path is None:
-            return None
+            return self._namespace(os.path.join(folder, name))
         self._feeding.setdefault(scope.module.path, set()).add(path)
         facts = self.open(path)
         return facts.root if facts is not None else None
 
+    def _namespace(self, folder: str) -> Scope | None:
+        """A folder of a package that holds modules and no `__init__.py`: a package with no names of its own."""
+        path = os.path.join(folder, "__init__.py")
+        names = self._listed(folder)
+        if path not in self._modules and "__init__.py" not in names and any(name.endswith(".py") for name in names):
+            self._modules[path] = self._facts(path, "")
+        facts = self._modules.get(path)
+        return facts.root if facts is not None else None
+
     def root_of(self, folder: str) -> str:
         """The folder that holds the project of the files in a folder."""
-        return self._roots.of(folder)
+        return self.roots.of(folder)
 
     def _search_path(self, folder: str) -> list[str]:
         """Where an absolute import is looked for: the folders from the file's own up to above the project's root."""
@@ -210,7 +243,7 @@ class Project:
             top = dotted.partition(".")[0]
             # Most names are those of libraries, for which one look at what lies in the folder is enough.
             is_there = not top or not self._listed(folder).isdisjoint((top, f"{top}.py"))
-            self._found[key] = _module_file(folder, dotted) if is_there else None
+            self._found[key] = module_file(folder, dotted) if is_there else None
         return self._found[key]
 
     def _listed(self, folder: str) -> frozenset[str]:
@@ -357,36 +390,13 @@ class Project:
     def _facts(self, path: str, text: str) -> ModuleFacts:
         tree = parse(text) if path in self._whole else tree_of(text)
         self._kept += len(text)
-        return ModuleFacts(path, self._dotted_name(path), os.path.basename(path) == "__init__.py", tree, text)
-
-    def _dotted_name(self, path: str) -> str:
-        """What the module of a file is called, its packages ahead."""
-        folder, name = os.path.split(path)
-        parts = [self._package(folder), "" if name == "__init__.py" else os.path.splitext(name)[0]]
-        return ".".join(filter(None, parts))
-
-    def _package(self, folder: str) -> str:
-        """The dotted name of a package from the folders with an `__init__.py` above it; empty for other folders."""
-        if folder not in self._packages:
-            self._packages[folder] = ""
-            if os.path.isfile(os.path.join(folder, "__init__.py")):
-                outer, name = os.path.split(folder)
-                self._packages[folder] = ".".join(filter(None, (self._package(outer), name)))
-        return self._packages[folder]
+        return ModuleFacts(path, self.packages.module_name(path), os.path.basename(path) == "__init__.py", tree, text)
 
     def _around(self, path: str) -> Sources:
         """The texts of the project of a file; looked at once."""
-        root = self.root_of(os.path.dirname(path))
-        if root not in self._sources:
-            self._sources[root] = Sources(root, self._gate)
-            for text in self._linted.pop(root, ()):
-                self._sources[root].dataset_names.add(text)
-        return self._sources[root]
-
-
-def _module_file(folder: str, dotted: str) -> str | None:
-    base = os.path.join(folder, *dotted.split(".")) if dotted else folder
-    package = os.path.join(base, "__init__.py")
-    if os.path.isfile(package):
-        return package
-    return base + ".py" if dotted and os.path.isfile(base + ".py") else None
+        context = self.roots.context_of(path)
+        if context not in self._sources:
+            self._sources[context] = Sources(context, self._gate)
+            for text in self._linted.pop(context, ()):
+                self._sources[context].dataset_names.add(text)
+        return self._sources[context]

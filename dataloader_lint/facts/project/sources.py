@@ -125,8 +125,9 @@ class Source:
         return self._statements
 
 
-def _names_in(root: str, paths: list[str]) -> set[bytes]:
+def _names_in(context: str, paths: list[str]) -> set[bytes]:
     """What modules of a project can be called: its folders, its files, and itself."""
+    root = context.rstrip(os.sep)
     names = {part for folder in {os.path.dirname(path) for path in paths} for part in folder[len(root) :].split(os.sep)}
     stems = {os.path.basename(path).removesuffix(".py") for path in paths}
     return {name.encode("utf-8", "surrogateescape") for name in {os.path.basename(root), *names, *stems}}
@@ -146,9 +147,12 @@ def _called_in(plain: bytes) -> frozenset[bytes]:
 
 
 class Sources:
-    """The files of one project that may hold what facts about other files depend on, in the order of their paths."""
+    """The files of one context that may hold what facts about other files depend on, in the order of their paths.
 
-    def __init__(self, root: str, gate: Gate) -> None:
+    `context` is what `source.projects.Roots.context_of` gives: a project, or a part of a very large one.
+    """
+
+    def __init__(self, context: str, gate: Gate) -> None:
         self._all: list[Source] = []
         self._by_path: dict[str, Source] = {}
         self.dataset_names = DatasetNames(gate.words)
@@ -159,8 +163,8 @@ class Sources:
         self._leading: dict[tuple[frozenset[bytes], int], frozenset[bytes]] = {}
         self._collating: set[bytes] | None = None
         self._beside_loaders: set[bytes] | None = None
-        paths = files_of(root)
-        known = _names_in(root, paths)
+        paths = files_of(context)
+        known = _names_in(context, paths)
         for path in paths:
             text = read(path)
             if text is None:

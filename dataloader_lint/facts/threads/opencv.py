@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -206,10 +205,11 @@ class OpenCV:
         return any(self._imports.reaches([each], {one.path for one in path}) for each in limits)
 
     def _limits_around(self, module: ModuleFacts) -> list[ModuleFacts]:
-        root = self.project.root_of(os.path.dirname(module.path))
-        if root not in self._limits:
-            self._limits[root] = [each for each in self.project.modules_with(module, LIMIT) if each.calls_named(LIMIT)]
-        return self._limits[root]
+        context = self.project.roots.context_of(module.path)
+        if context not in self._limits:
+            found = self.project.modules_with(module, LIMIT)
+            self._limits[context] = [each for each in found if each.calls_named(LIMIT)]
+        return self._limits[context]
 
 
 def _works(name: str) -> bool:
