@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
 import sys
 import tarfile
 import time
@@ -23,6 +22,8 @@ from dataclasses import asdict, dataclass, field
 from enum import Enum
 from pathlib import Path
 from typing import Any
+
+from benchmarks import processes
 
 CACHE = Path(__file__).parent / ".cache"
 DOWNLOADS = CACHE / "downloads"
@@ -127,7 +128,7 @@ def python_for(package: Package) -> Path:
     python = old / ("Scripts" if sys.platform == "win32" else "bin") / "python"
     if not python.exists():
         venv.create(old, with_pip=True)
-        subprocess.run([python, "-m", "pip", "install", "--quiet", *OLD_TOOLS], check=True)
+        processes.run([python, "-m", "pip", "install", "--quiet", *OLD_TOOLS], check=True)
     return python
 
 
@@ -138,7 +139,7 @@ def download(package: Package) -> Path:
     options = ["--no-build-isolation"] if package.origin is Origin.SDIST else WHEELS_FOR
     requirement = f"{package.name}=={package.version}"
     pip_download = [str(python_for(package)), "-m", "pip", "download", "--quiet", "--no-deps"]
-    subprocess.run([*pip_download, "--dest", str(DOWNLOADS), *options, requirement], check=True)
+    processes.run([*pip_download, "--dest", str(DOWNLOADS), *options, requirement], check=True)
     archive = archive_of(package)
     if archive is None:
         raise FileNotFoundError(f"pip downloaded {requirement}, but its archive is not in {DOWNLOADS}")
@@ -175,7 +176,7 @@ def lint(package: Package) -> Result:
     lines = sum(path.read_bytes().count(b"\n") for path in sources)
     command = [sys.executable, "-m", "dataloader_lint", "--output-format", "json", "--exit-zero", "."]
     start = time.perf_counter()
-    done = subprocess.run(command, cwd=package.folder, capture_output=True, text=True, check=False)
+    done = processes.run(command, cwd=package.folder)
     seconds = time.perf_counter() - start
     try:
         findings = json.loads(done.stdout)

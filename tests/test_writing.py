@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
-import signal
 import stat
-import subprocess
 import sys
 import time
 from pathlib import Path
 
 import pytest
 
+from benchmarks import processes
 from dataloader_lint.source.writing import write_atomically
 
 ROOT = Path(__file__).parent.parent
@@ -82,11 +81,8 @@ def test_killed_at_any_moment_it_is_whole(tmp_path: Path) -> None:
     )
     for round_ in range(8):
         command = [sys.executable, "-c", loop, str(path)]
-        writer = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE)
-        assert writer.stdout is not None
-        writer.stdout.readline()
-        time.sleep(0.003 * (round_ + 1))
-        writer.send_signal(signal.SIGKILL)
-        writer.wait()
-        writer.stdout.close()
+        with processes.started(command, cwd=ROOT) as writer:
+            writer.next_line()
+            time.sleep(0.003 * (round_ + 1))
+            writer.kill()
         assert path.read_bytes() in contents

@@ -7,14 +7,11 @@ the harness sets: `fork` as on Linux up to Python 3.13, `forkserver` as from 3.1
 
 from __future__ import annotations
 
-import contextlib
 import importlib
 import json
 import os
 import re
 import shutil
-import signal
-import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -25,6 +22,7 @@ from pathlib import Path
 from textwrap import dedent
 from typing import Any
 
+from benchmarks import processes
 from dataloader_lint.fixer import fix_source
 from dataloader_lint.linter import lint_source
 from dataloader_lint.settings import Settings
@@ -195,33 +193,17 @@ def run(
         **(environment or {}),
         "PROOF_START_METHOD": start_method,
     }
-    # Files instead of pipes: a worker that outlives its main process would keep a pipe open. What the program keeps in
-    # its own temporary folder are mostly sockets, whose paths must be short.
-    with (
-        (place / "stdout").open("ab") as stdout,
-        (place / "stderr").open("ab") as stderr,
-        tempfile.TemporaryDirectory(prefix="dl-") as temporary,
-    ):
-        process = subprocess.Popen(
-            [sys.executable, str(path), *arguments],
-            cwd=place,
-            stdin=subprocess.DEVNULL,
-            stdout=stdout,
-            stderr=stderr,
-            env={**variables, "TMPDIR": temporary},
-            start_new_session=True,
-        )
-        hung = False
-        try:
-            process.wait(timeout)
-        except subprocess.TimeoutExpired:
-            hung = True
-        finally:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-    lines = (place / "stdout").read_text(encoding="utf-8", errors="replace").splitlines()
-    return _outcome(lines, (place / "stderr").read_text(encoding="utf-8", errors="replace"), hung)
+    # What the program keeps in its own temporary folder are mostly sockets, whose paths must be short.
+    with tempfile.TemporaryDirectory(prefix="dl-") as temporary:
+        command = [sys.executable, str(path), *arguments]
+        with processes.started(command, cwd=place, env={**variables, "TMPDIR": temporary}, seconds=timeout) as running:
+            try:
+                running.wait()
+                hung = False
+            except TimeoutError:
+                hung = True
+            out, err = (text.decode("utf-8", "replace") for text in (running.out, running.err))
+    return _outcome(out.splitlines(), err, hung)
 
 
 def _outcome(lines: Sequence[str], stderr: str, hung: bool) -> Outcome:

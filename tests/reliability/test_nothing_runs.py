@@ -11,6 +11,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from benchmarks import processes
 from dataloader_lint import lint_source
 from dataloader_lint.facts.analysis import Session
 from dataloader_lint.output import diff, paint
@@ -57,7 +58,7 @@ def test_nothing_of_the_project_is_run(project: Path, arguments: list[str]) -> N
 
 def lint_installed(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
     script = Path(sys.executable).with_name("dataloader-lint")
-    return subprocess.run([script, *arguments], cwd=folder, capture_output=True, text=True, check=False)
+    return processes.run([script, *arguments], cwd=folder)
 
 
 def test_a_module_of_the_project_does_not_take_the_place_of_ours(project: Path) -> None:
