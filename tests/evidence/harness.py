@@ -17,6 +17,7 @@ import tempfile
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from enum import Enum
 from functools import cache
 from pathlib import Path
 from textwrap import dedent
@@ -32,6 +33,21 @@ START_METHODS = ("fork", "forkserver", "spawn")
 _DEFAULT = Settings()
 # What does not copy the main process into its workers: everything that they get is pickled.
 PICKLING = ("forkserver", "spawn")
+
+
+class Need(Enum):
+    """What a machine must have for the programs of a proof to show anything."""
+
+    CUDA = "CUDA"
+    TWO_CPUS = "two CPUs"
+
+    def is_met(self) -> bool:
+        """True if this machine has it."""
+        if self is Need.TWO_CPUS:
+            return len(os.sched_getaffinity(0)) >= 2
+        import torch
+
+        return torch.cuda.is_available()
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +97,8 @@ class Proof:
 
     `symptom` and `cure` say in a few words what is seen when `before` and the repaired program run. The linter reports
     `before` with this rule and no other. `after` is None where our own `--fix` writes the repaired program; where a
-    rule has no fix it is written by hand. `settings` are those that the linter needs besides.
+    rule has no fix it is written by hand. `settings` are those that the linter needs besides. `needs` is what the
+    symptom cannot be seen without: elsewhere the tests of the proof are skipped, and nothing is measured.
     """
 
     rule: str
@@ -90,6 +107,11 @@ class Proof:
     before: str
     after: str | None = None
     settings: Settings = _DEFAULT
+    needs: tuple[Need, ...] = ()
+
+    def unmet(self) -> list[str]:
+        """What the programs need and this machine lacks, in words."""
+        return [need.value for need in self.needs if not need.is_met()]
 
     def lint_settings(self) -> Settings:
         """The default rules, and this one."""
