@@ -154,8 +154,8 @@ def test_killed_at_random_moments_hundreds_of_times(tmp_path: Path) -> None:
 
 def test_what_a_killed_run_left_behind_is_cleared(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text(REPORTED)
-    (tmp_path / ".a.py.0123abcd.tmp").write_bytes(b"half of it")
-    others = [".b.py.0123abcd.tmp", ".a.py.tmp", "a.py.0123abcd.tmp"]
+    (tmp_path / ".a.py.dataloader-lint-0123abcd.tmp").write_bytes(b"half of it")
+    others = [".b.py.dataloader-lint-0123abcd.tmp", ".a.py.0123abcd.tmp", ".a.py.tmp", "a.py.0123abcd.tmp"]
     for name in others:
         (tmp_path / name).write_bytes(b"somebody's")
     assert concise("--fix", "a.py", folder=tmp_path, seconds=AT_ONCE).code == 0
