@@ -15,14 +15,19 @@ if TYPE_CHECKING:
     from dataloader_lint.diagnostics import Diagnostic
 
 
-def lint_paths(paths: Iterable[str | os.PathLike[str]], settings: Settings | None = None) -> list[Diagnostic]:
-    """Lint files, and the Python files in directories; sorted by file and place.
+def lint_paths(
+    paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], settings: Settings | None = None
+) -> list[Diagnostic]:
+    """Lint files, and the Python files in directories, given as one path or several; sorted by file and place.
 
     Without settings, defaults hold for all files, whatever a pyproject.toml says; `source.pyproject.chosen()` gives
-    those of a command line. Raises FileNotFoundError for a path that does not exist, before anything is linted.
+    those of a command line. Before anything is linted, raises FileNotFoundError for a path that does not exist,
+    TypeError and ValueError for what is no path and for settings that mean nothing.
     """
-    settings = settings or Settings()
-    found = discover([os.fspath(path) for path in paths], settings)
+    from dataloader_lint.source.checks import checked, checked_paths
+
+    settings = checked(settings)
+    found = discover(checked_paths(paths), settings)
     if found.missing:
         raise FileNotFoundError(f"no such file or directory: {', '.join(found.missing)}")
     return lint_found(found, settings)
