@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 if sys.platform != "win32":
     import fcntl
 
+# Replacing the file that one of these leads to would cut off whoever else writes there.
+_STREAMS = {"/dev/stdout": 1, "/dev/stderr": 2, "/dev/fd/1": 1, "/dev/fd/2": 2}
+
 _MARK, _SUFFIX = "dataloader-lint-", ".tmp"
 
 # Extended attributes that must not get lost: those of users, and access control lists.
@@ -166,9 +169,13 @@ def _sync_folder(folder: str) -> None:
 def write_report(path: str, content: bytes) -> None:
     """Write a file that may not be there yet; one that is there is replaced as `write_atomically` does.
 
-    What is no regular file, such as `/dev/stderr` or a pipe, is written to as it is. Raises OSError.
+    What is no regular file, such as a pipe, is written to as it is, and so is `/dev/stderr`, wherever that leads.
+    Raises OSError.
     """
-    if not os.path.exists(path):
+    if path in _STREAMS:
+        with open(_STREAMS[path], "wb", closefd=False) as stream:
+            stream.write(content)
+    elif not os.path.exists(path):
         _create(os.path.realpath(path), content)
     elif os.path.isfile(path):
         write_atomically(path, content)
