@@ -22,7 +22,7 @@ from typing import Any
 
 from benchmarks import measures
 from benchmarks.compare_page import render_page
-from benchmarks.real_code import CACHE, DOWNLOADS, PACKAGES, UNPACKED, unpack
+from benchmarks.real_code import CACHE, PACKAGES, unpack
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "performance.md"
@@ -59,8 +59,6 @@ def main() -> int:
         return 0
     chosen = [package for package in PACKAGES if package.name in options.packages]
     copied = [package for package in PACKAGES if package.name == COPIED]
-    DOWNLOADS.mkdir(parents=True, exist_ok=True)
-    UNPACKED.mkdir(exist_ok=True)
     for package in (*chosen, *copied):
         unpack(package)
     tools = measures.Tools.install(CACHE, peers="packages" in options.only or "tenth" in options.only)

@@ -48,7 +48,7 @@ class Tools:
             if not done.exists():
                 venv.create(cache / name, clear=True, with_pip=True)
                 python = cache / name / scripts / "python"
-                processes.run([python, "-m", "pip", "install", "--quiet", *requirements], check=True)
+                processes.run([python, "-m", "pip", "install", "--quiet", *requirements], check=True, seconds=1800)
                 done.touch()
         ruff = shutil.which("ruff", path=str(Path(sys.executable).parent)) or shutil.which("ruff")
         if ruff is None:

@@ -12,12 +12,14 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 import tarfile
 import time
 import venv
 import zipfile
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from enum import Enum
 from pathlib import Path
@@ -25,7 +27,9 @@ from typing import Any
 
 from benchmarks import processes
 
-CACHE = Path(__file__).parent / ".cache"
+ROOT = Path(__file__).resolve().parent.parent
+LIMIT = 900  # seconds for a code base; the largest takes about 30 on one idle core
+CACHE = ROOT / "benchmarks" / ".cache"
 DOWNLOADS = CACHE / "downloads"
 UNPACKED = CACHE / "unpacked"
 
@@ -128,18 +132,19 @@ def python_for(package: Package) -> Path:
     python = old / ("Scripts" if sys.platform == "win32" else "bin") / "python"
     if not python.exists():
         venv.create(old, with_pip=True)
-        processes.run([python, "-m", "pip", "install", "--quiet", *OLD_TOOLS], check=True)
+        processes.run([python, "-m", "pip", "install", "--quiet", *OLD_TOOLS], check=True, seconds=1800)
     return python
 
 
 def download(package: Package) -> Path:
     """Downloads the package unless it is there."""
+    DOWNLOADS.mkdir(parents=True, exist_ok=True)
     if archive := archive_of(package):
         return archive
     options = ["--no-build-isolation"] if package.origin is Origin.SDIST else WHEELS_FOR
     requirement = f"{package.name}=={package.version}"
     pip_download = [str(python_for(package)), "-m", "pip", "download", "--quiet", "--no-deps"]
-    processes.run([*pip_download, "--dest", str(DOWNLOADS), *options, requirement], check=True)
+    processes.run([*pip_download, "--dest", str(DOWNLOADS), *options, requirement], check=True, seconds=1800)
     archive = archive_of(package)
     if archive is None:
         raise FileNotFoundError(f"pip downloaded {requirement}, but its archive is not in {DOWNLOADS}")
@@ -151,6 +156,7 @@ def unpack(package: Package) -> None:
     if package.folder.exists():
         return
     archive = download(package)
+    UNPACKED.mkdir(exist_ok=True)
     half_done = package.folder.with_suffix(".partial")
     if archive.suffix == ".whl":
         with zipfile.ZipFile(archive) as wheel:
@@ -164,6 +170,32 @@ def unpack(package: Package) -> None:
         half_done.rmdir()
 
 
+def findings_in(
+    folder: Path, options: Sequence[str] = (), *, tool: Path = ROOT, limit: float = LIMIT
+) -> list[dict[str, Any]]:
+    """Lint a folder from inside it; returns the objects of the JSON output.
+
+    `tool` is the folder of the `dataloader_lint` package to run.
+
+    Raises:
+        RuntimeError: the linter fails as a whole or takes more than `limit` seconds. One line says so.
+    """
+    command = [sys.executable, "-P", "-m", "dataloader_lint", "--output-format", "json", "--exit-zero", *options, "."]
+    # Nothing else of the caller's environment: no settings, no coverage, no other path to modules.
+    environment = {key: os.environ[key] for key in ("PATH", "HOME", "TMPDIR", "SYSTEMROOT") if key in os.environ}
+    environment["PYTHONPATH"] = str(tool)
+    try:
+        done = processes.run(command, cwd=folder, env=environment, seconds=limit)
+    except TimeoutError:
+        raise RuntimeError(f"{folder.name}: not done after {limit:g} s") from None
+    try:
+        found: list[dict[str, Any]] = json.loads(done.stdout)
+    except ValueError:
+        last = done.stderr.strip().rpartition("\n")[2]
+        raise RuntimeError(f"{folder.name}: the linter exits with {done.returncode}: {last}") from None
+    return found
+
+
 def lint(package: Package) -> Result:
     """Runs the command line on the package in a process of its own.
 
@@ -174,14 +206,9 @@ def lint(package: Package) -> Result:
     """
     sources = [path for path in package.folder.rglob("*.py") if path.is_file()]
     lines = sum(path.read_bytes().count(b"\n") for path in sources)
-    command = [sys.executable, "-m", "dataloader_lint", "--output-format", "json", "--exit-zero", "."]
     start = time.perf_counter()
-    done = processes.run(command, cwd=package.folder)
+    findings = findings_in(package.folder)
     seconds = time.perf_counter() - start
-    try:
-        findings = json.loads(done.stdout)
-    except ValueError:
-        raise RuntimeError(f"{package.name}: exit {done.returncode}\n{done.stderr}") from None
     return Result(package.name, package.version, len(sources), lines, round(seconds, 2), findings)
 
 
@@ -218,8 +245,6 @@ def main() -> int:
     if unknown := set(options.only or ()) - names:
         parser.error(f"not in the list: {', '.join(sorted(unknown))}")
     packages = [package for package in PACKAGES if not options.only or package.name in options.only]
-    DOWNLOADS.mkdir(parents=True, exist_ok=True)
-    UNPACKED.mkdir(exist_ok=True)
     for package in packages:
         unpack(package)
     if options.download_only:
