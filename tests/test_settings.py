@@ -11,6 +11,7 @@ import pytest
 from dataloader_lint import fix_source, lint_paths, lint_source
 from dataloader_lint.rules.selection import UnknownCodeError, find_rule, is_selected, selected_rules
 from dataloader_lint.settings import Settings
+from dataloader_lint.source.pyproject import chosen
 from fake_rules import fake_rules
 
 __all__ = ["fake_rules"]
@@ -144,7 +145,6 @@ WRONG_VALUES = {
     "per_file_ignores": ((("a.py", ("DL8",)),), "has the unknown rule code 'DL8'"),
     "output_format": ("ful", "must be one of 'concise', .*, not 'ful'; did you mean 'full'?"),
     "start_method": ("vfork", "must be one of 'auto', .*, not 'vfork'; did you mean 'fork'?"),
-    "target_python": ("new", "must be Python versions such as '>=3.11', not 'new'"),
     "max_workers": (0, "must be a number above 0, not 0"),
     "extend_dataloaders": (("FastLoader",), "must hold names with their modules, such as .*, not 'FastLoader'"),
     "src": (("lib",), "must hold absolute paths, not 'lib'"),
@@ -161,6 +161,13 @@ def test_values_that_mean_nothing_are_refused_as_by_the_command_line(name: str, 
         fix_source(b"x = 1\n", "a.py", settings)
     with pytest.raises(ValueError, match=wanted):
         lint_paths([], settings)
+
+
+def test_a_project_may_require_what_could_not_be_chosen(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text('[project]\nrequires-python = "^3.8rc1"\n', encoding="utf-8")
+    (tmp_path / "a.py").write_text(BAD, encoding="utf-8")
+    assert [one.code for one in lint_paths(tmp_path, chosen(folder=str(tmp_path)))] == ["DL301"]
+    assert fix_source(BAD.encode(), tmp_path / "a.py", chosen(folder=str(tmp_path))).fixed == {"DL301": 1}
 
 
 def test_arguments_of_another_type_are_refused(tmp_path: Path) -> None:

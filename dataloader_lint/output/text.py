@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 TAB = 4
 
 _COMMAND = re.compile(r"(?<=#)#(?=\w*\[)")
-_FIRST_IN_LINE = re.compile(r"^\s*::", re.MULTILINE)
+_FIRST_IN_LINE = re.compile(r"^[^\S\n]*::", re.MULTILINE)
 _BEFORE_COMMAND = re.compile(r"#(?=#\w*\[)")
 
 

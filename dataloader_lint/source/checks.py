@@ -49,12 +49,13 @@ def _check(settings: Settings) -> None:
     usual = Settings()
     if settings == usual:
         return
-    from dataloader_lint.source.key import CODES_BY_GLOB, FOLDERS, UnfitValueError
+    from dataloader_lint.source.key import CODES_BY_GLOB, FOLDERS, VERSIONS, UnfitValueError
     from dataloader_lint.source.keys import KEYS
 
     for key in KEYS.values():
         value = getattr(settings, key.attribute)
-        if value == getattr(usual, key.attribute):
+        # A project's `requires-python` counts as its target, and may be written in ways that nobody could choose.
+        if value == getattr(usual, key.attribute) or key.kind == VERSIONS:
             continue
         try:
             if key.kind == CODES_BY_GLOB:
