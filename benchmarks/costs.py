@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 import os
 import statistics
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from benchmarks import processes
+
+TIMEOUT = 3600  # seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +59,15 @@ def run(command: Command, folder: Path, output: Path) -> Cost:
     environment = {key: os.environ[key] for key in ("PATH", "HOME", "TMPDIR", "SYSTEMROOT") if key in os.environ}
     with output.open("wb") as out, errors.open("wb") as err:
         start = time.perf_counter()
-        process = subprocess.Popen(command.arguments, cwd=folder, stdout=out, stderr=err, env=environment)
-        _, status, usage = os.wait4(process.pid, 0)
-        wall = time.perf_counter() - start
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode not in command.exits:
+        with processes.started(
+            command.arguments, cwd=folder, stdout=out.fileno(), stderr=err.fileno(), env=environment, seconds=TIMEOUT
+        ) as running:
+            _, status, usage = os.wait4(running.pid, 0)
+            wall = time.perf_counter() - start
+            running.process.returncode = code = os.waitstatus_to_exitcode(status)
+    if code not in command.exits:
         told = errors.read_text(encoding="utf-8", errors="replace")[-2000:]
-        raise RuntimeError(f"{' '.join(command.arguments)} exits with {process.returncode}\n{told}")
+        raise RuntimeError(f"{' '.join(command.arguments)} exits with {code}\n{told}")
     scale = 2**20 if sys.platform == "darwin" else 2**10  # bytes there, KiB elsewhere
     return Cost(usage.ru_utime + usage.ru_stime, wall, usage.ru_maxrss / scale)
 

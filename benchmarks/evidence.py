@@ -19,7 +19,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.evidence_measure import NEEDS_CUDA, describe_machine, measurements, read_proofs
+from benchmarks.evidence_measure import describe_machine, measurements, read_proofs
 from benchmarks.evidence_programs import STORAGES
 from benchmarks.pictures import Bar, Line, Panel, draw_bars, draw_lines
 from docs.generate import PICTURES, ROOT, read_pages
@@ -64,9 +64,14 @@ def measure(only: Sequence[str] | None) -> None:
     for name in only or known:
         with tempfile.TemporaryDirectory(prefix="evidence-") as folder:
             found = known[name](Path(folder), lambda what: print(what, file=sys.stderr, flush=True))
-        figures[name] = {**found, "measured": describe_machine()}
+        figures[name] = newer(figures.get(name), {**found, "measured": describe_machine()})
         ordered = {name: figures[name] for name in known if name in figures}
         FIGURES.write_text(json.dumps(ordered, indent=1) + "\n", encoding="utf-8", newline="\n")
+
+
+def newer(old: Figures | None, found: Figures) -> Figures:
+    """The figures to keep: what was measured earlier, with its machine, where nothing could be measured now."""
+    return old if old is not None and "missing" in found and "missing" not in old else found
 
 
 def draw_all(figures: Figures) -> dict[str, str]:
@@ -148,7 +153,8 @@ def render_page(figures: Figures) -> str:
     rows = ["| Rule | Before | After | Repaired by | Ran with |", "|---|---|---|---|---|"]
     for code, proof in read_proofs().items():
         found = figures[code]
-        before, after = _cell(proof.symptom, found.get("before")), _cell(proof.cure, found.get("after"))
+        claims = (("before", proof.symptom), ("after", proof.cure))
+        before, after = (_cell(claim, found.get(side), found.get("missing", ())) for side, claim in claims)
         if "before" in found and found["before"]["seconds"]:
             ratio = statistics.median(found["before"]["seconds"]) / statistics.median(found["after"]["seconds"])
             after += f"<br>ratio of the medians: {ratio:,.{0 if ratio >= 10 else 1}f}"
@@ -210,19 +216,21 @@ def _where(figures: Figures) -> str:
             "each core. That makes times long and noisy: read their ratios and spreads. Counts and bytes do not "
             "depend on it."
         )
-    missing = [code for code in NEEDS_CUDA if "before" not in figures[code]]
-    if missing:
+    missing: dict[str, list[str]] = {}
+    for code, found in figures.items():
+        for need in found.get("missing", ()):
+            missing.setdefault(need, []).append(code)
+    for need, codes in missing.items():
         parts.append(
-            f"**CUDA: nothing was measured, for want of a GPU.** The programs of {', '.join(missing)} were not run; "
-            "those of DL401 show what torch is asked for, not what the host waits for. Their tests skip where there is "
-            "no CUDA."
+            f"**Not measured here: what needs {need}.** The programs of {', '.join(codes)} were not run. Their tests "
+            f"are skipped where there is no {need}."
         )
     return "\n\n".join(parts)
 
 
-def _cell(text: str, run: Figures | None) -> str:
+def _cell(text: str, run: Figures | None, missing: Sequence[str]) -> str:
     if run is None:
-        return f"{_escape(text)}<br>not measured: needs CUDA"
+        return f"{_escape(text)}<br>not measured here: needs {' and '.join(missing)}"
     seen = f"<br>`{run['seen'].replace('`', chr(39)).replace('|', '/')}`" if run["seen"] else ""
     if run["seconds"]:
         low, middle, high = min(run["seconds"]), statistics.median(run["seconds"]), max(run["seconds"])

@@ -63,9 +63,9 @@ SHOWN: Mapping[str, Shown] = {
     "DL610": Shown(("0",)),
     "DL611": Shown(("300",)),
 }
+_EXCEPTION = re.compile(r"\b\w+(?:Error|Exception|Interrupt)\b")
 # What the programs say that is no mere count.
 UNITS = {"growth": " bytes a sample"}
-NEEDS_CUDA = ("DL207", "DL402", "DL404")
 
 
 def read_proofs() -> dict[str, Proof]:
@@ -104,33 +104,52 @@ def describe_machine() -> Figures:
 
 
 def measure_proof(proof: Proof, folder: Path, progress: Progress) -> Figures:
-    """What the two programs of a proof say; those that time themselves run several times."""
-    import torch
+    """What the two programs of a proof say; those that time themselves run several times.
 
+    `missing` is what they need and this machine lacks: they are not run then, since what they would say is no
+    measurement. Raises UnexpectedError where a program fails by what it is not meant to show.
+    """
     shown = SHOWN.get(proof.rule, Shown())
     figures: Figures = {
         "repair": _repair(proof, folder / "safe"),
         "start_method": shown.start_method,
         "arguments": list(shown.arguments),
     }
-    if proof.rule in NEEDS_CUDA and not torch.cuda.is_available():
-        return figures
+    missing = proof.unmet()
+    if missing:
+        return {**figures, "missing": missing}
     environment = {"OMP_NUM_THREADS": shown.threads} if shown.threads else None
-    for side, launch in (("before", proof.run_before), ("after", proof.run_after)):
+    sides = (("before", proof.run_before, proof.symptom), ("after", proof.run_after, proof.cure))
+    for side, launch, claim in sides:
         progress(f"{proof.rule} {side}")
         figures[side] = _run_often(
-            partial(launch, folder, *shown.arguments, start_method=shown.start_method, environment=environment)
+            partial(launch, folder, *shown.arguments, start_method=shown.start_method, environment=environment),
+            f"{proof.rule} {side}",
+            claim,
         )
     return figures
 
 
-def _run_often(launch: Callable[[], Outcome]) -> Figures:
+def _run_often(launch: Callable[[], Outcome], name: str, claim: str) -> Figures:
     """What one run was seen to do, and the seconds of all runs of a program that times itself."""
     outcome = launch()
+    seen = describe(outcome)
+    check_seen(name, claim, outcome, seen)
     seconds = _seconds(outcome)
     if seconds:
         seconds += [second for _ in range(TIMES - 1) for second in _seconds(launch())]
-    return {"seen": describe(outcome), "seconds": seconds}
+    return {"seen": seen, "seconds": seconds}
+
+
+class UnexpectedError(Exception):
+    """A program failed by something that its proof does not claim; that is nothing to publish."""
+
+
+def check_seen(name: str, claim: str, outcome: Outcome, seen: str) -> None:
+    """Raise UnexpectedError for an exception or a hang that the claim of a program does not name."""
+    odd = set(_EXCEPTION.findall(seen)) - set(_EXCEPTION.findall(claim))
+    if odd or outcome.hung or not (outcome.said or outcome.error or outcome.worker_errors):
+        raise UnexpectedError(f"{name} is to show {claim!r}, but was seen to do {seen!r}\n{outcome.stderr[-2_000:]}")
 
 
 def describe(outcome: Outcome) -> str:

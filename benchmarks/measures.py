@@ -8,7 +8,6 @@ import os
 import platform
 import re
 import shutil
-import subprocess
 import sys
 import venv
 from collections.abc import Callable, Mapping, Sequence
@@ -17,7 +16,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from benchmarks import trees
+from benchmarks import processes, trees
 from benchmarks.costs import Command, Cost, interleave, run
 from benchmarks.floor import matters
 
@@ -49,7 +48,7 @@ class Tools:
             if not done.exists():
                 venv.create(cache / name, clear=True, with_pip=True)
                 python = cache / name / scripts / "python"
-                subprocess.run([python, "-m", "pip", "install", "--quiet", *requirements], check=True)
+                processes.run([python, "-m", "pip", "install", "--quiet", *requirements], check=True, seconds=1800)
                 done.touch()
         ruff = shutil.which("ruff", path=str(Path(sys.executable).parent)) or shutil.which("ruff")
         if ruff is None:
@@ -254,7 +253,7 @@ def describe(tools: Tools) -> Figures:
     """Where, when and with what it is measured; `load` is how many processes wanted a core in the last minute."""
     cpu = re.search(r"^model name\s*:\s*(.+)$", _read("/proc/cpuinfo"), re.MULTILINE)
     memory = re.search(r"^MemTotal:\s*(\d+)", _read("/proc/meminfo"), re.MULTILINE)
-    ruff = subprocess.run([tools.ruff, "--version"], capture_output=True, text=True, check=True).stdout.split()[-1]
+    ruff = processes.run([tools.ruff, "--version"], check=True).stdout.split()[-1]
     return {
         "date": dt.datetime.now(dt.UTC).date().isoformat(),
         "system": f"{platform.system()} {platform.machine()}",

@@ -11,14 +11,10 @@ Packages are downloaded with pip once, unpacked and never installed. All of it l
 from __future__ import annotations
 
 import argparse
-import contextlib
 import json
 import os
-import signal
-import subprocess
 import sys
 import tarfile
-import tempfile
 import time
 import venv
 import zipfile
@@ -28,6 +24,8 @@ from dataclasses import asdict, dataclass, field
 from enum import Enum
 from pathlib import Path
 from typing import Any
+
+from benchmarks import processes
 
 ROOT = Path(__file__).resolve().parent.parent
 LIMIT = 900  # seconds for a code base; the largest takes about 30 on one idle core
@@ -134,7 +132,7 @@ def python_for(package: Package) -> Path:
     python = old / ("Scripts" if sys.platform == "win32" else "bin") / "python"
     if not python.exists():
         venv.create(old, with_pip=True)
-        subprocess.run([python, "-m", "pip", "install", "--quiet", *OLD_TOOLS], check=True)
+        processes.run([python, "-m", "pip", "install", "--quiet", *OLD_TOOLS], check=True, seconds=1800)
     return python
 
 
@@ -146,7 +144,7 @@ def download(package: Package) -> Path:
     options = ["--no-build-isolation"] if package.origin is Origin.SDIST else WHEELS_FOR
     requirement = f"{package.name}=={package.version}"
     pip_download = [str(python_for(package)), "-m", "pip", "download", "--quiet", "--no-deps"]
-    subprocess.run([*pip_download, "--dest", str(DOWNLOADS), *options, requirement], check=True)
+    processes.run([*pip_download, "--dest", str(DOWNLOADS), *options, requirement], check=True, seconds=1800)
     archive = archive_of(package)
     if archive is None:
         raise FileNotFoundError(f"pip downloaded {requirement}, but its archive is not in {DOWNLOADS}")
@@ -177,8 +175,7 @@ def findings_in(
 ) -> list[dict[str, Any]]:
     """Lint a folder from inside it; returns the objects of the JSON output.
 
-    `tool` is the folder of the `dataloader_lint` package to run. The output goes into files, as a child process that
-    lives on would keep a pipe open.
+    `tool` is the folder of the `dataloader_lint` package to run.
 
     Raises:
         RuntimeError: the linter fails as a whole or takes more than `limit` seconds. One line says so.
@@ -187,31 +184,15 @@ def findings_in(
     # Nothing else of the caller's environment: no settings, no coverage, no other path to modules.
     environment = {key: os.environ[key] for key in ("PATH", "HOME", "TMPDIR", "SYSTEMROOT") if key in os.environ}
     environment["PYTHONPATH"] = str(tool)
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        process = subprocess.Popen(
-            command,
-            cwd=folder,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=out,
-            stderr=err,
-            start_new_session=True,
-        )
-        try:
-            process.wait(limit)
-        except subprocess.TimeoutExpired:
-            raise RuntimeError(f"{folder.name}: not done after {limit:g} s") from None
-        finally:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)  # the worker processes of the linter, too
-            process.wait()
-        out.seek(0)
-        err.seek(0)
-        try:
-            found: list[dict[str, Any]] = json.load(out)
-        except ValueError:
-            last = err.read().decode(errors="replace").strip().rpartition("\n")[2]
-            raise RuntimeError(f"{folder.name}: the linter exits with {process.returncode}: {last}") from None
+    try:
+        done = processes.run(command, cwd=folder, env=environment, seconds=limit)
+    except TimeoutError:
+        raise RuntimeError(f"{folder.name}: not done after {limit:g} s") from None
+    try:
+        found: list[dict[str, Any]] = json.loads(done.stdout)
+    except ValueError:
+        last = done.stderr.strip().rpartition("\n")[2]
+        raise RuntimeError(f"{folder.name}: the linter exits with {done.returncode}: {last}") from None
     return found
 
 

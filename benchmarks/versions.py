@@ -10,7 +10,6 @@ import hashlib
 import json
 import os
 import shutil
-import subprocess
 import sys
 import tarfile
 import tempfile
@@ -20,6 +19,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from benchmarks import processes
 from benchmarks.real_code import ROOT, findings_in
 
 PACKAGE = "dataloader_lint"
@@ -101,7 +101,7 @@ def _versions(cache: Path) -> Iterator[Path]:
 def _export_commit(name: str, target: Path) -> None:
     archive = target / "commit.tar"
     git = ["git", "-C", str(ROOT), "archive", f"--output={archive}", f"{name}^{{commit}}", "--", PACKAGE]
-    if name.startswith("-") or subprocess.run(git, capture_output=True, check=False).returncode != 0:
+    if name.startswith("-") or processes.run(git).returncode != 0:
         raise UnknownVersionError(f"{name!r} is neither a commit of this repository nor a folder with {PACKAGE}/ in it")
     with tarfile.open(archive) as tar:
         tar.extractall(target, filter="data")

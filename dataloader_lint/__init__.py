@@ -4,8 +4,8 @@ Public API: `lint_paths` and `lint_source`, which return `Diagnostic`s, `fix_sou
 `Settings` to choose the rules. They are imported when first asked for, so that importing the package costs nothing.
 """
 
-from __future__ import annotations
-
+# Not even `__future__` is imported here: with `python -m dataloader_lint` that of the working directory would be run,
+# before `__main__` takes the directory from the path.
 TYPE_CHECKING = False  # importing `typing` would cost more than all of a run over a file without DataLoaders
 if TYPE_CHECKING:
     from dataloader_lint.fixer import fix_source

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import codecs
 import io
+import os
 import tokenize
 from bisect import bisect_left, bisect_right, insort
 from collections import Counter
@@ -23,6 +24,7 @@ from dataloader_lint.linter import MAX_LENGTH, Examined, build_repairs, examine,
 from dataloader_lint.notebooks import OpenedNotebook, in_cells, open_notebook
 from dataloader_lint.reports import unsuppressed
 from dataloader_lint.settings import Settings
+from dataloader_lint.source.checks import checked, checked_name
 from dataloader_lint.source.decoding import UnreadableError, decode, line_starts
 from dataloader_lint.source.noqa import skips_file
 from dataloader_lint.source.notebooks import SUFFIX, written
@@ -50,7 +52,7 @@ class FixResult:
 
 def fix_source(
     source: bytes,
-    filename: str,
+    filename: str | os.PathLike[str],
     settings: Settings | None = None,
     session: Session | None = None,
     *,
@@ -60,8 +62,12 @@ def fix_source(
 
     Nothing is written. Encoding, byte order mark and newlines stay, and so does every byte outside of the edits. A
     `session` spares opening the project's modules again for the file as it is.
+
+    Raises TypeError and ValueError where an argument is of another type, or settings mean nothing.
     """
-    settings = settings or Settings()
+    settings, filename = checked(settings), checked_name(filename)
+    if not isinstance(source, bytes):
+        raise TypeError(f"source must be bytes, not {type(source).__name__}: encode the text as the file is")
     opened = _open(source, filename, settings)
     if opened is None:
         return FixResult(source, {}, lint_source(source, filename, settings, session), [])

@@ -80,7 +80,9 @@ class Plugin:
         try:
             cls.settings = _settings_from(options)
         except ConfigurationError as error:
-            raise ExecutionError(f"dataloader-lint: {error}") from None
+            from dataloader_lint.output.text import neutralise
+
+            raise ExecutionError(f"dataloader-lint: {neutralise(str(error))}") from None
 
     def run(self) -> Iterator[Report]:
         """Yield what flake8 reports for this file."""

@@ -6,6 +6,7 @@ What is imported inside functions here is what a file that cannot matter must no
 from __future__ import annotations
 
 import gc
+import os
 
 from dataloader_lint.gate import LOADING, ON_ITS_OWN, subjects
 from dataloader_lint.reports import crashed, unreadable, unsuppressed
@@ -49,7 +50,7 @@ class Examined:
 
 def lint_source(
     source: bytes | str,
-    filename: str,
+    filename: str | os.PathLike[str],
     settings: Settings | None = None,
     session: Session | None = None,
     *,
@@ -64,8 +65,14 @@ def lint_source(
     each module is opened only once. With `fixes`, diagnostics that can be repaired say how; whether the repaired file
     holds has then not been tried (`fixer.fix_source` does that). `about` is what the gate says of the source, where
     somebody has asked it already.
+
+    Raises TypeError and ValueError where an argument is of another type, or settings mean nothing.
     """
-    settings = settings or Settings()
+    from dataloader_lint.source.checks import checked, checked_name
+
+    settings, filename = checked(settings), checked_name(filename)
+    if not isinstance(source, (bytes, str)):
+        raise TypeError(f"source must be bytes or str, not {type(source).__name__}")
     content = source if isinstance(source, bytes) else source.encode("utf-8", "surrogatepass")
     about = about or subjects(content, settings.extra_words)
     if not about:

@@ -16,15 +16,20 @@ if TYPE_CHECKING:
     from dataloader_lint.diagnostics import Diagnostic
 
 
-def lint_paths(paths: Iterable[str | os.PathLike[str]], settings: Settings | None = None) -> list[Diagnostic]:
-    """Lint files, and the Python files in directories; sorted by file and place.
+def lint_paths(
+    paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], settings: Settings | None = None
+) -> list[Diagnostic]:
+    """Lint files, and the Python files in directories, given as one path or several; sorted by file and place.
 
     Without settings, defaults hold for all files, whatever a pyproject.toml says; `source.pyproject.chosen()` gives
     those of a command line. Directories among the paths, and those in `settings.roots`, tell which files are one
-    project (see `source.projects`). Raises FileNotFoundError for a path that does not exist, before anything is linted.
+    project (see `source.projects`). Before anything is linted, raises FileNotFoundError for a path that does not exist,
+    TypeError and ValueError for what is no path and for settings that mean nothing.
     """
-    settings = settings or Settings()
-    names = [os.fspath(path) for path in paths]
+    from dataloader_lint.source.checks import checked, checked_paths
+
+    settings = checked(settings)
+    names = checked_paths(paths)
     settings = settings.replace(roots=outermost((*settings.roots, *named_folders(names))))
     found = discover(names, settings)
     if found.missing:

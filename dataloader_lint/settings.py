@@ -31,6 +31,8 @@ class Settings:
     over it. `ignored_here` is what `per_file_ignores` have come to for the file at hand.
 
     A frozen dataclass in all but name: importing `dataclasses` would cost as much as starting Python does.
+
+    Raises TypeError where a value is of another type; `source.checks` finds those that mean nothing.
     """
 
     select: tuple[str, ...]
@@ -94,6 +96,9 @@ class Settings:
             options=options,
             ignored_here=ignored_here,
         )
+        for name, value in self.__dict__.items():
+            if not _fits(name, value):
+                raise TypeError(f"{name} must be {_kind(name)}, not {value!r}")
 
     def replace(self, **changes: object) -> Settings:
         """A copy with some values changed."""
@@ -132,3 +137,44 @@ class Settings:
 
     def __repr__(self) -> str:
         return f"Settings({', '.join(f'{name}={value!r}' for name, value in self.__dict__.items())})"
+
+
+_TEXTS = frozenset({"output_format", "start_method", "target_python"})
+_NUMBERS = frozenset({"max_workers", "max_prefetched_batches"})
+_OPTIONAL = frozenset({"exclude", "options"})
+
+
+def _fits(name: str, value: object) -> bool:
+    """True if a value is of the type that its name stands for."""
+    if name in _TEXTS:
+        return isinstance(value, str)
+    if name in _NUMBERS:
+        return isinstance(value, int) and not isinstance(value, bool)
+    if value is None:
+        return name in _OPTIONAL
+    if not isinstance(value, tuple):
+        return False
+    if name == "per_file_ignores":
+        return all(
+            isinstance(one, tuple) and len(one) == 2 and isinstance(one[0], str) and _are_texts(one[1]) for one in value
+        )
+    if name == "options":
+        return all(isinstance(one, tuple) and len(one) == 2 and isinstance(one[0], str) for one in value)
+    return _are_texts(value)
+
+
+def _are_texts(value: object) -> bool:
+    return isinstance(value, tuple) and all(isinstance(one, str) for one in value)
+
+
+def _kind(name: str) -> str:
+    """What a value must be, in words."""
+    if name in _TEXTS:
+        return "a str"
+    if name in _NUMBERS:
+        return "an int"
+    kinds = {
+        "per_file_ignores": "a tuple of pairs of a str and a tuple of str",
+        "options": "a tuple of pairs of a str and a value",
+    }
+    return kinds.get(name, "a tuple of str") + (" or None" if name in _OPTIONAL else "")

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import argparse
 import re
-import subprocess
 import sys
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from benchmarks import processes
 from dataloader_lint.rules.base import Rule
 from dataloader_lint.rules.messages import error_messages
 from dataloader_lint.rules.registry import FoundRule, found_rules
@@ -189,7 +189,7 @@ def render_rules_page(pages: list[Page]) -> str:
 def render_output() -> str:
     """Renders a session at a terminal: a command on the examples and what it prints."""
     command = [sys.executable, "-m", "dataloader_lint", "--exit-zero", *SHOWN]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    done = processes.run(command, cwd=ROOT, check=True)
     return f"```console\n$ dataloader-lint {' '.join(SHOWN)}\n{done.stdout.strip()}\n```"
 
 

@@ -14,6 +14,8 @@ from pathlib import Path
 from lsprotocol import types
 from pygls.lsp.client import LanguageClient
 
+from benchmarks.processes import kill_group
+
 ROOT = Path(__file__).parent.parent
 PATIENCE = 60  # seconds; the machine may be busy
 
@@ -111,9 +113,23 @@ async def editor(folder: Path, units: Sequence[str] = (), site: Sequence[str] = 
         pass
 
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([*site, str(ROOT)])}
-    await client.start_io(sys.executable, "-m", "dataloader_lint", "lsp", cwd=folder, env=environment)
+    command = (sys.executable, "-m", "dataloader_lint", "lsp")
+    await client.start_io(*command, cwd=folder, env=environment, start_new_session=True)
     process = client._server
     assert process is not None
+    try:
+        yield await _begun(me, folder, units)
+        await asyncio.wait_for(client.shutdown_async(None), PATIENCE)
+        client.exit(None)
+        assert await asyncio.wait_for(process.wait(), PATIENCE) == 0
+        await asyncio.wait_for(client.stop(), PATIENCE)
+    finally:
+        kill_group(process.pid)
+
+
+async def _begun(me: Editor, folder: Path, units: Sequence[str]) -> Editor:
+    """Shakes hands with the server."""
+    client = me.client
     general = types.GeneralClientCapabilities(position_encodings=list(units)) if units else None
     workspace = types.WorkspaceClientCapabilities(
         workspace_edit=types.WorkspaceEditClientCapabilities(document_changes=True),
@@ -124,8 +140,4 @@ async def editor(folder: Path, units: Sequence[str] = (), site: Sequence[str] = 
     begin = types.InitializeParams(can, process_id=os.getpid(), root_uri=folder.as_uri(), workspace_folders=folders)
     await asyncio.wait_for(client.initialize_async(begin), PATIENCE)
     client.initialized(types.InitializedParams())
-    yield me
-    await asyncio.wait_for(client.shutdown_async(None), PATIENCE)
-    client.exit(None)
-    assert await asyncio.wait_for(process.wait(), PATIENCE) == 0
-    await client.stop()
+    return me

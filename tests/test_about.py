@@ -5,11 +5,11 @@ from __future__ import annotations
 import builtins
 import re
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 
+from benchmarks import processes
 from commands import BAD, ONLY, here, run, write
 from dataloader_lint import cli
 from dataloader_lint.rules.registry import found_rules
@@ -86,7 +86,7 @@ def test_completion_scripts(shell: str) -> None:
     if shutil.which(shell) is None:
         return
     path = write("completion", script)
-    subprocess.run([shell, "-n", str(path)], check=True)
+    processes.run([shell, "-n", str(path)], check=True)
     write("train.py", "")
     for typed, wanted in {
         "--output-f": ["--output-format", "--output-file"],
@@ -110,7 +110,7 @@ def completed(shell: str, script: str, words: list[str]) -> list[str]:
             f"source ./completion; COMP_WORDS=(dataloader-lint {' '.join(words)}); COMP_CWORD={len(words)}; "
             f"{function[1]} dataloader-lint; printf '%s\n' \"${{COMPREPLY[@]}}\""
         )
-    done = subprocess.run([shell, "-c", ask], capture_output=True, text=True, check=True)
+    done = processes.run([shell, "-c", ask], check=True)
     return [line.partition("\t")[0] for line in done.stdout.splitlines()]
 
 

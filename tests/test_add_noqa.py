@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from benchmarks import processes
 from commands import BAD, ONLY, here, run, write
 from dataloader_lint.diagnostics import Diagnostic, Position
 from dataloader_lint.source.excuses import excused
@@ -50,7 +50,7 @@ def test_where_comments_go(newline: str) -> None:
     assert run(*ONLY) == (0, "All checks passed!\n", "")
     assert run(*ONLY, "--add-noqa")[:2] == (0, "Excused 0 findings by `# noqa` comments in 0 files.\n")
     flake8 = [sys.executable, "-m", "flake8", "--select", "DL301", "."]
-    assert subprocess.run(flake8, capture_output=True, text=True, check=True).stdout == ""
+    assert processes.run(flake8, check=True).stdout == ""
 
 
 def test_several_codes_on_a_line() -> None:

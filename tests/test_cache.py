@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 import time
 from pathlib import Path
 
 import pytest
 
+from benchmarks import processes
 from dataloader_lint import parallel
 from dataloader_lint.cache import MAX_AGE, MAX_AGE_UNFINISHED
 from dataloader_lint.diagnostics import Diagnostic
@@ -184,8 +184,8 @@ def test_the_folder_says_what_it_is(counter: Counter) -> None:
 def test_what_nobody_needs_goes(counter: Counter) -> None:
     counter.run()
     (kept,) = counter.folder.glob("*.json")
-    dead = subprocess.Popen([sys.executable, "-S", "-c", ""])
-    dead.wait()
+    with processes.started([sys.executable, "-S", "-c", ""]) as dead:
+        dead.wait()
     for name, age in (
         ("old.json", MAX_AGE + 60),
         ("new.json", 60),

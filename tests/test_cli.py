@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import resource
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from benchmarks import processes
+from commands import terminal
 from dataloader_lint import __version__, cli
 from fake_rules import fake_rules
 
@@ -34,7 +34,7 @@ def _here(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch:
 
 def run(*arguments: str, stdin: bytes | None = None, **environment: str) -> tuple[int, str, str]:
     command = [sys.executable, "-m", "dataloader_lint", *arguments]
-    done = subprocess.run(command, input=stdin, capture_output=True, check=False, env={**os.environ, **environment})
+    done = processes.run_bytes(command, input=stdin, env={**os.environ, **environment})
     return done.returncode, done.stdout.decode(), done.stderr.decode()
 
 
@@ -232,12 +232,10 @@ def test_colours() -> None:
     assert "\x1b[1;31mDL301\x1b[0m" in run(*ONLY, FORCE_COLOR="1")[1]
     assert "\x1b[" not in run(*ONLY, FORCE_COLOR="1", NO_COLOR="1")[1]
     assert "\x1b[" not in run(*ONLY, "--output-format", "json", FORCE_COLOR="1")[1]
-    reader, writer = pty.openpty()
     command = [sys.executable, "-m", "dataloader_lint", *ONLY, "a.py"]
-    subprocess.run(command, stdout=writer, check=False, env={**os.environ, "TERM": "xterm"})
-    os.close(writer)
-    assert b"\x1b[1;31mDL301\x1b[0m" in os.read(reader, 10_000)
-    os.close(reader)
+    with terminal() as (handle, shown):
+        processes.run(command, stdout=handle, env={**os.environ, "TERM": "xterm"})
+    assert b"\x1b[1;31mDL301\x1b[0m" in shown
 
 
 def test_names_and_encodings_that_the_terminal_cannot_show() -> None:
@@ -251,7 +249,7 @@ def test_a_reader_that_has_seen_enough() -> None:
     for number in range(40):
         write(f"a{number}.py", BAD * 40)
     command = f"{sys.executable} -m dataloader_lint --select DL301 | head -n 1"
-    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
+    done = processes.run(["bash", "-c", command], check=True)
     assert done.stdout.startswith("DL301 ")
     assert done.stderr == ""
 
@@ -269,15 +267,13 @@ IMPORTED = "import sys; from dataloader_lint.cli import main; main(sys.argv[1:])
 
 def imported_by(*arguments: str) -> set[str]:
     command = [sys.executable, "-c", IMPORTED, *arguments]
-    return set(subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines())
+    return set(processes.run(command, check=True).stdout.splitlines())
 
 
 def test_files_that_cannot_matter_import_next_to_nothing() -> None:
     write("a.py", "import os\n")
     write("pkg/b.py", "import torch\n")
-    bare = subprocess.run(
-        [sys.executable, "-c", "import sys; print(*sys.modules)"], capture_output=True, text=True, check=True
-    )
+    bare = processes.run([sys.executable, "-c", "import sys; print(*sys.modules)"], check=True)
     more = imported_by() - set(bare.stdout.split())
     assert more <= {
         "All checks passed!", "__future__", "dataloader_lint.parallel", "dataloader_lint.run", "gc",
@@ -305,7 +301,7 @@ def cpu_seconds(*command: str) -> float:
     best = float("inf")
     for _ in range(15):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        subprocess.run([sys.executable, *command], stdout=subprocess.DEVNULL, check=True)
+        processes.run([sys.executable, *command], check=True)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         best = min(best, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
     return best

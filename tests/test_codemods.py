@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks import processes
 from dataloader_lint.rules.base import FixLevel
 from dataloader_lint.rules.registry import found_rules
 from fixture_harness import FIXTURES
@@ -25,7 +26,7 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def tool(*arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "libcst.tool", *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = processes.run(command)
     assert done.returncode == 0, done.stderr
     return done
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import random
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from benchmarks import processes
 from dataloader_lint import Settings, lint_paths
 from dataloader_lint.source.discovery import discover
 
@@ -147,7 +147,7 @@ def test_gitignore_outside_of_a_repository(tmp_path: Path) -> None:
 
 @needs_git
 def test_gitignore_above_the_named_directory(tmp_path: Path) -> None:
-    subprocess.run(["git", "init", "-q"], check=True)
+    processes.run(["git", "init", "-q"], check=True)
     make(tmp_path, "pkg/a.py", "pkg/gen/b.py", "out/pkg/c.py", "out/pkg/gen/d.py", "pkg/local.py", "inner/.git/HEAD")
     make(tmp_path, "inner/gen/e.py")
     (tmp_path / ".gitignore").write_text("gen/\nout/\n", encoding="utf-8")
@@ -161,7 +161,7 @@ def test_gitignore_above_the_named_directory(tmp_path: Path) -> None:
 @needs_git
 @pytest.mark.parametrize("seed", range(60))
 def test_gitignore_means_what_git_means(tmp_path: Path, seed: int) -> None:
-    subprocess.run(["git", "init", "-q"], check=True)
+    processes.run(["git", "init", "-q"], check=True)
     pick = random.Random(seed)
     names = ["a", "b", "keep", "gen", "x.d"]
     for _ in range(40):
@@ -176,9 +176,7 @@ def test_gitignore_means_what_git_means(tmp_path: Path, seed: int) -> None:
     for folder in pick.sample(folders, min(3, len(folders))):
         chosen = pick.sample(patterns, pick.randint(1, 5))
         (folder / ".gitignore").write_text("\n".join(chosen) + "\n", encoding="utf-8")
-    listed = subprocess.run(
-        ["git", "ls-files", "--others", "--exclude-standard", "-z", "*.py"], capture_output=True, text=True, check=True
-    )
+    listed = processes.run(["git", "ls-files", "--others", "--exclude-standard", "-z", "*.py"], check=True)
     assert files() == sorted(filter(None, listed.stdout.split("\0")))
 
 

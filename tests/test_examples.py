@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks import processes
 from dataloader_lint import lint_paths
 from dataloader_lint.settings import Settings
 
@@ -28,7 +29,7 @@ def run(script: Path, *arguments: str, start_method: str, folder: Path) -> subpr
     (folder / "sitecustomize.py").write_text(CHOOSE_START_METHOD, encoding="utf-8")
     environment = {**os.environ, "PYTHONPATH": str(folder), "START_METHOD": start_method}
     command = [sys.executable, str(script), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=300, env=environment)
+    return processes.run(command, env=environment, seconds=300)
 
 
 def test_every_headline_pitfall_is_found() -> None:

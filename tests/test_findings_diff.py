@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -13,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import findings_diff, versions
+from benchmarks import findings_diff, processes, versions
 from benchmarks.findings import Change, Edit, Finding, Fix, Kind, Sources, Span, Text, compare, of_codes
 from benchmarks.findings_page import render, render_table
 from benchmarks.real_code import findings_in
@@ -348,7 +347,7 @@ def test_a_commit_and_a_checkout_of_it_are_the_same_version(
     checkout = tools("checkout", "print([])\n")
     git = ["git", "-C", checkout, "-c", "user.name=a", "-c", "user.email=a@example.org"]
     for command in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "All"]):
-        subprocess.run([*git, *command], check=True)
+        processes.run([*git, *command], check=True)
     monkeypatch.setattr(versions, "ROOT", Path(checkout))
     commit = export("HEAD", tmp_path / "cache")
     assert (commit.folder / "dataloader_lint" / "__main__.py").read_text() == "print([])\n"

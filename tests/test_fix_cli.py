@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-import resource
 import stat
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from benchmarks import processes
+from commands import limited
 
 ROOT = Path(__file__).parent.parent
 IMPORTS = "from torch.utils.data import DataLoader\n\n"
@@ -39,12 +40,8 @@ def _here(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch:
 
 
 def run(*arguments: str, stdin: bytes | None = None, file_size: int | None = None) -> tuple[int, str, str]:
-    def limit() -> None:
-        if file_size is not None:
-            resource.setrlimit(resource.RLIMIT_FSIZE, (file_size, file_size))
-
     command = [sys.executable, "-m", "dataloader_lint", *ONLY, *arguments]
-    done = subprocess.run(command, input=stdin, capture_output=True, check=False, preexec_fn=limit)
+    done = processes.run_bytes(command if file_size is None else limited(file_size, command), input=stdin)
     return done.returncode, done.stdout.decode(), done.stderr.decode()
 
 
@@ -110,7 +107,7 @@ def test_a_diff_writes_nothing() -> None:
     ]
     assert err == "Would fix 1 error, 1 would remain.\n"
     assert Path("a.py").read_text() == SAFE
-    subprocess.run(["git", "apply", "-p0"], input=out.encode(), check=True)
+    processes.run(["git", "apply", "-p0"], input=out.encode(), check=True)
     assert Path("a.py").read_text() == FIXED
     assert run("--diff", "a.py") == (0, "", "Nothing to fix; 0 would remain.\n")
 
@@ -123,7 +120,7 @@ def test_standard_input_comes_out_fixed() -> None:
     assert err.startswith("b.py:5:59: DL201 ")
     crlf = SAFE.replace("\n", "\r\n").encode()
     command = [sys.executable, "-m", "dataloader_lint", *ONLY, "--fix", "-"]
-    done = subprocess.run(command, input=crlf, capture_output=True, check=False)
+    done = processes.run_bytes(command, input=crlf)
     assert done.stdout == FIXED.replace("\n", "\r\n").encode()
     code, out, _ = run("--diff", "-", stdin=SAFE.encode())
     assert code == 1
@@ -170,7 +167,7 @@ def test_a_file_that_cannot_be_written_is_one_line() -> None:
 def test_a_full_disk_is_one_line() -> None:
     content = SAFE + "# long\n" * 100
     Path("a.py").write_text(content)
-    code, _, err = run("--fix", "a.py", file_size=64)
+    code, _, err = run("--fix", "a.py", file_size=300)
     assert (code, err) == (2, "dataloader-lint: a.py: cannot be written: file too large\n")
     assert Path("a.py").read_text() == content
     assert sorted(each.name for each in Path().iterdir()) == ["a.py"]

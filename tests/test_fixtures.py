@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from collections import defaultdict
 from pathlib import Path
 
 import pytest
 
+from benchmarks import processes
 from dataloader_lint import lint_paths
 from dataloader_lint.settings import Settings
 from docs.generate import read_pages
@@ -69,7 +69,7 @@ def test_layout_of_the_file_does_not_matter(unit: Unit, tmp_path: Path) -> None:
 
 def run(*command: str) -> str:
     """Runs a command on all fixtures at once; it may find things, but it may not fail."""
-    done = subprocess.run([sys.executable, "-m", *command], cwd=FIXTURES, capture_output=True, text=True, check=False)
+    done = processes.run([sys.executable, "-m", *command], cwd=FIXTURES)
     assert done.returncode in (0, 1), done.stderr
     return done.stdout
 

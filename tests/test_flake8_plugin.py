@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from benchmarks import processes
 from dataloader_lint import Settings, __version__, lint_source
 from dataloader_lint.flake8_plugin import Plugin
 from dataloader_lint.source.pyproject import SettingsByFile
@@ -49,7 +49,7 @@ def made_up(tmp_path: Path) -> None:
 
 def flake8(*arguments: str, stdin: str | None = None) -> tuple[int, list[str], str]:
     command = [sys.executable, "-m", "flake8", *arguments]
-    done = subprocess.run(command, input=stdin, capture_output=True, text=True, check=False)
+    done = processes.run(command, input=stdin)
     return done.returncode, done.stdout.splitlines(), done.stderr
 
 
@@ -204,7 +204,7 @@ def test_libcst_is_imported_only_for_files_that_pass_the_gate() -> None:
 
     def imported(file: str) -> str:
         command = [sys.executable, "-c", code, file]
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()[-1]
+        return processes.run(command, check=True).stdout.splitlines()[-1]
 
     assert imported("a.py") == "False"
     write("b.py", BAD)
@@ -217,7 +217,7 @@ def test_rules_that_flake8_would_not_show_do_not_run() -> None:
         "import sys; from flake8.main.cli import main; main(['-j1', '--isolated', '--select', 'E', 'b.py']);"
         "print('libcst' in sys.modules)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = processes.run([sys.executable, "-c", code], check=True)
     assert done.stdout.splitlines()[-1] == "False"
 
 

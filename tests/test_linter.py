@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import gc
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 import dataloader_lint
+from benchmarks import processes
 from dataloader_lint import Settings, lint_source
 from dataloader_lint.diagnostics import Diagnostic, Position
 from dataloader_lint.facts.project.project import Project
@@ -158,7 +158,7 @@ def test_the_public_names_come_when_asked_for() -> None:
     with pytest.raises(AttributeError, match="nonsense"):
         _ = dataloader_lint.nonsense
     code = "import sys, dataloader_lint; print(sorted(m for m in sys.modules if m.startswith('dataloader_lint')))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = processes.run([sys.executable, "-c", code], check=True)
     assert done.stdout == "['dataloader_lint']\n"
 
 
@@ -166,7 +166,7 @@ def test_listing_the_rules_does_not_import_libcst() -> None:
     code = (
         "import sys; from dataloader_lint.rules import registry; registry.found_rules(); print('libcst' in sys.modules)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = processes.run([sys.executable, "-c", code], check=True)
     assert done.stdout == "False\n"
 
 

@@ -15,6 +15,7 @@ pytest.importorskip("pygls.lsp.client")
 
 from lsprotocol import types
 
+from benchmarks import processes
 from dataloader_lint import lint_source
 from lsp_editor import PATIENCE, ROOT, Editor, editor
 
@@ -311,7 +312,7 @@ def test_only_python_outside_of_libraries_is_linted(tmp_path: Path) -> None:
 def lint(*arguments: str, folder: Path, path: str = "") -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [path, str(ROOT)]))}
     command = [sys.executable, "-m", "dataloader_lint", *arguments]
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False, input="")
+    return processes.run(command, cwd=folder, env=environment, input="")
 
 
 def test_without_the_extra_one_line_says_what_to_install(tmp_path: Path) -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import codecs
 import json
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from benchmarks import processes
 from commands import here, run, write  # noqa: F401
 from dataloader_lint import Settings, lint_paths, lint_source
 from dataloader_lint.fixer import fix_source, with_fixes
@@ -201,7 +201,7 @@ def test_what_cannot_matter_costs_only_its_bytes(tmp_path: Path) -> None:
         f"assert lint_paths([{str(tmp_path)!r}]) == [];"
         "print(sorted({'json', 're', 'libcst', 'dataloader_lint.source.notebooks'} & (set(sys.modules) - before)))"
     )
-    done = subprocess.run([sys.executable, "-S", "-c", code], capture_output=True, text=True, check=False)
+    done = processes.run([sys.executable, "-S", "-c", code])
     assert done.returncode == 0, done.stderr
     assert "notebooks" not in done.stdout
     assert "libcst" not in done.stdout

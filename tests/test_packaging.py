@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks import processes
 from dataloader_lint import __version__
 
 ROOT = Path(__file__).parent.parent
@@ -23,7 +24,7 @@ pytest.importorskip("twine", reason="needs the extra `dev`")
 def run(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     command = [sys.executable, "-m", *arguments]
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    return processes.run(command, cwd=folder, env=environment)
 
 
 @pytest.fixture(scope="module")

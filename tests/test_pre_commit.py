@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks import processes
 from notebook_texts import encoded, notebook
 
 ROOT = Path(__file__).parent.parent
@@ -26,7 +27,7 @@ pytest.importorskip("pre_commit")
 
 def git(folder: Path, *arguments: str) -> None:
     identity = ("-c", "user.name=someone", "-c", "user.email=someone@example.org", "-c", "commit.gpgsign=false")
-    subprocess.run(["git", *identity, *arguments], cwd=folder, check=True, capture_output=True)
+    processes.run(["git", *identity, *arguments], cwd=folder, check=True)
 
 
 def repository(folder: Path) -> Path:
@@ -60,7 +61,7 @@ def _home(tmp_path_factory: pytest.TempPathFactory) -> object:
 
 def try_repo(hooks: Path, project: Path, hook: str) -> tuple[int, str]:
     command = [sys.executable, "-m", "pre_commit", "try-repo", str(hooks), hook, "--all-files"]
-    done = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False)
+    done = processes.run(command, cwd=project)
     return done.returncode, done.stdout + done.stderr
 
 
@@ -95,10 +96,10 @@ def test_a_fix_fails_the_hook_once(hooks: Path, project: Path) -> None:
 
 
 def test_a_commit_is_stopped(hooks: Path, project: Path) -> None:
-    revision = subprocess.run(["git", "rev-parse", "HEAD"], cwd=hooks, capture_output=True, text=True, check=True)
+    revision = processes.run(["git", "rev-parse", "HEAD"], cwd=hooks, check=True)
     config = f"repos:\n- repo: {hooks}\n  rev: {revision.stdout.strip()}\n  hooks:\n  - id: dataloader-lint-fix\n"
     (project / ".pre-commit-config.yaml").write_text(config)
-    subprocess.run([sys.executable, "-m", "pre_commit", "install"], cwd=project, check=True, capture_output=True)
+    processes.run([sys.executable, "-m", "pre_commit", "install"], cwd=project, check=True)
     git(project, "add", ".")
     with pytest.raises(subprocess.CalledProcessError):
         git(project, "commit", "-q", "-m", "with a pitfall")

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import io
 import os
-import pty
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from commands import BAD, ONLY, here, run, write
+from benchmarks import processes
+from commands import BAD, ONLY, here, run, terminal, write
 from dataloader_lint.cli import progress
 
 __all__ = ["here"]
@@ -22,24 +21,10 @@ IMPATIENT = "import sys; from dataloader_lint.cli import main, progress; progres
 
 def on_a_terminal(*arguments: str, patient: bool = False, **environment: str) -> tuple[str, str]:
     """What a terminal gets as standard error, and what a pipe gets as standard output; by default as of a long run."""
-    reader, writer = pty.openpty()
     command = [sys.executable, *(["-m", "dataloader_lint"] if patient else ["-c", IMPATIENT]), *arguments]
-    process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=writer, text=True, env={**os.environ, "TERM": "xterm", **environment}
-    )
-    os.close(writer)
-    shown = b""
-    while True:
-        try:
-            part = os.read(reader, 10_000)
-        except OSError:  # the other end is closed
-            break
-        if not part:
-            break
-        shown += part
-    os.close(reader)
-    out, _ = process.communicate()
-    return shown.decode(), out
+    with terminal() as (handle, shown):
+        done = processes.run(command, stderr=handle, env={**os.environ, "TERM": "xterm", **environment})
+    return shown.decode(), done.stdout
 
 
 @pytest.fixture

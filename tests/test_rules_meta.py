@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
-import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
+from benchmarks import processes
 from dataloader_lint import lint_source
 from dataloader_lint.settings import Settings
 from docs.generate import FAMILIES, HEADINGS, RULES_PAGE, Page, read_pages
@@ -146,5 +146,5 @@ def test_no_page_without_a_rule() -> None:
 
 def test_listing_rules_does_not_import_libcst() -> None:
     listing = "import sys; from docs.generate import read_pages; read_pages(); sys.exit('libcst' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", listing], cwd=RULES_PAGE.parent.parent, check=False)
+    done = processes.run_bytes([sys.executable, "-c", listing], cwd=RULES_PAGE.parent.parent)
     assert done.returncode == 0

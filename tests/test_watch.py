@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import os
-import queue
 import signal
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from benchmarks import processes
 from commands import BAD, ONLY, here, run, write
 
 __all__ = ["here"]
@@ -23,46 +23,25 @@ PATIENCE = 60  # seconds that a busy machine may take
 WAITING = "Watching for changes; press Ctrl-C to end."
 
 
+@dataclass(frozen=True, slots=True)
 class Watched:
     """A watching process and the lines that it prints."""
 
-    def __init__(self, process: subprocess.Popen[str]) -> None:
-        self.process = process
-        self._lines: queue.Queue[str] = queue.Queue()
-        threading.Thread(target=self._read, daemon=True).start()
-
-    def _read(self) -> None:
-        assert self.process.stdout is not None
-        for line in self.process.stdout:
-            self._lines.put(line.rstrip("\n"))
+    running: processes.Running
 
     def report(self) -> list[str]:
         """The lines of the next round."""
-        lines: list[str] = []
-        while True:
-            line = self._lines.get(timeout=PATIENCE)
-            if line == WAITING:
-                return lines
-            lines.append(line)
+        return list(iter(lambda: self.running.next_line(PATIENCE), WAITING))
 
 
 @contextmanager
 def watching(*arguments: str) -> Iterator[Watched]:
     command = [sys.executable, "-m", "dataloader_lint", "--watch", "--output-format", "concise", *arguments]
-    process = subprocess.Popen(
-        command,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        env={**os.environ, "PYTHONUNBUFFERED": "1"},
-    )
-    try:
-        yield Watched(process)
-        process.send_signal(signal.SIGINT)
-        assert process.wait(PATIENCE) == 130
-    finally:
-        process.kill()
-        process.wait()
+    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    with processes.started(command, env=environment, stderr=subprocess.STDOUT) as running:
+        yield Watched(running)
+        running.process.send_signal(signal.SIGINT)
+        assert running.process.wait(PATIENCE) == 130
 
 
 def test_it_lints_again_when_a_file_changes() -> None:

@@ -14,7 +14,7 @@ from dataloader_lint.cli.options import Options, UsageError
 from dataloader_lint.cli.report import CLEAN, ERROR, FINDINGS, check_output_file, write_file
 from dataloader_lint.cli.terminal import complain, show
 from dataloader_lint.diagnostics import Diagnostic
-from dataloader_lint.output.text import shown_place
+from dataloader_lint.output.text import neutralise, shown_place
 from dataloader_lint.rules.registry import INTERNAL_ERROR, UNREADABLE_FILE
 from dataloader_lint.rules.selection import selected_rules
 from dataloader_lint.source.discovery import Found, reason
@@ -37,7 +37,7 @@ def write_baseline(found: Found, options: Options) -> int:
     kept = [one for one in diagnostics if one.code != INTERNAL_ERROR]
     write_file(path, baseline.dump(baseline.entries_of(kept, source_lines(), os.path.dirname(path))))
     if not options.quiet:
-        show([f"Wrote {_count(len(kept), 'finding')} to {path}."])
+        show([f"Wrote {_count(len(kept), 'finding')} to {neutralise(path)}."])
     for one in diagnostics:
         if one.code == INTERNAL_ERROR:
             complain(f"{one.filename}: {one.message}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from typing import NoReturn
 
 from dataloader_lint.cli.terminal import width
 from dataloader_lint.source.keys import KEYS
@@ -24,11 +25,20 @@ _PROGRAM = (
 )
 
 
+class _Parser(argparse.ArgumentParser):
+    """Complains in one line, whatever is in an argument: names of files come from anywhere."""
+
+    def error(self, message: str) -> NoReturn:
+        from dataloader_lint.output.text import neutralise
+
+        super().error(neutralise(message))
+
+
 def parser() -> argparse.ArgumentParser:
     """The parser. Only what is given comes out; settings come out as lists of the texts that were given for each."""
     from dataloader_lint import __version__
 
-    made = argparse.ArgumentParser(
+    made = _Parser(
         prog="dataloader-lint",
         usage="%(prog)s [OPTIONS] [PATH ...]",
         description="Find PyTorch DataLoader pitfalls before the training run does.",

@@ -35,11 +35,14 @@ def rendered(diagnostics: list[Diagnostic], options: Options, stdin: bytes | Non
 
         columns = 188 if options.output_file else terminal.width(200) - 12
         return full.emit(diagnostics, source_lines(stdin), url_of, paint, columns)
+    from dataloader_lint.output.text import neutralise_json, neutralise_xml
+
     if shape in ("json", "json-lines"):
         from dataloader_lint.output import as_json
 
-        return (as_json.emit if shape == "json" else as_json.emit_lines)(diagnostics, name_of)
-    return _for_a_service(diagnostics, shape, options.settings, source_lines(stdin))
+        return map(neutralise_json, (as_json.emit if shape == "json" else as_json.emit_lines)(diagnostics, name_of))
+    lines = _for_a_service(diagnostics, shape, options.settings, source_lines(stdin))
+    return lines if shape == "github" else map(neutralise_xml if shape == "junit" else neutralise_json, lines)
 
 
 def _for_a_service(diagnostics: list[Diagnostic], shape: str, settings: Settings, lines: Lines) -> Iterator[str]:

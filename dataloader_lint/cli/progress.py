@@ -91,8 +91,9 @@ class Log:
 
     def _say(self, line: str) -> None:
         from dataloader_lint.cli.terminal import show
+        from dataloader_lint.output.text import neutralise
 
-        show([line], self._stream)
+        show([neutralise(line)], self._stream)
 
 
 def watching(total: int, options: Options) -> Bar | Log | None:

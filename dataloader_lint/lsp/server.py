@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
+import stat
 import sys
 import threading
 from collections.abc import Callable, Sequence
@@ -25,6 +26,7 @@ from dataloader_lint.diagnostics import Diagnostic, Safety
 from dataloader_lint.lsp import actions, wording
 from dataloader_lint.lsp.checking import Checked, Document, check, keep_trees, repaired, repairs
 from dataloader_lint.lsp.places import Places
+from dataloader_lint.lsp.protocol import Protocol
 
 if TYPE_CHECKING:
     from pygls.workspace import TextDocument
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
 PAUSE = 0.3
 # LibCST's parser recurses natively; the stack of a thread is much smaller than the main one on some platforms.
 _STACK = 64 * 1024 * 1024
+
+_MOST_BYTES = 4  # of a character in UTF-8
 
 _SETTINGS_FILES = "**/pyproject.toml"
 _T = TypeVar("_T")
@@ -43,7 +47,12 @@ class Server(LanguageServer):
 
     def __init__(self) -> None:
         # Whole texts: pygls applies partial changes to lines that end at form feeds, unlike those of editors.
-        super().__init__(wording.SOURCE, __version__, text_document_sync_kind=types.TextDocumentSyncKind.Full)
+        super().__init__(
+            wording.SOURCE,
+            __version__,
+            text_document_sync_kind=types.TextDocumentSyncKind.Full,
+            protocol_cls=Protocol,
+        )
         self._thread = _thread()
         self._checked: dict[str, Checked] = {}
         self._repairs: dict[str, tuple[Checked, dict[Diagnostic, Diagnostic]]] = {}
@@ -271,13 +280,24 @@ def _tidy() -> None:
 
 def _path(document: TextDocument) -> str:
     """Where a document lies, or would lie if it was saved into the working directory."""
-    path = to_fs_path(document.uri)
-    return path or os.path.join(os.getcwd(), os.path.basename(document.path) or "untitled.py")
+    path = to_fs_path(document.uri) or os.path.join(os.getcwd(), os.path.basename(document.path) or "untitled.py")
+    return path if _is_possible(path) else os.path.join(os.getcwd(), "untitled.py")
+
+
+def _is_possible(path: str) -> bool:
+    """False for what no file can be called."""
+    try:
+        return b"\0" not in os.fsencode(path)
+    except UnicodeError:
+        return False
 
 
 def _is_unsaved(document: Document) -> bool:
     try:
+        status = os.stat(document.path)
+        if not stat.S_ISREG(status.st_mode) or status.st_size > _MOST_BYTES * (len(document.text) + 1):
+            return True
         with open(document.path, encoding="utf-8", newline="") as stream:
             return stream.read() != document.text
-    except (OSError, UnicodeError):
+    except (OSError, ValueError):
         return True

@@ -1,8 +1,13 @@
-"""Text that is safe to print: escape sequences, control characters and direction marks of the input do nothing."""
+"""Text that is safe to print: escape sequences, control characters and direction marks of the input do nothing.
+
+Nor do commands to CI services, which read logs: `::error::` at the beginning of a line (GitHub Actions, after blanks),
+and `##[error]`, `##vso[...]` and `##teamcity[...]` anywhere in it (GitHub Actions, Azure Pipelines, TeamCity).
+"""
 
 from __future__ import annotations
 
 import os
+import re
 import unicodedata
 
 TYPE_CHECKING = False
@@ -11,12 +16,33 @@ if TYPE_CHECKING:
 
 TAB = 4
 
+_COMMAND = re.compile(r"(?<=#)#(?=\w*\[)")
+_FIRST_IN_LINE = re.compile(r"^[^\S\n]*::", re.MULTILINE)
+_BEFORE_COMMAND = re.compile(r"#(?=#\w*\[)")
+
 
 def neutralise(text: str) -> str:
     """Spell out every character that could act on a terminal, end a line or hide text; for names and messages."""
+    if "##" in text:
+        text = _COMMAND.sub(r"\\x23", text)
     if text.isprintable():
         return text
     return "".join(char if char.isprintable() else _escaped(char) for char in text)
+
+
+def holds_command(text: str) -> bool:
+    """True if a CI service would take part of a text in its log for a command."""
+    return _FIRST_IN_LINE.search(text) is not None or _COMMAND.search(text) is not None
+
+
+def neutralise_json(line: str) -> str:
+    """A line of JSON, or of a report in JSON, that means the same and holds no command."""
+    return _BEFORE_COMMAND.sub(r"\\u0023", line) if "##" in line else line
+
+
+def neutralise_xml(line: str) -> str:
+    """A line of XML that means the same and holds no command."""
+    return _BEFORE_COMMAND.sub("&#35;", line) if "##" in line else line
 
 
 def shown_path(filename: str) -> str:
@@ -24,6 +50,8 @@ def shown_path(filename: str) -> str:
     if os.path.isabs(filename):
         below = os.getcwd().rstrip(os.sep) + os.sep
         filename = filename.removeprefix(below)
+    if filename.lstrip().startswith("::"):
+        filename = f".{os.sep}{filename}"
     return neutralise(filename)
 
 
@@ -41,13 +69,14 @@ def draw_line(line: str) -> tuple[str, list[int]]:
 
     Tabs become spaces, wide characters take two columns, combining ones none; what is not printable becomes a symbol.
     """
-    if line.isascii() and line.isprintable():
+    if line.isascii() and line.isprintable() and "##" not in line:
         return line, list(range(len(line) + 1))
     drawn: list[str] = []
     columns = [0]
-    for char in line:
+    commands = {found.start() for found in _COMMAND.finditer(line)} if "##" in line else ()
+    for place, char in enumerate(line):
         column = columns[-1]
-        shown, width = _drawn(char, column)
+        shown, width = ("\\x23", 4) if place in commands else _drawn(char, column)
         drawn.append(shown)
         columns.append(column + width)
     return "".join(drawn), columns

@@ -14,7 +14,7 @@ from dataloader_lint.source.pyproject import SettingsByFile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable
 
     from dataloader_lint.source.gitignore import Layers
 
@@ -196,19 +196,15 @@ def _exclusion(settings: Settings) -> _Test:
     globs = [pattern for pattern in patterns if _is_glob(pattern)]
     if not globs:
         return lambda name, _path: name in plain
-    import fnmatch
-    import re
+    from dataloader_lint.source.globs import absolute, matcher
 
-    def compiled(texts: Sequence[str]) -> Callable[[str], object]:
-        return re.compile("|".join(fnmatch.translate(text) for text in texts) or r"(?!)").match
-
-    by_name = compiled([pattern for pattern in globs if "/" not in pattern])
-    by_path = compiled([os.path.abspath(pattern) for pattern in globs if "/" in pattern])
-    return lambda name, path: name in plain or bool(by_name(name)) or bool(by_path(path))
+    by_name = matcher(*(pattern for pattern in globs if "/" not in pattern))
+    by_path = matcher(*(absolute(pattern, os.curdir) for pattern in globs if "/" in pattern))
+    return lambda name, path: name in plain or by_name(name) or by_path(path.replace(os.sep, "/"))
 
 
 def _is_glob(pattern: str) -> bool:
-    return any(sign in pattern for sign in "*?[/")
+    return any(sign in pattern for sign in "*?[{/")
 
 
 def _outer_layers(top: str) -> Layers:

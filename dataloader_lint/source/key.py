@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import os
 
+from dataloader_lint.source.globs import UnfitGlobError, absolute, alternatives, split_list
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -96,7 +98,7 @@ class Key:
         if self.kind == CODES:
             return _codes(strings)
         if self.kind == PATTERNS:
-            return tuple(_at(folder, one) if "/" in one.rstrip("/") else one for one in strings)
+            return tuple(_checked(absolute(one, folder) if "/" in one.rstrip("/") else one, one) for one in strings)
         if self.kind == NAMES:
             return tuple(_qualified(one) for one in strings)
         return tuple(_folder(one, folder) for one in strings)
@@ -110,7 +112,7 @@ class Key:
                 return self.read(int(text), folder)
             except ValueError as error:
                 raise error if isinstance(error, UnfitValueError) else self._unfit(text) from None
-        items = [one for one in (each.strip() for each in text.replace("\n", ",").split(",")) if one]
+        items = [one for one in (each.strip() for each in split_list(text.replace("\n", ","))) if one]
         if self.kind == CODES:
             return self.read([code for one in items for code in one.split()], folder)
         if self.kind != CODES_BY_GLOB:
@@ -175,20 +177,20 @@ def _file_patterns(glob: str, folder: str) -> list[str]:
     """A glob of `per-file-ignores` as those that Settings keep; the name of a folder stands for all that is in it."""
     if not glob or glob.startswith("!"):
         raise UnfitValueError(f"has the glob {glob!r}: it must name files, and none can be taken out again with '!'")
-    bare = glob.rstrip("/")
+    bare = _checked(glob.rstrip("/"), glob)
     if "/" in bare:
-        return [_at(folder, bare), _at(folder, f"{bare}/*")]
-    below = [_at(folder, f"{bare}/*"), _at(folder, f"*/{bare}/*")]
+        return [absolute(bare, folder), absolute(f"{bare}/*", folder)]
+    below = [absolute(f"{bare}/*", folder), absolute(f"*/{bare}/*", folder)]
     return below if glob.endswith("/") else [bare, *below]
 
 
-def _at(folder: str, glob: str) -> str:
-    """A glob from a folder as an absolute one, with slashes."""
-    if os.path.isabs(glob):
-        return glob
-    above = os.path.abspath(folder).replace(os.sep, "/").rstrip("/")
-    escaped = "".join(f"[{one}]" if one in "*?[" else one for one in above)
-    return f"{escaped}/{glob.removeprefix('./')}"
+def _checked(glob: str, written: str) -> str:
+    """A glob that can be used; `written` is what the user wrote. Raises UnfitValueError."""
+    try:
+        alternatives(glob)
+    except UnfitGlobError as error:
+        raise UnfitValueError(f"has the glob {written!r}: it {error}") from None
+    return glob
 
 
 def _are_versions(text: str) -> bool:

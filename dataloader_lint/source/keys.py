@@ -54,7 +54,8 @@ KEYS = {
             "{}",
             "do not run these rules on files that match",
             "Rules that do not run on some files, whatever selects them. A glob with a slash is a path from the folder "
-            "of the pyproject.toml, and its `*` also matches slashes; a glob without one is the name of a file. The "
+            "of the pyproject.toml, and its `*` also matches slashes; a glob without one is the name of a file. `**/` "
+            "matches no folder as well as several, and `{a,b}` is either of the two. The "
             "name of a folder stands for everything in it. A file that cannot be read is still reported unless "
             "`DL000` itself is listed.",
             'per-file-ignores = { "tests" = ["DL206", "DL306"], "train_*.py" = ["DL101"] }',
@@ -66,7 +67,8 @@ KEYS = {
             "leave these out instead of the usual ones",
             "Names and globs of files and folders to leave out when a folder is walked, instead of the usual ones "
             "(`.git`, `.venv`, `build`, `node_modules`, ...). A glob with a slash is a path from the folder of the "
-            "pyproject.toml. Files and folders named on the command line are looked at all the same, "
+            "pyproject.toml, in which `**/` matches no folder as well as several; `{a,b}` is either of the two. "
+            "Files and folders named on the command line are looked at all the same, "
             "unless with `--force-exclude`, which the pre-commit hooks give.",
             'exclude = ["vendored", "experiments/old_*"]',
         ),

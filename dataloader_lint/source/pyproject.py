@@ -204,7 +204,7 @@ def _requires_python(source: bytes) -> str:
 
 def _ignored(path: str, patterns: tuple[tuple[str, tuple[str, ...]], ...]) -> tuple[str, ...]:
     """The code prefixes that the patterns which a file fits leave out of it."""
-    import fnmatch
+    from dataloader_lint.source.globs import absolute, matcher
 
     full = os.path.abspath(path)
     name, full = os.path.basename(full), full.replace(os.sep, "/")
@@ -212,9 +212,8 @@ def _ignored(path: str, patterns: tuple[tuple[str, tuple[str, ...]], ...]) -> tu
     for pattern, codes in patterns:
         where = name
         if "/" in pattern:
-            where = full
-            pattern = pattern if os.path.isabs(pattern) else os.path.abspath(pattern).replace(os.sep, "/")
-        if fnmatch.fnmatchcase(where, pattern):
+            where, pattern = full, absolute(pattern, os.curdir)
+        if matcher(pattern)(where):
             found.update(dict.fromkeys(codes))
     return tuple(found)
 

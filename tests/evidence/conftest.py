@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from evidence.harness import Need, Proof
+
 # Memory, threads and processes are read from /proc.
 collect_ignore_glob = [] if sys.platform == "linux" else ["test_*.py"]
 
@@ -22,17 +24,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.evidence)
 
 
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip the tests of a proof whose programs show nothing on this machine."""
+    proof = getattr(getattr(item, "module", None), "PROOF", None)
+    unmet = proof.unmet() if isinstance(proof, Proof) else []
+    if unmet:
+        pytest.skip(f"needs {' and '.join(unmet)}")
+
+
 @pytest.fixture
 def cuda() -> None:
-    """For `@pytest.mark.usefixtures`: skips a test where there is no GPU, without loading torch for all the others."""
-    import torch
-
-    if not torch.cuda.is_available():
+    """For `@pytest.mark.usefixtures`: skips one of several tests of a proof where there is no GPU."""
+    if not Need.CUDA.is_met():
         pytest.skip("needs CUDA")
-
-
-@pytest.fixture
-def two_cpus() -> None:
-    """For `@pytest.mark.usefixtures`: skips a test where a library would start no second thread anyway."""
-    if len(os.sched_getaffinity(0)) < 2:
-        pytest.skip("needs two CPUs")

@@ -7,24 +7,23 @@ the harness sets: `fork` as on Linux up to Python 3.13, `forkserver` as from 3.1
 
 from __future__ import annotations
 
-import contextlib
 import importlib
 import json
 import os
 import re
 import shutil
-import signal
-import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from enum import Enum
 from functools import cache
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
 
+from benchmarks import processes
 from dataloader_lint.fixer import fix_source
 from dataloader_lint.linter import lint_source
 from dataloader_lint.settings import Settings
@@ -34,6 +33,21 @@ START_METHODS = ("fork", "forkserver", "spawn")
 _DEFAULT = Settings()
 # What does not copy the main process into its workers: everything that they get is pickled.
 PICKLING = ("forkserver", "spawn")
+
+
+class Need(Enum):
+    """What a machine must have for the programs of a proof to show anything."""
+
+    CUDA = "CUDA"
+    TWO_CPUS = "two CPUs"
+
+    def is_met(self) -> bool:
+        """True if this machine has it."""
+        if self is Need.TWO_CPUS:
+            return len(os.sched_getaffinity(0)) >= 2
+        import torch
+
+        return torch.cuda.is_available()
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +97,8 @@ class Proof:
 
     `symptom` and `cure` say in a few words what is seen when `before` and the repaired program run. The linter reports
     `before` with this rule and no other. `after` is None where our own `--fix` writes the repaired program; where a
-    rule has no fix it is written by hand. `settings` are those that the linter needs besides.
+    rule has no fix it is written by hand. `settings` are those that the linter needs besides. `needs` is what the
+    symptom cannot be seen without: elsewhere the tests of the proof are skipped, and nothing is measured.
     """
 
     rule: str
@@ -92,6 +107,11 @@ class Proof:
     before: str
     after: str | None = None
     settings: Settings = _DEFAULT
+    needs: tuple[Need, ...] = ()
+
+    def unmet(self) -> list[str]:
+        """What the programs need and this machine lacks, in words."""
+        return [need.value for need in self.needs if not need.is_met()]
 
     def lint_settings(self) -> Settings:
         """The default rules, and this one."""
@@ -195,33 +215,17 @@ def run(
         **(environment or {}),
         "PROOF_START_METHOD": start_method,
     }
-    # Files instead of pipes: a worker that outlives its main process would keep a pipe open. What the program keeps in
-    # its own temporary folder are mostly sockets, whose paths must be short.
-    with (
-        (place / "stdout").open("ab") as stdout,
-        (place / "stderr").open("ab") as stderr,
-        tempfile.TemporaryDirectory(prefix="dl-") as temporary,
-    ):
-        process = subprocess.Popen(
-            [sys.executable, str(path), *arguments],
-            cwd=place,
-            stdin=subprocess.DEVNULL,
-            stdout=stdout,
-            stderr=stderr,
-            env={**variables, "TMPDIR": temporary},
-            start_new_session=True,
-        )
-        hung = False
-        try:
-            process.wait(timeout)
-        except subprocess.TimeoutExpired:
-            hung = True
-        finally:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-    lines = (place / "stdout").read_text(encoding="utf-8", errors="replace").splitlines()
-    return _outcome(lines, (place / "stderr").read_text(encoding="utf-8", errors="replace"), hung)
+    # What the program keeps in its own temporary folder are mostly sockets, whose paths must be short.
+    with tempfile.TemporaryDirectory(prefix="dl-") as temporary:
+        command = [sys.executable, str(path), *arguments]
+        with processes.started(command, cwd=place, env={**variables, "TMPDIR": temporary}, seconds=timeout) as running:
+            try:
+                running.wait()
+                hung = False
+            except TimeoutError:
+                hung = True
+            out, err = (text.decode("utf-8", "replace") for text in (running.out, running.err))
+    return _outcome(out.splitlines(), err, hung)
 
 
 def _outcome(lines: Sequence[str], stderr: str, hung: bool) -> Outcome:

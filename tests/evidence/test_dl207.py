@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
-from evidence.harness import Proof
+from evidence.harness import Need, Proof
 
 MAIN = """
 
@@ -24,6 +22,7 @@ if __name__ == "__main__":
 """
 PROOF = Proof(
     rule="DL207",
+    needs=(Need.CUDA,),
     symptom="fork: RuntimeError: Cannot re-initialize CUDA in forked subprocess; spawn: CUDA starts in every worker",
     cure="every start method gives all batches, and CUDA starts in no worker",
     before="""
@@ -69,7 +68,6 @@ class Images(Dataset):
 )
 
 
-@pytest.mark.usefixtures("cuda")
 def test_symptom_goes_away(tmp_path: Path) -> None:
     for start_method, (before, after) in PROOF.run_each(tmp_path, start_methods=["fork", "spawn"]).items():
         assert after.values == {"batches": [[0], [1]], "started_in_worker": False}

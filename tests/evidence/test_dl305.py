@@ -5,9 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-import pytest
-
-from evidence.harness import Proof
+from evidence.harness import Need, Proof
 
 BEFORE = """
 import multiprocessing
@@ -35,6 +33,7 @@ if __name__ == "__main__":
 
 PROOF = Proof(
     rule="DL305",
+    needs=(Need.TWO_CPUS,),
     symptom="with one usable CPU, as many workers as the machine has CPUs; torch warns",
     cure="as many workers as usable CPUs, no warning",
     before=BEFORE,
@@ -42,7 +41,6 @@ PROOF = Proof(
 )
 
 
-@pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="needs a machine with more than one CPU")
 def test_symptom_goes_away(tmp_path: Path) -> None:
     assert PROOF.run_before(tmp_path).values == {"usable": 1, "workers": os.cpu_count(), "warned": True}
     assert PROOF.run_after(tmp_path).values == {"usable": 1, "workers": 1, "warned": False}

@@ -8,7 +8,7 @@ from evidence.harness import Proof, run
 
 PROOF = Proof(
     rule="DL310",
-    symptom="ValueError: persistent_workers option needs num_workers > 0, with --workers 0",
+    symptom="ValueError: persistent_workers option needs num_workers > 0, with --workers 0; AssertionError for timeout",
     cure="gives all 4 batches with --workers 0 and with --workers 1",
     before="""
     import argparse

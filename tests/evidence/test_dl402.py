@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
-from evidence.harness import Proof
+from evidence.harness import Need, Proof
 
 PROOF = Proof(
     rule="DL402",
+    needs=(Need.CUDA,),
     symptom="of 8 batches that are copied with non_blocking=True none is pinned (needs CUDA)",
     cure="all 8 are pinned (needs CUDA)",
     before="""
@@ -42,7 +41,6 @@ PROOF = Proof(
 )
 
 
-@pytest.mark.usefixtures("cuda")
 def test_symptom_goes_away(tmp_path: Path) -> None:
     assert PROOF.run_before(tmp_path, "1024").values["pinned"] == 0
     assert PROOF.run_after(tmp_path, "1024").values["pinned"] == 8

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
-from evidence.harness import Proof
+from evidence.harness import Need, Proof
 
 PROOF = Proof(
     rule="DL404",
+    needs=(Need.CUDA,),
     symptom="of 4 results some are read before they have arrived, and are wrong (needs CUDA)",
     cure="of 4 results none is wrong (needs CUDA)",
     before="""
@@ -43,7 +42,6 @@ PROOF = Proof(
 )
 
 
-@pytest.mark.usefixtures("cuda")
 def test_symptom_goes_away(tmp_path: Path) -> None:
     assert PROOF.run_before(tmp_path).values["wrong"] > 0
     assert PROOF.run_after(tmp_path).values["wrong"] == 0

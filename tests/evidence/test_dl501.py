@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from dataloader_lint.facts.threads.opencv import _POINTS
-from evidence.harness import Proof, run
+from evidence.harness import Need, Proof, run
 
 PROOF = Proof(
     rule="DL501",
+    needs=(Need.TWO_CPUS,),
     symptom="in every worker OpenCV counts on one thread for each CPU, torch on 1",
     cure="both count on 1",
     before="""
@@ -45,7 +44,6 @@ PROOF = Proof(
 )
 
 
-@pytest.mark.usefixtures("two_cpus")
 def test_symptom_goes_away(tmp_path: Path) -> None:
     for before, after in PROOF.run_each(tmp_path, start_methods=["fork", "forkserver"]).values():
         assert len(before.said) == len(after.said) == 2
@@ -53,7 +51,6 @@ def test_symptom_goes_away(tmp_path: Path) -> None:
         assert all(line == {"torch": 1, "cv2": 1, "started": 0} for line in after.said)
 
 
-@pytest.mark.usefixtures("two_cpus")
 def test_a_limit_in_the_main_function_reaches_forked_workers_only(tmp_path: Path) -> None:
     before, _ = PROOF.programs()
     program = before.replace("def main():\n", "def main():\n    cv2.setNumThreads(0)\n")
@@ -88,7 +85,6 @@ POINTS = {
 }
 
 
-@pytest.mark.usefixtures("two_cpus")
 def test_calls_that_reckon_with_points_keep_to_one_thread(tmp_path: Path) -> None:
     assert set(POINTS) == _POINTS
     calls = "\n".join(f"        {call}; counted('{name}')" for name, call in POINTS.items())

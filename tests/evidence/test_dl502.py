@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
-from evidence.harness import Proof, run
+from evidence.harness import Need, Proof, run
 
 PROOF = Proof(
     rule="DL502",
+    needs=(Need.TWO_CPUS,),
     symptom="OMP_NUM_THREADS=1 is set, and torch uses the 2 threads that it was started with",
     cure="torch uses 1 thread",
     before="""
@@ -52,7 +51,6 @@ probe.say(threads=probe.threads())
 TWO = {"OMP_NUM_THREADS": "2"}
 
 
-@pytest.mark.usefixtures("two_cpus")
 def test_symptom_goes_away(tmp_path: Path) -> None:
     before, after = PROOF.run_each(tmp_path, start_methods=["fork"], environment=TWO)["fork"]
     assert before.values == {"threads": 2}
@@ -63,7 +61,6 @@ def test_after_numpy_alone_it_is_early_enough_for_torch(tmp_path: Path) -> None:
     assert run(AFTER_NUMPY, tmp_path, environment=TWO).values == {"threads": 1}
 
 
-@pytest.mark.usefixtures("two_cpus")
 def test_for_numpy_itself_it_must_be_earlier(tmp_path: Path) -> None:
     two = {"OPENBLAS_NUM_THREADS": "2"}
     assert run(OWN_THREADS, tmp_path, "after", environment=two).values == {"threads": 2}

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
-from evidence.harness import Proof, run
+from evidence.harness import Need, Proof, run
 
 HEAD = """
 import multiprocessing
@@ -45,6 +43,7 @@ if __name__ == "__main__":
 """
 PROOF = Proof(
     rule="DL503",
+    needs=(Need.TWO_CPUS,),
     symptom="fork, after a parallel operation: hangs; where the loader has a timeout, RuntimeError when it is over",
     cure="every batch arrives",
     before=HEAD
@@ -70,7 +69,6 @@ TWO = {"OMP_NUM_THREADS": "2"}
 BATCHES = {"batches": [1_000_000, 1_000_000]}
 
 
-@pytest.mark.usefixtures("two_cpus")
 def test_symptom_goes_away(tmp_path: Path) -> None:
     results = PROOF.run_each(tmp_path, "parallel", start_methods=["fork", "forkserver"], environment=TWO)
     before, after = results["fork"]
@@ -84,7 +82,6 @@ def test_where_nothing_ran_in_parallel_before_it_works(tmp_path: Path) -> None:
     assert PROOF.run_before(tmp_path, environment=TWO).values == BATCHES
 
 
-@pytest.mark.usefixtures("two_cpus")
 def test_so_it_is_when_a_sample_sets_the_number(tmp_path: Path) -> None:
     _, after = PROOF.programs()
     program = after.replace("self.asked.set()", "self.asked.set()\n        torch.set_num_threads(2)")

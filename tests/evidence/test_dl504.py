@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
-from evidence.harness import Proof
+from evidence.harness import Need, Proof
 
 LOADER = """
 import importlib
@@ -37,6 +35,7 @@ if __name__ == "__main__":
 """
 PROOF = Proof(
     rule="DL504",
+    needs=(Need.TWO_CPUS,),
     symptom="in workers that use it, OpenCV counts on one thread for each CPU",
     cure="it counts on 1",
     before="\nimport cv2" + LOADER + MAIN,
@@ -44,7 +43,6 @@ PROOF = Proof(
 )
 
 
-@pytest.mark.usefixtures("two_cpus")
 def test_symptom_goes_away(tmp_path: Path) -> None:
     for before, after in PROOF.attempt_each(tmp_path, start_methods=["fork", "forkserver"]).values():
         assert min(before["threads"]) > 1

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import signal
-import subprocess
 import sys
 import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
+
+from benchmarks import processes
 
 COMMAND = (sys.executable, "-m", "dataloader_lint")
 
@@ -48,28 +48,18 @@ class Done:
 def lint(*arguments: str, folder: Path, seconds: float = 120) -> Done:
     """Run the command in a folder. Raises TimeoutError, and ends the process, where it takes longer than it may."""
     start = time.perf_counter()
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, tempfile.TemporaryFile() as came_to:
-        starter = subprocess.Popen(
-            [sys.executable, "-I", "-S", "-c", STARTER, str(came_to.fileno()), *COMMAND, *arguments],
+    with tempfile.TemporaryFile() as came_to:
+        handle = came_to.fileno()
+        done = processes.run(
+            [sys.executable, "-I", "-S", "-c", STARTER, str(handle), *COMMAND, *arguments],
             cwd=folder,
-            stdout=out,
-            stderr=err,
-            stdin=subprocess.DEVNULL,
-            pass_fds=[came_to.fileno()],
-            start_new_session=True,
+            pass_fds=[handle],
+            seconds=seconds,
         )
-        try:
-            starter.wait(seconds)
-        except subprocess.TimeoutExpired:
-            os.killpg(starter.pid, signal.SIGKILL)
-            starter.wait()
-            raise TimeoutError(f"{arguments} took more than {seconds} s") from None
-        texts = []
-        for stream in (out, err, came_to):
-            stream.seek(0)
-            texts.append(stream.read().decode("utf-8", "surrogateescape"))
-        status, kibibytes = map(int, texts.pop().split())
-    return Done(os.waitstatus_to_exitcode(status), *texts, time.perf_counter() - start, kibibytes // 1024)
+        came_to.seek(0)
+        status, kibibytes = map(int, came_to.read().split())
+    took = time.perf_counter() - start
+    return Done(os.waitstatus_to_exitcode(status), done.stdout, done.stderr, took, kibibytes // 1024)
 
 
 def concise(*arguments: str, folder: Path, seconds: float = 120) -> Done:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import random
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks import processes
 from reliability.budget import within
 from reliability.commands import COMMAND, REPORTED, lint
 
@@ -114,23 +115,14 @@ def processes_of(session: int) -> list[int]:
 
 def stopped(project: Path, with_signal: signal.Signals, after: float) -> int:
     """Run with worker processes, stop it, and return its exit code; no process of it may live on."""
-    process = subprocess.Popen(
-        [*COMMAND, "--jobs", "3", "."],
-        cwd=project,
-        start_new_session=True,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    time.sleep(after)
-    process.send_signal(with_signal)
-    code = process.wait(timeout=AT_ONCE)
-    end = time.monotonic() + 30
-    while processes_of(process.pid) and time.monotonic() < end:
-        time.sleep(0.1)
-    left = processes_of(process.pid)
-    for each in left:
-        os.kill(each, signal.SIGKILL)
-    assert not left, "worker processes outlive the run"
+    with processes.started([*COMMAND, "--jobs", "3", "."], cwd=project, seconds=AT_ONCE) as running:
+        time.sleep(after)
+        running.process.send_signal(with_signal)
+        code = running.wait()
+        end = time.monotonic() + 30
+        while processes_of(running.pid) and time.monotonic() < end:
+            time.sleep(0.1)
+        assert not processes_of(running.pid), "worker processes outlive the run"
     return code
 
 
@@ -159,9 +151,9 @@ def test_killed_with_processes_and_cache_hundreds_of_times(project: Path) -> Non
 def test_several_runs_at_once_share_a_cache(project: Path) -> None:
     plain = findings(project, "--no-cache")
     command = [*COMMAND, "--output-format", "json", "--jobs", "2", "."]
-    runs = [subprocess.Popen(command, cwd=project, stdout=-1, stderr=-1, text=True) for _ in range(4)]
-    for run in runs:
-        out, error = run.communicate(timeout=AT_ONCE)
-        assert error == ""
-        assert json.loads(out) == plain
+    with contextlib.ExitStack() as runs:
+        for run in [runs.enter_context(processes.started(command, cwd=project)) for _ in range(4)]:
+            run.wait()
+            assert run.err == b""
+            assert json.loads(run.out) == plain
     assert findings(project) == plain

@@ -5,14 +5,14 @@ from __future__ import annotations
 import builtins
 import codecs
 import os
-import resource
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from benchmarks import processes
+from commands import limited
 from dataloader_lint import lint_paths, lint_source
 from dataloader_lint.facts import analysis
 from dataloader_lint.source.writing import write_atomically
@@ -139,9 +139,7 @@ def test_a_line_of_a_million_characters(folder: Path) -> None:
     long = REPORTED.replace("data,", f"['{'x' * 1_000_000}'],")
     (folder / "long.py").write_text(long)
     assert "long.py:3:10: DL301" in said(folder, "long.py")
-    done = subprocess.run(
-        [*COMMAND, "long.py"], cwd=folder, capture_output=True, text=True, timeout=AT_ONCE, check=False
-    )
+    done = processes.run([*COMMAND, "long.py"], cwd=folder, seconds=AT_ONCE)
     assert "DL301" in done.stdout
     assert max(map(len, done.stdout.splitlines())) < 400
 
@@ -285,18 +283,7 @@ def test_a_disk_that_is_full(tmp_path: Path) -> None:
     path.write_text(REPORTED + "# filler\n" * 10_000)
     before = path.read_bytes()
 
-    def small_files_only() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
-
-    done = subprocess.run(
-        [*COMMAND, "--fix", "a.py"],
-        cwd=tmp_path,
-        preexec_fn=small_files_only,
-        capture_output=True,
-        text=True,
-        timeout=AT_ONCE,
-        check=False,
-    )
+    done = processes.run(limited(20_000, [*COMMAND, "--fix", "a.py"]), cwd=tmp_path)
     assert done.returncode == 2
     assert "a.py: cannot be written: file too large" in done.stderr
     assert path.read_bytes() == before
@@ -305,7 +292,7 @@ def test_a_disk_that_is_full(tmp_path: Path) -> None:
 
 def test_output_that_cannot_be_written(folder: Path) -> None:
     with Path("/dev/full").open("w") as full:
-        done = subprocess.run([*COMMAND, "."], cwd=folder, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+        done = processes.run([*COMMAND, "."], cwd=folder, stdout=full.fileno())
     assert done.returncode == 2
     assert done.stderr == "dataloader-lint: cannot write the output: No space left on device\n"
 

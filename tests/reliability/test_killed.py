@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import random
 import signal
-import subprocess
 import sys
 import time
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 
 import pytest
 
+from benchmarks import processes
 from dataloader_lint.fixer import fix_source
 from reliability.budget import tried, within
 from reliability.commands import COMMAND, REPORTED, concise
@@ -70,17 +71,16 @@ class Kills:
         for path in self.original.iterdir():
             (self.folder / path.name).write_bytes(path.read_bytes())
 
-    def started(self) -> subprocess.Popen[bytes]:
-        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        return subprocess.Popen([*COMMAND, "--fix", "."], cwd=self.folder, start_new_session=True, **quiet)
+    def started(self) -> AbstractContextManager[processes.Running]:
+        return processes.started([*COMMAND, "--fix", "."], cwd=self.folder)
 
-    def wait_for_changes(self, process: subprocess.Popen[bytes], number: int) -> int:
+    def wait_for_changes(self, running: processes.Running, number: int) -> int:
         """Look on until the folder has changed so often: once for each temporary file, once where it takes a place.
 
         Without a pause, since a file is written within a millisecond; how many changes were seen before the run ended.
         """
         seen, before = 0, self.folder.stat().st_mtime_ns
-        while seen < number and process.poll() is None:
+        while seen < number and running.process.poll() is None:
             now = self.folder.stat().st_mtime_ns
             seen, before = seen + (now != before), now
         return seen
@@ -89,27 +89,26 @@ class Kills:
         """The seconds that a run takes, those until it begins to write, and those from there to its end."""
         self.renew()
         start = time.perf_counter()
-        process = self.started()
-        assert self.wait_for_changes(process, 1) == 1
-        first = time.perf_counter()
-        assert process.wait(AT_ONCE) in (0, 1)
-        end = time.perf_counter()
+        with self.started() as running:
+            assert self.wait_for_changes(running, 1) == 1
+            first = time.perf_counter()
+            assert running.wait() in (0, 1)
+            end = time.perf_counter()
         assert check(self.folder, self.states) == self.all_repaired
         return end - start, first - start, end - first
 
     def kill(self, number: int) -> None:
         """Kill one run: at any time, at any time while files are being written, or as soon as one is begun."""
         self.renew()
-        process = self.started()
-        if number % 4 == 0:
-            time.sleep(self.chance.uniform(0.05, self.whole))
-        elif number % 4 == 1:
-            self.wait_for_changes(process, 1)
-            time.sleep(self.chance.uniform(0, self.writing))
-        else:
-            self.wait_for_changes(process, self.chance.randrange(1, 2 * self.all_repaired, 2))
-        process.kill()
-        process.wait()
+        with self.started() as running:
+            if number % 4 == 0:
+                time.sleep(self.chance.uniform(0.05, self.whole))
+            elif number % 4 == 1:
+                self.wait_for_changes(running, 1)
+                time.sleep(self.chance.uniform(0, self.writing))
+            else:
+                self.wait_for_changes(running, self.chance.randrange(1, 2 * self.all_repaired, 2))
+            running.kill()
         self.in_the_midst += 0 < check(self.folder, self.states) < self.all_repaired
         left = leftovers(self.folder)
         assert len(left) <= 1, left
@@ -155,8 +154,8 @@ def test_killed_at_random_moments_hundreds_of_times(tmp_path: Path) -> None:
 
 def test_what_a_killed_run_left_behind_is_cleared(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text(REPORTED)
-    (tmp_path / ".a.py.0123abcd.tmp").write_bytes(b"half of it")
-    others = [".b.py.0123abcd.tmp", ".a.py.tmp", "a.py.0123abcd.tmp"]
+    (tmp_path / ".a.py.dataloader-lint-0123abcd.tmp").write_bytes(b"half of it")
+    others = [".b.py.dataloader-lint-0123abcd.tmp", ".a.py.0123abcd.tmp", ".a.py.tmp", "a.py.0123abcd.tmp"]
     for name in others:
         (tmp_path / name).write_bytes(b"somebody's")
     assert concise("--fix", "a.py", folder=tmp_path, seconds=AT_ONCE).code == 0
@@ -166,17 +165,16 @@ def test_what_a_killed_run_left_behind_is_cleared(tmp_path: Path) -> None:
 def test_two_at_once(tmp_path: Path) -> None:
     """What one run repairs or reads, another one may repair and read as well."""
     states = package(tmp_path / "code", 24)
-    runs = [
-        subprocess.Popen([*COMMAND, "--fix", "."], cwd=tmp_path / "code", stderr=subprocess.PIPE, text=True, stdout=-1)
-        for _ in range(3)
-    ]
-    reader = concise(".", folder=tmp_path / "code", seconds=AT_ONCE)
-    for run in runs:
-        out, error = run.communicate(timeout=AT_ONCE)
-        assert "Traceback" not in error
-        assert "DL999" not in out
-        # Who comes second finds that the file has changed since it was read, and leaves it alone.
-        assert all("it has changed since it was read" in line for line in error.splitlines()), error
+    command = [*COMMAND, "--fix", "."]
+    with ExitStack() as stack:
+        runs = [stack.enter_context(processes.started(command, cwd=tmp_path / "code")) for _ in range(3)]
+        reader = concise(".", folder=tmp_path / "code", seconds=AT_ONCE)
+        for run in runs:
+            run.wait()
+            assert b"Traceback" not in run.err
+            assert b"DL999" not in run.out
+            # Who comes second finds that the file has changed since it was read, and leaves it alone.
+            assert all(b"it has changed since it was read" in line for line in run.err.splitlines()), run.err
     assert "DL999" not in reader.out
     assert "DL000" not in reader.out
     assert check(tmp_path / "code", states) == sum(before != after for before, after in states.values())
@@ -188,20 +186,18 @@ def test_two_at_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize("after", [0.0, 0.7])
 def test_interrupted(tmp_path: Path, arguments: list[str], after: float) -> None:
     states = package(tmp_path / "code", 150)
-    process = subprocess.Popen(
-        [*COMMAND, *arguments], cwd=tmp_path / "code", stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    # Before that, Python is still starting, and Ctrl-C is its own to answer.
-    while process.poll() is None and b"libcst" not in Path(f"/proc/{process.pid}/maps").read_bytes():
-        time.sleep(0.01)
-    time.sleep(after)
-    process.send_signal(signal.SIGINT)
-    start = time.perf_counter()
-    _, error = process.communicate(timeout=AT_ONCE)
-    assert time.perf_counter() - start < 20
-    # Python itself, on its way out after the run, is ended by the signal.
-    assert process.returncode in (130, -signal.SIGINT), error
-    assert "Traceback" not in error
+    with processes.started([*COMMAND, *arguments], cwd=tmp_path / "code") as running:
+        # Before that, Python is still starting, and Ctrl-C is its own to answer.
+        while running.process.poll() is None and b"libcst" not in Path(f"/proc/{running.pid}/maps").read_bytes():
+            time.sleep(0.01)
+        time.sleep(after)
+        running.process.send_signal(signal.SIGINT)
+        start = time.perf_counter()
+        code = running.wait()
+        assert time.perf_counter() - start < 20
+        # Python itself, on its way out after the run, is ended by the signal.
+        assert code in (130, -signal.SIGINT), running.err
+        assert b"Traceback" not in running.err
     check(tmp_path / "code", states)
     assert leftovers(tmp_path / "code") == []
 
@@ -212,6 +208,6 @@ def test_cut_off_by_head(tmp_path: Path, shape: str) -> None:
     for number in range(40):
         (tmp_path / f"b{number}.py").write_text(REPORTED * 5)
     command = f"{' '.join(COMMAND)} --output-format {shape} . | head -n 1"
-    done = subprocess.run(["/bin/sh", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = processes.run(["/bin/sh", "-c", command], cwd=tmp_path)
     assert done.stderr == ""
     assert len(done.stdout.splitlines()) == 1

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 import sys
 import time
 from collections import Counter
@@ -12,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks import processes
 from dataloader_lint.fixer import fix_source
 from reliability.budget import within
 from reliability.programs import random_program, render
@@ -45,7 +45,7 @@ def repaired(seeds: range) -> tuple[list[tuple[str, str]], Counter[str]]:
 
 def check(pairs: list[tuple[str, str]]) -> Counter[str]:
     """Run all pairs; how many ran before, and how many do now."""
-    done = subprocess.run([sys.executable, RUNNER], input=json.dumps(pairs), capture_output=True, text=True, check=True)
+    done = processes.run([sys.executable, RUNNER], input=json.dumps(pairs), check=True)
     counts: Counter[str] = Counter()
     for (before, after), line in zip(pairs, done.stdout.splitlines(), strict=True):
         (printed, error), (printed_after, error_after) = json.loads(line)

@@ -6,11 +6,13 @@ import io
 import json
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
 
+from benchmarks import processes
 from dataloader_lint import lint_source
 from dataloader_lint.facts.analysis import Session
 from dataloader_lint.output import diff, paint
@@ -57,7 +59,7 @@ def test_nothing_of_the_project_is_run(project: Path, arguments: list[str]) -> N
 
 def lint_installed(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
     script = Path(sys.executable).with_name("dataloader-lint")
-    return subprocess.run([script, *arguments], cwd=folder, capture_output=True, text=True, check=False)
+    return processes.run([script, *arguments], cwd=folder)
 
 
 def test_a_module_of_the_project_does_not_take_the_place_of_ours(project: Path) -> None:
@@ -68,6 +70,49 @@ def test_a_module_of_the_project_does_not_take_the_place_of_ours(project: Path) 
     done = lint("--jobs", "2", ".", folder=project, seconds=AT_ONCE)
     assert done.code == 1, done
     assert list(project.parent.glob("ran_*")) == []
+
+
+def shadow(folder: Path, names: Iterable[str]) -> None:
+    """Modules of the project that are called like others, and say so when they are run."""
+    for name in names:
+        marks = folder.parent / f"ran_{name}"
+        (folder / f"{name}.py").write_text(f"open({str(marks)!r}, 'w').close()\n")
+
+
+def imported_for_a_module(folder: Path) -> set[str]:
+    """What Python has imported when a module that is started with `-m` begins."""
+    (folder / "begin.py").write_text("import sys\nprint(*sys.modules)\n")
+    done = processes.run([sys.executable, "-m", "begin"], cwd=folder, check=True)
+    (folder / "begin.py").unlink()
+    return {name.partition(".")[0] for name in done.stdout.split()}
+
+
+@pytest.mark.parametrize("line", ["--jobs 2 .", "--fix .", "--explain DL301", "--output-format sarif ."])
+def test_modules_of_the_standard_library_are_taken_from_there(tmp_path: Path, line: str) -> None:
+    """All of them but those that Python itself imports before the first line of ours."""
+    folder = tmp_path / "project"
+    folder.mkdir()
+    before = imported_for_a_module(folder)
+    safe = sys.stdlib_module_names - before
+    assert {"__future__", "json", "re", "argparse", "tempfile", "ast", "dataclasses"} <= safe
+    shadow(folder, [*safe, "libcst", "pathspec", "pygls"])
+    (folder / "train.py").write_text(
+        "from torch.utils.data import DataLoader\nDataLoader(d, persistent_workers=True)\n"
+    )
+    done = lint(*line.split(), folder=folder, seconds=AT_ONCE)
+    assert done.code in (0, 1), done
+    assert sorted(path.name for path in tmp_path.glob("ran_*")) == []
+
+
+@pytest.mark.parametrize("start", [["-P", "-m", "dataloader_lint"], ["-I", "-m", "dataloader_lint"], []])
+def test_other_ways_to_start_run_none_at_all(tmp_path: Path, start: list[str]) -> None:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    shadow(folder, [*sys.stdlib_module_names, "libcst", "pathspec", "dataloader_lint"])
+    command = [sys.executable, *start] if start else [Path(sys.executable).with_name("dataloader-lint")]
+    done = processes.run([*command, "--jobs", "2", "types.py"], cwd=folder)
+    assert (done.returncode, done.stdout) == (0, "All checks passed!\n"), done
+    assert list(tmp_path.glob("ran_*")) == []
 
 
 def test_dots_do_not_lead_out_of_the_project(tmp_path: Path) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 import sysconfig
 from pathlib import Path
 
 import pytest
+
+from benchmarks import processes
 
 SWEEP = Path(__file__).parent / "sweep.py"
 STANDARD_LIBRARY = Path(sysconfig.get_path("stdlib"))
@@ -19,7 +20,7 @@ PACKAGES = Path(__file__).parent.parent.parent / "benchmarks" / ".cache" / "unpa
 def check(folder: Path, step: int = 1, first: int = 0) -> dict[str, int]:
     """Sweep a folder; counts of what came of it. Files that cannot be read are no failure, but they are counted."""
     command = [sys.executable, "-W", "ignore", str(SWEEP), str(folder), str(step), str(first)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = processes.run(command)
     assert done.returncode == 0, (done.returncode, done.stdout.splitlines()[-1:], done.stderr)
     outcomes = [json.loads(line) for line in done.stdout.splitlines()]
     assert not [one for one in outcomes if one["crashes"] or one["broken_by_fix"]]
