@@ -111,9 +111,15 @@ def without_workers(loader: Loader, name: str) -> Unused | None:
     if workers is None or workers.value != 0 or not loader.is_written_here or not loader.is_reached:
         return None
     found = loader.passed(name)
-    if not all(_needs_workers(name, _plain(value)) for value in found):
+    if not all(_needs_workers(name, _plain(value)) for value in found) or is_failure_wanted(loader, name):
         return None
     return Unused(workers, next((value.default for value in found if isinstance(value, Const)), ""))
+
+
+def is_failure_wanted(loader: Loader, *names: str) -> bool:
+    """True if the program expects the error that arguments cause which need workers: pytest.raises, try, ..."""
+    at_use = all(name == "timeout" for name in names)  # that one passes the constructor
+    return loader.is_error_wanted("AssertionError" if at_use else "ValueError", at_use=at_use)
 
 
 def _plain(value: Value) -> Value:

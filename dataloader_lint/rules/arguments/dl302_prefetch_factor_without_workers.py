@@ -12,6 +12,8 @@ first iteration.
 ## Known limits
 Values that are computed at run time or come from a configuration file are unknown, and the rule says nothing.
 
+Nothing is reported where the program expects the error, as in `pytest.raises` or `try ... except` (see DL301).
+
 ## Example
 ```python
 from torch.utils.data import DataLoader
@@ -69,7 +71,8 @@ def check(loader: Loader) -> Iterator[Finding]:
         return
     factor = loader.known("prefetch_factor")
     if factor is not None and factor.value == 0 and factor.value is not False and loader.has_workers:
-        if loader.is_written_here and loader.is_reached:
+        is_wanted = loader.is_error_wanted("AssertionError", at_use=True)
+        if loader.is_written_here and loader.is_reached and not is_wanted:
             source = f" ({factor.default})" if factor.default else ""
             problem = f"`{loader.name}` fails at the first iteration: with workers, `prefetch_factor` is 0{source}"
             yield Finding(loader.node, problem, "give at least 1 batch per worker, or leave it out, which means 2")

@@ -16,6 +16,8 @@ is allowed there.
 Where every caller in sight passes a constant number of workers, nothing is reported. Checks in other programs, such as
 the schema of a configuration file, are not seen.
 
+Nothing is reported where the program expects the error, as in `pytest.raises` or `try ... except` (see DL301).
+
 ## Example
 ```python
 from torch.utils.data import DataLoader
@@ -122,14 +124,16 @@ def _is_reported(loader: Loader) -> bool:
 
 def _zero(loader: Loader) -> tuple[Zero, list[str]] | None:
     """Who can take the workers away, and what is hard-coded that needs them; None where nothing is wrong."""
-    from dataloader_lint.facts.arguments.needs_workers import fixed_for_workers, zero_workers
+    from dataloader_lint.facts.arguments.needs_workers import fixed_for_workers, is_failure_wanted, zero_workers
 
     workers = loader.known("num_workers")
     if workers is not None and workers.value == 0:  # DL301 to DL303
         return None
     fixed = fixed_for_workers(loader)
     zero = zero_workers(loader) if fixed else None
-    return (zero, fixed) if zero is not None and loader.is_reached else None
+    if zero is None or not loader.is_reached or is_failure_wanted(loader, *fixed):
+        return None
+    return zero, fixed
 
 
 def _workers_name(loader: Loader) -> str:

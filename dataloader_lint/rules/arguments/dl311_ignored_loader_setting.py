@@ -14,6 +14,8 @@ The other attributes raise ValueError.
 Subclasses that define such an attribute themselves are left alone, and so is `loader.shuffle` where it only keeps what
 the loader or its sampler was made with.
 
+Nothing is reported where the program expects the error, as in `pytest.raises` or `try ... except` (see DL301).
+
 ## Example
 ```python
 from torch.utils.data import DataLoader

@@ -10,6 +10,8 @@ Each worker calls it with its number as the only argument. TypeError is raised t
 ## Known limits
 Functions with decorators and functions of libraries are not looked at.
 
+Nothing is reported where the program expects the error, as in `pytest.raises` or `try ... except` (see DL301).
+
 ## Example
 ```python
 import random
@@ -71,7 +73,7 @@ RULE = Rule("DL212", "worker-init-fn-signature", Entity.MODULE, fix=FixLevel.SAF
 
 def check(file: Analysis) -> Iterator[Finding]:
     for found in file.misfits:
-        if found.loader.has_workers is False:
+        if found.loader.has_workers is False or found.loader.is_error_wanted("TypeError", at_use=True):
             continue
         name = found.name if found.name == "the lambda" else f"`{found.name}`"
         if found.takes_none:
