@@ -264,7 +264,7 @@ class Analysis:
         """Every move of something to a device."""
         if self._transfers is None:
             may_be_pinned = self.session.project.speaks_of(self.module, "pin_memory")
-            self._transfers = list(transfers_in(self.session.with_cuda, self.module, may_be_pinned))
+            self._transfers = list(transfers_in(self.session.with_cuda, self.ev, self.module, may_be_pinned))
         return self._transfers
 
     @property
