@@ -53,6 +53,13 @@ def persistent_code(loader: Loader) -> str:
     return f"{name} > 0" if name else ""
 
 
+def is_default_prefetch(loader: Loader) -> bool:
+    """True if the `prefetch_factor` of 2 that is written for a loader is what it has anyway, whatever the torch."""
+    factor = loader.known("prefetch_factor")
+    is_two = factor is not None and type(factor.value) is int and factor.value == 2 and not factor.default
+    return is_two and not loader.before and "prefetch_factor" not in loader.kind.defaults
+
+
 def _is_prevented(loader: Loader, names: frozenset[str]) -> bool:
     if is_kept_away(names, loader.call, loader.frame):
         return True

@@ -20,6 +20,7 @@ from dataloader_lint.facts.evaluation.values import (
     ABSENT,
     NOTHING_KNOWN,
     Attr,
+    Class,
     Const,
     Element,
     Evaluator,
@@ -256,6 +257,11 @@ class Transfer:
             return Device.NONE  # torch.float32
         # Nothing is known of it, so its name has to say that it is a device and no data type.
         return Device.UNKNOWN if _is_called_device(self.ev, given, self.frame) else Device.NONE
+
+    @property
+    def is_of_own_class(self) -> bool:
+        """True if what is moved may be an object of a class of the project, which has a `to` of its own."""
+        return any(isinstance(each, Made) and isinstance(each.by, Class) for each in self._values(self.moved))
 
     @property
     def origins(self) -> tuple[Origin, ...]:

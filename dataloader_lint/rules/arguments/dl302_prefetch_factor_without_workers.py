@@ -32,7 +32,8 @@ def make(dataset, workers=0):
 
 ## Fix safety
 Safe. A literal is removed together with its argument: the call that raised now makes a loader. Where the number of
-workers has a name, the argument becomes `prefetch_factor=K if NAME > 0 else None`.
+workers has a name, the argument becomes `prefetch_factor=K if NAME > 0 else None`. A `prefetch_factor` of 2 is removed
+in any case: it is the default of every torch, and before 2.0 None was refused.
 
 ## When to ignore it
 With a declared default of 0 workers, when nobody runs the program without passing a number of workers.
@@ -96,7 +97,11 @@ def _problem(loader: Loader, unused: Unused) -> str:
 
 def fix(loader: Loader, editor: Editor) -> Repair | None:
     from dataloader_lint.edits import Repair, follow_workers, remove_option
+    from dataloader_lint.facts.arguments.needs_workers import is_default_prefetch
 
+    if is_default_prefetch(loader):
+        superfluous = remove_option(editor, loader, "prefetch_factor", _raises)
+        return Repair(Safety.SAFE, "Remove `prefetch_factor`, as 2 is the default", (superfluous,))
     edit = follow_workers(editor, loader, "prefetch_factor", _raises, "{} if {} > 0 else None".format)
     if edit is not None:
         return Repair(Safety.SAFE, "Let `prefetch_factor` follow the number of workers", (edit,))

@@ -39,6 +39,7 @@ For the others it is `prefetch_factor=4 if args.workers > 0 else None`, `timeout
 
 ## Fix safety
 Safe where the number of workers is a name or an attribute: with workers nothing changes, without them the loader works.
+A `prefetch_factor` of 2 is removed: it is the default of every torch, and before 2.0 None was refused.
 
 ## When to ignore it
 Where 0 workers are ruled out by something that the linter cannot see.
@@ -88,7 +89,8 @@ def check(loader: Loader) -> Iterator[Finding]:
 
 
 def fix(loader: Loader, editor: Editor) -> Repair | None:
-    from dataloader_lint.edits import RefusedError, Repair, follow_workers
+    from dataloader_lint.edits import RefusedError, Repair, follow_workers, remove_option
+    from dataloader_lint.facts.arguments.needs_workers import is_default_prefetch
 
     found = _zero(loader)
     if found is None:
@@ -101,6 +103,9 @@ def fix(loader: Loader, editor: Editor) -> Repair | None:
                 raise RefusedError("an expression with a guard of its own")
             return _FOLLOWING[name].format(value=present, workers=workers)
 
+        if name == "prefetch_factor" and is_default_prefetch(loader):
+            edits.append(remove_option(editor, loader, name, _is_reported))
+            continue
         edit = follow_workers(editor, loader, name, _is_reported, follow)
         if edit is None:
             return None
