@@ -155,6 +155,7 @@ CASES = [
     # What is under the guard does not happen on import.
     case("imported by a file about nothing", "DL206", SCRIPT, app__py="from train import result\nprint(result)\n"),
     case("imported among others", "DL206", SCRIPT, app__py="from . import (\n    model,\n    train,\n)\n"),
+    case("imported over lines", "DL206", SCRIPT, app__py="import \\\n    train\n"),
     case("imported by a notebook", "DL206", SCRIPT, demo__ipynb=notebook("import train\n", "print(train.result)")),
     case("imported by its name", "DL206", SCRIPT, app__py="import importlib\nimportlib.import_module('train')\n"),
     case("run by its path", "DL206", SCRIPT, app__py="import runpy\nrunpy.run_path('train.py')\n"),
@@ -236,6 +237,32 @@ def test_what_depends_on_it_goes_on_working(case: Case, tmp_path: Path) -> None:
     settings = Settings(select=(case.code,))
     assert [one.code for one in lint_source(source, str(file), settings)] == [case.code]
     assert fix_source(source, str(file), settings, unsafe=case.unsafe).source == source
+
+
+@pytest.mark.parametrize("other", ["fn_for_kept = 1\nfrom train import *\n", "from train import fn_for_kept\n"])
+def test_a_new_name_does_not_take_the_place_of_another_one(other: str, tmp_path: Path) -> None:
+    (tmp_path / "setup.cfg").touch()
+    (tmp_path / "main.py").write_text(other)
+    (tmp_path / "stars.py").write_text("fn_for_kept = 2\n")
+    stars = "from stars import *\n" if "fn_for_kept = 1" not in other else ""
+    kept = """
+        class Kept(Dataset):
+            def __init__(self):
+                self.fn = lambda x: x + 1
+
+            def __len__(self):
+                return 8
+
+            def __getitem__(self, index):
+                return self.fn(index)
+
+
+        def make():
+            return DataLoader(Kept(), num_workers=2)
+        """
+    source = (stars + "from torch.utils.data import DataLoader, Dataset\n" + dedent(kept)).encode()
+    result = fix_source(source, str(tmp_path / "train.py"), Settings(select=("DL204",)))
+    assert b"def _fn_for_kept(x):" in result.source
 
 
 ALONE = {

@@ -233,13 +233,14 @@ class _Search:
     def swallows(self, handler: cst.ExceptHandler | cst.ExceptStarHandler, frame: Frame, depth: int) -> bool:
         """True if a handler catches the error and the program goes on.
 
-        One that catches everything some calls further out, and only reports it, tells nothing about this error.
+        One that catches everything at the top of a script, and only reports it, tells nothing about this error.
         """
         if not self.catches(handler.type, frame) or _always_fails(handler.body):
             return False
-        if not self.by_name and (depth == 0 or not _is_only_report(handler.body)):
-            return True
         tree = frame.scope.module.tree
+        is_at_the_top = depth > 0 and tree.scope_of(handler).function is None
+        if not self.by_name and not (is_at_the_top and _is_only_report(handler.body)):
+            return True
         names = {name.value for name in tree.find(handler.type, cst.Name)} if handler.type is not None else _BROAD
         return not names & _BROAD
 

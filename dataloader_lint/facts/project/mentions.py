@@ -19,15 +19,25 @@ _LOADING = re.compile(
     rb"import_module|__import__|runpy|run_path|run_module|spec_from_file_location|load_source|entry_points|"
     rb"console_scripts|gui_scripts|scripts|_target_"
 )
+_CONTINUED = re.compile(rb"\\\r?\n|\\\r")
 _IMPORTING = re.compile(rb"(?<!\w)(?:from|import)(?!\w)")
 
 
 def may_use_name(root: str, path: str, name: str) -> bool:
     """True if a file below a folder, other than the one at `path`, holds a word or imports that module with a star."""
-    word = _word(name)
-    stem = os.path.basename(_module_name(path)).encode("utf-8", "replace")
-    star = re.compile(rb"(?:(?<!\w)%s|\.) +import +\*" % re.escape(stem))
+    word, star = _word(name), _star(path)
     return any(text is None or word.search(text) or star.search(text) for text in _others(root, path))
+
+
+def is_imported_by_star(root: str, path: str) -> bool:
+    """True if another file may take all names of the module at `path`: `from train import *`."""
+    star = _star(path)
+    return any(text is None or star.search(text) for text in _others(root, path, (".py", ".ipynb")))
+
+
+def _star(path: str) -> re.Pattern[bytes]:
+    stem = os.path.basename(_module_name(path)).encode("utf-8", "replace")
+    return re.compile(rb"(?:(?<!\w)%s|\.)[ \t]*import[ \t]*\*" % re.escape(stem))
 
 
 def may_import(root: str, path: str) -> bool:
@@ -71,8 +81,11 @@ def _word(name: str) -> re.Pattern[bytes]:
     return re.compile(rb"(?<!\w)%s(?!\w)" % re.escape(name.encode("utf-8", "replace")))
 
 
-def _others(root: str, path: str) -> Iterator[bytes | None]:
-    """The texts of the files below a folder but one; None where one cannot be read, or there are too many."""
+def _others(root: str, path: str, suffixes: tuple[str, ...] = _SUFFIXES) -> Iterator[bytes | None]:
+    """The texts of the files below a folder but one, with continued lines in one.
+
+    None where one cannot be read, or there are too many.
+    """
     listed = read = 0
     for folder, folders, names in os.walk(root):
         folders[:] = [each for each in folders if each not in _SKIPPED and not each.startswith(".")]
@@ -82,7 +95,7 @@ def _others(root: str, path: str) -> Iterator[bytes | None]:
             return
         for each in names:
             other = os.path.join(folder, each)
-            if not each.endswith(_SUFFIXES) or other == path or not os.path.isfile(other):
+            if not each.endswith(suffixes) or other == path or not os.path.isfile(other):
                 continue
             try:
                 read += os.path.getsize(other)
@@ -90,6 +103,6 @@ def _others(root: str, path: str) -> Iterator[bytes | None]:
                     yield None
                     return
                 with open(other, "rb") as file:
-                    yield file.read(MAX_READ)
+                    yield _CONTINUED.sub(b" ", file.read(MAX_READ)).replace(b"\r", b"\n")
             except OSError:
                 yield None

@@ -120,6 +120,8 @@ def fix(handed: Handed, editor: Editor) -> Repair | None:
     if function not in editor.tree:
         return None
     if handed.is_lambda:
+        if not handed.takes_arguments:
+            return None  # as a function it would fail in other words: DL212
         name, edits = hoist_lambda(editor, function, "worker_init_fn")
         return Repair(Safety.SAFE, f"Make the lambda a function at module level, `{name}`", edits)
     name, edits = lift_function(editor, function)
