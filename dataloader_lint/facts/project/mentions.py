@@ -1,16 +1,18 @@
 """What other files of a project say, be they notebooks or settings; read as texts when a fix asks for it.
 
 A fix must not break any of them, so what cannot be told counts as a use. What a file says is kept as long as it stays
-as it is; which files there are is looked at each time, as editors and `--fix` change them in between.
+as it is.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
+
+from dataloader_lint.source.projects import Roots
 
 _SUFFIXES = (".py", ".pyi", ".pyx", ".ipynb", ".cfg", ".gin", ".ini", ".json", ".toml", ".yaml", ".yml")
 _SKIPPED = frozenset({"__pycache__", "node_modules", "site-packages"})
@@ -45,51 +47,69 @@ class _Said:
     stored: frozenset[bytes]
 
 
-def may_use_name(root: str, path: str, name: str) -> bool:
-    """True if a file below a folder, other than the one at `path`, holds a word or imports that module with a star."""
-    word = re.compile(rb"(?<!\w)%s(?!\w)" % re.escape(name.encode("utf-8", "replace")))
-    module = _module_name(path)
-    for file in _others(root, path):
-        text = _text(file)
-        if file is None or text is None or word.search(text) or _is_star_of(_said(file), module):
-            return True
-    return False
+class Mentions:
+    """Answers for all files of a session; the files below a root are listed once.
 
-
-def is_imported_by_star(root: str, path: str) -> bool:
-    """True if another file may take all names of the module at `path`: `from train import *`."""
-    module = _module_name(path)
-    return any(_is_star_of(_said(file), module) if file else True for file in _others(root, path))
-
-
-def may_set_attribute(root: str, path: str, name: str) -> bool:
-    """True if a file that may import the module at `path` stores something under a name: in an object, or in a class.
-
-    So do `train.device = "mps"`, `device = "mps"` in the body of a class, and `setattr(train, "device", "mps")`.
+    `sought` collects the words that were looked for in all files, by the file that asked.
     """
-    module, written = _module_name(path), name.encode("utf-8", "replace")
-    for file in _others(root, path):
-        said = _said(file) if file else None
-        if said is None or (written in said.stored and module in said.loaded):
+
+    def __init__(self, roots: Roots | None = None, sought: dict[str, set[bytes]] | None = None) -> None:
+        self._roots = roots or Roots()
+        self._sought = sought if sought is not None else {}
+        self._files: dict[str, list[_File] | None] = {}
+
+    def may_use_name(self, path: str, name: str) -> bool:
+        """True if a file of the project other than `path` holds a word, or takes all names of that module."""
+        written = name.encode("utf-8", "replace")
+        word = re.compile(rb"(?<!\w)%s(?!\w)" % re.escape(written))
+        module = _module_name(path)
+        self._sought.setdefault(path, set()).update((written, module))
+        files = self._others(path)
+        if files is None:
             return True
-    return False
+        for file in files:
+            text, said = _text(file), _said(file)
+            if text is None or said is None or word.search(text) or _is_star_of(said, module):
+                return True
+        return False
+
+    def is_imported_by_star(self, path: str) -> bool:
+        """True if another file may take all names of the module at `path`: `from train import *`."""
+        module = _module_name(path)
+        return self._any(path, lambda said: _is_star_of(said, module), module)
+
+    def may_set_attribute(self, path: str, name: str) -> bool:
+        """True if a file that may import the module at `path` stores something under a name: in an object, or a class.
+
+        So do `train.device = "mps"`, `device = "mps"` in the body of a class, and `setattr(train, "device", "mps")`.
+        """
+        module, written = _module_name(path), name.encode("utf-8", "replace")
+        return self._any(path, lambda said: written in said.stored and module in said.loaded, module, written)
+
+    def may_import(self, path: str) -> bool:
+        """True if a file may import the module at `path`, run it by its name, or name it as an entry point.
+
+        Running it as a script, which sets `__name__` to "__main__", is none of these.
+        """
+        module = _module_name(path)
+        return self._any(path, lambda said: module in said.loaded, module)
+
+    def _any(self, path: str, is_it: Callable[[_Said], bool], *words: bytes) -> bool:
+        self._sought.setdefault(path, set()).update(words)
+        files = self._others(path)
+        return files is None or any(said is None or is_it(said) for said in map(_said, files))
+
+    def _others(self, path: str) -> list[_File] | None:
+        """The other files of the project of a file; None where there are too many."""
+        root = self._roots.of(os.path.dirname(path))
+        if root not in self._files:
+            self._files[root] = _files_below(root)
+        files = self._files[root]
+        return None if files is None else [each for each in files if each[0] != path]
 
 
-def may_import(root: str, path: str) -> bool:
-    """True if a file below a folder may import the module at `path`, run it by its name, or name it as an entry point.
-
-    Running it as a script, which sets `__name__` to "__main__", is none of these.
-    """
-    module = _module_name(path)
-    for file in _others(root, path):
-        said = _said(file) if file else None
-        if said is None or module in said.loaded:
-            return True
-    return False
-
-
-def _is_star_of(said: _Said | None, module: bytes) -> bool:
-    return said is None or module in said.stars or b"" in said.stars
+def _is_star_of(said: _Said, module: bytes) -> bool:
+    return module in said.stars or b"" in said.stars
 
 
 def _module_name(path: str) -> bytes:
@@ -99,31 +119,30 @@ def _module_name(path: str) -> bytes:
     return os.path.basename(name).encode("utf-8", "replace")
 
 
-def _others(root: str, path: str) -> Iterator[_File | None]:
-    """The files below a folder but one; None where there are too many."""
+def _files_below(root: str) -> list[_File] | None:
+    """The files below a folder that may say something; None where there are too many."""
+    found: list[_File] = []
     listed = size = 0
     for folder, folders, names in os.walk(root):
         folders[:] = [each for each in folders if each not in _SKIPPED and not each.startswith(".")]
         listed += len(names)
         for each in names:
-            other = os.path.join(folder, each)
-            if not each.endswith(_SUFFIXES) or other == path or not os.path.isfile(other):
+            path = os.path.join(folder, each)
+            if not each.endswith(_SUFFIXES) or not os.path.isfile(path):
                 continue
             try:
-                status = os.stat(other)
+                status = os.stat(path)
             except OSError:
                 continue
             size += status.st_size
             if listed > MAX_LISTED or size > MAX_READ:
-                yield None
-                return
-            yield other, status.st_mtime_ns, status.st_ctime_ns, status.st_size
+                return None
+            found.append((path, status.st_mtime_ns, status.st_ctime_ns, status.st_size))
+    return found
 
 
-def _text(file: _File | None) -> bytes | None:
+def _text(file: _File) -> bytes | None:
     """What a file holds, with continued lines in one; None where it cannot be read."""
-    if file is None:
-        return None
     try:
         with open(file[0], "rb") as opened:
             return _CONTINUED.sub(b" ", opened.read(MAX_READ)).replace(b"\r", b"\n")

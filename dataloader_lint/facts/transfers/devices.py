@@ -136,7 +136,7 @@ def _may_be_set(ev: Evaluator, binding: Binding) -> bool:
 def _is_set_elsewhere(ev: Evaluator, module: ModuleFacts, name: str) -> bool:
     """Asked once for a name of a file, as it takes a look at the whole project."""
     key = (f"set elsewhere: {name}", id(module.root))
-    return module.tree.once(key, lambda: ev.project.may_be_used_elsewhere(module, name, by_store=True))
+    return module.tree.once(key, lambda: ev.project.mentions.may_set_attribute(module.path, name))
 
 
 def _stores_of(ev: Evaluator, node: cst.Attribute, frame: Frame) -> list[_Source]:
