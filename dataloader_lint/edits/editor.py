@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from dataloader_lint.diagnostics import Fix, Position, TextEdit
 from dataloader_lint.edits.repair import Edit, RefusedError, Repair
 from dataloader_lint.edits.uses import names_in
+from dataloader_lint.facts.project.mentions import Mentions
 from dataloader_lint.facts.syntax.layout import Excerpt, excerpt, import_parts, lines_of
 from dataloader_lint.facts.syntax.names import bindings_of
 from dataloader_lint.facts.syntax.tree import Node, Scope, Tree
@@ -38,11 +39,13 @@ class Editor:
     laid out, and their positions come from one pass of code generation for each. `promised` keeps the functions that
     repairs of this round add, by their code, so that equal ones are added once; `lifted` those that move, by the node's
     `id`, with all edits that this takes; `taken` the names of both, so that no two repairs choose the same one.
+    `mentions` knows what other files say.
     """
 
-    def __init__(self, tree: Tree, text: str) -> None:
+    def __init__(self, tree: Tree, text: str, mentions: Mentions | None = None) -> None:
         self.tree = tree
         self.text = text
+        self.mentions = mentions or Mentions()
         newline = _LINE_END.search(text)
         self.newline = newline.group() if newline is not None else "\n"
         self.promised: dict[object, tuple[str, Edit]] = {}
@@ -163,7 +166,11 @@ class Editor:
     # Names.
 
     def new_name(self, wanted: str) -> str:
-        """A name like `wanted` that nothing in the file has, promised from now on."""
+        """A name like `wanted` that nothing in the file has, promised from now on.
+
+        It begins with an underscore, which stars leave out, where a star brings names into the file or out of it.
+        """
+        wanted = f"_{wanted}" if self.shares_names and not wanted.startswith("_") else wanted
         if self._words is None:
             self._words = set(_WORD.findall(self.text))
         number = self._last_numbers.get(wanted, 1)
@@ -174,6 +181,16 @@ class Editor:
         self._last_numbers[wanted] = number
         self.taken.add(name)
         return name
+
+    @property
+    def shares_names(self) -> bool:
+        """Whether a star import brings the names of other files into this one, or its names into others."""
+
+        def asked() -> bool:
+            path = self.tree.root.module.path
+            return "*" in bindings_of(self.tree.root) or self.mentions.is_imported_by_star(path)
+
+        return self.once("shares names", asked)
 
     def is_free(self, name: str) -> bool:
         """Whether the name can be bound at module level: nothing has it there, and nobody reads it from elsewhere."""

@@ -17,23 +17,23 @@ PROOF = Proof(
 
     import probe
     import torch
-    from torch.utils._python_dispatch import TorchDispatchMode
+    from torch.overrides import TorchFunctionMode
     from torch.utils.data import DataLoader, TensorDataset
 
     ROWS = int(sys.argv[1])
 
 
-    class Copies(TorchDispatchMode):
+    class Copies(TorchFunctionMode):
         \"\"\"Counts the copies that torch is asked for, those that the host waits for, and those done on return.\"\"\"
 
         def __init__(self):
             super().__init__()
             self.asked = self.awaited = self.done = 0
 
-        def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        def __torch_function__(self, function, types, args=(), kwargs=None):
             kwargs = kwargs or {}
             result = function(*args, **kwargs)
-            if function is torch.ops.aten._to_copy.default:
+            if function is torch.Tensor.to:
                 self.asked += 1
                 self.awaited += not kwargs.get("non_blocking")
                 if torch.cuda.is_available():
@@ -51,8 +51,8 @@ PROOF = Proof(
 
 
     if __name__ == "__main__":
-        # Without a GPU the copies go nowhere, and what is asked for is all that can be seen.
-        device = torch.device("cuda" if torch.cuda.is_available() else "meta")
+        # Without a GPU nothing is copied, and what is asked for is all that can be seen.
+        device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
         dataset = TensorDataset(torch.zeros(ROWS, 1024), torch.zeros(ROWS, 1024))
         with Copies() as copies:
             train(torch.add, dataset, device)

@@ -11,6 +11,7 @@ from collections.abc import Set as AbstractSet
 
 from dataloader_lint.facts.libraries.catalogue import TOP_LEVEL
 from dataloader_lint.facts.project.dataset_names import classes_in
+from dataloader_lint.facts.project.mentions import Mentions
 from dataloader_lint.facts.project.outline import Outline
 from dataloader_lint.facts.project.packages import Packages, module_file
 from dataloader_lint.facts.project.search_paths import MARK, added_folders, imported_whole
@@ -60,6 +61,7 @@ class Project:
         # By the file that asked: the files that had an answer, and the words that were looked for in all files.
         self._feeding: dict[str, set[str]] = {}
         self._sought: dict[str, set[bytes]] = {}
+        self.mentions = Mentions(self._roots, self._sought)
 
     def without_modules(self) -> Project:
         """The same project with no module open; what the folders and files are has not changed."""
@@ -67,6 +69,7 @@ class Project:
         emptied._folders, emptied._found, emptied._meant = self._folders, self._found, self._meant
         emptied.roots, emptied._sources, emptied.packages = self.roots, self._sources, self.packages
         emptied._importing, emptied._feeding, emptied._sought = self._importing, self._feeding, self._sought
+        emptied.mentions = self.mentions
         emptied._may_be, emptied._linted, emptied._added = self._may_be, self._linted, self._added
         return emptied
 
