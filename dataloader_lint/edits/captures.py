@@ -61,12 +61,12 @@ def scope_of_name(editor: Editor, name: cst.Name) -> Scope | None:
     owner = type_parameter_owner(name, editor.tree)
     if owner is not None:
         return editor.tree.inner_scope.get(id(owner), editor.tree.scope_of(owner))
-    scope: Scope | None = editor.tree.scope_of(name)
-    direct = True
+    own = editor.tree.scope_of(name)
+    scope: Scope | None = own
     while scope is not None:
-        if (direct or not scope.is_class) and _binds(scope, name.value):
+        # A class body is seen by its own statements only, not by its methods and comprehensions.
+        if (scope is own or not scope.is_class) and _binds(scope, name.value):
             return scope
-        direct = direct and scope.is_comprehension
         scope = scope.parent
     return None
 

@@ -13,7 +13,7 @@ import libcst as cst
 
 from dataloader_lint.source.bare import UnlikeError, bare_tree, parse_as_python
 from dataloader_lint.source.decoding import UnreadableError
-from dataloader_lint.source.joined_lines import without_backslash_lines
+from dataloader_lint.source.odd_lines import without_odd_beginnings
 from dataloader_lint.source.trees import Trees
 
 # LibCST's native parser overflows the stack, and so kills the process, at some 1,400 nested brackets or 5,000 chained
@@ -88,7 +88,7 @@ def parse(text: str) -> cst.Module:
     except RecursionError:
         raise _TOO_DEEP from None
     except Exception as error:  # besides ParserSyntaxError, LibCST lets errors of its native side through
-        plain = without_backslash_lines(text)
+        plain = without_odd_beginnings(text)
         if plain is not None:
             with contextlib.suppress(Exception):
                 return cst.parse_module(plain)

@@ -292,12 +292,13 @@ def _has_generics(tree: Tree) -> bool:
 def _look_up(name: cst.Name, tree: Tree) -> list[Binding]:
     if type_parameter_owner(name, tree) is not None:
         return []
-    scope: Scope | None = tree.scope_of(name)
+    own = tree.scope_of(name)
+    scope: Scope | None = own
     inside = True
     while scope is not None:
         is_class = scope.is_class
-        # A class body is seen by its own statements only, not by its methods.
-        if inside or not is_class:
+        # A class body is seen by its own statements only, not by its methods and comprehensions.
+        if scope is own or not is_class:
             candidates = bindings_of(scope).get(name.value)
             if candidates:
                 if len(candidates) == 1 and not is_class:

@@ -144,7 +144,7 @@ class Tree:
                     found.append(node)
             fields = children.get(kind)
             if fields is None:
-                if kind in _SCOPES:
+                if kind in SCOPES:
                     self._open_scope(node, number, scope, stack)
                 continue
             if kind is cst.CompFor and id(nodes[parent]) in self.inner_scope:
@@ -284,7 +284,7 @@ class Tree:
         return tuple(found)
 
 
-_SCOPES = frozenset({cst.FunctionDef, cst.Lambda, cst.ClassDef, *COMPREHENSIONS})
+SCOPES = frozenset({cst.FunctionDef, cst.Lambda, cst.ClassDef, *COMPREHENSIONS})
 
 
 def _word(node: Node) -> str:
