@@ -79,19 +79,16 @@ def _parsed_already(text: str) -> ast.Module | None:
 def parse(text: str) -> cst.Module:
     """Parse a module. Raises UnreadableError with the place and the reason where the text is not Python.
 
-    The code of the module is not always the text: see `alignment`.
+    The code of the module is not always the text: see `alignment`. Odd beginnings of lines, which LibCST may take for
+    other blocks than Python does, are taken away first.
     """
     if _may_overflow(text) and _overflows(text):
         raise _TOO_DEEP
     try:
-        return cst.parse_module(text)
+        return cst.parse_module(without_odd_beginnings(text) or text)
     except RecursionError:
         raise _TOO_DEEP from None
     except Exception as error:  # besides ParserSyntaxError, LibCST lets errors of its native side through
-        plain = without_odd_beginnings(text)
-        if plain is not None:
-            with contextlib.suppress(Exception):
-                return cst.parse_module(plain)
         raise _explained(text, error) from None
 
 
