@@ -74,7 +74,9 @@ def test_what_cannot_be_given_back_is_one_finding(monkeypatch: pytest.MonkeyPatc
     (one,) = lint(text)
     assert one.code == "DL301"
     real = cst.parse_module
-    monkeypatch.setattr(cst, "parse_module", lambda code: real(code.replace("print(1)", "print(2)").replace(" = D", " =D")))
+    monkeypatch.setattr(
+        cst, "parse_module", lambda code: real(code.replace("print(1)", "print(2)").replace(" = D", " =D"))
+    )
     assert [each.code for each in lint(text)] == ["DL301"]  # what is parsed alone is given back but for a blank
     monkeypatch.setattr(cst, "parse_module", lambda code: real(code.replace("num_workers=0", "num_workers=1")))
     (one,) = lint(text)

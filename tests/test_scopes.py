@@ -18,8 +18,8 @@ from dataloader_lint.edits.editor import Editor
 from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.facts.syntax.names import bindings_of
 from dataloader_lint.facts.syntax.tree import Scope
-from dataloader_lint.source.decoding import UnreadableError, decode
 from dataloader_lint.source.bare import parse_as_python
+from dataloader_lint.source.decoding import UnreadableError, decode
 from dataloader_lint.source.parsing import own_tree, tree_of
 
 STANDARD_LIBRARY = Path(sysconfig.get_path("stdlib"))
@@ -124,7 +124,7 @@ def check(text: str, *, own: bool = False) -> bool:
     return found == expected
 
 
-CODE = '''
+CODE = """
 import a.b, c as d
 from e import f as g, h
 
@@ -149,7 +149,7 @@ def outer(k, *rows, w=lambda: k, **kw):
         m = h = f"{x:{w}} {u!r:>{v}}"
         return lambda b: (first, b, y, others)
     return inner
-'''
+"""
 
 
 @pytest.mark.parametrize("own", [False, True])

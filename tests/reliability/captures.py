@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+import sys
 import textwrap
 from collections.abc import Iterator
 
@@ -51,13 +52,13 @@ AROUND = {
     "matched star": "def make(n):\n    match [n]:\n        case [*j]: k = j[0]\n    ...\n",
     "matched mapping": "def make(n):\n    match {'a': n}:\n        case {**rest}: k = rest['a']\n    ...\n",
     "matched only": "def make(n):\n    match {'a': n}:\n        case {'a': int() as k, **j} if k: pass\n    ...\n",
-    "caught": "def make(n):\n    try: raise ValueError(n)\n    except ValueError as error: k = error.args[0]\n    ...\n",
+    "caught": "def make(n):\n    try: raise ValueError(n)\n    except ValueError as j: k = j.args[0]\n    ...\n",
     "caught group": "def make(n):\n    try: raise ExceptionGroup('g', [ValueError(n)])\n"
     "    except* ValueError as j: k = j.exceptions[0].args[0]\n    ...\n",
     "bound again": "def make(n):\n    k = n\n    ...\n    k = 9\n    return made\n",
     "added to": "def make(n):\n    k = n\n    ...\n    k += 1\n    return made\n",
-    "deleted pair": "def make(k):\n    j = k\n    ...\n    made.collate_fn([1]); del j, k\n    k = 4\n    return made\n",
-    "nonlocal": "def make(n):\n    k = n\n    def more():\n        nonlocal k\n        k += 1\n    ...\n    more()\n"
+    "deleted pair": "def make(k):\n    j = k\n    ...\n    made.collate_fn([1]); del j, k\n    return made\n",
+    "nonlocal": "def make(n):\n    k = n\n    def i():\n        nonlocal k\n        k += 1\n    ...\n    i()\n"
     "    return made\n",
     "outer": "def outer(k):\n    def make(n):\n        ...\n    return make\nmake = outer(3)\n",
     "class inside": "def make(k):\n    class Inner:\n        k = 9\n        ...\n    return Inner.made\n",
@@ -69,6 +70,14 @@ AROUND = {
     "local class": "def make(k):\n    class Empty: pass\n    class Color: RED = k\n    Point = same\n    ...\n",
     "shadowed": "def make(k):\n    m, json, same = k, k, str\n    ...\n",
 }
+if sys.version_info >= (3, 12):
+    AROUND |= {
+        "generic": "def make[T](k: T) -> DataLoader:\n    ...\n",
+        "generic in a generic": "def outer[T](k: T):\n    def make(n: T):\n        ...\n    return make\nmake = outer(3)\n",
+        "type parameter": "def make[*k](n):\n    ...\n",
+        "of a class": "class Maker[k]:\n    def make(self, n):\n        ...\nmake = Maker().make\n",
+        "alias": "def make(n):\n    type k = list[n]\n    ...\n",
+    }
 
 # What the callable gives for a batch `b`, with `k` read in one way or another.
 EXPRESSIONS = """
@@ -131,10 +140,10 @@ return [(yield_ := k) for _ in b], yield_
 """.strip().splitlines()
 
 LOADER = "made = DataLoader([1, 2], num_workers=2, collate_fn={})"
-CALL = '''
+CALL = """
 made = make(2)
 print(made.collate_fn([1, 2, 3]), made.collate_fn([5]))
-'''
+"""
 
 
 def programs(chance: random.Random) -> Iterator[tuple[str, str]]:
@@ -155,5 +164,5 @@ def _program(around: str, kind: str, code: str) -> str:
     before, _, after = around.partition("...")
     indent = " " * (len(before) - len(before.rstrip(" ")))
     body = textwrap.indent("\n".join(lines), indent).lstrip()
-    result = "" if after.strip() and "return made" in after or "class Inner" in before else f"\n{indent}return made"
+    result = "" if (after.strip() and "return made" in after) or "class Inner" in before else f"\n{indent}return made"
     return f"{HEAD}\n{before}{body}{result}{after}{CALL}"

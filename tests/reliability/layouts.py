@@ -57,7 +57,9 @@ def _other_newlines(text: str, chance: random.Random) -> str:
 
 
 def _other_end(text: str, chance: random.Random) -> str:
-    return text.rstrip("\r\n") + chance.choice(["", "\r", "\n\r", "\n\n", "\n    ", "\n\x0c", "  # end", "\n# end", "\n\n\t\n"])
+    return text.rstrip("\r\n") + chance.choice(
+        ["", "\r", "\n\r", "\n\n", "\n    ", "\n\x0c", "  # end", "\n# end", "\n\n\t\n"]
+    )
 
 
 def _tabs(text: str, chance: random.Random) -> str:
@@ -66,10 +68,12 @@ def _tabs(text: str, chance: random.Random) -> str:
 
 # By name, so that failures say what was done. A change that Python does notice is taken back.
 CHANGES: dict[str, Callable[[str, random.Random], str]] = {
-    "comment line": _line_before(lambda indent, chance: chance.choice([indent, "", indent + "  "]) + "# num_workers=0\n"),
+    "comment line": _line_before(
+        lambda indent, chance: chance.choice([indent, "", indent + "  "]) + "# num_workers=0\n"
+    ),
     "backslash line": _line_before(lambda indent, chance: chance.choice([indent, "", " "]) + "\\\n"),
     "two backslash lines": _line_before(lambda indent, _: f"\\\n{indent}\\\n"),
-    "indentation split": _line_before(lambda indent, _: f"{indent}\\\n") ,
+    "indentation split": _line_before(lambda indent, _: f"{indent}\\\n"),
     "blank line": _line_before(lambda indent, chance: chance.choice(["\n", indent + "\n", "\t\n", "\x0c\n", "\r\n"])),
     "form feed": _line_before(lambda *_: "\x0c"),
     "trailing blank": _at_line_end(" \t"),

@@ -65,6 +65,38 @@ def test_some_programs() -> None:
     assert counts["DL202"] > 15
 
 
+@pytest.mark.parametrize(
+    ("program", "fixed"),
+    [
+        ("def make[T](d, k: T):\n    return DataLoader(d, num_workers=2, collate_fn=lambda b: (b, k, T))\n", None),
+        (
+            "class A[T]:\n    def f(self, d):\n        return DataLoader(d, num_workers=2, collate_fn=lambda b: T)\n",
+            None,
+        ),
+        ("def make(d):\n    type T = int\n    return DataLoader(d, num_workers=2, collate_fn=lambda b: T)\n", None),
+        (
+            "def make(d):\n    def f[T: (int, str)](): pass\n    return DataLoader(d, num_workers=2, collate_fn=f)\n",
+            None,
+        ),
+        (
+            "def make[T](d, k: T) -> T:\n    return DataLoader(d, num_workers=2, collate_fn=lambda b: (b, k))\n",
+            "def collate_for_make(b: Any, k: Any) -> Any:\n",
+        ),
+        (
+            "def make[T](d: T, k: int) -> T:\n    return DataLoader(d, num_workers=2, collate_fn=lambda b: (b, k))\n",
+            "def collate_for_make(b: Any, k: int) -> Any:\n",
+        ),
+        ("def make[T](d):\n    return DataLoader(d, num_workers=2, collate_fn=lambda b: [T for T in b])\n", "(b):\n"),
+    ],
+)
+def test_type_parameters(program: str, fixed: str | None) -> None:
+    """Not run, as older Pythons cannot."""
+    text = f"from torch.utils.data import DataLoader\n\n\n{program}"
+    result = fix_source(text.encode(), "/nonexistent/program.py", EVERY_RULE, unsafe=True)
+    assert {one.code for one in result.remaining} <= {"DL201", "DL202"}
+    assert result.source.decode() == text if fixed is None else fixed in result.source.decode()
+
+
 @pytest.mark.long
 def test_all_programs() -> None:
     first = int(time.time())

@@ -1,8 +1,8 @@
 """A LibCST tree with only what carries meaning, made with Python's own parser, which is some ten times as fast.
 
 Most files that are opened have nothing to be reported and nothing to be fixed, so nobody asks how they are laid out.
-Such a tree has the nodes of LibCST's own, without blank space, comments, commas and parentheses. Where these are needed,
-LibCST parses the text, and `pairs` says which of its nodes stands for which.
+Such a tree has the nodes of LibCST's own, without blank space, comments, commas and parentheses. Where these are
+needed, LibCST parses the text, and `pairs` says which of its nodes stands for which.
 """
 
 from __future__ import annotations

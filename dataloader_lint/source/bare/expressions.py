@@ -150,9 +150,7 @@ class Expressions:
         if type(node) is ast.FormattedValue:
             spec = self._parts(node.format_spec) if type(node.format_spec) is ast.JoinedStr else None
             return make(cst.FormattedStringExpression, expression=self._node(node.value), format_spec=spec)
-        if type(node) is ast.Constant:
-            return make(cst.FormattedStringText, value=node.value)
-        self._unlike(node)
+        return make(cst.FormattedStringText, value=node.value) if type(node) is ast.Constant else self._unlike(node)
 
     def subscript(self, node: ast.Subscript) -> Any:
         index = node.slice
