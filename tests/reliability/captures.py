@@ -73,7 +73,7 @@ AROUND = {
 if sys.version_info >= (3, 12):
     AROUND |= {
         "generic": "def make[T](k: T) -> DataLoader:\n    ...\n",
-        "generic in a generic": "def outer[T](k: T):\n    def make(n: T):\n        ...\n    return make\nmake = outer(3)\n",
+        "in a generic": "def outer[T](k: T):\n    def make(n: T):\n        ...\n    return make\nmake = outer(3)\n",
         "type parameter": "def make[*k](n):\n    ...\n",
         "of a class": "class Maker[k]:\n    def make(self, n):\n        ...\nmake = Maker().make\n",
         "alias": "def make(n):\n    type k = list[n]\n    ...\n",

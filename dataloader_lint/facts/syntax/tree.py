@@ -101,7 +101,6 @@ class Tree:
         "_nodes",
         "_parents",
         "_scopes",
-        "has_type_parameters",
         "inner_scope",
         "module",
         "resolved",
