@@ -12,7 +12,7 @@ from dataloader_lint.fixer import fix_source, with_fixes
 from dataloader_lint.linter import lint_source
 from dataloader_lint.source.alignment import Alignment
 from dataloader_lint.source.decoding import UnreadableError
-from dataloader_lint.source.odd_lines import has_backslash_line, without_odd_beginnings
+from dataloader_lint.source.odd_lines import has_backslash_line, without_odd_lines
 from dataloader_lint.source.parsing import own_tree, tree_of
 
 IMPORT = "from torch.utils.data import DataLoader\n"
@@ -44,6 +44,7 @@ BODIES = [
     f"def f(d):\n\x0c    x = d\n    {CALL}",
     f"try:\n  pass\n\\\nfinally:\n  def f(d): \\\n    {CALL}",
     f"def f(d):\r\n\t{CALL}\r",
+    f"def f(d):\r    x = 1 \\\r      + 2\r    {CALL}\r",
     f"\\\n@str\n\\\ndef f(d): {CALL}".removesuffix("\n"),
 ]
 LAYOUTS = [
@@ -119,16 +120,19 @@ def test_no_alignment(code: str, text: str, line: int) -> None:
         ("if x:\n  \x0c  y\n", "if x:\n  y\n"),
         ("x = 1 \\\n\\\n+ 2\n", "x = 1 \\\n+ 2\n"),
         ("if x:\n \\\n", None),
+        ("x = 1\r\n", None),
+        ("x = '''\r'''\r\ny = 1\r", "x = '''\n'''\ny = 1\n"),
+        ("if x:\r  \\\ry\r", "if x:\n  y\n"),
     ],
 )
-def test_odd_beginnings(text: str, plain: str | None) -> None:
-    assert without_odd_beginnings(text) == plain
+def test_odd_lines(text: str, plain: str | None) -> None:
+    assert without_odd_lines(text) == plain
 
 
-def test_a_megabyte_of_odd_beginnings() -> None:
+def test_a_megabyte_of_odd_lines() -> None:
     for text in (" \t\x0c" * 300_000, "\\\n" * 300_000, " " * 1_000_000 + "\x0c", "\\ " * 300_000):
         has_backslash_line(text)
-        without_odd_beginnings(text)
+        without_odd_lines(text)
 
 
 @pytest.mark.parametrize("kind", ["", "match 1:\n    case 1: pass\n"])

@@ -1,4 +1,4 @@
-"""Beginnings of lines that Python reads and LibCST drops or refuses: a backslash alone on a line, and form feeds."""
+"""Layout that Python reads and LibCST drops or refuses: a backslash alone on a line, form feeds, carriage returns."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from dataloader_lint.source.decoding import line_starts
 # A form feed begins the indentation of a line anew.
 _ODD_BEGINNING = re.compile(r"(?<![^\r\n])(?:(?:[ \t\f]*\\(?:\r\n|\r|\n))+[ \t\f]*|[ \t]*\f[ \t\f]*)")
 _BACKSLASH_LINE = re.compile(r"(?<![^\r\n])[ \t\f]*\\[\r\n]")
+_LONE_RETURN = re.compile(r"\r(?!\n)")
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
 
@@ -21,15 +22,18 @@ def has_backslash_line(text: str) -> bool:
     return "\\" in text and _BACKSLASH_LINE.search(text) is not None
 
 
-def without_odd_beginnings(text: str) -> str | None:
-    """The text without backslash lines and form feeds before statements, as a program that means the same to Python.
+def without_odd_lines(text: str) -> str | None:
+    """The text without backslash lines, form feeds before statements, and lines that end with a carriage return alone.
 
-    None where it has none of them, or no such program could be made.
+    None where it has none of them, or where Python would read another program.
     """
-    if _ODD_BEGINNING.search(text) is None:
+    has_returns = _LONE_RETURN.search(text) is not None
+    if not has_returns and _ODD_BEGINNING.search(text) is None:
         return None
     try:
         parsed = parse_as_python(text)
+        if has_returns:
+            text = _LINE_END.sub("\n", text)
         inside = set(_lines_in_strings(parsed))
         numbers = {start: number for number, start in enumerate(line_starts(text), start=1)}
 

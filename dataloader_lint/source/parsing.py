@@ -13,7 +13,7 @@ import libcst as cst
 
 from dataloader_lint.source.bare import UnlikeError, bare_tree, parse_as_python
 from dataloader_lint.source.decoding import UnreadableError
-from dataloader_lint.source.odd_lines import without_odd_beginnings
+from dataloader_lint.source.odd_lines import without_odd_lines
 from dataloader_lint.source.trees import Trees
 
 # LibCST's native parser overflows the stack, and so kills the process, at some 1,400 nested brackets or 5,000 chained
@@ -85,7 +85,7 @@ def parse(text: str) -> cst.Module:
     if _may_overflow(text) and _overflows(text):
         raise _TOO_DEEP
     try:
-        return cst.parse_module(without_odd_beginnings(text) or text)
+        return cst.parse_module(without_odd_lines(text) or text)
     except RecursionError:
         raise _TOO_DEEP from None
     except Exception as error:  # besides ParserSyntaxError, LibCST lets errors of its native side through

@@ -111,6 +111,7 @@ def check_edits(text: str, chance: random.Random, *, own: bool) -> int:
     tree = facts_of(text, own=own).tree
     editor = Editor(tree, text)
     nodes = [node for node in tree.walk(tree.module) if isinstance(node, cst.BaseExpression)]
+    nodes = [node for node in nodes if not isinstance(node, cst.StarredElement)]  # whose code has a comma behind it
     asked = 0
     for node in chance.sample(nodes, min(len(nodes), 40)):
         try:

@@ -86,8 +86,11 @@ def excerpt(tree: Tree, node: Node) -> Excerpt:
 
 
 def code(tree: Tree, node: Node) -> str:
-    """A node as written, on one line. Raises as `excerpt` does."""
-    found = excerpt(tree, node)
+    """A node as written, on one line. Raises UnlikeError as `excerpt` does."""
+    try:
+        found = excerpt(tree, node)
+    except UnreadableError:  # where it stands is not known; what it says is
+        return tree.words(node)
     return " ".join(code_of(found.module, found.twin(node)).split())
 
 

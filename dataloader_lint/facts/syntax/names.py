@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -269,20 +269,26 @@ def type_parameter_owner(name: cst.Name, tree: Tree) -> Node | None:
     """The generic function, class or type alias whose type parameter a name is; None for all other names."""
     if not tree.once(("generics", id(tree.module)), lambda: _has_generics(tree)):
         return None
+    own = tree.scope_of(name)
+    around = {id(own)} | {id(scope) for scope in _outside(own) if not scope.is_class}
     child: Node = name
     below: Node = name
     for above in tree.ancestors(name):
         inner = tree.inner_scope.get(id(above))
-        is_inside = inner is not None and tree.scope_of(child) is inner
-        if inner is not None and is_inside and name.value in bindings_of(inner):
-            if not inner.is_class or tree.scope_of(name) is inner:
-                return None
+        if inner is not None and id(inner) in around and name.value in bindings_of(inner):
+            return None
         if name.value in type_parameter_names(above):
             is_default = isinstance(child, cst.Param) and below is child.default
             if not isinstance(child, cst.Decorator) and not is_default:
                 return above
         child, below = above, child
     return None
+
+
+def _outside(scope: Scope) -> Iterator[Scope]:
+    while scope.parent is not None:
+        scope = scope.parent
+        yield scope
 
 
 def _has_generics(tree: Tree) -> bool:
