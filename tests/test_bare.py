@@ -11,26 +11,28 @@ from code_texts import every_file, text_of
 from dataloader_lint import lint_source
 from dataloader_lint.facts.analysis import Session
 from dataloader_lint.facts.syntax.tree import Tree
-from dataloader_lint.source.bare import UnlikeError, bare_tree, complete, is_bare
+from dataloader_lint.source.bare import UnlikeError, bare_tree, is_bare, pairs
 
 
 def kinds(tree: Tree) -> list[str]:
     """The types of all nodes in document order, but for the texts of f-strings, which may be cut differently."""
-    return [type(node).__name__ for node in tree.walk(tree.module) if not isinstance(node, cst.FormattedStringText)]
+    return [type(node).__name__ for node in nodes(tree)]
+
+
+def nodes(tree: Tree) -> list[cst.CSTNode]:
+    return [node for node in tree.walk(tree.module) if not isinstance(node, cst.FormattedStringText)]
 
 
 def assert_alike(text: str) -> None:
-    """That the two trees have the same nodes, and that the bare one can be made whole."""
-    bare = bare_tree(text)
-    tree = Tree(bare, text)
+    """That the two trees have the same nodes, and that each of the bare one has its twin."""
+    bare, whole = bare_tree(text), cst.parse_module(text)
     assert is_bare(bare)
-    assert kinds(tree) == kinds(Tree(cst.parse_module(text), text))
-    before = list(tree.walk(bare))
-    whole = cst.parse_module(text)
-    complete(bare, whole)
-    assert not is_bare(bare)
-    assert bare.code == whole.code
-    assert all(one is other for one, other in zip(before, tree.walk(bare), strict=True))
+    assert not is_bare(whole)
+    tree, own = Tree(bare, text), Tree(whole, text)
+    assert kinds(tree) == kinds(own)
+    twins = {id(mine): other for mine, other in pairs(bare, whole)}
+    for mine, other in zip(nodes(tree), nodes(own), strict=True):
+        assert twins[id(mine)] is other
 
 
 @every_file
@@ -54,6 +56,7 @@ def test_files(path: Path) -> None:
         'x = """a\nb""" \'c\'\n',
         "x = ('a'  # why\n     'b' \\\n     'c')\n",
         "x = f'{a=}' + f'{{' + f'{f\"{b}\"}' + f''\n",
+        "x = f'{a:}{b:c}{d!r:>{e}}{f:{g}.{h!s:i}}{j=:{k}}' 'l' f'{m:{n}}'\n",
         "x = '\\N{BULLET} ä \U0001f600'; y = ä.ö['ü']; z = 'é' 'è'\n",
         "x = 0x_10 + 1_000 + 1e5 + 2j + .5 + -3 ** +4\n",
         "x = True, None, False, ...\n",
@@ -88,13 +91,11 @@ def test_what_only_libcst_can_tell(text: str) -> None:
         bare_tree(text)
 
 
-def test_a_tree_that_is_unlike_stays_as_it_is() -> None:
-    bare = bare_tree("x = f(1)\n")
+def test_trees_that_differ() -> None:
     with pytest.raises(UnlikeError, match="Call for Name"):
-        complete(bare, cst.parse_module("x = y\n"))
-    assert is_bare(bare)
-    complete(bare, cst.parse_module("x = f(1)\n"))
-    assert bare.code == "x = f(1)\n"
+        list(pairs(bare_tree("x = f(1)\n"), cst.parse_module("x = y\n")))
+    with pytest.raises(UnlikeError, match="1 for 0 of format_spec"):
+        list(pairs(bare_tree("f'{x:{y}}'\n"), cst.parse_module("f'{x:y}'\n")))
 
 
 def test_libcst_takes_over_where_the_trees_differ(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -105,8 +106,7 @@ def test_libcst_takes_over_where_the_trees_differ(tmp_path: Path, monkeypatch: p
     def unlike(*_: object) -> None:
         raise UnlikeError("made up")
 
-    for name in ("complete", "pairs"):
-        monkeypatch.setattr(f"dataloader_lint.facts.syntax.layout.{name}", unlike)
+    monkeypatch.setattr("dataloader_lint.facts.syntax.layout.pairs", unlike)
     session = Session()
     for _ in range(2):
         assert lint_source(text, str(tmp_path / "a.py"), session=session) == expected

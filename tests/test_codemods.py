@@ -95,3 +95,14 @@ def test_bytes_stay(mark: bytes, newline: bytes) -> None:
     Path("a.py").write_bytes(old)
     tool("codemod", "-x", "dataloader_lint.codemods.ApplySafeFixes", "--no-format", "a.py")
     assert Path("a.py").read_bytes() == mark + (source % (call % b"")).replace(b"\n", newline)
+
+
+@pytest.mark.parametrize("odd", [b"x = 1\n\\\ny = 2\n", b"\x0cx = 1\n", b"x = 1\r"])
+def test_files_that_libcst_writes_in_another_way_are_skipped(odd: bytes) -> None:
+    head = b"from torch.utils.data import DataLoader\n\n\nloader = DataLoader(data, persistent_workers=True)\n"
+    Path("a.py").write_bytes(head + odd)
+    Path("b.py").write_bytes(head)
+    done = tool("codemod", "-x", "dataloader_lint.codemods.ApplySafeFixes", "--no-format", "a.py", "b.py")
+    assert Path("a.py").read_bytes() == head + odd
+    assert b"persistent_workers" not in Path("b.py").read_bytes()
+    assert "Skipped 1 files" in done.stderr

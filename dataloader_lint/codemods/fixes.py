@@ -12,7 +12,7 @@ import os
 from abc import ABC
 
 import libcst as cst
-from libcst.codemod import CodemodCommand, CodemodContext
+from libcst.codemod import CodemodCommand, CodemodContext, SkipFile
 
 from dataloader_lint.fixer import fix_source
 from dataloader_lint.rules.base import FixLevel, Rule
@@ -42,13 +42,30 @@ class _Fixes(CodemodCommand, ABC):
 
     def transform_module_impl(self, tree: cst.Module) -> cst.Module:
         filename = self.context.filename or "<stdin>"
+        if not _is_given_back(tree, filename):
+            raise SkipFile(_CHANGED)
         result = fix_source(tree.bytes, filename, self._settings.of_file(filename), unsafe=self._unsafe)
         for one in result.dropped:
             self.warn(f"line {one.start.line}: the fix of {one.code} did not hold when tried and was left out")
         if not result.fixed:
             return tree
-        fixed = cst.parse_module(result.source)
-        return fixed.with_changes(encoding=tree.encoding)
+        fixed = cst.parse_module(result.source).with_changes(encoding=tree.encoding)
+        if fixed.bytes != result.source:
+            raise SkipFile(_CHANGED)
+        return fixed
+
+
+_CHANGED = "LibCST would write this file with other blank space; use `dataloader-lint --fix` instead"
+
+
+def _is_given_back(tree: cst.Module, filename: str) -> bool:
+    """False where LibCST's runner would change a file even if the tree stays as it is: it writes what `tree` gives."""
+    try:
+        with open(filename, "rb") as file:
+            content = file.read()
+        return tree.bytes == content or cst.parse_module(content).bytes == content
+    except (OSError, ValueError, SyntaxError, cst.ParserSyntaxError):
+        return True  # there is no such file, or it is not what the tree was made from
 
 
 class ApplySafeFixes(_Fixes):

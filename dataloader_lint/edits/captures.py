@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import re
+
 import libcst as cst
 
 from dataloader_lint.edits.editor import Editor
 from dataloader_lint.edits.repair import RefusedError
 from dataloader_lint.facts.syntax.flow import reaching_or_not
 from dataloader_lint.facts.syntax.guards import is_guarded
-from dataloader_lint.facts.syntax.names import Binding, Kind, bindings_of
+from dataloader_lint.facts.syntax.names import Binding, Kind, bindings_of, type_parameter_owner
 from dataloader_lint.facts.syntax.tree import LOOPS, Function, Node, Scope, parameters
 
 # What these give depends on the place from which they are called.
 _PLACE_BOUND = frozenset({"super", "__class__", "locals", "vars", "dir", "eval", "exec"})
+# Names that mean others inside of a class, keywords of calls among them. In a string or comment it is none.
+_MANGLED = re.compile(r"\b__(?!\w*__\b)\w")
 _BINDABLE = (Kind.VALUE, Kind.PARAMETER, Kind.ENTERED)
 
 
@@ -54,12 +58,15 @@ def _home(editor: Editor, name: cst.Name, inner: Scope) -> Scope | None:
 
 def scope_of_name(editor: Editor, name: cst.Name) -> Scope | None:
     """The scope that binds a name which is read; None for builtins and unknown names."""
-    scope: Scope | None = editor.tree.scope_of(name)
-    direct = True
+    owner = type_parameter_owner(name, editor.tree)
+    if owner is not None:
+        return editor.tree.inner_scope.get(id(owner), editor.tree.scope_of(owner))
+    own = editor.tree.scope_of(name)
+    scope: Scope | None = own
     while scope is not None:
-        if (direct or not scope.is_class) and _binds(scope, name.value):
+        # A class body is seen by its own statements only, not by its methods and comprehensions.
+        if (scope is own or not scope.is_class) and _binds(scope, name.value):
             return scope
-        direct = direct and scope.is_comprehension
         scope = scope.parent
     return None
 
@@ -76,7 +83,9 @@ def _is_local_to_script(editor: Editor, root: Scope, name: str) -> bool:
 
 def _check(editor: Editor, name: str, home: Scope, at: Node) -> None:
     tree = editor.tree
-    bindings = bindings_of(home)[name]
+    bindings = bindings_of(home).get(name, [])
+    if not bindings:
+        raise RefusedError(f"`{name}` is a type parameter")
     if len(bindings) > 1 or name in _nonlocal_names(editor, home):
         raise RefusedError(f"`{name}` is bound more than once")
     binding = bindings[0]
@@ -130,7 +139,6 @@ def _in_loop(editor: Editor, node: Node, home: Scope) -> bool:
 
 def _refuse_place_bound(editor: Editor, function: Function) -> None:
     tree = editor.tree
-    in_class = any(isinstance(above, cst.ClassDef) for above in tree.ancestors(function))
     for node in tree.walk(function):
         if isinstance(node, cst.Nonlocal):
             raise RefusedError("it binds a name of the function around it")
@@ -138,11 +146,8 @@ def _refuse_place_bound(editor: Editor, function: Function) -> None:
             raise RefusedError("what it does belongs to the function around it")
         if isinstance(function, cst.Lambda) and isinstance(node, cst.CompFor) and node.asynchronous is not None:
             raise RefusedError("what it does belongs to the function around it")
-        word = node.value if isinstance(node, cst.Name) else node.attr.value if isinstance(node, cst.Attribute) else ""
-        if isinstance(node, cst.Name) and word in _PLACE_BOUND:
-            raise RefusedError(f"`{word}` depends on its place")
-        if in_class and word.startswith("__") and not word.endswith("__"):
-            raise RefusedError(f"`{word}` is mangled with the name of its class")
-    names = [param.name.value for param in parameters(function)]
-    if in_class and any(name.startswith("__") and not name.endswith("__") for name in names):
-        raise RefusedError("a parameter is mangled with the name of its class")
+        if isinstance(node, cst.Name) and node.value in _PLACE_BOUND:
+            raise RefusedError(f"`{node.value}` depends on its place")
+    in_class = any(isinstance(above, cst.ClassDef) for above in tree.ancestors(function))
+    if in_class and _MANGLED.search(editor.code(function)):
+        raise RefusedError("a name is mangled with that of its class")

@@ -16,12 +16,12 @@ from dataloader_lint.diagnostics import Fix, Position, TextEdit
 from dataloader_lint.edits.repair import Edit, RefusedError, Repair
 from dataloader_lint.edits.uses import names_in
 from dataloader_lint.facts.project.mentions import Mentions
-from dataloader_lint.facts.syntax.layout import Excerpt, excerpt, import_parts, lines_of
+from dataloader_lint.facts.syntax.layout import Excerpt, excerpt, import_parts
 from dataloader_lint.facts.syntax.names import bindings_of
 from dataloader_lint.facts.syntax.tree import Node, Scope, Tree
 from dataloader_lint.source.bare import UnlikeError
-from dataloader_lint.source.decoding import line_starts, split_lines
-from dataloader_lint.source.parsing import code_of
+from dataloader_lint.source.decoding import UnreadableError, line_starts, split_lines
+from dataloader_lint.source.odd_lines import has_backslash_line
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -127,30 +127,24 @@ class Editor:
         return self._offsets(part, part.excerpt.twin(node))
 
     def _offsets(self, part: _Part, twin: Node) -> tuple[int, int]:
-        if id(twin) not in part.ranges:
+        if id(twin) not in part.spans:
             raise RefusedError("LibCST does not say where this stands")
-        start, end = part.ranges[id(twin)]
-        return self._offset(part, start), self._offset(part, end)
-
-    def _offset(self, part: _Part, position: Position) -> int:
-        line = position.line - 1
-        shift = 0 if part.shifts is None else part.shifts.get(line)
-        if shift is None:
-            raise RefusedError("LibCST does not give this line back as it was")
-        return self._line_starts[line] + position.column + shift
+        return part.spans[id(twin)]
 
     def _part(self, node: Node) -> _Part:
+        if self.once("backslash lines", lambda: has_backslash_line(self.text)):
+            raise RefusedError("a line holds a backslash only: what is put below it would be joined to it")
         imports = self.once("imports", lambda: {id(part): statement for part, statement in import_parts(self.tree)})
         inside = imports.get(id(node), node)
         if inside not in self.tree:
             raise RefusedError("a node of another file")
         try:
             found = excerpt(self.tree, inside)
-        except UnlikeError as error:
+        except (UnlikeError, UnreadableError) as error:
             raise RefusedError(f"LibCST sees something else here: {error}") from None
         key = id(found.module)
         if key not in self._parts:
-            self._parts[key] = _Part(found, self.tree)
+            self._parts[key] = _Part(found)
         return self._parts[key]
 
     @property
@@ -257,33 +251,13 @@ def _signs(node: Node, name: str) -> Sequence[Node]:
 
 
 class _Part:
-    """A part of a tree that is laid out: where its nodes stand, and by how much the columns of its lines differ.
+    """A part of a tree that is laid out, and where its nodes and their parentheses stand in the text."""
 
-    `shifts` has, by the number of the line from 0, what its columns in the text are more than those in LibCST's code,
-    and None where no number says it; it is None where all are the same.
-    """
-
-    def __init__(self, excerpt: Excerpt, tree: Tree) -> None:
+    def __init__(self, excerpt: Excerpt) -> None:
         self.excerpt = excerpt
         nodes = list(excerpt.twins.values())
         signs = [sign for node in nodes for name in ("lpar", "rpar") for sign in _signs(node, name)]
-        self.ranges = excerpt.ranges([*nodes, *signs])
-        # LibCST drops a form feed that stands directly before a statement, and a carriage return alone at the end.
-        is_given_back = "\f" not in tree.text and "\r" not in tree.text
-        self.shifts = None if is_given_back else _shifts(excerpt, lines_of(tree))
-
-
-def _shifts(excerpt: Excerpt, originals: list[str]) -> dict[int, int | None]:
-    generated = split_lines(code_of(excerpt.module))
-    shifts: dict[int, int | None] = {}
-    if len(generated) not in (excerpt.lines, excerpt.lines - 1):
-        return shifts
-    for number, other in enumerate(generated, start=excerpt.above):
-        original = originals[number] if 0 <= number < len(originals) else ""
-        dropped = len(original) - len(other)
-        same = original[dropped:] == other and not original[: max(dropped, 0)].strip()
-        shifts[number] = dropped if dropped >= 0 and same else None
-    return shifts
+        self.spans = excerpt.spans([*nodes, *signs])
 
 
 def _first_indent(text: str) -> str:

@@ -15,7 +15,7 @@ from dataloader_lint.edits.captures import scope_of_name
 from dataloader_lint.edits.editor import Editor
 from dataloader_lint.edits.repair import Edit, RefusedError
 from dataloader_lint.edits.statements import first_offset, start_with_comments
-from dataloader_lint.facts.syntax.names import Kind, bindings_of
+from dataloader_lint.facts.syntax.names import Kind, bindings_of, target_paths
 from dataloader_lint.facts.syntax.tree import Node
 
 GUARD = 'if __name__ == "__main__":'
@@ -149,12 +149,12 @@ class _Guarding:
             for node in self.tree.walk(statement):
                 if isinstance(node, _DEFINITIONS):
                     return False
-                if isinstance(node, cst.AssignTarget | cst.AugAssign | cst.AnnAssign) and self.changes(node.target):
+                if any(self.changes(target) for target in _targets_of(node)):
                     return False
         return True
 
-    def changes(self, target: cst.BaseExpression) -> bool:
-        """Whether an assignment changes an attribute or element of something that workers could have of their own."""
+    def changes(self, target: Node) -> bool:
+        """True if a target is an attribute or element of something that workers could have of their own."""
         if not isinstance(target, cst.Attribute | cst.Subscript):
             return False
         while isinstance(target, cst.Attribute | cst.Subscript):
@@ -247,6 +247,17 @@ class _Guarding:
                     if self.editor.line_end(start) < end:
                         spans.append((start, end))
         return _outermost(spans)
+
+
+def _targets_of(node: Node) -> Iterator[Node]:
+    """What a statement, or a part of one, binds or deletes."""
+    target: Node | None = None
+    if isinstance(node, cst.AssignTarget | cst.AugAssign | cst.AnnAssign | cst.For | cst.CompFor | cst.Del):
+        target = node.target
+    elif isinstance(node, cst.AsName):
+        target = node.name
+    if target is not None:
+        yield from (each for each, _ in target_paths(target))
 
 
 def _outermost(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -68,6 +68,8 @@ def _check_head(editor: Editor, node: cst.FunctionDef) -> None:
     """Refuse what is evaluated where the function is defined and would differ at module level."""
     if node.params.posonly_params:
         raise RefusedError("parameters by position only")
+    if getattr(node, "type_parameters", None) is not None:  # bare trees have none
+        raise RefusedError("type parameters")
     if any(each.default is not None and not is_fixed(each.default) for each in parameters(node)):
         raise RefusedError("a default that is computed")
     hints = [each.annotation for each in parameters(node) if each.annotation is not None]

@@ -6,12 +6,14 @@ import ast
 import contextlib
 import re
 import sys
+import unicodedata
 from collections.abc import Iterator
 
 import libcst as cst
 
 from dataloader_lint.source.bare import UnlikeError, bare_tree, parse_as_python
 from dataloader_lint.source.decoding import UnreadableError
+from dataloader_lint.source.odd_lines import without_odd_lines
 from dataloader_lint.source.trees import Trees
 
 # LibCST's native parser overflows the stack, and so kills the process, at some 1,400 nested brackets or 5,000 chained
@@ -38,10 +40,31 @@ def tree_of(text: str) -> cst.Module:
     try:
         tree = bare_tree(text, _parsed_already(text))
     except UnlikeError:
-        tree = parse(text)
+        tree = own_tree(text)
     if _trees is not None:
         _trees.put(text, tree)
     return tree
+
+
+def own_tree(text: str) -> cst.Module:
+    """LibCST's own tree of a module, with names as Python reads them. Raises UnreadableError as `parse` does."""
+    module = parse(text)
+    if not has_plain_names(text):
+        with room_for_recursion():
+            _normalize_names(module)
+    return module
+
+
+def has_plain_names(text: str) -> bool:
+    """True if Python takes all names in a text as they are written (see `unicodedata.normalize`)."""
+    return text.isascii() or unicodedata.is_normalized("NFKC", text)
+
+
+def _normalize_names(node: cst.CSTNode) -> None:
+    if isinstance(node, cst.Name):
+        object.__setattr__(node, "value", unicodedata.normalize("NFKC", node.value))
+    for child in node.children:
+        _normalize_names(child)
 
 
 def parsed_by_python(text: str) -> ast.Module:
@@ -54,11 +77,15 @@ def _parsed_already(text: str) -> ast.Module | None:
 
 
 def parse(text: str) -> cst.Module:
-    """Parse a module. Raises UnreadableError with the place and the reason where the text is not Python."""
+    """Parse a module. Raises UnreadableError with the place and the reason where the text is not Python.
+
+    The code of the module is not always the text: see `alignment`. Odd beginnings of lines, which LibCST may take for
+    other blocks than Python does, are taken away first.
+    """
     if _may_overflow(text) and _overflows(text):
         raise _TOO_DEEP
     try:
-        return cst.parse_module(text)
+        return cst.parse_module(without_odd_lines(text) or text)
     except RecursionError:
         raise _TOO_DEEP from None
     except Exception as error:  # besides ParserSyntaxError, LibCST lets errors of its native side through

@@ -21,7 +21,7 @@ from dataloader_lint.facts.syntax.names import Binding
 from dataloader_lint.facts.syntax.tree import Scope
 from dataloader_lint.gate import Gate
 from dataloader_lint.source.decoding import UnreadableError, decode
-from dataloader_lint.source.parsing import parse, tree_of
+from dataloader_lint.source.parsing import own_tree, tree_of
 from dataloader_lint.source.projects import Roots
 
 # So many modules show how something is called; what a whole library calls is not followed everywhere.
@@ -391,7 +391,7 @@ class Project:
         return [facts for each in sources if (facts := self.open(each.path)) is not None]
 
     def _facts(self, path: str, text: str) -> ModuleFacts:
-        tree = parse(text) if path in self._whole else tree_of(text)
+        tree = own_tree(text) if path in self._whole else tree_of(text)
         self._kept += len(text)
         return ModuleFacts(path, self.packages.module_name(path), os.path.basename(path) == "__init__.py", tree, text)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 import libcst as cst
 
 from dataloader_lint.facts.syntax.flow import reaching
-from dataloader_lint.facts.syntax.tree import Node, Scope, Tree, parameters
+from dataloader_lint.facts.syntax.tree import Node, Scope, Tree, parameters, type_parameter_names
 
 
 class Kind(Enum):
@@ -115,19 +115,25 @@ def _entered(node: cst.With, scope: Scope) -> Iterable[Binding]:
             yield from _targets(item.asname.name, Kind.ENTERED, node, scope, item.item)
 
 
-def _caught(node: cst.ExceptHandler, scope: Scope) -> Iterable[Binding]:
+def _caught(node: cst.ExceptHandler | cst.ExceptStarHandler, scope: Scope) -> Iterable[Binding]:
     if node.name is not None and isinstance(node.name.name, cst.Name):
         yield Binding(node.name.name.value, Kind.OTHER, node, scope)
 
 
-def _matched(node: cst.MatchAs, scope: Scope) -> Iterable[Binding]:
+def _matched(node: cst.MatchAs | cst.MatchStar, scope: Scope) -> Iterable[Binding]:
     if node.name is not None:
         yield Binding(node.name.value, Kind.OTHER, node, scope)
 
 
+def _matched_rest(node: cst.MatchMapping, scope: Scope) -> Iterable[Binding]:
+    if node.rest is not None:
+        yield Binding(node.rest.value, Kind.OTHER, node, scope)
+
+
 def _deleted(node: cst.Del, scope: Scope) -> Iterable[Binding]:
-    if isinstance(node.target, cst.Name):
-        yield Binding(node.target.value, Kind.OTHER, node, scope)
+    for target, _ in target_paths(node.target):
+        if isinstance(target, cst.Name):
+            yield Binding(target.value, Kind.OTHER, node, scope)
 
 
 def _targets(
@@ -221,6 +227,7 @@ _BINDING: dict[type[Node], Callable[[Any, Scope], Iterable[Binding]]] = {
     cst.CompFor: lambda node, scope: _targets(node.target, Kind.ELEMENT, node, scope, node.iter),
     cst.Del: _deleted,
     cst.ExceptHandler: _caught,
+    cst.ExceptStarHandler: _caught,
     cst.For: lambda node, scope: _targets(node.target, Kind.ELEMENT, node, scope, node.iter),
     cst.FunctionDef: lambda node, scope: (Binding(node.name.value, Kind.FUNCTION, node, scope),),
     cst.Import: _imports,
@@ -228,7 +235,10 @@ _BINDING: dict[type[Node], Callable[[Any, Scope], Iterable[Binding]]] = {
     cst.LazyImport: _imports,
     cst.LazyImportFrom: _from_imports,
     cst.MatchAs: _matched,
+    cst.MatchMapping: _matched_rest,
+    cst.MatchStar: _matched,
     cst.NamedExpr: lambda node, scope: _targets(node.target, Kind.VALUE, node, scope, node.value),
+    cst.TypeAlias: lambda node, scope: (Binding(node.name.value, Kind.OTHER, node, scope),),
     cst.With: _entered,
 }
 
@@ -255,13 +265,46 @@ def resolve(name: cst.Name, tree: Tree) -> list[Binding]:
     return known
 
 
+def type_parameter_owner(name: cst.Name, tree: Tree) -> Node | None:
+    """The generic function, class or type alias whose type parameter a name is; None for all other names."""
+    if not tree.once(("generics", id(tree.module)), lambda: _has_generics(tree)):
+        return None
+    own = tree.scope_of(name)
+    around = {id(own)} | {id(scope) for scope in _outside(own) if not scope.is_class}
+    child: Node = name
+    below: Node = name
+    for above in tree.ancestors(name):
+        inner = tree.inner_scope.get(id(above))
+        if inner is not None and id(inner) in around and name.value in bindings_of(inner):
+            return None
+        if name.value in type_parameter_names(above):
+            is_default = isinstance(child, cst.Param) and below is child.default
+            if not isinstance(child, cst.Decorator) and not is_default:
+                return above
+        child, below = above, child
+    return None
+
+
+def _outside(scope: Scope) -> Iterator[Scope]:
+    while scope.parent is not None:
+        scope = scope.parent
+        yield scope
+
+
+def _has_generics(tree: Tree) -> bool:
+    return any(scope.own(cst.TypeParameters) for scope in tree.root.descend())
+
+
 def _look_up(name: cst.Name, tree: Tree) -> list[Binding]:
-    scope: Scope | None = tree.scope_of(name)
+    if type_parameter_owner(name, tree) is not None:
+        return []
+    own = tree.scope_of(name)
+    scope: Scope | None = own
     inside = True
     while scope is not None:
         is_class = scope.is_class
-        # A class body is seen by its own statements only, not by its methods.
-        if inside or not is_class:
+        # A class body is seen by its own statements only, not by its methods and comprehensions.
+        if scope is own or not is_class:
             candidates = bindings_of(scope).get(name.value)
             if candidates:
                 if len(candidates) == 1 and not is_class:

@@ -1,4 +1,4 @@
-"""Where nodes stand in the text: one pass of LibCST's code generation that notes only the wanted ones."""
+"""Where nodes stand in a module's code: one pass of LibCST's code generation that notes only the wanted ones."""
 
 from __future__ import annotations
 
@@ -7,14 +7,13 @@ from collections.abc import Iterable
 import libcst as cst
 from libcst._nodes.internal import CodegenState
 
-from dataloader_lint.diagnostics import Position
 from dataloader_lint.source.parsing import room_for_recursion
 
 Node = cst.CSTNode
 
 
-def ranges(module: cst.Module, wanted: Iterable[Node]) -> dict[int, tuple[Position, Position]]:
-    """Start and end of the wanted nodes of a module, by `id`; without the blank lines and comments before them."""
+def spans(module: cst.Module, wanted: Iterable[Node]) -> dict[int, tuple[int, int]]:
+    """Start and end in `module.code` of the wanted nodes, by `id`; without the blank lines and comments before them."""
     state = _Recorder(module, {id(node) for node in wanted})
     with room_for_recursion():
         module._codegen(state)
@@ -24,39 +23,33 @@ def ranges(module: cst.Module, wanted: Iterable[Node]) -> dict[int, tuple[Positi
 class _Recorder(CodegenState):
     """Code generation that notes where the wanted nodes begin and end, without leading blank space."""
 
-    __slots__ = ("_column", "_line", "_open", "_wanted", "found")
+    __slots__ = ("_offset", "_open", "_wanted", "found")
 
     def __init__(self, module: cst.Module, wanted: set[int]) -> None:
         super().__init__(default_indent=module.default_indent, default_newline=module.default_newline, provider=self)
         self._wanted = wanted
-        self._line = 1
-        self._column = 0
-        self._open: list[tuple[int, Position]] = []
-        self.found: dict[int, tuple[Position, Position]] = {}
+        self._offset = 0
+        self._open: list[tuple[int, int]] = []
+        self.found: dict[int, tuple[int, int]] = {}
 
     def add_indent_tokens(self) -> None:
         for token in self.indent_tokens:
-            self._column += len(token)
+            self._offset += len(token)
 
     def add_token(self, value: str) -> None:
-        if "\n" in value or "\r" in value:
-            lines = value.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-            self._line += len(lines) - 1
-            self._column = len(lines[-1])
-        else:
-            self._column += len(value)
+        self._offset += len(value)
 
     def pop_trailing_newline(self) -> None:
         """Nothing was kept, so there is nothing to take back."""
 
     def before_codegen(self, node: Node) -> None:
         if id(node) in self._wanted:
-            self._open.append((id(node), Position(self._line, self._column)))
+            self._open.append((id(node), self._offset))
 
     def after_codegen(self, node: Node) -> None:
         if self._open and self._open[-1][0] == id(node):
             key, start = self._open.pop()
-            self.found.setdefault(key, (start, Position(self._line, self._column)))
+            self.found.setdefault(key, (start, self._offset))
 
     def record_syntactic_position(  # type: ignore[override]  # a plain context manager: it is entered for every node
         self, node: Node, *, start_node: Node | None = None, end_node: Node | None = None
@@ -82,13 +75,13 @@ class _Span:
             for helper in (self._start_node, self._end_node):
                 if helper is not None:
                     state._wanted.add(id(helper))
-        self._start = Position(state._line, state._column)
+        self._start = state._offset
 
     def __exit__(self, *error: object) -> None:
         state = self._state
         if id(self._node) not in state._wanted:
             return
-        start, end = self._start, Position(state._line, state._column)
+        start, end = self._start, state._offset
         if self._start_node is not None and id(self._start_node) in state.found:
             start = state.found[id(self._start_node)][0]
         if self._end_node is not None and id(self._end_node) in state.found:

@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 Function = cst.FunctionDef | cst.Lambda
 Block = cst.Module | cst.IndentedBlock | cst.SimpleStatementSuite | cst.SimpleStatementLine
-COMPREHENSIONS = (cst.ListComp, cst.SetComp, cst.DictComp, cst.GeneratorExp)
+COMPREHENSIONS = (cst.ListComp, cst.SetComp, cst.DictComp, cst.StarredDictComp, cst.GeneratorExp)
 LOOPS = (cst.For, cst.While)
 
 
@@ -143,8 +143,11 @@ class Tree:
                     found.append(node)
             fields = children.get(kind)
             if fields is None:
-                if kind in _SCOPES:
+                if kind in SCOPES:
                     self._open_scope(node, number, scope, stack)
+                continue
+            if kind is cst.CompFor and id(nodes[parent]) in self.inner_scope:
+                self._open_first_loop(node, number, scope, stack)
                 continue
             for name in reversed(fields):
                 child = getattr(node, name)
@@ -168,11 +171,13 @@ class Tree:
                 outside.extend(node.decorators)
                 if node.returns is not None:
                     outside.append(node.returns)
-            outside.extend(parameters(node))
+            outside.extend((*_type_parameters(node), *parameters(node)))
             inside.append(node.body)
         elif isinstance(node, cst.ClassDef):
-            outside.extend((*node.decorators, *node.bases, *node.keywords))
+            outside.extend((*node.decorators, *_type_parameters(node), *node.bases, *node.keywords))
             inside.append(node.body)
+        elif isinstance(node, cst.StarredDictComp):
+            inside.extend((node.for_in, node.value))
         elif isinstance(node, cst.DictComp):
             inside.extend((node.for_in, node.key, node.value))
         else:
@@ -180,6 +185,15 @@ class Tree:
             inside.extend((node.for_in, node.elt))
         stack.extend((child, number, inner) for child in reversed(inside))
         stack.extend((child, number, scope) for child in reversed(outside))
+
+    def _open_first_loop(self, node: Node, number: int, scope: Scope, stack: list[tuple[Node, int, Scope]]) -> None:
+        """Push the children of a comprehension's first `for`: what it iterates over belongs to the outer scope."""
+        assert isinstance(node, cst.CompFor) and scope.parent is not None
+        if node.inner_for_in is not None:
+            stack.append((node.inner_for_in, number, scope))
+        stack.extend((each, number, scope) for each in reversed(node.ifs))
+        stack.append((node.iter, number, scope.parent))
+        stack.append((node.target, number, scope))
 
     def __contains__(self, node: Node) -> bool:
         return id(node) in self._index
@@ -269,7 +283,7 @@ class Tree:
         return tuple(found)
 
 
-_SCOPES = frozenset({cst.FunctionDef, cst.Lambda, cst.ClassDef, *COMPREHENSIONS})
+SCOPES = frozenset({cst.FunctionDef, cst.Lambda, cst.ClassDef, *COMPREHENSIONS})
 
 
 def _word(node: Node) -> str:
@@ -290,6 +304,17 @@ def parameters(node: Function) -> list[cst.Param]:
     starred = [params.star_arg] if isinstance(params.star_arg, cst.Param) else []
     keywords = [params.star_kwarg] if params.star_kwarg is not None else []
     return [*params.posonly_params, *params.params, *starred, *params.kwonly_params, *keywords]
+
+
+def _type_parameters(node: cst.FunctionDef | cst.ClassDef | cst.Lambda) -> list[cst.TypeParameters]:
+    found = getattr(node, "type_parameters", None)  # bare trees have none
+    return [] if found is None else [found]
+
+
+def type_parameter_names(node: Node) -> frozenset[str]:
+    """The names in the brackets of a generic function, class or type alias."""
+    found = getattr(node, "type_parameters", None)
+    return frozenset() if found is None else frozenset(each.param.name.value for each in found.params)
 
 
 def keyword_of(call: cst.Call, name: str) -> cst.BaseExpression | None:

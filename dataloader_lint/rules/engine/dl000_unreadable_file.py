@@ -16,6 +16,10 @@ A file that is longer than 1,500,000 characters, nested deeper than LibCST can p
 CPU time is one such finding too. What is called like a Python file in a directory and is a pipe, a device, or a link
 that leads nowhere or out of that directory, is left out with a warning instead.
 
+LibCST does not give every file back byte for byte. Blank space that it drops (form feeds, lines that hold only a
+backslash) is no obstacle: positions are those in the file. Where it changes anything else, no position would be right,
+and the file is one such finding, at the first line that differs.
+
 ## Why is this bad?
 A file that was silently left out looks as clean as one that was checked. Python itself would refuse most of these
 files as soon as they are imported.
@@ -27,6 +31,9 @@ is no Python, since IPython may run it as a command (`pip install torch`).
 Syntax is that of the newest Python that the installed LibCST knows, whichever Python runs the linter. Under flake8,
 which reports such files itself (E902, E999), this code appears only for the few files that Python accepts and LibCST
 does not.
+
+A file in which a line holds only a backslash is linted, but not fixed: what a fix puts below such a line would be
+joined to it.
 
 ## Example
 ```python

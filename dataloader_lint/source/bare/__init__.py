@@ -1,8 +1,8 @@
 """A LibCST tree with only what carries meaning, made with Python's own parser, which is some ten times as fast.
 
-Most files that are opened have nothing to be reported and nothing to be repaired, so nobody asks how they are laid out.
-Such a tree has the nodes of LibCST's own, without blank space, comments, commas and parentheses; `complete` puts these
-in when they are needed, into the very same nodes.
+Most files that are opened have nothing to be reported and nothing to be fixed, so nobody asks how they are laid out.
+Such a tree has the nodes of LibCST's own, without blank space, comments, commas and parentheses. Where these are
+needed, LibCST parses the text, and `pairs` says which of its nodes stands for which.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ import ast
 import warnings
 from typing import TYPE_CHECKING
 
-from dataloader_lint.source.bare.completion import complete, is_bare, pairs
 from dataloader_lint.source.bare.nodes import UnlikeError
+from dataloader_lint.source.bare.pairing import is_bare, pairs
 from dataloader_lint.source.bare.statements import Statements
 
 if TYPE_CHECKING:
     import libcst as cst
 
-__all__ = ["UnlikeError", "bare_tree", "complete", "is_bare", "pairs", "parse_as_python"]
+__all__ = ["UnlikeError", "bare_tree", "is_bare", "pairs", "parse_as_python"]
 
 
 def bare_tree(text: str, parsed: ast.Module | None = None) -> cst.Module:

@@ -139,16 +139,18 @@ class Expressions:
 
     def _formatted(self, node: ast.JoinedStr) -> Any:
         self._in_string += 1
-        parts = []
-        for each in node.values:
-            if type(each) is ast.FormattedValue:
-                parts.append(make(cst.FormattedStringExpression, expression=self._node(each.value)))
-            elif type(each) is ast.Constant:
-                parts.append(make(cst.FormattedStringText, value=each.value))
-            else:
-                self._unlike(each)
+        parts = self._parts(node)
         self._in_string -= 1
         return make(cst.FormattedString, parts=parts)
+
+    def _parts(self, node: ast.JoinedStr) -> list[Any]:
+        return [self._part(each) for each in node.values]
+
+    def _part(self, node: ast.expr) -> Any:
+        if type(node) is ast.FormattedValue:
+            spec = self._parts(node.format_spec) if type(node.format_spec) is ast.JoinedStr else None
+            return make(cst.FormattedStringExpression, expression=self._node(node.value), format_spec=spec)
+        return make(cst.FormattedStringText, value=node.value) if type(node) is ast.Constant else self._unlike(node)
 
     def subscript(self, node: ast.Subscript) -> Any:
         index = node.slice
