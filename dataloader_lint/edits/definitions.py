@@ -10,13 +10,17 @@ from dataloader_lint.edits.editor import Editor
 from dataloader_lint.edits.repair import Edit, RefusedError
 
 
-def add_parameter(editor: Editor, function: cst.FunctionDef | cst.Lambda, name: str) -> Edit:
-    """Give a function that has no parameter at all its first one. Refused where the function uses that name."""
+def add_parameter(editor: Editor, function: cst.FunctionDef | cst.Lambda, name: str, default: str = "") -> Edit:
+    """Give a function that has no parameter at all its first one, with a default or without.
+
+    Refused where the function uses that name, or looks at its own names.
+    """
     if function not in editor.tree:
         raise RefusedError("the function is defined in another file")
     code = editor.code(function)
-    if re.search(rf"\b{name}\b", code):
-        raise RefusedError("the name is taken")
+    if re.search(rf"\b(?:{name}|locals|vars|dir|eval|exec)\b", code):
+        raise RefusedError("the name is taken, or may be seen")
+    name = f"{name}={default}" if default else name
     if isinstance(function, cst.Lambda):
         found = re.match(r"\(*lambda(?=\s*:)", code)
         name = f" {name}"

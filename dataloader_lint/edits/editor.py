@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import io
 import keyword
+import os
 import re
 import tokenize
 from bisect import bisect_right
@@ -15,12 +16,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from dataloader_lint.diagnostics import Fix, Position, TextEdit
 from dataloader_lint.edits.repair import Edit, RefusedError, Repair
 from dataloader_lint.edits.uses import names_in
+from dataloader_lint.facts.project import mentions
 from dataloader_lint.facts.syntax.layout import Excerpt, excerpt, import_parts, lines_of
 from dataloader_lint.facts.syntax.names import bindings_of
 from dataloader_lint.facts.syntax.tree import Node, Scope, Tree
 from dataloader_lint.source.bare import UnlikeError
 from dataloader_lint.source.decoding import line_starts, split_lines
 from dataloader_lint.source.parsing import code_of
+from dataloader_lint.source.projects import Roots
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -163,7 +166,11 @@ class Editor:
     # Names.
 
     def new_name(self, wanted: str) -> str:
-        """A name like `wanted` that nothing in the file has, promised from now on."""
+        """A name like `wanted` that nothing in the file has, promised from now on.
+
+        It begins with an underscore, which stars leave out, where a star brings names into the file or out of it.
+        """
+        wanted = f"_{wanted}" if self.shares_names and not wanted.startswith("_") else wanted
         if self._words is None:
             self._words = set(_WORD.findall(self.text))
         number = self._last_numbers.get(wanted, 1)
@@ -174,6 +181,17 @@ class Editor:
         self._last_numbers[wanted] = number
         self.taken.add(name)
         return name
+
+    @property
+    def shares_names(self) -> bool:
+        """Whether a star import brings the names of other files into this one, or its names into others."""
+
+        def asked() -> bool:
+            path = self.tree.root.module.path
+            root = Roots().of(os.path.dirname(path))
+            return "*" in bindings_of(self.tree.root) or mentions.is_imported_by_star(root, path)
+
+        return self.once("shares names", asked)
 
     def is_free(self, name: str) -> bool:
         """Whether the name can be bound at module level: nothing has it there, and nobody reads it from elsewhere."""

@@ -47,7 +47,7 @@ def _lift(editor: Editor, node: cst.FunctionDef) -> tuple[str, tuple[Edit, ...]]
         raise RefusedError("the function is not used by its name")
     once = len(uses) == 1 and tree.scope_of(uses[0]) is home
     captured = captured_names(editor, node, uses[0] if once else node)
-    is_kept = editor.is_free(name) and (once or not captured)
+    is_kept = editor.is_free(name) and not editor.shares_names and (once or not captured)
     new_name = name if is_kept else editor.new_name(_other_name(home.node, name))
     if len(reads) > len(uses) and (captured or not is_kept):
         raise RefusedError("the function calls itself")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -13,8 +15,11 @@ from dataloader_lint.edits.repair import Edit, RefusedError
 from dataloader_lint.edits.statements import remove_statement
 from dataloader_lint.edits.uses import names_in
 from dataloader_lint.facts.evaluation.loader_calls import Loader, loaders_in
+from dataloader_lint.facts.evaluation.values import Library
+from dataloader_lint.facts.project import mentions
 from dataloader_lint.facts.syntax.names import Binding, Kind, dotted, resolve
 from dataloader_lint.facts.syntax.tree import Node
+from dataloader_lint.source.projects import Roots
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +37,7 @@ def remove_option(editor: Editor, loader: Loader, name: str, is_like: Callable[[
     Hand the same `is_like` on for all loaders, so that what it says of each is asked for once.
     """
     place = _only_place(editor, loader, name, is_like)
+    _refuse_effects(place.value, loader)
     around = place.around
     if isinstance(place.node, cst.DictElement):
         return remove_element(editor, cst.ensure_type(around, cst.Dict), place.node)
@@ -55,8 +61,21 @@ def follow_workers(
     `rewrite` gives the argument's new code, from its present one and that of the number of workers.
     """
     place = _only_place(editor, loader, name, is_like)
+    _refuse_effects(place.value, loader)
     workers = _workers(editor, loader, place, is_like)
     return replace(editor, place.value, rewrite(_operand(editor, place.value), workers)) if workers else None
+
+
+def _refuse_effects(value: cst.BaseExpression, loader: Loader) -> None:
+    """Refuse to drop, or to make depend on something, what does more than to give a value."""
+    tree = loader.frame.scope.module.tree
+    for node in tree.walk(value):
+        if isinstance(node, cst.NamedExpr | cst.Await | cst.Yield):
+            raise RefusedError("the argument does more than to give a value")
+        if isinstance(node, cst.Call):
+            callees = loader.ev.values(node.func, loader.frame)
+            if not callees or not all(isinstance(each, Library) for each in callees):
+                raise RefusedError("the argument runs code of the project")
 
 
 def _workers(editor: Editor, loader: Loader, place: Place, is_like: Callable[[Loader], bool]) -> str:
@@ -126,6 +145,8 @@ def _in_dict(
         raise RefusedError("the keyword dict is bound in several ways")
     binding = bindings[0]
     assert binding.value is not None
+    if binding.scope.is_class or (binding.scope.parent is None and _is_used_elsewhere(editor, binding)):
+        raise RefusedError("the keyword dict may be used elsewhere")
     if not isinstance(binding.value, cst.Dict) and not _is_dict_call(binding.value):
         raise RefusedError("the keyword dict is made elsewhere")
     yield from _in_display(binding.value, name)
@@ -138,6 +159,20 @@ def _in_dict(
     for use, place in places:
         if use is not node:
             yield place
+
+
+def _is_used_elsewhere(editor: Editor, binding: Binding) -> bool:
+    """True if another file, or this one by the text of the name, may use a dict of the module."""
+    module = binding.scope.module
+
+    def asked() -> bool:
+        word = re.compile(rf"(?<!\w){re.escape(binding.name)}(?!\w)")
+        if any(word.search(text.value) for text in module.tree.find(module.tree.module, cst.SimpleString)):
+            return True
+        root = Roots().of(os.path.dirname(module.path))
+        return mentions.may_use_name(root, module.path, binding.name) and mentions.may_import(root, module.path)
+
+    return editor.once(("dict used elsewhere", binding.name), asked)
 
 
 def _in_uses(

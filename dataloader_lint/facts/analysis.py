@@ -26,7 +26,7 @@ from dataloader_lint.facts.processes.stale import StaleGlobal, stale_globals
 from dataloader_lint.facts.processes.start_methods import StartMethod, start_methods
 from dataloader_lint.facts.processes.starts import Start, first_start
 from dataloader_lint.facts.processes.unpicklable import KeptFunction, kept_functions
-from dataloader_lint.facts.project.imports import Imports, is_imported
+from dataloader_lint.facts.project.imports import Imports, may_be_imported
 from dataloader_lint.facts.project.outline import defined_about
 from dataloader_lint.facts.project.project import Project
 from dataloader_lint.facts.samples.samples import Samples
@@ -264,7 +264,7 @@ class Analysis:
         """Every move of something to a device."""
         if self._transfers is None:
             may_be_pinned = self.session.project.speaks_of(self.module, "pin_memory")
-            self._transfers = list(transfers_in(self.session.with_cuda, self.module, may_be_pinned))
+            self._transfers = list(transfers_in(self.session.with_cuda, self.ev, self.module, may_be_pinned))
         return self._transfers
 
     @property
@@ -273,9 +273,9 @@ class Analysis:
         return first_start(self.ev, self.module)
 
     @property
-    def is_imported(self) -> bool:
-        """Whether a module of the project may import this file."""
-        return is_imported(self.session.project, self.module)
+    def may_be_imported(self) -> bool:
+        """Whether anything at all in the project, a notebook or an entry point among it, may import this file."""
+        return may_be_imported(self.session.project, self.module)
 
     @property
     def restarts(self) -> Iterable[Restart]:

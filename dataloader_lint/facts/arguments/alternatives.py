@@ -58,13 +58,16 @@ class Alternative:
         )
 
 
-def contexts(loader: Loader) -> list[Loader]:
-    """The loader as each call in sight of the function around it makes it; itself where none is in sight."""
+def contexts(loader: Loader) -> list[tuple[Loader, cst.Call, Frame]]:
+    """The loader as each call in sight of the function around it makes it, with that call and where it stands.
+
+    The loader itself and its own call where no other call is in sight.
+    """
     scope = loader.frame.scope
     if loader.frame.args is not None or not isinstance(scope.node, cst.FunctionDef):
-        return [loader]
+        return [(loader, loader.call, loader.frame)]
     ev = loader.ev
-    found: list[Loader] = []
+    found: list[tuple[Loader, cst.Call, Frame]] = []
     for call, frame, callees in ev.callers(scope):
         for callee in callees:
             inner: Frame | None = None
@@ -75,8 +78,8 @@ def contexts(loader: Loader) -> list[Loader]:
             elif isinstance(callee, Class) and loader.frame.outer is not None:
                 inner = ev.enter(Function(scope, loader.frame.outer), call, frame, Made(callee, call, frame))
             if inner is not None:
-                found.append(replace(loader, frame=inner))
-    return found or [loader]
+                found.append((replace(loader, frame=inner), call, frame))
+    return found or [(loader, loader.call, loader.frame)]
 
 
 def together(

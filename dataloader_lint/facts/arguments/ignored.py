@@ -14,6 +14,7 @@ from dataloader_lint.facts.evaluation.values import (
     Class,
     Const,
     Evaluator,
+    Frame,
     Function,
     Library,
     Made,
@@ -22,6 +23,7 @@ from dataloader_lint.facts.evaluation.values import (
     Typed,
     Value,
 )
+from dataloader_lint.facts.evaluation.wanted_errors import is_error_wanted
 from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.facts.syntax.names import bindings_of, dotted
 from dataloader_lint.facts.syntax.tree import Node, Scope, function_scope
@@ -79,8 +81,13 @@ def late_settings(ev: Evaluator, module: ModuleFacts) -> Iterator[LateSetting]:
                 continue
             if name == "shuffle" and any(_notes_down(statement, owner, scope) for owner in owners):
                 continue
-            if is_reached(ev, statement, frame):
+            if is_reached(ev, statement, frame) and not _is_refusal_wanted(ev, statement, frame, name):
                 yield LateSetting(statement, dotted(target.value) or "the loader", name)
+
+
+def _is_refusal_wanted(ev: Evaluator, statement: cst.Assign | cst.AugAssign, frame: Frame, name: str) -> bool:
+    """True if the program expects that torch refuses the assignment."""
+    return name in REFUSED and is_error_wanted(ev, statement, frame, ("ValueError",))
 
 
 def _notes_down(statement: cst.Assign | cst.AugAssign, loader: Value, scope: Scope) -> bool:

@@ -53,6 +53,13 @@ def persistent_code(loader: Loader) -> str:
     return f"{name} > 0" if name else ""
 
 
+def is_default_prefetch(loader: Loader) -> bool:
+    """True if the `prefetch_factor` of 2 that is written for a loader is what it has anyway, whatever the torch."""
+    factor = loader.known("prefetch_factor")
+    is_two = factor is not None and type(factor.value) is int and factor.value == 2 and not factor.default
+    return is_two and not loader.before and "prefetch_factor" not in loader.kind.defaults
+
+
 def _is_prevented(loader: Loader, names: frozenset[str]) -> bool:
     if is_kept_away(names, loader.call, loader.frame):
         return True
@@ -111,9 +118,15 @@ def without_workers(loader: Loader, name: str) -> Unused | None:
     if workers is None or workers.value != 0 or not loader.is_written_here or not loader.is_reached:
         return None
     found = loader.passed(name)
-    if not all(_needs_workers(name, _plain(value)) for value in found):
+    if not all(_needs_workers(name, _plain(value)) for value in found) or is_failure_wanted(loader, name):
         return None
     return Unused(workers, next((value.default for value in found if isinstance(value, Const)), ""))
+
+
+def is_failure_wanted(loader: Loader, *names: str) -> bool:
+    """True if the program expects the error that arguments cause which need workers: pytest.raises, try, ..."""
+    at_use = all(name == "timeout" for name in names)  # that one passes the constructor
+    return loader.is_error_wanted("AssertionError" if at_use else "ValueError", at_use=at_use)
 
 
 def _plain(value: Value) -> Value:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from dataloader_lint.facts.arguments.alternatives import Alternative, alternatives, contexts, together
 from dataloader_lint.facts.evaluation.loader_calls import Loader
@@ -15,6 +16,7 @@ from dataloader_lint.facts.evaluation.values import (
     Const,
     Element,
     Evaluator,
+    Frame,
     Function,
     Library,
     Made,
@@ -25,7 +27,11 @@ from dataloader_lint.facts.evaluation.values import (
 from dataloader_lint.facts.evaluation.values import (
     Iterator as Iterated,
 )
+from dataloader_lint.facts.evaluation.wanted_errors import is_error_wanted
 from dataloader_lint.facts.libraries.datasets import ITERABLE_BASES
+
+if TYPE_CHECKING:
+    import libcst as cst
 
 Test = Callable[[Evaluator, Value], bool]
 
@@ -44,18 +50,25 @@ def conflicts_of(loader: Loader) -> Iterator[Conflict]:
     """Every pair of arguments of a loader that makes the constructor raise."""
     if loader.kind.moves_batches or not loader.is_written_here:  # timm's has a signature of its own
         return
-    made = [_Arguments(each) for each in contexts(loader) if each.is_reached]
+    made = [(_Arguments(each), call, frame) for each, call, frame in contexts(loader) if each.is_reached]
     for first, is_first, second, is_second in _CONFLICTS:
-        for each in made:
+        for each, call, frame in made:
             firsts = each.that_are(first, is_first)
             seconds = each.that_are(second, is_second) if firsts else []
             pair = next(together(each.loader, firsts, seconds), None) if seconds else None
-            if pair is not None:
+            if pair is not None and not _is_wanted(loader, call, frame):
                 is_sure = all(
                     _all(loader, test, loader.values(name)) for name, test in ((first, is_first), (second, is_second))
                 )
                 yield Conflict(first, second, is_sure, next(_defaults(pair), ""))
                 break
+
+
+def _is_wanted(loader: Loader, call: cst.Call, frame: Frame) -> bool:
+    """True if the code around the loader, or around the call that makes it so, expects the constructor to raise."""
+    if loader.is_error_wanted("ValueError"):
+        return True
+    return call is not loader.call and is_error_wanted(loader.ev, call, frame, ("ValueError",))
 
 
 class _Arguments:

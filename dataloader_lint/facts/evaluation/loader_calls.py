@@ -27,6 +27,7 @@ from dataloader_lint.facts.evaluation.values import (
     is_positive,
     merge,
 )
+from dataloader_lint.facts.evaluation.wanted_errors import is_error_wanted
 from dataloader_lint.facts.libraries.catalogue import DATALOADER_DEFAULTS, LOADER_METHODS, LOADERS, LoaderClass
 from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
 from dataloader_lint.facts.syntax.names import Binding, Kind, bindings_of, dotted, resolve
@@ -106,6 +107,19 @@ class Loader:
         `if workers > 0: DataLoader(..., num_workers=workers)` is not reached with the declared default of 0.
         """
         return is_reached(self.ev, self.call, self.frame)
+
+    def is_error_wanted(self, *errors: str, at_use: bool = False) -> bool:
+        """True if the code around the call, or everyone who runs it, expects one of some errors from it.
+
+        With `at_use` the error comes when the loader is used, not from its constructor.
+        """
+        return is_error_wanted(self.ev, self.call, self.frame, errors, at_use=at_use)
+
+    @property
+    def is_pickling_error_wanted(self) -> bool:
+        """True if the program expects that what the loader is given cannot be pickled for its workers."""
+        errors = ("pickle.PicklingError", "AttributeError", "TypeError")
+        return is_error_wanted(self.ev, self.call, self.frame, errors, at_use=True, by_name=True)
 
     @property
     def node(self) -> cst.Call:

@@ -13,7 +13,7 @@ from dataloader_lint.facts.evaluation.values import Class, Evaluator, Frame, Fun
 from dataloader_lint.facts.project.scripts import is_notebook_file
 from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.facts.syntax.names import Kind, dotted, resolve
-from dataloader_lint.facts.syntax.tree import Scope, function_scope
+from dataloader_lint.facts.syntax.tree import Scope, function_scope, parameters
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,6 +28,11 @@ class Handed:
     @property
     def is_lambda(self) -> bool:
         return isinstance(self.function.node, cst.Lambda)
+
+    @property
+    def takes_arguments(self) -> bool:
+        """Whether the function has a parameter at all."""
+        return bool(parameters(self.function.node))
 
     @property
     def is_local(self) -> bool:

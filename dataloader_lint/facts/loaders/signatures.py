@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import libcst as cst
 
 from dataloader_lint.facts.evaluation.classes import is_static
-from dataloader_lint.facts.evaluation.loader_calls import Loader
+from dataloader_lint.facts.evaluation.loader_calls import Loader, loaders_in
 from dataloader_lint.facts.evaluation.values import Function, Method, Partial, Value
 from dataloader_lint.facts.loaders.callables import Handed
-from dataloader_lint.facts.syntax.tree import Node
+from dataloader_lint.facts.project.project import Project
+from dataloader_lint.facts.syntax.names import dotted
+from dataloader_lint.facts.syntax.tree import Node, Scope, Tree
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -22,7 +25,23 @@ class Misfit:
     node: Node  # where it is handed over
     loader: Loader
     takes_none: bool
-    is_plain: bool  # whether it is handed over as it is, and nothing else in sight calls it
+    scope: Scope | None  # of the function, where it is handed over as it is
+
+    def has_other_users(self, project: Project) -> bool:
+        """True if anything but `worker_init_fn=...` of loaders may call the function, in this file or in another one.
+
+        That is where its name stands anywhere else, be it in a string, a list, an import or a notebook.
+        """
+        if self.scope is None:
+            return True
+        module = self.scope.module
+        given = (each.argument("worker_init_fn") for each in loaders_in(self.loader.ev, module))
+        known = {id(each.value) for each in given if each is not None}
+        if isinstance(self.function, cst.Lambda):
+            return id(self.function) not in known
+        return _is_named(module.tree, self.function, known) or (
+            self.scope.parent is module.root and project.may_be_used_elsewhere(module, self.function.name.value)
+        )
 
     @property
     def name(self) -> str:
@@ -48,7 +67,7 @@ def misfits(handed: list[Handed], loaders: list[Loader]) -> Iterator[Misfit]:
 
 def _misfit(value: Value, node: Node, loader: Loader) -> Misfit | None:
     bound, named = 0, set[str]()
-    is_plain = isinstance(value, Function) and not loader.ev.callers(value.scope)
+    scope = value.scope if isinstance(value, Function) else None
     if isinstance(value, Partial):
         for call in (value.call, *(each for each, _ in value.before)):
             if any(arg.star for arg in call.args):
@@ -68,5 +87,31 @@ def _misfit(value: Value, node: Node, loader: Loader) -> Misfit | None:
     left = [*params.posonly_params, *params.params][bound:]
     wanted = [param for param in left if param.default is None and param.name.value not in named]
     if not left or left[0].name.value in named:
-        return Misfit(value.node, node, loader, True, is_plain)
-    return Misfit(value.node, node, loader, False, is_plain) if len(wanted) > 1 else None
+        return Misfit(value.node, node, loader, True, scope)
+    return Misfit(value.node, node, loader, False, scope) if len(wanted) > 1 else None
+
+
+def _is_named(tree: Tree, function: cst.FunctionDef, known: set[int]) -> bool:
+    """True if the name of a function stands anywhere in its file but in its head and at known places."""
+    name = function.name.value
+    word = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
+    for node in tree.walk(tree.module):
+        if isinstance(node, cst.Name | cst.Attribute):
+            written = node.value if isinstance(node, cst.Name) else node.attr.value
+            if written == name and id(node) not in known:
+                return True
+        elif isinstance(node, cst.FunctionDef | cst.ClassDef):
+            if node is not function and node.name.value == name:
+                return True
+        elif isinstance(node, cst.SimpleString | cst.FormattedStringText):
+            if word.search(node.value) and not isinstance(tree.parent(node), cst.Expr):
+                return True
+        elif isinstance(node, cst.Global | cst.Nonlocal):
+            if any(each.name.value == name for each in node.names):
+                return True
+        elif isinstance(node, cst.Import | cst.ImportFrom) and not isinstance(node.names, cst.ImportStar):
+            imported = [dotted(each.name) for each in node.names]
+            imported += [dotted(each.asname.name) for each in node.names if each.asname is not None]
+            if name in imported:
+                return True
+    return False

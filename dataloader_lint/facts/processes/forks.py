@@ -10,7 +10,8 @@ from dataloader_lint.facts.processes.start_methods import StartMethod
 from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.facts.syntax.names import Kind, bindings_of
 from dataloader_lint.facts.syntax.tree import Node
-from dataloader_lint.facts.transfers.batches import Device, Transfer
+from dataloader_lint.facts.transfers.batches import Transfer
+from dataloader_lint.facts.transfers.devices import Device
 
 # Packages that keep threads or locks which a forked process has no use of.
 _HOSTILE = frozenset({"adlfs", "decord", "fsspec", "gcsfs", "grpc", "polars", "s3fs", "torchcodec"})

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 import libcst as cst
 
 from dataloader_lint.facts.libraries.catalogue import TOP_LEVEL
+from dataloader_lint.facts.project import mentions
 from dataloader_lint.facts.project.project import Project
 from dataloader_lint.facts.project.sources import imports_in
 from dataloader_lint.facts.syntax.module import ModuleFacts
@@ -59,6 +60,13 @@ def is_imported(project: Project, module: ModuleFacts, names: list[str] | None =
     """Whether a module of the project may import this one, and holds one of the names; its own where none are given."""
     own = os.path.splitext(os.path.basename(module.path))[0]
     return any(may_import(project, each, module, own) for each in project.importers(module, names or [own]))
+
+
+def may_be_imported(project: Project, module: ModuleFacts) -> bool:
+    """True if anything in the project may import a module: code, a notebook, an entry point, a name in a text."""
+    return is_imported(project, module) or mentions.may_import(
+        project.root_of(os.path.dirname(module.path)), module.path
+    )
 
 
 def may_import(project: Project, importer: ModuleFacts, module: ModuleFacts, name: str) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Set as AbstractSet
 
 from dataloader_lint.facts.libraries.catalogue import TOP_LEVEL
 from dataloader_lint.facts.project.dataset_names import classes_in
+from dataloader_lint.facts.project.mentions import may_use_name
 from dataloader_lint.facts.project.outline import Outline
 from dataloader_lint.facts.project.search_paths import MARK, added_folders, imported_whole
 from dataloader_lint.facts.project.sources import Source, Sources, read
@@ -292,6 +293,11 @@ class Project:
         """Whether a file of the project around `module` holds a text, be it in a comment."""
         self._sought.setdefault(module.path, set()).add(text)
         return self._around(module.path).hold(text)
+
+    def may_be_used_elsewhere(self, module: ModuleFacts, name: str) -> bool:
+        """Whether any other file around `module`, of whatever kind, may use what is called so in it."""
+        self._sought.setdefault(module.path, set()).add(name.encode())
+        return may_use_name(self.root_of(os.path.dirname(module.path)), module.path, name)
 
     def may_give_loaders(self, binding: Binding) -> bool:
         """Whether what an import binds may be defined in a file that makes loaders; a look before it is opened."""

@@ -13,6 +13,7 @@ from dataloader_lint.facts.evaluation.branches import is_reached
 from dataloader_lint.facts.evaluation.loader_calls import Loader
 from dataloader_lint.facts.evaluation.values import Class, Const, Frame, Made
 from dataloader_lint.facts.loaders.epochs import EpochLoop, Pass
+from dataloader_lint.facts.syntax.module import last_name
 from dataloader_lint.facts.syntax.names import dotted
 from dataloader_lint.facts.syntax.tree import Node, Scope, function_scope
 from dataloader_lint.facts.workers.workers import Workers
@@ -47,6 +48,29 @@ def unseen_changes(workers: Workers, loops: list[EpochLoop]) -> Iterator[UnseenC
                         if id(change.node) not in seen and change.node in tree:
                             seen.add(id(change.node))
                             yield change
+
+
+def may_change_dataset(loader: Loader, loop: EpochLoop) -> bool:
+    """True if the modules of a loader and of a loop over it may change the loader's Dataset once it is made.
+
+    That is where they store into it or call a method of it, by its name or as the `dataset` of something.
+    """
+    given = loader.argument("dataset")
+    name = dotted(given.value) if given is not None else ""
+    modules = {each.path: each for each in (loader.frame.scope.module, loop.frame.scope.module)}
+    for module in modules.values():
+        tree = module.tree
+        for node in tree.find(module.root.node, cst.Attribute):
+            if not (dotted(node.value) == name != "" or last_name(node.value) == "dataset"):
+                continue
+            above = tree.parent(node)
+            if isinstance(above, cst.AssignTarget | cst.AugAssign | cst.AnnAssign):
+                return True
+            if isinstance(above, cst.Call) and above.func is node:
+                return True
+            if isinstance(above, cst.Subscript | cst.Attribute) and above.value is node:
+                return True  # its parts may be changed
+    return False
 
 
 def _keeps_workers(loader: Loader) -> bool:

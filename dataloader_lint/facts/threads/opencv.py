@@ -13,8 +13,9 @@ from dataloader_lint.facts.evaluation.loader_calls import Loader
 from dataloader_lint.facts.evaluation.values import Evaluator
 from dataloader_lint.facts.project.imports import Imports
 from dataloader_lint.facts.project.scripts import is_test
-from dataloader_lint.facts.syntax.module import ModuleFacts
+from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
 from dataloader_lint.facts.syntax.names import Binding, Kind, bindings_of, dotted, resolve
+from dataloader_lint.facts.syntax.tree import Tree
 from dataloader_lint.facts.workers.worker_code import WorkerFunction
 from dataloader_lint.facts.workers.workers import Workers
 
@@ -118,6 +119,14 @@ class WorkerCall:
         return _starts_threads(self.name)
 
     @property
+    def is_rebound(self) -> bool:
+        """Whether the name may stand for something else behind the imports that the import stands among."""
+        tree = self.binding.scope.module.tree
+        line = tree.parent(self.import_node)
+        is_plain = line is not None and tree.parent(line) is tree.module
+        return is_plain and len(bindings_of(self.binding.scope)[self.binding.name]) > 1
+
+    @property
     def is_lazy(self) -> bool:
         """Whether the import waits for the first use, which a call behind it would be."""
         return isinstance(self.import_node, cst.LazyImport | cst.LazyImportFrom)
@@ -153,7 +162,21 @@ class OpenCV:
     def is_surely_in_workers(self, module: ModuleFacts) -> bool:
         """Whether the loaders in sight of a module's cv2 calls are known to have workers: one surely, none without."""
         answers = {loader.has_workers for loader in self._loaders_around(module)}
-        return True in answers and False not in answers
+        return True in answers and False not in answers and self._is_for_workers_only(module)
+
+    def _is_for_workers_only(self, module: ModuleFacts) -> bool:
+        """Whether workers run all functions of a module that call cv2, and nothing around it asks for the number."""
+        if self.project.holds(module, b"getNumThreads"):
+            return False
+        imports = {binding.name for binding in _imports(module)}
+        names = self.workers.names_that_use(module, _callers(module, imports))
+        inside = {id(function.scope) for function in self.workers.functions_inside(module, names)}
+        return all(
+            _outermost_function(use, module.tree) in inside
+            for name in imports
+            for use in module.tree.named(module.tree.module, name)
+            if _is_called_on(use, module.tree)
+        )
 
     def is_in_one_worker(self, module: ModuleFacts) -> bool:
         """Whether all loaders in sight of a module's cv2 calls have a single worker, or none, as it is written there.
@@ -210,6 +233,22 @@ class OpenCV:
         if root not in self._limits:
             self._limits[root] = [each for each in self.project.modules_with(module, LIMIT) if each.calls_named(LIMIT)]
         return self._limits[root]
+
+
+def _is_called_on(use: cst.Name, tree: Tree) -> bool:
+    """Whether a name of cv2, or of one of its functions, leads to a call that does work."""
+    node: cst.CSTNode = use
+    above = tree.parent(node)
+    while isinstance(above, cst.Attribute):
+        node, above = above, tree.parent(above)
+    if not isinstance(above, cst.Call) or above.func is not node:
+        return False
+    return _works(f"cv2.{last_name(above.func)}")
+
+
+def _outermost_function(node: cst.CSTNode, tree: Tree) -> int:
+    """The `id` of the scope of the function around a node; that of the module outside of functions."""
+    return id(tree.scope_of(node).function or tree.root)
 
 
 def _works(name: str) -> bool:

@@ -9,7 +9,6 @@ import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import Enum
 
 import libcst as cst
 
@@ -20,6 +19,8 @@ from dataloader_lint.facts.evaluation.parameters import arguments_of_callers
 from dataloader_lint.facts.evaluation.values import (
     ABSENT,
     NOTHING_KNOWN,
+    Attr,
+    Class,
     Const,
     Element,
     Evaluator,
@@ -30,24 +31,17 @@ from dataloader_lint.facts.evaluation.values import (
     Value,
     Values,
     constant,
+    is_whole_number,
 )
 from dataloader_lint.facts.libraries.catalogue import SAME_VALUE
 from dataloader_lint.facts.syntax.layout import code
 from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
-from dataloader_lint.facts.syntax.names import Binding, Kind, resolve
-from dataloader_lint.facts.syntax.tree import Scope, Tree, function_scope, keyword_of, positional_of
+from dataloader_lint.facts.syntax.names import Kind, dotted, resolve
+from dataloader_lint.facts.syntax.tree import Tree, function_scope, keyword_of, positional_of
+from dataloader_lint.facts.transfers.devices import Device, is_device_object, kind_of_constant, possible_devices
 from dataloader_lint.facts.transfers.pinned_parts import is_pinned, loader_of_batches, path_of
-from dataloader_lint.facts.transfers.refilled import stores_before
-
-
-class Device(Enum):
-    """Where a transfer goes, as far as it is known."""
-
-    CPU = "cpu"
-    CUDA = "cuda"
-    OTHER = "other"  # mps, xpu, meta, ...
-    UNKNOWN = "unknown"
-    NONE = "none"  # a change of the data type, or nothing that is known to be a device
+from dataloader_lint.facts.transfers.refilled import is_handed_on_after, is_written_after, stores_before
+from dataloader_lint.facts.transfers.tensors import is_tensor
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +50,12 @@ class Origin:
 
     loader: Loader
     is_pinned: bool | None  # whether what is moved lies in pinned memory; None where that is not known
+    path: tuple[Element | Attr, ...]  # from a batch to what is moved
+
+    @property
+    def is_tensor(self) -> bool | None:
+        """True if what is moved surely is a tensor, None if nothing speaks against it."""
+        return is_tensor(self.loader.ev, self.loader, list(self.path))
 
     @property
     def name(self) -> str:
@@ -75,6 +75,7 @@ class Transfer:
     call: cst.Call
     frame: Frame
     ev: Evaluator
+    anywhere: Evaluator  # the same, where nothing is taken to be available
     may_be_pinned: bool  # whether anybody around speaks of pinned memory, which loaders use only when they are told to
 
     @property
@@ -100,7 +101,7 @@ class Transfer:
     @property
     def may_name_device(self) -> bool:
         """Whether it may be a move to a device, and not a conversion; a cheap look before the evaluation."""
-        given = keyword_of(self.call, "device") or next(iter(positional_of(self.call)), None)
+        given = self.named_device
         if given is None:
             return self.is_cuda_call or any(arg.star for arg in self.call.args)
         return _TYPE_NAME.search(last_name(given)) is None
@@ -163,6 +164,43 @@ class Transfer:
         return keyword_of(self.call, "dtype") is not None or (bool(second) and not is_name)
 
     @property
+    def named_device(self) -> cst.BaseExpression | None:
+        """The argument that names the device."""
+        return keyword_of(self.call, "device") or next(iter(positional_of(self.call)), None)
+
+    @property
+    def is_safe_not_to_block(self) -> bool:
+        """True if it can only go to CUDA or stay on the CPU. Copies to MPS that do not block can corrupt the data."""
+        if self.is_cuda_call:
+            return True
+        device = self.named_device
+        frame = self.anywhere.frame_of(self.frame.scope)
+        found = possible_devices(self.anywhere, device, frame) if device is not None else frozenset()
+        return Device.CUDA in found and found <= {Device.CUDA, Device.CPU}
+
+    @property
+    def device_name(self) -> str:
+        """The name of the `torch.device` that says where it goes, whose type can be asked for; empty for all else."""
+        device = self.named_device
+        frame = self.anywhere.frame_of(self.frame.scope)
+        return dotted(device) if device is not None and is_device_object(self.anywhere, device, frame) else ""
+
+    @property
+    def named_type(self) -> cst.BaseExpression | None:
+        """The argument that names a data type, where it is the only one beside the device, and both are plain names."""
+        rest = [arg for arg in self.call.args if arg.value is not self.named_device]
+        if len(rest) != 1 or (rest[0].keyword is not None and rest[0].keyword.value != "dtype"):
+            return None
+        return rest[0].value if dotted(rest[0].value) and dotted(self.named_device) else None
+
+    @property
+    def is_to_ordinal(self) -> bool:
+        """True if a number names the device: one of CUDA, as a rule, but torch takes the accelerator that there is."""
+        device = self.named_device
+        values = self._values(device) if device is not None and not self.is_cuda_call else ()
+        return bool(values) and all(is_whole_number(value) for value in values)
+
+    @property
     def takes_non_blocking(self) -> bool:
         """Whether `non_blocking` can be added: no positional argument of the call may be it already."""
         more = positional_of(self.call)[1:]
@@ -178,19 +216,17 @@ class Transfer:
     @property
     def source_is_written_after(self) -> bool:
         """Whether what is moved is changed in place further down, so that a copy under way could see the change."""
-        tree = self.frame.scope.module.tree
-        moved, spelling = self.moved, tree.spelling(self.moved)
-        bound = _bindings_below(moved, tree)
-        for node in _changed_in_place(tree.scope_of(self.call)):
-            if tree.order(node) > tree.order(self.call) and tree.spelling(node) == spelling:
-                if any(one is other for one in _bindings_below(node, tree) for other in bound):
-                    return True
-        return False
+        return is_written_after(self.moved, self.call, self.frame.scope.module.tree)
+
+    @property
+    def source_is_handed_on_after(self) -> bool:
+        """True if what is moved goes elsewhere further down, where it may be changed while a copy is under way."""
+        return is_handed_on_after(self.moved, self.call, self.frame.scope.module.tree)
 
     @property
     def device(self) -> Device:
         """Where it goes."""
-        given = keyword_of(self.call, "device") or next(iter(positional_of(self.call)), None)
+        given = self.named_device
         if self.is_cuda_call:
             return Device.CUDA
         if given is None or any(arg.star for arg in self.call.args[:1]):
@@ -205,13 +241,13 @@ class Transfer:
 
     def _kind(self, value: Value, given: cst.BaseExpression) -> Device:
         if isinstance(value, Const):
-            return _kind_of_constant(value.value)
+            return kind_of_constant(value.value)
         if isinstance(value, Made) and value.library == "torch.device" and value.call is not None:
             inner = keyword_of(value.call, "type") or next(iter(positional_of(value.call)), None)
             if inner is None or value.frame is None:
                 return Device.UNKNOWN
             kinds = {
-                _kind_of_constant(each.value) if isinstance(each, Const) else Device.UNKNOWN
+                kind_of_constant(each.value) if isinstance(each, Const) else Device.UNKNOWN
                 for each in self.ev.values(inner, value.frame)
             }
             return kinds.pop() if len(kinds) == 1 else Device.UNKNOWN
@@ -221,6 +257,11 @@ class Transfer:
             return Device.NONE  # torch.float32
         # Nothing is known of it, so its name has to say that it is a device and no data type.
         return Device.UNKNOWN if _is_called_device(self.ev, given, self.frame) else Device.NONE
+
+    @property
+    def is_of_own_class(self) -> bool:
+        """True if what is moved may be an object of a class of the project, which has a `to` of its own."""
+        return any(isinstance(each, Made) and isinstance(each.by, Class) for each in self._values(self.moved))
 
     @property
     def origins(self) -> tuple[Origin, ...]:
@@ -243,7 +284,7 @@ class Transfer:
             loader = loader_of_batches(self.ev, root) if path and isinstance(path[0], Element) else None
             if loader is None:
                 return ()
-            found.append(Origin(loader, is_pinned(self.ev, loader, path[1:])))
+            found.append(Origin(loader, is_pinned(self.ev, loader, path[1:]), tuple(path[1:])))
         return tuple(found)
 
     def _values(self, node: cst.BaseExpression) -> Values:
@@ -274,35 +315,13 @@ def _is_called_device(ev: Evaluator, node: cst.BaseExpression, frame: Frame, dep
     return False
 
 
-def transfers_in(ev: Evaluator, module: ModuleFacts, may_be_pinned: bool) -> Iterator[Transfer]:
-    """Every move in a module, in document order."""
+def transfers_in(ev: Evaluator, anywhere: Evaluator, module: ModuleFacts, may_be_pinned: bool) -> Iterator[Transfer]:
+    """Every move in a module, in document order; `ev` takes CUDA to be available, `anywhere` does not."""
     found = [*module.calls_named("to"), *module.calls_named("cuda")]
     for call in sorted(found, key=module.tree.order):
         if isinstance(call.func, cst.Attribute):
             frame = ev.frame_of(function_scope(module.tree.scope_of(call)))
-            yield Transfer(call, frame, ev, may_be_pinned)
-
-
-def _changed_in_place(scope: Scope) -> Iterator[cst.BaseExpression]:
-    """What is written to by its index, by an augmented assignment or by a method such as `add_`."""
-    targets = [one.target for each in scope.within(cst.Assign) for one in each.targets]
-    yield from (each.value for each in targets if isinstance(each, cst.Subscript))
-    for each in scope.within(cst.AugAssign):
-        yield each.target
-        if isinstance(each.target, cst.Subscript):
-            yield each.target.value
-    for call in scope.within(cst.Call):
-        if isinstance(call.func, cst.Attribute):
-            name = call.func.attr.value
-            if name.endswith("_") and not name.startswith("_"):
-                yield call.func.value
-
-
-def _bindings_below(node: cst.BaseExpression, tree: Tree) -> list[Binding]:
-    """What the name may be bound to that an expression such as `batch["image"]` or `batch.image` begins with."""
-    while isinstance(node, cst.Attribute | cst.Subscript):
-        node = node.value
-    return resolve(node, tree) if isinstance(node, cst.Name) else []
+            yield Transfer(call, frame, ev, anywhere, may_be_pinned)
 
 
 def _file_name(frame: Frame) -> str:
@@ -319,15 +338,6 @@ def shown(tree: Tree, node: cst.CSTNode) -> str:
 def _known(values: Values) -> object:
     known = constant(values)
     return known.value if known is not None else None
-
-
-def _kind_of_constant(value: object) -> Device:
-    if isinstance(value, bool) or value is None:
-        return Device.NONE
-    if isinstance(value, int):
-        return Device.CUDA
-    kind = str(value).partition(":")[0]
-    return {"cpu": Device.CPU, "cuda": Device.CUDA}.get(kind, Device.OTHER)
 
 
 # Functions that hand back what they are given, by the last part of their names.

@@ -21,7 +21,8 @@ from dataloader_lint.facts.evaluation.values import (
 from dataloader_lint.facts.syntax.module import last_name
 from dataloader_lint.facts.syntax.names import resolve
 from dataloader_lint.facts.syntax.tree import Node, Tree
-from dataloader_lint.facts.transfers.batches import Device, Transfer, transfers_in
+from dataloader_lint.facts.transfers.batches import Transfer, transfers_in
+from dataloader_lint.facts.transfers.devices import Device
 
 _READING_METHODS = frozenset({"numpy", "item", "tolist"})
 _READING_CALLS = frozenset(
@@ -150,7 +151,7 @@ def _comes_from_device(transfer: Transfer) -> bool:
     module = transfer.frame.scope.module
     return any(
         each.device in (Device.CUDA, Device.UNKNOWN)
-        for each in transfers_in(transfer.ev, module, transfer.may_be_pinned)
+        for each in transfers_in(transfer.ev, transfer.anywhere, module, transfer.may_be_pinned)
     )
 
 

@@ -85,14 +85,14 @@ def _can_be_pinned(ev: Evaluator, loader: Loader, path: list[Element | Attr]) ->
     collate = loader.values("collate_fn")
     if loader.kind.drops_collate or all(isinstance(each, Const) and each.value is None for each in collate):
         return True
-    found = merge(*(_collated(ev, each) for each in collate))
+    found = merge(*(collated(ev, each) for each in collate))
     for step in path:
         if any(_is_passed_over(ev, value) for value in found):
             return False
         if isinstance(step, Attr):
             found = merge(*(ev.attribute(value, step.name) for value in found))
         else:
-            found = merge(*(_item(ev, value, step.index) for value in found))
+            found = merge(*(item_of(ev, value, step.index) for value in found))
     if any(_is_passed_over(ev, value) for value in found):
         return False
     if not path or isinstance(path[-1], Attr):
@@ -101,7 +101,8 @@ def _can_be_pinned(ev: Evaluator, loader: Loader, path: list[Element | Attr]) ->
     return None if any(_is_foreign(value) for value in found) else True
 
 
-def _item(ev: Evaluator, value: Value, index: object) -> Values:
+def item_of(ev: Evaluator, value: Value, index: object) -> Values:
+    """What stands under an index or key in a batch; None for any."""
     if isinstance(value, Mapping) and index is not None:
         return tuple(each for each in keywords.in_value(ev, value, index) if each is not ABSENT) or NOTHING_KNOWN
     found = ev.item(value, ABSENT if index is None else index)
@@ -169,10 +170,10 @@ def _is_foreign(value: Value) -> bool:
     return isinstance(root, Made) and bool(root.library) and root.library.partition(".")[0] not in _PINNABLE
 
 
-def _collated(ev: Evaluator, value: Value) -> Values:
+def collated(ev: Evaluator, value: Value) -> Values:
     """What a collate function returns."""
     if isinstance(value, Partial):
-        return _collated(ev, value.callee)
+        return collated(ev, value.callee)
     function: Function | None = None
     if isinstance(value, Function):
         function = value

@@ -11,8 +11,9 @@ from dataloader_lint.facts.evaluation.loader_calls import Loader, loader_of
 from dataloader_lint.facts.evaluation.values import Evaluator, Frame, Made, Value
 from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
 from dataloader_lint.facts.syntax.tree import function_scope
-from dataloader_lint.facts.transfers.batches import Device, Origin, Transfer
+from dataloader_lint.facts.transfers.batches import Origin, Transfer
 from dataloader_lint.facts.transfers.cpu import is_constant, is_to_cpu
+from dataloader_lint.facts.transfers.devices import Device
 
 _RUNNING = frozenset({"fit", "predict", "test", "validate"})
 _TRAINERS = ("lightning.", "pytorch_lightning.")

@@ -1,4 +1,4 @@
-"""Parts of a batch that something else takes the place of: `batch["image"] = augment(batch["image"])`."""
+"""Parts of a batch that are stored anew or changed in place: `batch["image"] = augment(batch["image"])`."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from dataloader_lint.facts.syntax.names import Kind, resolve, written_part
-from dataloader_lint.facts.syntax.tree import Node, Tree, function_scope
+from dataloader_lint.facts.syntax.names import Binding, Kind, resolve, written_part
+from dataloader_lint.facts.syntax.tree import Node, Scope, Tree, function_scope
 
 _MAX_DEPTH = 3
 
@@ -35,6 +35,79 @@ def stores_before(node: cst.BaseExpression, tree: Tree, depth: int = 0) -> Itera
             if all(one == other or "" in (one, other) for one, other in zip(stored, steps, strict=False)):
                 if any(id(binding) in known for binding in resolve(owner, tree)):
                     yield assign
+
+
+def is_written_after(moved: cst.BaseExpression, place: Node, tree: Tree) -> bool:
+    """True if an expression is changed in place further down in the function that a place stands in."""
+    spelling = tree.spelling(moved)
+    bound = _bindings_below(moved, tree)
+    for node in _changed_in_place(tree.scope_of(place)):
+        if tree.order(node) > tree.order(place) and tree.spelling(node) == spelling:
+            if any(one is other for one in _bindings_below(node, tree) for other in bound):
+                return True
+    return False
+
+
+def is_handed_on_after(moved: cst.BaseExpression, place: Node, tree: Tree) -> bool:
+    """True if an expression gets another name or goes to some call further down, which may change it in place."""
+    spelling = tree.spelling(moved)
+    bound = _bindings_below(moved, tree)
+    root = moved
+    while isinstance(root, cst.Attribute | cst.Subscript):
+        root = root.value
+    if not isinstance(root, cst.Name):
+        return False
+    for use in tree.named(function_scope(tree.scope_of(place)).node, root.value):
+        if tree.order(use) <= tree.order(place) or any(above is place for above in tree.ancestors(use)):
+            continue
+        node: Node = use
+        above = tree.parent(node)
+        while isinstance(above, cst.Attribute | cst.Subscript) and above.value is node:
+            node, above = above, tree.parent(above)
+            if tree.spelling(node) == spelling:
+                break
+        if tree.spelling(node) != spelling and node is not use:
+            continue
+        if any(one is other for one in resolve(use, tree) for other in bound) and _hands_on(node, tree):
+            return True
+    return False
+
+
+def _hands_on(node: Node, tree: Tree) -> bool:
+    above = tree.parent(node)
+    if isinstance(above, cst.Arg):
+        call = tree.parent(above)
+        return not (isinstance(call, cst.Call) and isinstance(call.func, cst.Name) and call.func.value in _READING)
+    if isinstance(above, cst.Attribute) and above.attr.value in _SHARING:
+        return True
+    return isinstance(above, cst.Assign | cst.AnnAssign | cst.NamedExpr) and above.value is node
+
+
+_READING = frozenset({"bool", "float", "int", "isinstance", "len", "print", "type"})
+# Methods that give another object over the same memory.
+_SHARING = frozenset({"data", "detach", "numpy", "reshape", "squeeze", "unsqueeze", "view"})
+
+
+def _changed_in_place(scope: Scope) -> Iterator[cst.BaseExpression]:
+    """What is written to by its index, by an augmented assignment or by a method such as `add_`."""
+    targets = [one.target for each in scope.within(cst.Assign) for one in each.targets]
+    yield from (each.value for each in targets if isinstance(each, cst.Subscript))
+    for each in scope.within(cst.AugAssign):
+        yield each.target
+        if isinstance(each.target, cst.Subscript):
+            yield each.target.value
+    for call in scope.within(cst.Call):
+        if isinstance(call.func, cst.Attribute):
+            name = call.func.attr.value
+            if name.endswith("_") and not name.startswith("_"):
+                yield call.func.value
+
+
+def _bindings_below(node: cst.BaseExpression, tree: Tree) -> list[Binding]:
+    """What the name may be bound to that an expression such as `batch["image"]` or `batch.image` begins with."""
+    while isinstance(node, cst.Attribute | cst.Subscript):
+        node = node.value
+    return resolve(node, tree) if isinstance(node, cst.Name) else []
 
 
 def _way_to(node: Node) -> tuple[cst.Name | None, list[str]]:

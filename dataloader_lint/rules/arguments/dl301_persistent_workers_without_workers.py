@@ -12,6 +12,9 @@ default of 0 the program works for whoever passes workers, and raises for everyb
 ## Known limits
 Values that are computed at run time or come from a configuration file are unknown, and the rule says nothing.
 
+Nothing is reported where the program expects the error: in `pytest.raises(ValueError)`, `assertRaises`, `suppress`,
+a test marked `xfail`, or a `try` whose `except` goes on, around the call or around all calls of its function.
+
 ## Example
 ```python
 from torch.utils.data import DataLoader
@@ -60,12 +63,12 @@ RULE = Rule("DL301", "persistent-workers-without-workers", Entity.LOADER, fix=Fi
 
 
 def raises(loader: Loader) -> bool:
-    """Whether the loader's constructor is known to raise."""
+    """True if the loader's constructor is known to raise, and nobody expects the error."""
     persistent = loader.known("persistent_workers")
     workers = loader.known("num_workers")
     if persistent is None or workers is None or persistent.value is not True or workers.value != 0:
         return False
-    return loader.is_reached
+    return loader.is_reached and not loader.is_error_wanted("ValueError")
 
 
 def check(loader: Loader) -> Iterator[Finding]:

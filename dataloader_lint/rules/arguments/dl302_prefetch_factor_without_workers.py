@@ -12,6 +12,8 @@ first iteration.
 ## Known limits
 Values that are computed at run time or come from a configuration file are unknown, and the rule says nothing.
 
+Nothing is reported where the program expects the error, as in `pytest.raises` or `try ... except` (see DL301).
+
 ## Example
 ```python
 from torch.utils.data import DataLoader
@@ -30,7 +32,8 @@ def make(dataset, workers=0):
 
 ## Fix safety
 Safe. A literal is removed together with its argument: the call that raised now makes a loader. Where the number of
-workers has a name, the argument becomes `prefetch_factor=K if NAME > 0 else None`.
+workers has a name, the argument becomes `prefetch_factor=K if NAME > 0 else None`. A `prefetch_factor` of 2 is removed
+in any case: it is the default of every torch, and before 2.0 None was refused.
 
 ## When to ignore it
 With a declared default of 0 workers, when nobody runs the program without passing a number of workers.
@@ -69,7 +72,8 @@ def check(loader: Loader) -> Iterator[Finding]:
         return
     factor = loader.known("prefetch_factor")
     if factor is not None and factor.value == 0 and factor.value is not False and loader.has_workers:
-        if loader.is_written_here and loader.is_reached:
+        is_wanted = loader.is_error_wanted("AssertionError", at_use=True)
+        if loader.is_written_here and loader.is_reached and not is_wanted:
             source = f" ({factor.default})" if factor.default else ""
             problem = f"`{loader.name}` fails at the first iteration: with workers, `prefetch_factor` is 0{source}"
             yield Finding(loader.node, problem, "give at least 1 batch per worker, or leave it out, which means 2")
@@ -93,7 +97,11 @@ def _problem(loader: Loader, unused: Unused) -> str:
 
 def fix(loader: Loader, editor: Editor) -> Repair | None:
     from dataloader_lint.edits import Repair, follow_workers, remove_option
+    from dataloader_lint.facts.arguments.needs_workers import is_default_prefetch
 
+    if is_default_prefetch(loader):
+        superfluous = remove_option(editor, loader, "prefetch_factor", _raises)
+        return Repair(Safety.SAFE, "Remove `prefetch_factor`, as 2 is the default", (superfluous,))
     edit = follow_workers(editor, loader, "prefetch_factor", _raises, "{} if {} > 0 else None".format)
     if edit is not None:
         return Repair(Safety.SAFE, "Let `prefetch_factor` follow the number of workers", (edit,))

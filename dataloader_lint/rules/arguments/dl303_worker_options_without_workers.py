@@ -11,6 +11,8 @@ and fails with AssertionError at the first iteration (torch 2.13).
 ## Known limits
 `worker_init_fn` and `in_order` are ignored without workers, which does no harm, and are not reported.
 
+Nothing is reported where the program expects the error, as in `pytest.raises` or `try ... except` (see DL301).
+
 ## Example
 ```python
 from torch.utils.data import DataLoader

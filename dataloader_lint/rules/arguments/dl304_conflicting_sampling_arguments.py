@@ -19,6 +19,8 @@ meet it, and raises for everybody else.
 Two arguments that both depend on conditions are looked at together only where the conditions are the same. Nothing is
 reported where one of the values is unknown.
 
+Nothing is reported where the program expects the error, as in `pytest.raises` or `try ... except` (see DL301).
+
 ## Example
 ```python
 from torch.utils.data import DataLoader, DistributedSampler

@@ -35,7 +35,8 @@ def train(dataset, update):
 ```
 
 ## Fix safety
-Unsafe: workers that stay do not see what the program changes in the Dataset between epochs.
+Unsafe: workers that stay do not see what the program changes in the Dataset between epochs. There is no fix where the
+module stores into the Dataset or calls a method of it, and where `*` or `**` may bring the argument.
 
 ## When to ignore it
 Where epochs are long, or the Dataset changes between them.
@@ -61,6 +62,7 @@ if TYPE_CHECKING:
     from dataloader_lint.edits import Editor, Repair
     from dataloader_lint.facts.analysis import Analysis
     from dataloader_lint.facts.evaluation.loader_calls import Loader
+    from dataloader_lint.facts.loaders.epochs import EpochLoop
 
 RULE = Rule(
     "DL309",
@@ -83,15 +85,22 @@ def check(file: Analysis) -> Iterator[Finding]:
             places = (found.made.call, found.node, loop.loop)
             node = next(each for each in places if each is not None and each in file.tree)
             problem = f"every epoch starts the workers of `{loader.name}` again"
-            yield Finding(node, problem, "add `persistent_workers=True`", partial(fix, loader))
+            yield Finding(node, problem, "add `persistent_workers=True`", partial(fix, loop, loader))
 
 
-def fix(loader: Loader, editor: Editor) -> Repair | None:
-    from dataloader_lint.edits import Repair, add_argument
+def fix(loop: EpochLoop, loader: Loader, editor: Editor) -> Repair | None:
+    from dataloader_lint.edits import Repair, add_argument, replace
     from dataloader_lint.facts.arguments.needs_workers import persistent_code
+    from dataloader_lint.facts.samples.changes import may_change_dataset
 
     code = persistent_code(loader)
-    if not code or loader.call not in editor.tree:
+    if not code or loader.call not in editor.tree or may_change_dataset(loader, loop):
         return None
-    edit = add_argument(editor, loader.call, f"persistent_workers={code}")
+    written = loader.argument("persistent_workers")
+    if written is not None:
+        edit = replace(editor, written.value, code)
+    elif any(arg.star for arg in loader.call.args) or loader.before:
+        return None  # they may bring the argument as well
+    else:
+        edit = add_argument(editor, loader.call, f"persistent_workers={code}")
     return Repair(Safety.UNSAFE, "Keep the workers between epochs", (edit,))

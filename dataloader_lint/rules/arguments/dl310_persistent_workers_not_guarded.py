@@ -16,6 +16,8 @@ is allowed there.
 Where every caller in sight passes a constant number of workers, nothing is reported. Checks in other programs, such as
 the schema of a configuration file, are not seen.
 
+Nothing is reported where the program expects the error, as in `pytest.raises` or `try ... except` (see DL301).
+
 ## Example
 ```python
 from torch.utils.data import DataLoader
@@ -37,6 +39,7 @@ For the others it is `prefetch_factor=4 if args.workers > 0 else None`, `timeout
 
 ## Fix safety
 Safe where the number of workers is a name or an attribute: with workers nothing changes, without them the loader works.
+A `prefetch_factor` of 2 is removed: it is the default of every torch, and before 2.0 None was refused.
 
 ## When to ignore it
 Where 0 workers are ruled out by something that the linter cannot see.
@@ -86,7 +89,8 @@ def check(loader: Loader) -> Iterator[Finding]:
 
 
 def fix(loader: Loader, editor: Editor) -> Repair | None:
-    from dataloader_lint.edits import RefusedError, Repair, follow_workers
+    from dataloader_lint.edits import RefusedError, Repair, follow_workers, remove_option
+    from dataloader_lint.facts.arguments.needs_workers import is_default_prefetch
 
     found = _zero(loader)
     if found is None:
@@ -99,6 +103,9 @@ def fix(loader: Loader, editor: Editor) -> Repair | None:
                 raise RefusedError("an expression with a guard of its own")
             return _FOLLOWING[name].format(value=present, workers=workers)
 
+        if name == "prefetch_factor" and is_default_prefetch(loader):
+            edits.append(remove_option(editor, loader, name, _is_reported))
+            continue
         edit = follow_workers(editor, loader, name, _is_reported, follow)
         if edit is None:
             return None
@@ -122,14 +129,16 @@ def _is_reported(loader: Loader) -> bool:
 
 def _zero(loader: Loader) -> tuple[Zero, list[str]] | None:
     """Who can take the workers away, and what is hard-coded that needs them; None where nothing is wrong."""
-    from dataloader_lint.facts.arguments.needs_workers import fixed_for_workers, zero_workers
+    from dataloader_lint.facts.arguments.needs_workers import fixed_for_workers, is_failure_wanted, zero_workers
 
     workers = loader.known("num_workers")
     if workers is not None and workers.value == 0:  # DL301 to DL303
         return None
     fixed = fixed_for_workers(loader)
     zero = zero_workers(loader) if fixed else None
-    return (zero, fixed) if zero is not None and loader.is_reached else None
+    if zero is None or not loader.is_reached or is_failure_wanted(loader, *fixed):
+        return None
+    return zero, fixed
 
 
 def _workers_name(loader: Loader) -> str:

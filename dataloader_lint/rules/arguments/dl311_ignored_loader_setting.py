@@ -14,6 +14,8 @@ The other attributes raise ValueError.
 Subclasses that define such an attribute themselves are left alone, and so is `loader.shuffle` where it only keeps what
 the loader or its sampler was made with.
 
+Nothing is reported where the program expects the error, as in `pytest.raises` or `try ... except` (see DL301).
+
 ## Example
 ```python
 from torch.utils.data import DataLoader
@@ -33,7 +35,8 @@ def make(dataset):
 ```
 
 ## Fix safety
-Safe, for `pin_memory_device` only: what is ignored goes. What the others were meant to do is for the author to say.
+Unsafe, for `pin_memory_device` only: what is ignored goes, but older versions of torch read it. What the others were
+meant to do is for the author to say.
 
 ## When to ignore it
 `pin_memory_device` where the program also runs on a torch that still reads it.
@@ -61,7 +64,7 @@ if TYPE_CHECKING:
     from dataloader_lint.facts.analysis import Analysis
     from dataloader_lint.facts.evaluation.loader_calls import Loader
 
-RULE = Rule("DL311", "ignored-loader-setting", Entity.MODULE, fix=FixLevel.SAFE)
+RULE = Rule("DL311", "ignored-loader-setting", Entity.MODULE, fix=FixLevel.UNSAFE)
 
 
 def check(file: Analysis) -> Iterator[Finding]:
@@ -90,4 +93,4 @@ def fix(loader: Loader, editor: Editor) -> Repair | None:
     from dataloader_lint.facts.arguments.ignored import names_pin_device
 
     edit = remove_option(editor, loader, "pin_memory_device", names_pin_device)
-    return Repair(Safety.SAFE, "Remove `pin_memory_device`", (edit,))
+    return Repair(Safety.UNSAFE, "Remove `pin_memory_device`", (edit,))

@@ -16,6 +16,8 @@ Silent where `num_workers=0` is written out, and where the call says `multiproce
 of workers is left out the rule reports: the loader works until somebody adds workers. In a notebook a function at
 module level is no help (see [DL202](#dl202-local-function-collate-fn)), so there is no fix.
 
+Nothing is reported where the program expects that pickling fails, as in `pytest.raises(AttributeError)`.
+
 ## Example
 ```python
 from torch.utils.data import DataLoader
@@ -75,6 +77,8 @@ def check(file: Analysis) -> Iterator[Finding]:
     for handed in file.handed_over("collate_fn"):
         loader = handed.loader
         if not handed.is_lambda or handed.function.node not in file.tree or not loader.pickles_its_functions:
+            continue
+        if loader.is_pickling_error_wanted:
             continue
         problem = (
             f"the lambda given to `{loader.name}` as `collate_fn` cannot be pickled, so starting workers fails on "

@@ -16,6 +16,8 @@ raises. Under fork nothing is pickled, which is why the same code works on Linux
 Silent for loaders that are known to have no workers, and where the call says `multiprocessing_context="fork"`.
 `sampler`, `batch_sampler` and `generator` stay in the parent process and are never pickled, so they are not looked at.
 
+Nothing is reported where the program expects that pickling fails, as in `pytest.raises(AttributeError)`.
+
 ## Example
 ```python
 import os
@@ -82,7 +84,7 @@ RULE = Rule("DL203", "unpicklable-worker-argument", Entity.MODULE, fix=FixLevel.
 def check(file: Analysis) -> Iterator[Finding]:
     for handed in file.handed_over("worker_init_fn"):
         loader = handed.loader
-        if loader.has_workers is False or loader.pickles_nothing:
+        if loader.has_workers is False or loader.pickles_nothing or loader.is_pickling_error_wanted:
             continue
         node: cst.CSTNode = handed.node
         if handed.is_lambda and handed.function.node in file.tree:
@@ -118,6 +120,8 @@ def fix(handed: Handed, editor: Editor) -> Repair | None:
     if function not in editor.tree:
         return None
     if handed.is_lambda:
+        if not handed.takes_arguments:
+            return None  # as a function it would fail in other words: DL212
         name, edits = hoist_lambda(editor, function, "worker_init_fn")
         return Repair(Safety.SAFE, f"Make the lambda a function at module level, `{name}`", edits)
     name, edits = lift_function(editor, function)

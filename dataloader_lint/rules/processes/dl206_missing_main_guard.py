@@ -50,11 +50,12 @@ if __name__ == "__main__":
 ## Fix safety
 The code from the first such statement to the end of the file goes under the guard, and an existing guard takes it in.
 All names stay global, and everything runs in the same order. Functions, classes, and the imports and plain constants
-that these read, stay where they are. The fix is unsafe where the project imports the module, since an import then does
-less than before; where a function or class reads something that is bound or changed by what moves, since workers do not
-find that any more; where a definition inside of an `if` or `try` moves too; and where an import stays that comes after
-code that moves. There is no fix where a decorator, default or class body needs what would move, or where a condition at
-module level asks for `__name__` in another way.
+that these read, stay where they are. The fix is unsafe where anything in the project, a notebook or an entry point
+among it, may import the module, since an import then does less than before; where a function or class reads
+something that is bound or changed by what moves, since workers do not find that any more; where a definition inside of
+an `if` or `try` moves too; and where an import stays that comes after code that moves. There is no fix where a
+decorator, default or class body needs what would move, or where a condition at module level asks for `__name__` in
+another way.
 
 ## When to ignore it
 When the script only ever runs where workers are forked: on Linux, with a Python before 3.14.
@@ -118,7 +119,7 @@ def fix(analysis: Analysis, start: Start, editor: Editor) -> Repair | None:
     from dataloader_lint.edits import Repair, guard_from
 
     edits, is_safe = guard_from(editor, start.statement)
-    safety = Safety.SAFE if is_safe and not analysis.is_imported else Safety.UNSAFE
+    safety = Safety.SAFE if is_safe and not analysis.may_be_imported else Safety.UNSAFE
     return Repair(safety, "Put what starts workers, and all code after it, under the main guard", edits)
 
 

@@ -21,6 +21,8 @@ Silent where all loaders in sight that get an object of the class have no worker
 `__reduce__`, and for what functions of a test file return while no loader is in sight. A class inside a class at module
 level can be pickled.
 
+Nothing is reported where the program expects that pickling fails, as in `pytest.raises(AttributeError)`.
+
 ## Example
 ```python
 from torch.utils.data import DataLoader, Dataset
@@ -85,6 +87,8 @@ RULE = Rule("DL208", "local-dataset-class", Entity.MODULE, spawning=True)
 
 def check(file: Analysis) -> Iterator[Finding]:
     for local in file.local_datasets:
+        if local.loader is not None and local.loader.is_pickling_error_wanted:
+            continue
         if local.loader is not None:
             effect = (
                 f"so `{local.loader.name}` fails to start workers on macOS, Windows and, from Python 3.14 on, Linux"

@@ -37,8 +37,8 @@ if __name__ == "__main__":
 A single loader can be given its own: `DataLoader(..., multiprocessing_context="spawn")`.
 
 ## Fix safety
-Safe where nothing in the project imports the module, else unsafe: under the guard the module no longer sets the start
-method for whoever imports it.
+Safe where nothing in the project, a notebook or an entry point among it, may import the module, else unsafe: under the
+guard the module no longer sets the start method for whoever imports it.
 
 ## When to ignore it
 When the module is never run as a script and never imported by a worker.
@@ -82,5 +82,5 @@ def check(file: Analysis) -> Iterator[Finding]:
 def fix(file: Analysis, found: StartMethod, editor: Editor) -> Repair | None:
     from dataloader_lint.edits import Repair, guard_statement
 
-    safety = Safety.UNSAFE if file.is_imported else Safety.SAFE
+    safety = Safety.UNSAFE if file.may_be_imported else Safety.SAFE
     return Repair(safety, "Move `set_start_method` under the main guard", (guard_statement(editor, found.call),))

@@ -10,6 +10,8 @@ Each worker calls it with its number as the only argument. TypeError is raised t
 ## Known limits
 Functions with decorators and functions of libraries are not looked at.
 
+Nothing is reported where the program expects the error, as in `pytest.raises` or `try ... except` (see DL301).
+
 ## Example
 ```python
 import random
@@ -39,7 +41,9 @@ def make(dataset):
 ```
 
 ## Fix safety
-Safe: a function without any parameter that nothing else calls gets one. Others stay.
+Safe where the name of the function stands nowhere else in the project, be it in another file, a notebook, a string or
+a list: a function without any parameter gets `worker_id`. Unsafe where it does: it gets `worker_id=None`, so that what
+calls it without an argument goes on. Functions that want more, and those in a `functools.partial`, stay.
 
 ## When to ignore it
 Never with workers: the call fails.
@@ -66,12 +70,12 @@ if TYPE_CHECKING:
     from dataloader_lint.facts.analysis import Analysis
     from dataloader_lint.facts.loaders.signatures import Misfit
 
-RULE = Rule("DL212", "worker-init-fn-signature", Entity.MODULE, fix=FixLevel.SAFE)
+RULE = Rule("DL212", "worker-init-fn-signature", Entity.MODULE, fix=FixLevel.SOMETIMES_SAFE)
 
 
 def check(file: Analysis) -> Iterator[Finding]:
     for found in file.misfits:
-        if found.loader.has_workers is False:
+        if found.loader.has_workers is False or found.loader.is_error_wanted("TypeError", at_use=True):
             continue
         name = found.name if found.name == "the lambda" else f"`{found.name}`"
         if found.takes_none:
@@ -79,12 +83,16 @@ def check(file: Analysis) -> Iterator[Finding]:
         else:
             lack, advice = "wants more than one argument", "bind the others with `functools.partial`"
         problem = f"{name} {lack}, but every worker of `{found.loader.name}` calls it with its number: TypeError there"
-        yield Finding(found.node, problem, advice, partial(fix, found))
+        yield Finding(found.node, problem, advice, partial(fix, file, found))
 
 
-def fix(found: Misfit, editor: Editor) -> Repair | None:
+def fix(file: Analysis, found: Misfit, editor: Editor) -> Repair | None:
     from dataloader_lint.edits import Repair, add_parameter
 
-    if not found.takes_none or not found.is_plain:
+    if not found.takes_none or found.scope is None:
         return None
-    return Repair(Safety.SAFE, "Add the parameter `worker_id`", (add_parameter(editor, found.function, "worker_id"),))
+    if found.has_other_users(file.session.project):  # they call it as it is
+        edit = add_parameter(editor, found.function, "worker_id", "None")
+        return Repair(Safety.UNSAFE, "Add the parameter `worker_id`, with a default", (edit,))
+    edit = add_parameter(editor, found.function, "worker_id")
+    return Repair(Safety.SAFE, "Add the parameter `worker_id`", (edit,))

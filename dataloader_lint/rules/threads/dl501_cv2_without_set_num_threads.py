@@ -65,8 +65,8 @@ def make_loader(paths):
 ## Fix safety
 Inserts `cv2.setNumThreads(0)` after the imports, under the name that the import gives cv2; an import in a function, a
 `try` or an `if` has it directly behind itself, and `from cv2 import imread` takes `setNumThreads` as well. Safe where
-a loader with workers is known and none without. Otherwise unsafe: in a process that loads without workers it halved the
-speed (31.0 to 16.5 images a second on 2 CPUs).
+a loader with workers is known and none without, and only workers run what calls cv2 in the module. Otherwise unsafe: in
+a process that loads without workers it halved the speed (31.0 to 16.5 images a second on 2 CPUs).
 
 Imports from parts of cv2, such as `from cv2.dnn import readNet`, and lazy imports are left to you.
 
@@ -122,7 +122,7 @@ def fix(facts: Analysis, call: WorkerCall, editor: Editor) -> Repair | None:
     from dataloader_lint.edits import Edit, Repair, add_member, insert_after_imports
 
     binding = call.binding
-    if binding.imported != "cv2" or call.is_lazy or call.import_node not in editor.tree:
+    if binding.imported != "cv2" or call.is_lazy or call.is_rebound or call.import_node not in editor.tree:
         return None
     if binding.member is None:
         edits = [insert_after_imports(editor, call.import_node, f"{binding.name}.setNumThreads(0)")]

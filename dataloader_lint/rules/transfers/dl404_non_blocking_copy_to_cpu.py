@@ -37,7 +37,8 @@ def predict(model, images):
 Where several copies are to overlap, start them all and call `torch.cuda.synchronize()` before the first is read.
 
 ## Fix safety
-Safe: drops `non_blocking=True`, so that the copy is complete when the call returns.
+Safe: drops `non_blocking=True`, so that the copy is complete when the call returns. There is no fix where the object
+that is copied is of a class of the project, whose `to` may need the argument.
 
 ## When to ignore it
 When something that the linter does not see waits for the device in between.
@@ -82,6 +83,6 @@ def fix(transfer: Transfer, editor: Editor) -> Repair | None:
     from dataloader_lint.edits import Repair, remove_argument
 
     arg = next((arg for arg in transfer.call.args if arg.keyword and arg.keyword.value == "non_blocking"), None)
-    if arg is None:
+    if arg is None or transfer.is_of_own_class:
         return None
     return Repair(Safety.SAFE, "Drop `non_blocking`", (remove_argument(editor, transfer.call, arg),))

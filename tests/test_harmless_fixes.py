@@ -1,0 +1,292 @@
+"""Programs that safe fixes must leave as they are: something in sight depends on what a fix would change."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from dataloader_lint import lint_source
+from dataloader_lint.fixer import fix_source
+from dataloader_lint.settings import Settings
+
+LOADER = "from torch.utils.data import DataLoader\n"
+SEED = LOADER + dedent(
+    """
+    def seed():
+        print(0)
+
+    def make(dataset):
+        return DataLoader(dataset, num_workers=2, worker_init_fn=seed)
+    """
+)
+KEYWORDS = LOADER + dedent(
+    """
+    OPTIONS = {"persistent_workers": True}
+
+    def make(dataset):
+        return DataLoader(dataset, num_workers=0, **OPTIONS)
+    """
+)
+SCRIPT = LOADER + dedent(
+    """
+    result = 0
+    for batch in DataLoader(range(8), num_workers=2):
+        result += 1
+    """
+)
+METHOD = LOADER + "import torch.multiprocessing as mp\nmp.set_start_method('spawn')\n"
+EPOCHS = """
+    def train(dataset, update):
+        loader = DataLoader(dataset, num_workers=2{0})
+        for epoch in range(3):
+            {1}
+            for batch in loader:
+                update(batch)
+    """
+PHOTOS = """
+    import cv2
+    from torch.utils.data import DataLoader, Dataset
+
+    {0}
+
+    class Photos(Dataset):
+        def __init__(self, paths):
+            self.paths = paths
+
+        def __len__(self):
+            return len(self.paths)
+
+        def __getitem__(self, index):
+            return cv2.resize(cv2.imread(self.paths[index]), (8, 8))
+
+    def make(paths):
+        return DataLoader(Photos(paths), num_workers=4)
+    """
+
+
+def notebook(*lines: str) -> str:
+    cell = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "source": list(lines)}
+    return json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+
+
+@dataclass(frozen=True)
+class Case:
+    """A file that is fixed, called `train.py`, and what stands beside it."""
+
+    name: str
+    code: str
+    text: str
+    others: dict[str, str]
+    unsafe: bool = False  # whether unsafe fixes must leave it alone, too
+
+
+def case(name: str, code: str, text: str, *, unsafe: bool = False, **others: str) -> Case:
+    files = {f"{stem.replace('__', '.')}": dedent(content) for stem, content in others.items()}
+    return Case(name, code, dedent(text), files, unsafe)
+
+
+CASES = [
+    # A parameter more breaks who calls the function without one.
+    case("imported and called", "DL212", SEED, other__py="from train import seed\nseed()\n"),
+    case("called through the module", "DL212", SEED, other__py="import train\ntrain.seed()\n"),
+    case("handed on by a star", "DL212", SEED, package__py="from train import *\n"),
+    case("handed on by another name", "DL212", SEED, other__py="from train import seed as prepare\n"),
+    case("looked up elsewhere", "DL212", SEED, other__py="import train\ngetattr(train, 'seed')()\n"),
+    case("called in a notebook", "DL212", SEED, demo__ipynb=notebook("from train import seed\n", "seed()")),
+    case("an entry point", "DL212", SEED, pyproject__toml="[project.scripts]\nseed = 'train:seed'\n"),
+    case("configured", "DL212", SEED, config__yaml="init:\n  _target_: train.seed\n"),
+    case("the target of a thread", "DL212", SEED + "from threading import Thread\nThread(target=seed)\n"),
+    case("in a list", "DL212", SEED + "HOOKS = [seed]\n"),
+    case("in a registry", "DL212", SEED + "HOOKS = {'seed': print}\nHOOKS['seed'] = seed\n"),
+    case("under another name", "DL212", SEED + "prepare = seed\nprepare()\n"),
+    case("by its name in the module", "DL212", SEED + "globals()['seed']()\n"),
+    case("exported", "DL212", SEED + "__all__ = ['make', 'seed']\n"),
+    case("in a partial", "DL212", SEED + "from functools import partial\npartial(seed)()\n"),
+    case("a callback", "DL212", SEED + "import atexit\natexit.register(seed)\n"),
+    case("defined twice", "DL212", SEED + "if make is None:\n    def seed():\n        print(1)\n"),
+    case("passed on by a wrapper", "DL212", SEED + "def wrap(init=seed):\n    init()\n"),
+    # Other loaders are made from the same keywords.
+    case("keywords that are imported", "DL301", KEYWORDS, other__py="from train import OPTIONS\n"),
+    case("keywords in a notebook", "DL301", KEYWORDS, demo__ipynb=notebook("import train\n", "print(train.OPTIONS)")),
+    case("keywords by name", "DL301", KEYWORDS + "print(globals()['OPTIONS'])\n"),
+    case(
+        "keywords of a class",
+        "DL301",
+        LOADER
+        + dedent(
+            """
+            class Loaders:
+                options = {"persistent_workers": True}
+                loader = DataLoader(range(8), num_workers=0, **options)
+
+            print(Loaders.options)
+            """
+        ),
+        unsafe=True,
+    ),
+    # What the argument does besides giving a value.
+    case(
+        "a name that is bound in the argument",
+        "DL303",
+        LOADER
+        + "def make(dataset):\n    loader = DataLoader(dataset, timeout=(limit := 5))\n    return loader, limit\n",
+        unsafe=True,
+    ),
+    case(
+        "an argument that runs code",
+        "DL302",
+        LOADER
+        + dedent(
+            """
+            def factor():
+                print("asked")
+                return 4
+
+            def make(dataset):
+                return DataLoader(dataset, num_workers=0, prefetch_factor=factor())
+            """
+        ),
+        unsafe=True,
+    ),
+    # What is under the guard does not happen on import.
+    case("imported by a file about nothing", "DL206", SCRIPT, app__py="from train import result\nprint(result)\n"),
+    case("imported among others", "DL206", SCRIPT, app__py="from . import (\n    model,\n    train,\n)\n"),
+    case("imported over lines", "DL206", SCRIPT, app__py="import \\\n    train\n"),
+    case("imported by a notebook", "DL206", SCRIPT, demo__ipynb=notebook("import train\n", "print(train.result)")),
+    case("imported by its name", "DL206", SCRIPT, app__py="import importlib\nimportlib.import_module('train')\n"),
+    case("run by its path", "DL206", SCRIPT, app__py="import runpy\nrunpy.run_path('train.py')\n"),
+    case("an entry point is in it", "DL206", SCRIPT, pyproject__toml="[project.scripts]\nrun = 'train:main'\n"),
+    case("the start method for a notebook", "DL210", METHOD, demo__ipynb=notebook("import train")),
+    case(
+        "the start method for an entry point",
+        "DL210",
+        METHOD,
+        setup__cfg="[options.entry_points]\nconsole_scripts = run = train:main\n",
+    ),
+    # Persistent workers keep what the Dataset was, and an argument can be given only once.
+    case(
+        "a new epoch for the Dataset",
+        "DL309",
+        LOADER + dedent(EPOCHS.format("", "dataset.set_epoch(epoch)")),
+        unsafe=True,
+    ),
+    case(
+        "an attribute of the Dataset",
+        "DL309",
+        LOADER + dedent(EPOCHS.format("", "loader.dataset.epoch = epoch")),
+        unsafe=True,
+    ),
+    case(
+        "a part of the Dataset",
+        "DL309",
+        LOADER + dedent(EPOCHS.format("", "loader.dataset.items[0] = epoch")),
+        unsafe=True,
+    ),
+    case(
+        "given by keywords already",
+        "DL309",
+        LOADER
+        + dedent(EPOCHS.format(", **options", "pass")).replace(
+            "    loader =", "    options = {'persistent_workers': False}\n    loader ="
+        ),
+        unsafe=True,
+    ),
+    # Older versions of torch read it.
+    case(
+        "read by older versions",
+        "DL311",
+        LOADER + "def make(ds):\n    return DataLoader(ds, pin_memory_device='cuda')\n",
+    ),
+    # The number of threads is one for the whole process.
+    case("cv2 in the main process", "DL501", PHOTOS.format("def show(path):\n        return cv2.resize(path, (4, 4))")),
+    case("a number that is asked for", "DL501", PHOTOS.format("THREADS = cv2.getNumThreads()")),
+    case("another cv2", "DL501", PHOTOS.format("from fakes import cv2"), unsafe=True),
+    # A class of the project may need the argument.
+    case(
+        "an own move",
+        "DL404",
+        """
+        import torch
+
+        class Scores:
+            def to(self, device, *, non_blocking):
+                return torch.zeros(3)
+
+        def predict():
+            scores = Scores()
+            scores = scores.to("cpu", non_blocking=True)
+            return scores.numpy()
+        """,
+        unsafe=True,
+    ),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.code} {case.name}")
+def test_what_depends_on_it_goes_on_working(case: Case, tmp_path: Path) -> None:
+    (tmp_path / "setup.cfg").touch()
+    for name, content in case.others.items():
+        (tmp_path / name).write_text(content, encoding="utf-8")
+    file = tmp_path / "train.py"
+    source = case.text.encode()
+    file.write_bytes(source)
+    settings = Settings(select=(case.code,))
+    assert [one.code for one in lint_source(source, str(file), settings)] == [case.code]
+    assert fix_source(source, str(file), settings, unsafe=case.unsafe).source == source
+
+
+@pytest.mark.parametrize("other", ["fn_for_kept = 1\nfrom train import *\n", "from train import fn_for_kept\n"])
+def test_a_new_name_does_not_take_the_place_of_another_one(other: str, tmp_path: Path) -> None:
+    (tmp_path / "setup.cfg").touch()
+    (tmp_path / "main.py").write_text(other)
+    (tmp_path / "stars.py").write_text("fn_for_kept = 2\n")
+    stars = "from stars import *\n" if "fn_for_kept = 1" not in other else ""
+    kept = """
+        class Kept(Dataset):
+            def __init__(self):
+                self.fn = lambda x: x + 1
+
+            def __len__(self):
+                return 8
+
+            def __getitem__(self, index):
+                return self.fn(index)
+
+
+        def make():
+            return DataLoader(Kept(), num_workers=2)
+        """
+    source = (stars + "from torch.utils.data import DataLoader, Dataset\n" + dedent(kept)).encode()
+    result = fix_source(source, str(tmp_path / "train.py"), Settings(select=("DL204",)))
+    assert b"def _fn_for_kept(x):" in result.source
+
+
+ALONE = {
+    "DL206": SCRIPT,
+    "DL210": METHOD,
+    "DL212": SEED,
+    "DL301": KEYWORDS,
+    "DL501": PHOTOS.format(""),
+}
+
+
+@pytest.mark.parametrize("code", ALONE)
+def test_nothing_holds_a_fix_back_where_nothing_depends_on_it(code: str, tmp_path: Path) -> None:
+    (tmp_path / "setup.cfg").touch()
+    (tmp_path / "other.py").write_text(
+        "import json\n\n\ndef run(model):\n    model.train()\n    return json.dumps(1)\n"
+    )
+    file = tmp_path / "train.py"
+    source = dedent(ALONE[code]).encode()
+    file.write_bytes(source)
+    assert fix_source(source, str(file), Settings(select=(code,))).fixed == {code: 1}
+
+
+def test_an_argument_that_is_given_is_changed(tmp_path: Path) -> None:
+    source = (LOADER + dedent(EPOCHS.format(", persistent_workers=False", "pass"))).encode()
+    result = fix_source(source, str(tmp_path / "a.py"), Settings(select=("DL309",)), unsafe=True)
+    assert result.source == source.replace(b"persistent_workers=False", b"persistent_workers=True")
