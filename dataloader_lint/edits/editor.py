@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _INDENTATION = re.compile(r"[ \t\f]*")
 _WORD = re.compile(r"\w+")
+# What binds or reads names of a module that are written in strings.
+_BY_NAME = ("globals(", "exec(", "eval(", "setattr(", "getattr(", "vars(", "__dict__")
 _T = TypeVar("_T")
 
 
@@ -198,7 +200,9 @@ class Editor:
         return name not in self.taken and self.once(("free", name), lambda: self._was_free(name))
 
     def _was_free(self, name: str) -> bool:
-        if name in bindings_of(self.tree.root) or hasattr(builtins, name):
+        if name in bindings_of(self.tree.root) or hasattr(builtins, name) or self.shares_names:
+            return False
+        if any(word in self.text for word in _BY_NAME) and re.search(rf"\b{name}\b", self.text):
             return False
         # A name that no scope around its reader binds is a star import's, or patched in.
         reads = names_in(self.tree, self.tree.module, name)
