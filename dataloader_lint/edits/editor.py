@@ -11,7 +11,9 @@ import tokenize
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
+
+import libcst as cst
 
 from dataloader_lint.diagnostics import Fix, Position, TextEdit
 from dataloader_lint.edits.repair import Edit, RefusedError, Repair
@@ -24,9 +26,6 @@ from dataloader_lint.source.bare import UnlikeError
 from dataloader_lint.source.decoding import line_starts, split_lines
 from dataloader_lint.source.parsing import code_of
 from dataloader_lint.source.projects import Roots
-
-if TYPE_CHECKING:
-    import libcst as cst
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _INDENTATION = re.compile(r"[ \t\f]*")
@@ -202,11 +201,16 @@ class Editor:
     def _was_free(self, name: str) -> bool:
         if name in bindings_of(self.tree.root) or hasattr(builtins, name) or self.shares_names:
             return False
-        if any(word in self.text for word in _BY_NAME) and re.search(rf"\b{name}\b", self.text):
+        if any(word in self.text for word in _BY_NAME) and self._is_in_string(name):
             return False
         # A name that no scope around its reader binds is a star import's, or patched in.
         reads = names_in(self.tree, self.tree.module, name)
         return all(any(name in bindings_of(scope) for scope in self._scopes_around(read)) for read in reads)
+
+    def _is_in_string(self, name: str) -> bool:
+        """Whether a string holds the name: `globals()["partial"] = ...`, `exec("partial = ...")`."""
+        strings = self.tree.find(self.tree.module, cst.SimpleString)
+        return any(name in text.value and name in _WORD.findall(text.value) for text in strings)
 
     def _scopes_around(self, node: Node) -> Iterator[Scope]:
         scope: Scope | None = self.tree.scope_of(node)

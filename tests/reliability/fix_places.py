@@ -30,6 +30,27 @@ def indented(lines: Sequence[str], levels: int = 1) -> list[str]:
     return [f"{'    ' * levels}{line}" if line else line for line in lines]
 
 
+def in_expression(chance: Chance, line: str) -> list[str]:
+    """`loader = ...`, with what makes the loader as a part of another expression or statement."""
+    made = line.removeprefix("loader = ")
+    return chance.of(
+        [line],
+        [line],
+        [line],
+        [f"loader = (lambda: {made})()"],
+        [f"def given(loader={made}):", "    return loader", "loader = given()"],
+        [f"loader = {made} if len(sys.argv) < 9 else None"],
+        [f"print((loader := {made}) is not None)"],
+        [f"loader = {{'it': {made}}}['it']"],
+        [f"with contextlib.nullcontext({made}) as loader: pass"],
+        [f"for loader in [{made}]: pass"],
+        [f"loader, *rest = {made}, 1, 2"],
+        ["class Holder:", f"    loader = {made}", "loader = Holder.loader"],
+        [f"loader = functools.partial(lambda made: made, {made})()"],
+        [f"@(lambda function: function({made}))", "def loader(made):", "    return made"],
+    )
+
+
 def in_block(chance: Chance, lines: list[str]) -> list[str]:
     """The lines in a block that runs once."""
     inner = indented(lines)

@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from reliability.fix_places import ROWS, Chance, consumed, head, in_block, in_error_block, in_function, indented
+from reliability.fix_places import (
+    ROWS,
+    Chance,
+    consumed,
+    head,
+    in_block,
+    in_error_block,
+    in_expression,
+    in_function,
+    indented,
+)
 
 Files = dict[str, str]
 
@@ -67,9 +77,11 @@ def options(chance: Chance) -> Files:
         after.append("print(kept)")
     if "many :=" in str(given):
         after.append("print(many)")
-    body = [*setup, *lines]
+    setup += lines[:-1]
+    body = [*setup, *in_expression(chance, lines[-1])]
     if chance.now(0.25):
-        body = [*body[:-1], *in_error_block(chance, [body[-1], *after])]
+        place = chance.of(0, len(setup))
+        body = [*body[:place], *in_error_block(chance, [*body[place:], *after])]
     else:
         body = [*in_block(chance, body), *after]
     constants = [each.format(n=n, fast=chance.of("True", "False")) for each in CONSTANTS]
@@ -201,7 +213,7 @@ def functions(chance: Chance) -> Files:
     kind = chance.randrange(16)
     top: list[str] = []
     if kind < 4:
-        lines = [loader(lambdas, more)]
+        lines = in_expression(chance, loader(lambdas, more))
     elif kind == 4:
         lines = [
             f"collate = {lambdas}",
