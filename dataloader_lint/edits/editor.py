@@ -11,9 +11,7 @@ import tokenize
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from typing import Any, TypeVar
-
-import libcst as cst
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from dataloader_lint.diagnostics import Fix, Position, TextEdit
 from dataloader_lint.edits.repair import Edit, RefusedError, Repair
@@ -26,6 +24,9 @@ from dataloader_lint.source.bare import UnlikeError
 from dataloader_lint.source.decoding import line_starts, split_lines
 from dataloader_lint.source.parsing import code_of
 from dataloader_lint.source.projects import Roots
+
+if TYPE_CHECKING:
+    import libcst as cst
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _INDENTATION = re.compile(r"[ \t\f]*")
@@ -209,6 +210,8 @@ class Editor:
 
     def _is_in_string(self, name: str) -> bool:
         """Whether a string holds the name: `globals()["partial"] = ...`, `exec("partial = ...")`."""
+        import libcst as cst
+
         strings = self.tree.find(self.tree.module, cst.SimpleString)
         return any(name in text.value and name in _WORD.findall(text.value) for text in strings)
 
