@@ -29,6 +29,18 @@ def may_use_name(root: str, path: str, name: str) -> bool:
     return any(text is None or word.search(text) or star.search(text) for text in _others(root, path))
 
 
+def may_use_attribute(root: str, path: str, name: str) -> bool:
+    """True if a file that imports the module at `path` uses an attribute of that name."""
+    use = re.compile(rb"\.[ \t]{0,9}%s(?!\w)" % re.escape(name.encode("utf-8", "replace")))
+    stem = _word(os.path.basename(_module_name(path)))
+    for text in _others(root, path, (".py", ".ipynb")):
+        if text is None:
+            return True
+        if use.search(text) and any(_is_import(text, found.start()) for found in stem.finditer(text)):
+            return True
+    return False
+
+
 def is_imported_by_star(root: str, path: str) -> bool:
     """True if another file may take all names of the module at `path`: `from train import *`."""
     star = _star(path)
