@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from dataloader_lint.diagnostics import Diagnostic, Position
     from dataloader_lint.edits import Editor, Repair
     from dataloader_lint.facts.analysis import Analysis, Session
+    from dataloader_lint.facts.project.mentions import Mentions
     from dataloader_lint.facts.syntax.tree import Node, Tree
     from dataloader_lint.rules.base import Entity, Finding
     from dataloader_lint.rules.registry import FoundRule
@@ -29,10 +30,11 @@ if TYPE_CHECKING:
 class Examined:
     """What linting a text came to: its findings, suppressed ones among them, and how to mend those that can be.
 
-    `tree` is None where the text could not be parsed, or was spared it as no rule has anything to do with it.
+    `tree` is None where the text could not be parsed, or was spared it as no rule has anything to do with it;
+    `mentions` knows what other files say.
     """
 
-    __slots__ = ("builders", "diagnostics", "is_spared", "tree")
+    __slots__ = ("builders", "diagnostics", "is_spared", "mentions", "tree")
 
     def __init__(
         self,
@@ -40,7 +42,9 @@ class Examined:
         builders: dict[Diagnostic, Build] | None = None,
         tree: Tree | None = None,
         is_spared: bool = False,
+        mentions: Mentions | None = None,
     ) -> None:
+        self.mentions = mentions
         self.diagnostics = diagnostics
         self.builders = builders or {}
         self.tree = tree
@@ -146,7 +150,7 @@ def _with_fixes(
 
     from dataloader_lint.edits import Editor
 
-    editor = Editor(examined.tree, text)
+    editor = Editor(examined.tree, text, examined.mentions)
     repairs, broken = build_repairs(examined, found, editor, filename, settings)
     return [*broken, *(replace(one, fix=editor.fix(repairs[one])) if one in repairs else one for one in found)]
 
@@ -245,7 +249,12 @@ def _lint_tree(
         diagnostics.add(one)
         if finding.repair is not None:
             builders.setdefault(one, finding.repair)
-    return Examined(sorted([*diagnostics, *broken], key=lambda one: one.sort_key), builders, facts.tree)
+    return Examined(
+        sorted([*diagnostics, *broken], key=lambda one: one.sort_key),
+        builders,
+        facts.tree,
+        mentions=facts.session.project.mentions,
+    )
 
 
 def _run_rules(facts: Analysis, rules: Iterable[FoundRule], crash: Crash) -> list[tuple[str, Finding]]:

@@ -66,6 +66,28 @@ PHOTOS = """
     def make(paths):
         return DataLoader(Photos(paths), num_workers=4)
     """
+MOVE = """
+import torch
+from torch.utils.data import DataLoader, TensorDataset
+{0}
+
+def train(images{1}):
+    for (batch,) in DataLoader(TensorDataset(images), pin_memory=True):
+        print(batch.to({2}))
+"""
+MOVE_OF_OBJECT = """
+import torch
+from torch.utils.data import DataLoader, TensorDataset
+
+class Trainer:
+    def __init__(self):
+        self.device = torch.device("cuda")
+
+    def train(self, images):
+        for (batch,) in DataLoader(TensorDataset(images), pin_memory=True):
+            print(batch.to(self.device))
+
+"""
 
 
 def notebook(*lines: str) -> str:
@@ -205,6 +227,51 @@ CASES = [
     case("cv2 in the main process", "DL501", PHOTOS.format("def show(path):\n        return cv2.resize(path, (4, 4))")),
     case("a number that is asked for", "DL501", PHOTOS.format("THREADS = cv2.getNumThreads()")),
     case("another cv2", "DL501", PHOTOS.format("from fakes import cv2"), unsafe=True),
+    # On MPS a copy that does not block can corrupt the data, and anybody may choose MPS.
+    case("a device by default", "DL401", MOVE.format("", ", device=torch.device('cuda')", "device"), unsafe=True),
+    case("a device by name", "DL401", MOVE.format("", ", name=None", "name or 'cuda'"), unsafe=True),
+    case(
+        "a device that is set",
+        "DL401",
+        MOVE.format("device = 'cuda'\nglobals()['device'] = 'mps'", "", "device"),
+        unsafe=True,
+    ),
+    case(
+        "a device that a function sets",
+        "DL401",
+        MOVE.format("device = 'cuda'\ndef choose(name):\n    global device\n    device = name", "", "device"),
+        unsafe=True,
+    ),
+    case(
+        "a device that another file sets",
+        "DL401",
+        MOVE.format("device = torch.device('cuda')", "", "device"),
+        unsafe=True,
+        main__py="import train as steps\nsteps.device = 'mps'\n",
+    ),
+    case(
+        "a device in a dict", "DL401", MOVE.format("CONFIG = {'device': 'cuda'}", "", "CONFIG['device']"), unsafe=True
+    ),
+    case(
+        "one of several devices",
+        "DL401",
+        MOVE.format("", ", devices=('cuda', 'mps')", "torch.device(devices[0])"),
+        unsafe=True,
+    ),
+    case(
+        "a device of an object",
+        "DL401",
+        MOVE_OF_OBJECT + "trainer = Trainer()\ntrainer.device = 'mps'\n",
+        unsafe=True,
+    ),
+    case("a device of a class", "DL401", MOVE_OF_OBJECT + "class Own(Trainer):\n    device = 'mps'\n", unsafe=True),
+    case(
+        "a device of a class elsewhere",
+        "DL401",
+        MOVE_OF_OBJECT,
+        unsafe=True,
+        own__py="from train import Trainer\n\nclass Own(Trainer):\n    device = 'mps'\n",
+    ),
     # A class of the project may need the argument.
     case(
         "an own move",
@@ -270,6 +337,7 @@ ALONE = {
     "DL210": METHOD,
     "DL212": SEED,
     "DL301": KEYWORDS,
+    "DL401": MOVE_OF_OBJECT,
     "DL501": PHOTOS.format(""),
 }
 

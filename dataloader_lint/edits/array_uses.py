@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import os
-
 import libcst as cst
 
 from dataloader_lint.edits.editor import Editor
 from dataloader_lint.edits.repair import RefusedError
-from dataloader_lint.facts.project import mentions
 from dataloader_lint.facts.syntax.module import last_name
 from dataloader_lint.facts.syntax.names import resolve
 from dataloader_lint.facts.syntax.tree import Node, Tree
-from dataloader_lint.source.projects import Roots
 
 _TAKE_ANY_ITERABLE = ("enumerate", "iter", "len", "zip")
 # What tells a numpy scalar from the number that it stands for.
 _ASK_FOR_THE_TYPE = ("dump", "dumps", "isinstance", "type")
 
 
-def refuse_uses_elsewhere(path: str, name: str) -> None:
+def refuse_uses_elsewhere(editor: Editor, path: str, name: str) -> None:
     """Refuses where a file that imports the one at `path` uses an attribute of that name."""
-    if mentions.may_use_attribute(Roots().of(os.path.dirname(path)), path, name):
+    if editor.mentions.may_use_attribute(path, name):
         raise RefusedError("another file may use the attribute")
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import builtins
 import io
 import keyword
-import os
 import re
 import tokenize
 from bisect import bisect_right
@@ -16,14 +15,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from dataloader_lint.diagnostics import Fix, Position, TextEdit
 from dataloader_lint.edits.repair import Edit, RefusedError, Repair
 from dataloader_lint.edits.uses import names_in
-from dataloader_lint.facts.project import mentions
+from dataloader_lint.facts.project.mentions import Mentions
 from dataloader_lint.facts.syntax.layout import Excerpt, excerpt, import_parts, lines_of
 from dataloader_lint.facts.syntax.names import bindings_of
 from dataloader_lint.facts.syntax.tree import Node, Scope, Tree
 from dataloader_lint.source.bare import UnlikeError
 from dataloader_lint.source.decoding import line_starts, split_lines
 from dataloader_lint.source.parsing import code_of
-from dataloader_lint.source.projects import Roots
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -43,11 +41,13 @@ class Editor:
     laid out, and their positions come from one pass of code generation for each. `promised` keeps the functions that
     repairs of this round add, by their code, so that equal ones are added once; `lifted` those that move, by the node's
     `id`, with all edits that this takes; `taken` the names of both, so that no two repairs choose the same one.
+    `mentions` knows what other files say.
     """
 
-    def __init__(self, tree: Tree, text: str) -> None:
+    def __init__(self, tree: Tree, text: str, mentions: Mentions | None = None) -> None:
         self.tree = tree
         self.text = text
+        self.mentions = mentions or Mentions()
         newline = _LINE_END.search(text)
         self.newline = newline.group() if newline is not None else "\n"
         self.promised: dict[object, tuple[str, Edit]] = {}
@@ -190,8 +190,7 @@ class Editor:
 
         def asked() -> bool:
             path = self.tree.root.module.path
-            root = Roots().of(os.path.dirname(path))
-            return "*" in bindings_of(self.tree.root) or mentions.is_imported_by_star(root, path)
+            return "*" in bindings_of(self.tree.root) or self.mentions.is_imported_by_star(path)
 
         return self.once("shares names", asked)
 

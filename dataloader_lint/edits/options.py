@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -16,10 +15,8 @@ from dataloader_lint.edits.statements import remove_statement
 from dataloader_lint.edits.uses import names_in
 from dataloader_lint.facts.evaluation.loader_calls import Loader, loaders_in
 from dataloader_lint.facts.evaluation.values import Library
-from dataloader_lint.facts.project import mentions
 from dataloader_lint.facts.syntax.names import Binding, Kind, dotted, resolve
 from dataloader_lint.facts.syntax.tree import Node
-from dataloader_lint.source.projects import Roots
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,8 +166,8 @@ def _is_used_elsewhere(editor: Editor, binding: Binding) -> bool:
         word = re.compile(rf"(?<!\w){re.escape(binding.name)}(?!\w)")
         if any(word.search(text.value) for text in module.tree.find(module.tree.module, cst.SimpleString)):
             return True
-        root = Roots().of(os.path.dirname(module.path))
-        return mentions.may_use_name(root, module.path, binding.name) and mentions.may_import(root, module.path)
+        others = editor.mentions
+        return others.may_use_name(module.path, binding.name) and others.may_import(module.path)
 
     return editor.once(("dict used elsewhere", binding.name), asked)
 

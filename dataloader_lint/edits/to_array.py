@@ -67,7 +67,7 @@ def to_array(editor: Editor, dataset: Dataset, binding: AttributeBinding) -> tup
     _check_bindings(editor, family, binding)
     for module in {id(each.scope.module): each.scope.module for each in family}.values():
         _check_attributes(editor, dataset, family, module, binding, kind)
-    refuse_uses_elsewhere(binding.method.module.path, binding.name)
+    refuse_uses_elsewhere(editor, binding.method.module.path, binding.name)
     if kind == "str" and _has_old_numpy(binding.method.module.path):
         raise RefusedError("the project pins a numpy without `StringDType`")
     numpy = need_import(editor, statement, "numpy", alias="np")

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from dataloader_lint.facts.libraries.extras import Extras
+    from dataloader_lint.facts.project.project import Project
     from dataloader_lint.facts.syntax.module import ModuleFacts
     from dataloader_lint.facts.syntax.names import Binding
     from dataloader_lint.facts.syntax.tree import Node, Scope
@@ -247,6 +248,10 @@ class Evaluator(Protocol):
     cuda: bool
 
     extras: Extras
+
+    @property
+    def project(self) -> Project:
+        """The modules that it can open."""
 
     def values(self, node: cst.CSTNode, frame: Frame) -> Values:
         """What an expression can be in a frame."""

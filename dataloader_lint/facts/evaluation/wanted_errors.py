@@ -23,6 +23,7 @@ from dataloader_lint.facts.evaluation.values import (
     Sequence,
     Value,
 )
+from dataloader_lint.facts.syntax.handlers import always_fails, only_reports
 from dataloader_lint.facts.syntax.module import last_name
 from dataloader_lint.facts.syntax.names import Kind, bindings_of, dotted, resolve, written_part
 from dataloader_lint.facts.syntax.tree import Node, Scope, Tree, function_scope, keyword_of, parameters
@@ -30,8 +31,8 @@ from dataloader_lint.facts.syntax.tree import Node, Scope, Tree, function_scope,
 # `pytest.raises`, `self.assertRaisesRegex`, `nose.tools.assert_raises`, `contextlib.suppress` and their like.
 _EXPECTING = re.compile(r"^(raises(group|exc)?|suppress|(assert|fail_?unless)_?raises\w*)$", re.IGNORECASE)
 _BROAD = frozenset({"Exception", "BaseException"})
-_ENDING = frozenset({"exit", "_exit", "quit", "abort", "fail"})
 _MAX_DEPTH = 3
+_MAX_MODULES = 10  # that are opened to see who calls a function by another name
 
 
 def is_error_wanted(
@@ -235,11 +236,11 @@ class _Search:
 
         One that catches everything at the top of a script, and only reports it, tells nothing about this error.
         """
-        if not self.catches(handler.type, frame) or _always_fails(handler.body):
+        if not self.catches(handler.type, frame) or always_fails(handler.body):
             return False
         tree = frame.scope.module.tree
         is_at_the_top = depth > 0 and tree.scope_of(handler).function is None
-        if not self.by_name and not (is_at_the_top and _is_only_report(handler.body)):
+        if not self.by_name and not (is_at_the_top and only_reports(handler.body)):
             return True
         names = {name.value for name in tree.find(handler.type, cst.Name)} if handler.type is not None else _BROAD
         return not names & _BROAD
@@ -291,7 +292,7 @@ class _Search:
         """True if a function is run in sight, and wherever it is, the error is expected."""
         tree = scope.module.tree
         found: list[bool] = []
-        for call, frame, _ in self.ev.callers(scope):
+        for call, frame in (*((call, frame) for call, frame, _ in self.ev.callers(scope)), *self.other_calls(scope)):
             found.append(self.is_wanted(call, frame, depth))
         for use in self.references(scope):
             frame = self.ev.frame_of(function_scope(tree.scope_of(use)))
@@ -304,6 +305,19 @@ class _Search:
                 if given is not None:
                     found.append(given)
         return bool(found) and all(found)
+
+    def other_calls(self, scope: Scope) -> Iterator[tuple[cst.Call, Frame]]:
+        """The calls of a function under another name: `from making import make as build`, `build = making.make`."""
+        if not isinstance(scope.node, cst.FunctionDef) or scope.parent is not scope.module.root:
+            return
+        name = scope.node.name.value
+        for module in (scope.module, *self.ev.project.importers(scope.module, [name], _MAX_MODULES)):
+            for call in module.all_calls():
+                if isinstance(call.func, cst.Name) and _is_alias(call.func, name, module.tree):
+                    frame = self.ev.frame_of(function_scope(module.tree.scope_of(call)))
+                    values = self.ev.values(call.func, frame)
+                    if any(isinstance(each, Function) and each.scope is scope for each in values):
+                        yield call, frame
 
     def references(self, scope: Scope) -> Iterator[Node]:
         """Where a function of a module is read by its name in that module, or the lambda where it stands."""
@@ -346,6 +360,17 @@ class _Search:
         return None
 
 
+def _is_alias(called: cst.Name, name: str, tree: Tree) -> bool:
+    """True for a name that an import or an assignment binds to something of another name, or of its own elsewhere."""
+    for binding in resolve(called, tree):
+        if binding.kind is Kind.IMPORT and binding.member == name and binding.name != name:
+            return True
+        if binding.kind is Kind.VALUE and isinstance(binding.value, cst.Name | cst.Attribute):
+            if last_name(binding.value) == name:
+                return True
+    return False
+
+
 def _is_expecting(name: str) -> bool:
     return _EXPECTING.match(name) is not None
 
@@ -363,30 +388,3 @@ def _is_named(scope: Scope, name: str) -> bool:
 
 def _calls(node: cst.BaseExpression, name: str) -> bool:
     return isinstance(node, cst.Call) and last_name(node.func) == name
-
-
-def _always_fails(body: cst.BaseSuite) -> bool:
-    """True if a block surely ends in an error or with the process."""
-    last = body.body[-1] if body.body else None
-    if isinstance(last, cst.If):
-        return last.orelse is not None and _always_fails(last.body) and _fails_else(last.orelse)
-    if isinstance(last, cst.SimpleStatementLine):
-        last = last.body[-1]
-    if isinstance(last, cst.Expr) and isinstance(last.value, cst.Call):
-        return last_name(last.value.func) in _ENDING
-    return isinstance(last, cst.Raise)
-
-
-def _fails_else(orelse: cst.If | cst.Else) -> bool:
-    if isinstance(orelse, cst.Else):
-        return _always_fails(orelse.body)
-    return orelse.orelse is not None and _always_fails(orelse.body) and _fails_else(orelse.orelse)
-
-
-def _is_only_report(body: cst.BaseSuite) -> bool:
-    """True if a block holds calls only, such as `print(error)` and `logger.exception(...)`."""
-    return all(
-        isinstance(line, cst.SimpleStatementLine)
-        and all(isinstance(each, cst.Expr) and isinstance(each.value, cst.Call) for each in line.body)
-        for line in body.body
-    )

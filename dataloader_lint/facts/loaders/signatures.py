@@ -40,7 +40,7 @@ class Misfit:
         if isinstance(self.function, cst.Lambda):
             return id(self.function) not in known
         return _is_named(module.tree, self.function, known) or (
-            self.scope.parent is module.root and project.may_be_used_elsewhere(module, self.function.name.value)
+            self.scope.parent is module.root and project.mentions.may_use_name(module.path, self.function.name.value)
         )
 
     @property

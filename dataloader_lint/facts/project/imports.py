@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator
 import libcst as cst
 
 from dataloader_lint.facts.libraries.catalogue import TOP_LEVEL
-from dataloader_lint.facts.project import mentions
 from dataloader_lint.facts.project.project import Project
 from dataloader_lint.facts.project.sources import imports_in
 from dataloader_lint.facts.syntax.module import ModuleFacts
@@ -64,9 +63,7 @@ def is_imported(project: Project, module: ModuleFacts, names: list[str] | None =
 
 def may_be_imported(project: Project, module: ModuleFacts) -> bool:
     """True if anything in the project may import a module: code, a notebook, an entry point, a name in a text."""
-    return is_imported(project, module) or mentions.may_import(
-        project.root_of(os.path.dirname(module.path)), module.path
-    )
+    return is_imported(project, module) or project.mentions.may_import(module.path)
 
 
 def may_import(project: Project, importer: ModuleFacts, module: ModuleFacts, name: str) -> bool:

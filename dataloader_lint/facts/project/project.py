@@ -11,7 +11,7 @@ from collections.abc import Set as AbstractSet
 
 from dataloader_lint.facts.libraries.catalogue import TOP_LEVEL
 from dataloader_lint.facts.project.dataset_names import classes_in
-from dataloader_lint.facts.project.mentions import may_use_name
+from dataloader_lint.facts.project.mentions import Mentions
 from dataloader_lint.facts.project.outline import Outline
 from dataloader_lint.facts.project.search_paths import MARK, added_folders, imported_whole
 from dataloader_lint.facts.project.sources import Source, Sources, read
@@ -56,6 +56,7 @@ class Project:
         # By the file that asked: the files that had an answer, and the words that were looked for in all files.
         self._feeding: dict[str, set[str]] = {}
         self._sought: dict[str, set[bytes]] = {}
+        self.mentions = Mentions(self._roots, self._sought)
 
     def without_modules(self) -> Project:
         """The same project with no module open; what the folders and files are has not changed."""
@@ -63,6 +64,7 @@ class Project:
         emptied._folders, emptied._found, emptied._meant = self._folders, self._found, self._meant
         emptied._roots, emptied._sources, emptied._packages = self._roots, self._sources, self._packages
         emptied._importing, emptied._feeding, emptied._sought = self._importing, self._feeding, self._sought
+        emptied.mentions = self.mentions
         emptied._may_be, emptied._linted, emptied._added = self._may_be, self._linted, self._added
         return emptied
 
@@ -293,11 +295,6 @@ class Project:
         """Whether a file of the project around `module` holds a text, be it in a comment."""
         self._sought.setdefault(module.path, set()).add(text)
         return self._around(module.path).hold(text)
-
-    def may_be_used_elsewhere(self, module: ModuleFacts, name: str) -> bool:
-        """Whether any other file around `module`, of whatever kind, may use what is called so in it."""
-        self._sought.setdefault(module.path, set()).add(name.encode())
-        return may_use_name(self.root_of(os.path.dirname(module.path)), module.path, name)
 
     def may_give_loaders(self, binding: Binding) -> bool:
         """Whether what an import binds may be defined in a file that makes loaders; a look before it is opened."""

@@ -6,9 +6,11 @@ from enum import Enum
 
 import libcst as cst
 
+from dataloader_lint.facts.evaluation import classes
+from dataloader_lint.facts.evaluation.parameters import arguments_of_callers
 from dataloader_lint.facts.evaluation.values import Const, Evaluator, Frame, Made, Value
-from dataloader_lint.facts.syntax.module import last_name
-from dataloader_lint.facts.syntax.names import Kind, dotted, resolve
+from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
+from dataloader_lint.facts.syntax.names import Binding, Kind, dotted, resolve
 from dataloader_lint.facts.syntax.tree import function_scope, keyword_of, positional_of
 
 _MAX_DEPTH = 4
@@ -40,41 +42,34 @@ def possible_devices(ev: Evaluator, node: cst.BaseExpression, frame: Frame, dept
     What an option or a default names is UNKNOWN, as users may set another one; so is an ordinal, which torch takes for
     the accelerator of the machine, be that CUDA or MPS.
     """
-    tree = frame.scope.module.tree
-    if depth > _MAX_DEPTH or node not in tree:
+    sources = _sources(ev, node, frame) if depth <= _MAX_DEPTH else None
+    if not sources:
         return _ANY
-    prefix = _prefix(node)
-    if prefix:
-        return frozenset({kind_of_constant(prefix)})
-    if isinstance(node, cst.IfExp):
-        return possible_devices(ev, node.body, frame, depth + 1) | possible_devices(ev, node.orelse, frame, depth + 1)
-    values = ev.values(node, frame)
-    found = [_device_of(ev, value, depth) for value in values]
-    if found and _ANY not in found:
-        return frozenset().union(*found)
-    if isinstance(node, cst.Name):  # f"cuda:{rank}" is a text of which no more is known
-        bindings = resolve(node, tree)
-        parts = [
-            possible_devices(ev, each.value, ev.frame_of(function_scope(each.scope)), depth + 1)
-            for each in bindings
-            if each.kind is Kind.VALUE and each.value is not None and not each.path and each.scope is not None
-        ]
-        if parts and len(parts) == len(bindings):
-            return frozenset().union(*parts)
-    return _ANY
+    return frozenset().union(*(_named(ev, each, where, depth) for each, where in sources))
 
 
 def is_device_object(ev: Evaluator, node: cst.BaseExpression, frame: Frame) -> bool:
     """True for a plain name of what is a `torch.device` in every case, so that it has a `type`."""
-    values = ev.values(node, frame)
-    return bool(dotted(node)) and bool(values) and all(_is_device(value) for value in values)
+    sources = _sources(ev, node, frame) if dotted(node) else None
+    values = [value for each, where in sources or () for value in ev.values(each, where)]
+    return bool(values) and all(_is_device(value) for value in values)
 
 
 _ANY = frozenset({Device.UNKNOWN})
+_Source = tuple[cst.BaseExpression, Frame]
 
 
 def _is_device(value: Value) -> bool:
     return isinstance(value, Made) and value.library == "torch.device"
+
+
+def _named(ev: Evaluator, node: cst.BaseExpression, frame: Frame, depth: int) -> frozenset[Device]:
+    """The devices that an expression names which is no name, attribute or choice itself."""
+    prefix = _prefix(node)
+    if prefix:
+        return frozenset({kind_of_constant(prefix)})
+    found = [_device_of(ev, value, depth) for value in ev.values(node, frame)]
+    return frozenset().union(*found) if found else _ANY
 
 
 def _device_of(ev: Evaluator, value: Value, depth: int) -> frozenset[Device]:
@@ -85,6 +80,87 @@ def _device_of(ev: Evaluator, value: Value, depth: int) -> frozenset[Device]:
         if inner is not None:
             return possible_devices(ev, inner, value.frame, depth + 1)
     return _ANY
+
+
+def _sources(ev: Evaluator, node: cst.BaseExpression, frame: Frame, depth: int = 0) -> list[_Source] | None:
+    """The expressions that give a name or attribute its value, all of them; None where others may.
+
+    Users may pass another argument where a parameter has a default, and anybody may store into options and dicts.
+    """
+    tree = frame.scope.module.tree
+    if node not in tree or depth > _MAX_DEPTH or isinstance(node, cst.Subscript | cst.BooleanOperation):
+        return None
+    if isinstance(node, cst.IfExp):
+        return _together([_sources(ev, each, frame, depth + 1) for each in (node.body, node.orelse)])
+    if isinstance(node, cst.Attribute):
+        stored = _stores_of(ev, node, frame)
+        return _together([_sources(ev, each, where, depth + 1) for each, where in stored]) if stored else None
+    if not isinstance(node, cst.Name):
+        return [(node, frame)]
+    found: list[list[_Source] | None] = []
+    for binding in resolve(node, tree):
+        if binding.kind is Kind.IMPORT:
+            found.append([(node, frame)])
+        elif binding.kind is Kind.PARAMETER and binding.value is None:
+            given = arguments_of_callers(ev, binding.scope, binding.name)
+            given = [(each, where) for each, where in given if not _is_same(each, where, binding)]
+            found.append(_together([_sources(ev, each, where, depth + 1) for each, where in given]))
+        elif binding.kind is Kind.VALUE and binding.value is not None and not binding.path:
+            if binding.scope.parent is None and _may_be_set(ev, binding):
+                return None
+            where = frame if binding.scope is frame.scope else ev.frame_of(function_scope(binding.scope))
+            found.append(_sources(ev, binding.value, where, depth + 1))
+        else:
+            return None
+    return _together(found)
+
+
+def _is_same(node: cst.BaseExpression, frame: Frame, binding: Binding) -> bool:
+    """True for the parameter itself, which a function that calls itself passes on."""
+    return isinstance(node, cst.Name) and any(each is binding for each in resolve(node, frame.scope.module.tree))
+
+
+def _together(several: list[list[_Source] | None]) -> list[_Source] | None:
+    known = [each for each in several if each]
+    return [source for each in known for source in each] if known and len(known) == len(several) else None
+
+
+def _may_be_set(ev: Evaluator, binding: Binding) -> bool:
+    """True if a name of a module may be set by its text, or from another file."""
+    module = binding.scope.module
+    if any(module.calls_named(name) for name in ("exec", "globals", "setattr", "vars")):
+        return True
+    return _is_set_elsewhere(ev, module, binding.name)
+
+
+def _is_set_elsewhere(ev: Evaluator, module: ModuleFacts, name: str) -> bool:
+    """Asked once for a name of a file, as it takes a look at the whole project."""
+    key = (f"set elsewhere: {name}", id(module.root))
+    return module.tree.once(key, lambda: ev.project.mentions.may_set_attribute(module.path, name))
+
+
+def _stores_of(ev: Evaluator, node: cst.Attribute, frame: Frame) -> list[_Source]:
+    """What `self.device` can be in a method: all that is stored under that name in the file; nothing if unsure."""
+    module = frame.scope.module
+    tree = module.tree
+    name = node.attr.value
+    klass = classes.class_of(frame.scope)
+    if klass is None or dotted(node.value) != classes.receiver_name(frame.scope) or module.calls_named("setattr"):
+        return []
+    found: list[_Source] = []
+    for scope in module.root.descend():
+        for assign in scope.own(cst.Assign):
+            for each in assign.targets:
+                target = each.target
+                in_class = scope.is_class and isinstance(target, cst.Name) and target.value == name
+                if in_class or (isinstance(target, cst.Attribute) and target.attr.value == name):
+                    found.append((assign.value, ev.frame_of(function_scope(scope))))
+                elif isinstance(target, cst.Tuple | cst.List) and name in tree.words(target).split():
+                    return []
+        others = [each.target for each in scope.own(cst.AnnAssign)] + [each.target for each in scope.own(cst.AugAssign)]
+        if name in map(last_name, (*others, *(each.name for each in scope.own(cst.FunctionDef)))):
+            return []
+    return [] if _is_set_elsewhere(ev, module, name) else found
 
 
 def _prefix(node: cst.BaseExpression) -> str:

@@ -124,6 +124,6 @@ def fix(array: KeptArray, editor: Editor) -> Repair | None:
     if array.dtype is None or not array.element_kind or array.call not in editor.tree:
         return None
     check_elements(editor, array.name, array.element_kind)
-    refuse_uses_elsewhere(array.binding.method.module.path, array.name)
+    refuse_uses_elsewhere(editor, array.binding.method.module.path, array.name)
     edit = remove_argument(editor, array.call, array.dtype)
     return Repair(Safety.UNSAFE, "Let numpy choose the `dtype`", (edit,))
