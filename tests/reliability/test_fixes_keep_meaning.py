@@ -183,19 +183,41 @@ def test_the_stand_in_raises_what_torch_raises(tmp_path: Path) -> None:
     assert printed.splitlines() == real.stdout.splitlines()
 
 
-def test_what_a_program_shares_with_others(tmp_path: Path) -> None:
+@pytest.mark.parametrize("imports", ["import functools\n", ""])
+def test_what_a_program_shares_with_others(imports: str, tmp_path: Path) -> None:
     """A name that another file brings by `import *`, or has of its own beside one, is not taken."""
-    make = MAKE + "    return DataLoader([1], num_workers=0, collate_fn=lambda rows: [rows, fn])\n"
+    make = f"{imports}{MAKE}    return DataLoader([1], collate_fn=lambda rows: [rows, fn], **options)\n"
     files = {
         "lib.py": make,
         "stars.py": "collate_for_make = partial = 'from a star'\n",
-        "main.py": f"from stars import *\n{make}\n\nprint(collate_for_make, partial, list(make(2)))\n",
+        "main.py": f"from stars import *\n{make}\n\nprint(collate_for_make, partial, list(make(2)))\nimport user\n",
         "user.py": "collate_for_make = 'mine'\nfrom \\\n    lib import *\nprint(collate_for_make, list(make(1)))\n",
     }
     program = Program(0, {name: text.encode() for name, text in files.items()})
     fixed(program, tmp_path / "fixing", unsafe=False)
-    assert program.fixed == {"DL201": 2}
-    program.before["main.py"] += b"import user\n"
-    program.after["main.py"] += b"import user\n"
+    assert program.fixed == ({"DL201": 2} if imports else {})
     compared([program], tmp_path / "running", unsafe=False)
     check([program])
+
+
+def test_an_element_that_another_file_uses(tmp_path: Path) -> None:
+    """numpy's numbers are other numbers, and arrays are no lists."""
+    rows = (
+        "import os\nimport numpy as np\nfrom torch.utils.data import DataLoader, Dataset\n\n\n"
+        "class Rows(Dataset):\n    def __init__(self, folder='.'):\n        self.sizes = np.array([1, 2], dtype=object)\n"
+        "        self.names = sorted(os.listdir(folder))\n\n"
+        "    def __len__(self):\n        return len(self.names)\n\n"
+        "    def __getitem__(self, index):\n        return self.names[index], int(self.sizes[index])\n"
+    )
+    users = {
+        "": {"DL101": 1, "DL103": 1},
+        "print(json.dumps(dataset.sizes[0]))": {"DL101": 1},
+        "print(dataset.names + ['more'])": {"DL103": 1},
+    }
+    for number, (use, codes) in enumerate(users.items()):
+        main = f"import json\nfrom rows import Rows\n\ndataset = Rows()\nprint(dataset[1])\n{use}\n"
+        program = Program(number, {"rows.py": rows.encode(), "main.py": main.encode()})
+        fixed(program, tmp_path / "fixing" / str(number), unsafe=True)
+        assert program.fixed == codes
+        compared([program], tmp_path / "running", unsafe=True)
+        check([program])
