@@ -203,8 +203,9 @@ def test_what_a_program_shares_with_others(imports: str, tmp_path: Path) -> None
 def test_an_element_that_another_file_uses(tmp_path: Path) -> None:
     """numpy's numbers are other numbers, and arrays are no lists."""
     rows = (
-        "import os\nimport numpy as np\nfrom torch.utils.data import DataLoader, Dataset\n\n\n"
-        "class Rows(Dataset):\n    def __init__(self, folder='.'):\n        self.sizes = np.array([1, 2], dtype=object)\n"
+        "import os\nimport numpy as np\nfrom torch.utils.data import Dataset\n\n\n"
+        "class Rows(Dataset):\n    def __init__(self, folder='.'):\n"
+        "        self.sizes = np.array([1, 2], dtype=object)\n"
         "        self.names = sorted(os.listdir(folder))\n\n"
         "    def __len__(self):\n        return len(self.names)\n\n"
         "    def __getitem__(self, index):\n        return self.names[index], int(self.sizes[index])\n"
