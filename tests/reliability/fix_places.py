@@ -32,6 +32,8 @@ def indented(lines: Sequence[str], levels: int = 1) -> list[str]:
 
 def in_expression(chance: Chance, line: str) -> list[str]:
     """`loader = ...`, with what makes the loader as a part of another expression or statement."""
+    if ":=" in line:
+        return [line]  # binds its name in the scope around
     made = line.removeprefix("loader = ")
     return chance.of(
         [line],
