@@ -147,6 +147,8 @@ def test_insert_statements(before: str, inserted_before: str | None, inserted_af
         ("if a:\n    use(a)\n", "if a:\n    pass\n"),
         ("if a: use(a)\n", "if a: pass\n"),
         ("x; use(a)\n", None),
+        ("x\nuse(  # why\n    a\n)\ny\n", None),
+        ("x\nuse(\n    a\n)  # beside\ny\n", "x\n# beside\ny\n"),
     ],
 )
 def test_remove_statement(before: str, after: str | None) -> None:
@@ -155,6 +157,16 @@ def test_remove_statement(before: str, after: str | None) -> None:
             edit(before, lambda editor, call: [remove_statement(editor, call)])
     else:
         assert edit(before, lambda editor, call: [remove_statement(editor, call)]) == after
+
+
+def test_comments_in_a_statement_that_moves() -> None:
+    before = "x\r\nif x:\r\n    use(  # why\r\n        a)\r\n    y\r\n"
+
+    def moved(editor: Editor, call: cst.Call) -> list[Edit]:
+        first, code = editor.tree.module.body[0], editor.code(call)
+        return [insert_before(editor, first, code), remove_statement(editor, call, moved=code)]
+
+    assert edit(before, moved) == "use(  # why\r\n        a)\r\nx\r\nif x:\r\n    y\r\n"
 
 
 FUNCTION = "def new():\n    pass"

@@ -47,6 +47,7 @@ only if it holds: nothing here needs to check that.
 from __future__ import annotations
 
 from dataloader_lint.edits.arguments import add_argument, remove_argument, remove_element
+from dataloader_lint.edits.array_uses import check_elements, refuse_uses_elsewhere
 from dataloader_lint.edits.definitions import add_parameter, guard_statement
 from dataloader_lint.edits.editor import Editor, replace
 from dataloader_lint.edits.functions import add_function
@@ -69,6 +70,7 @@ __all__ = [
     "add_function",
     "add_member",
     "add_parameter",
+    "check_elements",
     "follow_workers",
     "guard_from",
     "guard_statement",
@@ -78,6 +80,7 @@ __all__ = [
     "insert_before",
     "lift_function",
     "need_import",
+    "refuse_uses_elsewhere",
     "remove_argument",
     "remove_element",
     "remove_option",

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _INDENTATION = re.compile(r"[ \t\f]*")
 _WORD = re.compile(r"\w+")
+# What binds or reads names of a module that are written in strings.
+_BY_NAME = ("globals(", "exec(", "eval(", "setattr(", "getattr(", "vars(", "__dict__")
 _T = TypeVar("_T")
 
 
@@ -191,11 +193,20 @@ class Editor:
         return name not in self.taken and self.once(("free", name), lambda: self._was_free(name))
 
     def _was_free(self, name: str) -> bool:
-        if name in bindings_of(self.tree.root) or hasattr(builtins, name):
+        if name in bindings_of(self.tree.root) or hasattr(builtins, name) or self.shares_names:
+            return False
+        if any(word in self.text for word in _BY_NAME) and self._is_in_string(name):
             return False
         # A name that no scope around its reader binds is a star import's, or patched in.
         reads = names_in(self.tree, self.tree.module, name)
         return all(any(name in bindings_of(scope) for scope in self._scopes_around(read)) for read in reads)
+
+    def _is_in_string(self, name: str) -> bool:
+        """Whether a string holds the name: `globals()["partial"] = ...`, `exec("partial = ...")`."""
+        import libcst as cst
+
+        strings = self.tree.find(self.tree.module, cst.SimpleString)
+        return any(name in text.value and name in _WORD.findall(text.value) for text in strings)
 
     def _scopes_around(self, node: Node) -> Iterator[Scope]:
         scope: Scope | None = self.tree.scope_of(node)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import libcst as cst
 
-from dataloader_lint.edits.editor import Editor
+from dataloader_lint.edits.editor import Editor, exchange
 from dataloader_lint.edits.repair import Edit, RefusedError
 from dataloader_lint.facts.syntax.tree import Node
+from dataloader_lint.source.decoding import split_lines
 
 
 def insert_before(editor: Editor, node: Node, code: str) -> Edit:
@@ -32,10 +33,14 @@ def insert_after(editor: Editor, node: Node, code: str) -> Edit:
     return Edit(line_end, line_end, editor.newline + _laid_out(editor, code, editor.indentation(start)))
 
 
-def remove_statement(editor: Editor, node: Node) -> Edit:
-    """Take the statement away that holds `node`; `pass` takes its place where its block would be empty."""
+def remove_statement(editor: Editor, node: Node, moved: str = "") -> Edit:
+    """Take the statement away that holds `node`; `pass` takes its place where its block would be empty.
+
+    Refused where a comment inside of it would be lost that is not in `moved`, what goes elsewhere.
+    """
     statement = _statement(editor, node)
     start, end = first_offset(editor, statement), editor.end(statement)
+    exchange(editor, start, end, moved)
     above = editor.tree.parent(statement)
     if isinstance(statement, cst.SimpleStatementLine) and len(statement.body) > 1:
         raise RefusedError("several statements on one line")
@@ -90,7 +95,7 @@ def _inline(code: str) -> str:
 def _laid_out(editor: Editor, code: str, indentation: str) -> str:
     """Code with `\\n` and four spaces a level, in the newlines and the indentation of the file."""
     lines = []
-    for line in code.split("\n"):
+    for line in split_lines(code):
         bare = line.lstrip(" ")
         levels = (len(line) - len(bare)) // 4
         lines.append(f"{indentation}{editor.indent * levels}{bare}" if bare else "")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from dataloader_lint.edits.array_uses import check_use, refuse_uses_elsewhere
 from dataloader_lint.edits.editor import Editor
 from dataloader_lint.edits.imports import need_import
 from dataloader_lint.edits.repair import Edit, RefusedError
@@ -32,8 +33,8 @@ from dataloader_lint.facts.evaluation.values import (
 )
 from dataloader_lint.facts.project.project import Project
 from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
-from dataloader_lint.facts.syntax.names import bindings_of, resolve
-from dataloader_lint.facts.syntax.tree import LOOPS, Node, Scope, Tree, function_scope
+from dataloader_lint.facts.syntax.names import bindings_of
+from dataloader_lint.facts.syntax.tree import LOOPS, Scope, Tree, function_scope
 
 if TYPE_CHECKING:
     from dataloader_lint.facts.storage.dataset import Dataset
@@ -49,9 +50,6 @@ _PLAIN_BASES = frozenset(
         "typing.Protocol",
     }
 )
-_TAKE_ANY_ITERABLE = ("enumerate", "iter", "len", "zip")
-# What tells a numpy scalar from the number that it stands for.
-_ASK_FOR_THE_TYPE = ("dump", "dumps", "isinstance", "type")
 
 
 def to_array(editor: Editor, dataset: Dataset, binding: AttributeBinding) -> tuple[Edit, ...]:
@@ -69,6 +67,7 @@ def to_array(editor: Editor, dataset: Dataset, binding: AttributeBinding) -> tup
     _check_bindings(editor, family, binding)
     for module in {id(each.scope.module): each.scope.module for each in family}.values():
         _check_attributes(editor, dataset, family, module, binding, kind)
+    refuse_uses_elsewhere(editor, binding.method.module.path, binding.name)
     if kind == "str" and _has_old_numpy(binding.method.module.path, dataset.reach.ev.project):
         raise RefusedError("the project pins a numpy without `StringDType`")
     numpy = need_import(editor, statement, "numpy", alias="np")
@@ -161,7 +160,7 @@ def _check_source(dataset: Dataset, binding: AttributeBinding, written: cst.Base
             continue
         if tree.order(name) < tree.order(written) and _is_sorted_in_place(tree, name):
             continue
-        _check_use(tree, name, "")
+        check_use(tree, name, "")
 
 
 def _is_target(tree: Tree, name: cst.Name) -> bool:
@@ -252,7 +251,7 @@ def _check_attributes(
     for klass in family:
         for attribute, scope in found.get(id(klass.scope), ()):
             if attribute is not target:
-                _check_use(scope.module.tree, attribute, kind)
+                check_use(scope.module.tree, attribute, kind)
     for attribute, scope in found.get(0, ()):
         _check_other(dataset, family, attribute, scope)
 
@@ -284,71 +283,6 @@ def _class_of_receiver(attribute: cst.Attribute, scope: Scope) -> Scope | None:
             return None
         current = current.parent
     return None
-
-
-# How it is used.
-
-
-def _check_use(tree: Tree, use: cst.BaseExpression, kind: str) -> None:
-    """Refuses what a list allows and an array does not, or in another way. `kind` is that of the elements."""
-    if _is_iterated(tree, use):
-        return
-    subscript = tree.parent(use)
-    if not isinstance(subscript, cst.Subscript) or subscript.value is not use or len(subscript.slice) != 1:
-        raise RefusedError("used in a way that an array may not allow")
-    inside = subscript.slice[0].slice
-    if isinstance(inside, cst.Slice):
-        if not _is_iterated(tree, subscript):
-            raise RefusedError("a slice is a view of the array")
-    elif not isinstance(inside, cst.Index) or _may_be_bool(inside.value):
-        raise RefusedError("indexed with something else than a number")
-    else:
-        _check_element(tree, subscript, kind)
-
-
-def _is_iterated(tree: Tree, use: Node) -> bool:
-    """Whether it is run through or measured, and nothing else."""
-    above = tree.parent(use)
-    if isinstance(above, cst.For | cst.CompFor):
-        return above.iter is use
-    if isinstance(above, cst.From):
-        return True
-    if not isinstance(above, cst.Arg) or above.star or above.keyword is not None:
-        return False
-    call = tree.parent(above)
-    return (
-        isinstance(call, cst.Call)
-        and isinstance(call.func, cst.Name)
-        and call.func.value in _TAKE_ANY_ITERABLE
-        and not resolve(call.func, tree)
-    )
-
-
-def _may_be_bool(index: cst.BaseExpression) -> bool:
-    """`x[a > b]` is an element of a list and a new axis of an array."""
-    return isinstance(index, cst.Comparison | cst.BooleanOperation | cst.Tuple | cst.List) or (
-        isinstance(index, cst.UnaryOperation) and isinstance(index.operator, cst.Not)
-    )
-
-
-def _check_element(tree: Tree, element: cst.Subscript, kind: str) -> None:
-    above = tree.parent(element)
-    if isinstance(above, cst.AssignTarget | cst.Del | cst.StarredElement) or (
-        isinstance(above, cst.AugAssign | cst.AnnAssign | cst.For | cst.CompFor | cst.NamedExpr)
-        and above.target is element
-    ):
-        raise RefusedError("an element is replaced")
-    if isinstance(above, cst.Element) and any(isinstance(each, cst.AssignTarget) for each in tree.ancestors(element)):
-        raise RefusedError("an element is replaced")
-    if kind in ("int", "float"):
-        if isinstance(above, cst.Attribute):
-            raise RefusedError("numpy's numbers have other methods")
-        call = tree.parent(above) if isinstance(above, cst.Arg) else None
-        if isinstance(call, cst.Call):
-            name = last_name(call.func)
-            is_typed = any(arg.keyword is not None and arg.keyword.value == "dtype" for arg in call.args)
-            if name in _ASK_FOR_THE_TYPE or (kind == "float" and name in ("tensor", "as_tensor") and not is_typed):
-                raise RefusedError("numpy's numbers are of another type")
 
 
 # The project.

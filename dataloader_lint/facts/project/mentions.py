@@ -86,6 +86,17 @@ class Mentions:
         module, written = _module_name(path), name.encode("utf-8", "replace")
         return self._any(path, lambda said: written in said.stored and module in said.loaded, module, written)
 
+    def may_use_attribute(self, path: str, name: str) -> bool:
+        """True if a file that may import the module at `path` uses an attribute of that name."""
+        module, written = _module_name(path), name.encode("utf-8", "replace")
+        use = re.compile(rb"\.[ \t]{0,9}%s(?!\w)" % re.escape(written))
+        self._sought.setdefault(path, set()).update((written, module))
+        files = self._others(path)
+        if files is None:
+            return True
+        loading = (file for file in files if (said := _said(file)) is None or module in said.loaded)
+        return any((text := _text(file)) is None or use.search(text) for file in loading)
+
     def may_import(self, path: str) -> bool:
         """True if a file may import the module at `path`, run it by its name, or name it as an entry point.
 

@@ -70,8 +70,8 @@ Unsafe. The list becomes `np.array(..., dtype=np.dtypes.StringDType())` for stri
 every element is known to be a string, an integer or a float, and the class and its bases only index, measure and run
 through it. Strings stay `str` (numpy 2.0 or later; nothing is changed where the project demands an older one), numbers
 become numpy scalars: of an integer `isinstance(x, int)` is false and `json.dumps` raises, of a float `torch.tensor`
-makes float64. File names that are not valid Unicode raise `UnicodeEncodeError`. Code in other files that uses the
-attribute is not looked at, except in base classes.
+makes float64. File names that are not valid Unicode raise `UnicodeEncodeError`. There is no fix where a file that
+imports this one uses an attribute of that name.
 
 ## When to ignore it
 When the data set is small, or is only ever read with `num_workers=0`.

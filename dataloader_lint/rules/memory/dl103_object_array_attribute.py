@@ -56,7 +56,9 @@ offsets. Where workers are spawned, only torch tensors are shared.
 
 ## Fix safety
 Unsafe: drops `dtype=object` where all elements are known to be strings or numbers. Strings of very different lengths
-then take as much room as the longest of them each, and elements are numpy scalars.
+then take as much room as the longest of them each, and elements are numpy scalars. There is no fix where an element is
+replaced, or used where numpy's numbers differ (`json.dumps`, `isinstance`), nor where a
+file that imports this one uses an attribute of that name.
 
 ## When to ignore it
 When the data set is small, or is only ever read with `num_workers=0`.
@@ -117,9 +119,11 @@ def check(dataset: LintedDataset) -> Iterator[Finding]:
 
 
 def fix(array: KeptArray, editor: Editor) -> Repair | None:
-    from dataloader_lint.edits import Repair, remove_argument
+    from dataloader_lint.edits import Repair, check_elements, refuse_uses_elsewhere, remove_argument
 
     if array.dtype is None or not array.element_kind or array.call not in editor.tree:
         return None
+    check_elements(editor, array.name, array.element_kind)
+    refuse_uses_elsewhere(editor, array.binding.method.module.path, array.name)
     edit = remove_argument(editor, array.call, array.dtype)
     return Repair(Safety.UNSAFE, "Let numpy choose the `dtype`", (edit,))

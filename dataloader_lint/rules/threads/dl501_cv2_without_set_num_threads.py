@@ -126,7 +126,7 @@ def fix(facts: Analysis, call: WorkerCall, editor: Editor) -> Repair | None:
         return None
     if binding.member is None:
         edits = [insert_after_imports(editor, call.import_node, f"{binding.name}.setNumThreads(0)")]
-    elif "setNumThreads" in editor.text:
+    elif "setNumThreads" in editor.text or not editor.is_free("setNumThreads"):
         return None
     else:
         edits = [

@@ -81,6 +81,6 @@ def fix(limit: LateLimit, editor: Editor) -> Repair | None:
 
     if not limit.is_movable:
         return None
-    above = insert_before(editor, limit.import_node, editor.code(limit.statement))
-    edits = (above, remove_statement(editor, limit.node))
+    code = editor.code(limit.statement)
+    edits = (insert_before(editor, limit.import_node, code), remove_statement(editor, limit.node, moved=code))
     return Repair(Safety.UNSAFE, f"Set `{limit.variable}` before `{limit.library}` is imported", edits)

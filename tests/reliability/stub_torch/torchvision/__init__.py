@@ -1,0 +1,3 @@
+"""torchvision, of which only `transforms` is here."""
+
+from torchvision import transforms as transforms
