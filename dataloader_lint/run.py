@@ -12,9 +12,9 @@ from dataloader_lint.source.pyproject import ConfigurationError, SettingsByFile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
-    from dataloader_lint.cache import Cache, Store
+    from dataloader_lint.cache.store import Cache, Store
     from dataloader_lint.diagnostics import Diagnostic
     from dataloader_lint.facts.analysis import Session
     from dataloader_lint.fixer import FixResult
@@ -25,13 +25,19 @@ class Run:
 
     A worker process has one of its own, made from the settings and from the `gates` of the one that started it, which
     know what files are about by the words that settings add. `fixes` says what diagnostics tell about their repairs:
-    nothing (""), how they would look ("shown"), or those that were tried and hold ("tried").
+    nothing (""), how they would look ("shown"), or those that were tried and hold ("tried"). `warn` is called with one
+    line where the folder of the cache must not be used.
     """
 
-    __slots__ = ("_by_file", "_cache", "_cache_folder", "_roots", "_sessions", "fixes", "gates", "settings")
+    __slots__ = ("_by_file", "_cache", "_cache_folder", "_roots", "_sessions", "_warn", "fixes", "gates", "settings")
 
     def __init__(
-        self, settings: Settings, fixes: str = "", cache: str = "", gates: dict[tuple[bytes, ...], Gate] | None = None
+        self,
+        settings: Settings,
+        fixes: str = "",
+        cache: str = "",
+        gates: dict[tuple[bytes, ...], Gate] | None = None,
+        warn: Callable[[str], None] | None = None,
     ) -> None:
         self.settings = settings
         self.fixes = fixes
@@ -39,6 +45,7 @@ class Run:
         self._by_file = SettingsByFile(settings)
         self._sessions: dict[tuple[tuple[str, ...], ...], Session] = {}
         self._cache_folder = cache
+        self._warn = warn
         self._cache: Cache | None = None
         self._roots = Roots()
 
@@ -101,10 +108,10 @@ class Run:
             self._cache.save()
 
     def _store(self, settings: Settings, path: str) -> Store:
-        from dataloader_lint.cache import Cache
+        from dataloader_lint.cache.store import Cache
 
         if self._cache is None:
-            self._cache = Cache(self._cache_folder)
+            self._cache = Cache(self._cache_folder, self._warn)
         root = self._roots.of(os.path.dirname(os.path.abspath(path)))
         return self._cache.store(root, f"{settings.key} {self.fixes}")
 

@@ -36,16 +36,18 @@ def lint_found(
     *,
     jobs: int = 1,
     cache: str = "",
+    warn: Callable[[str], None] | None = None,
 ) -> list[Diagnostic]:
     """Lint what discovery came up with; what could not be looked at is a DL000 each. `fixes` is as for `Run`.
 
     `progress` is called with the path of each file that is done, and the seconds that it took. `jobs` is how many
     processes may work at once, `cache` the folder in which findings are kept from one run to the next ("": nowhere).
+    `warn` is called with one line where that folder must not be used.
     """
     diagnostics: list[Diagnostic] = []
     for path, why in found.unreadable:
         diagnostics.extend(cannot_read(path, why, settings))
-    run = Run(settings, fixes, cache)
+    run = Run(settings, fixes, cache, warn=warn)
     if jobs > 1 and len(found.files) > 1:
         from dataloader_lint.parallel import lint_in_processes
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from dataloader_lint import parallel
-from dataloader_lint.cache import MAX_AGE, MAX_AGE_UNFINISHED
+from dataloader_lint.cache.folder import MAX_AGE, MAX_AGE_UNFINISHED
 from dataloader_lint.diagnostics import Diagnostic
 from dataloader_lint.facts import analysis
 from dataloader_lint.facts.analysis import Session
@@ -186,20 +186,25 @@ def test_what_nobody_needs_goes(counter: Counter) -> None:
     (kept,) = counter.folder.glob("*.json")
     dead = subprocess.Popen([sys.executable, "-S", "-c", ""])
     dead.wait()
+    store = "0" * 39 + "f.json"
     for name, age in (
-        ("old.json", MAX_AGE + 60),
-        ("new.json", 60),
-        (f"old.json.{os.getpid()}", MAX_AGE_UNFINISHED + 60),
-        (f"a.json.{os.getpid()}", 0),
-        (f"a.json.{dead.pid}", 0),
+        (f"{'1' * 40}.json", MAX_AGE + 60),
+        (store, 60),
+        (f"{'2' * 40}.json.{os.getpid()}", MAX_AGE_UNFINISHED + 60),
+        (f"{'3' * 40}.json.{os.getpid()}", 0),
+        (f"{'3' * 40}.json.{dead.pid}", 0),
         (f"CACHEDIR.TAG.{dead.pid}", 0),
         ("notes.txt", MAX_AGE + 60),
+        ("settings.json", MAX_AGE + 60),
+        (f"results.{dead.pid}", MAX_AGE + 60),
     ):
         _write(counter.folder / name, "", age)
+    before = {path.name for path in counter.folder.glob("*.json")}
     counter.run(Settings(ignore=("DL3",)))
     names = {path.name for path in counter.folder.iterdir()}
-    made = {"CACHEDIR.TAG", ".gitignore", kept.name, *(path.name for path in counter.folder.glob("?" * 40 + ".json"))}
-    assert names - made == {"new.json", f"a.json.{os.getpid()}", "notes.txt"}
+    (new,) = {path.name for path in counter.folder.glob("*.json")} - before
+    others = {"notes.txt", "settings.json", f"results.{dead.pid}"}
+    assert names == {"CACHEDIR.TAG", ".gitignore", kept.name, new, store, f"{'3' * 40}.json.{os.getpid()}"} | others
 
 
 def test_what_is_kept_is_plain_data(counter: Counter) -> None:

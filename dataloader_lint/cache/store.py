@@ -1,37 +1,30 @@
-"""What earlier runs found, kept on disk by content: a run over files that nothing has happened to parses none of them.
+"""One file of JSON for each project and choice of settings.
 
-One file of JSON for each project and choice of settings. A finding is taken from there while the file that it is in,
-and every file that facts about it may rest on, holds what it held; and while the project holds the same files.
-Whatever is wrong with the folder or a file in it only means that the work is done again.
+A finding is taken from there while the file that it is in, and every file that facts about it may rest on, holds what
+it held; and while the project holds the same files.
 """
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import os
 import re
 import stat
-import sys
 import time
 from importlib.util import find_spec
 
+from dataloader_lint.cache.folder import Folder, UnusableError
 from dataloader_lint.diagnostics import Diagnostic, Fix, Position, Safety, TextEdit
 from dataloader_lint.source.projects import files_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from typing import Any
 
-_TAG = b"Signature: 8a477f597d28d172789f06886806bc55\n# This folder was made by dataloader-lint and can be deleted.\n"
 # A file written this shortly before it was looked at may be written again without its time stamp telling.
 _RACY = 3_000_000_000  # nanoseconds
-
-# Seconds.
-MAX_AGE = 30 * 24 * 3600
-MAX_AGE_UNFINISHED = 600
 
 # What a file was when its content was last looked at: time stamp and size, and the hash of the content.
 State = tuple[int, int, str]
@@ -49,10 +42,16 @@ class Known:
 
 
 class Cache:
-    """The stores of a run, and what they share: which files there are, and what is in them."""
+    """The stores of a run, and what they share: which files there are, and what is in them.
 
-    def __init__(self, folder: str) -> None:
-        self.folder = folder
+    `folder` is where they are kept. `warn` is called with one line where the folder, or a file in it, must not be used.
+    """
+
+    def __init__(self, folder: str, warn: Callable[[str], None] | None = None) -> None:
+        self._path = folder
+        self._warn = warn
+        self._folder: Folder | None = None
+        self._is_refused = False
         self.engine = _engine()
         self._listed: dict[str, list[str]] = {}
         self._states: dict[str, State | None] = {}
@@ -70,6 +69,41 @@ class Cache:
         """Write what is new. A folder that cannot be written is left as it is."""
         for store in self._stores.values():
             store.save()
+        if self._folder is not None:
+            self._folder.close()
+            self._folder = None
+
+    def read(self, name: str) -> bytes:
+        """What a file of the folder holds; nothing where it cannot or must not be read."""
+        folder = self._opened(make=False)
+        if folder is None:
+            return b""
+        try:
+            return folder.read(name) or b""
+        except UnusableError as error:
+            self._complain(f"{error}; what it should hold is worked out again")
+            return b""
+
+    def write(self, name: str, content: bytes) -> None:
+        """Put a file into the folder, if that can and may be done."""
+        folder = self._opened(make=True)
+        if folder is not None:
+            folder.write(name, content)
+
+    def _opened(self, *, make: bool) -> Folder | None:
+        if self._folder is None and not self._is_refused:
+            try:
+                self._folder = Folder(self._path, make=make)
+            except UnusableError as error:
+                self._is_refused = True
+                self._complain(f"{error}; findings are not cached")
+            except OSError:
+                self._is_refused = make
+        return self._folder
+
+    def _complain(self, message: str) -> None:
+        if self._warn is not None:
+            self._warn(f"warning: {message}")
 
     def files(self, root: str) -> list[str]:
         """The Python files of a project."""
@@ -105,7 +139,7 @@ class Store:
         self._root = root
         about = f"{cache.engine} {root!r} {settings_key}"
         self._key = hashlib.sha256(about.encode("utf-8", "replace")).hexdigest()
-        self._path = os.path.join(cache.folder, f"{self._key[:40]}.json")
+        self._name = f"{self._key[:40]}.json"
         self._states: dict[str, State] = {}
         self._known: dict[str, Known] = {}
         self._is_new = False
@@ -152,14 +186,10 @@ class Store:
             ],
         }
         content = json.dumps(body, separators=(",", ":")).encode()
-        try:
-            _make(self._cache.folder)
-            _replace(self._path, _seal(self._key, content) + b"\n" + content)
-        except OSError:
-            return
+        self._cache.write(self._name, _seal(self._key, content) + b"\n" + content)
 
     def _load(self) -> None:
-        body = _read_sealed(self._path, self._key)
+        body = _unsealed(self._cache.read(self._name), self._key)
         if body is None:
             return
         names = [path for path, *_ in body["states"]]
@@ -203,7 +233,10 @@ def _module_names(paths: Iterable[str]) -> set[str]:
 def _engine() -> str:
     """What finds: LibCST and this program, by the stamps of their files, so that it holds for who works on them too."""
     parser = find_spec("libcst")
-    homes = [os.path.dirname(os.path.abspath(__file__)), *(parser.submodule_search_locations or [] if parser else [])]
+    homes = [
+        os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
+        *(parser.submodule_search_locations or [] if parser else []),
+    ]
     stamps = hashlib.sha256()
     for home in homes:
         for folder, folders, names in os.walk(home):
@@ -218,64 +251,15 @@ def _seal(key: str, content: bytes) -> bytes:
     return hashlib.sha256(key.encode() + content).hexdigest().encode()
 
 
-def _read_sealed(path: str, key: str) -> dict[str, Any] | None:
+def _unsealed(sealed: bytes, key: str) -> dict[str, Any] | None:
+    seal, _, content = sealed.partition(b"\n")
+    if seal != _seal(key, content):
+        return None
     try:
-        with open(path, "rb") as stream:
-            seal, _, content = stream.read().partition(b"\n")
-        if seal != _seal(key, content):
-            return None
         body: dict[str, Any] = json.loads(content)
-    except (OSError, ValueError):
+    except (ValueError, RecursionError):
         return None
     return body
-
-
-def _make(folder: str) -> None:
-    """The folder, told to backup programs and to git as what it is, without what nobody will ask for again."""
-    os.makedirs(folder, exist_ok=True)
-    for name in os.listdir(folder):
-        path = os.path.join(folder, name)
-        with contextlib.suppress(OSError):  # another run may be at it
-            age = time.time() - os.stat(path).st_mtime
-            # What is old is of other versions or settings.
-            if age > MAX_AGE if name.endswith(".json") else _is_left_over(name, age):
-                os.unlink(path)
-    for name, content in (("CACHEDIR.TAG", _TAG), (".gitignore", b"*\n")):
-        path = os.path.join(folder, name)
-        if not os.path.exists(path):
-            _replace(path, content)
-
-
-def _is_left_over(name: str, age: float) -> bool:
-    """Whether a process that was killed left a file behind, which has its number in the name. See `_replace`.
-
-    That of a process on another machine is taken for dead: it then keeps nothing this time, as where a disk is full.
-    """
-    process = name.rpartition(".")[2]
-    if not process.isdecimal():
-        return False
-    if age > MAX_AGE_UNFINISHED or sys.platform == "win32":
-        return age > MAX_AGE_UNFINISHED
-    try:
-        os.kill(int(process), 0)
-    except (ProcessLookupError, OverflowError):
-        return True
-    except PermissionError:
-        return False
-    return False
-
-
-def _replace(path: str, content: bytes) -> None:
-    """Whoever reads the file sees the old content or the new one; nothing here is worth waiting for the disk."""
-    temporary = f"{path}.{os.getpid()}"
-    try:
-        with open(temporary, "wb") as stream:
-            stream.write(content)
-        os.replace(temporary, path)
-    except OSError:
-        if os.path.exists(temporary):
-            os.unlink(temporary)
-        raise
 
 
 def _plain(one: Diagnostic) -> list[Any]:
