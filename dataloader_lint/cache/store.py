@@ -1,68 +1,66 @@
-"""One file of JSON for each project and choice of settings.
+"""One file of JSON for each project and choice of settings, with the findings of its files and what these rest on.
 
-A finding is taken from there while the file that it is in, and every file that facts about it may rest on, holds what
-it held; and while the project holds the same files.
+Findings rest on what the file holds, and on answers to questions about other files (`facts.project.dependencies`).
+Where no file or folder that answers came from has changed, all of them hold. Otherwise the questions are asked again,
+and what rests on an answer that is another one now is forgotten.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
-import re
-import stat
-import time
-from importlib.util import find_spec
 
+from dataloader_lint.cache import plain
+from dataloader_lint.cache.engine import engine, seal
 from dataloader_lint.cache.folder import Folder, UnusableError
-from dataloader_lint.diagnostics import Diagnostic, Fix, Position, Safety, TextEdit
-from dataloader_lint.source.projects import files_of
+from dataloader_lint.facts.project.dependencies import behind, resting_on
+from dataloader_lint.source.projects import Roots, files_of
+from dataloader_lint.source.states import FolderState, State, current, current_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from typing import Any
+    from collections.abc import Callable
 
-# A file written this shortly before it was looked at may be written again without its time stamp telling.
-_RACY = 3_000_000_000  # nanoseconds
-
-# What a file was when its content was last looked at: time stamp and size, and the hash of the content.
-State = tuple[int, int, str]
+    from dataloader_lint.diagnostics import Diagnostic
+    from dataloader_lint.facts.project.answers import Answers
+    from dataloader_lint.facts.project.dependencies import Asked, Dependencies
 
 
 class Known:
-    """What is kept of one file: its findings, the files that they rest on, and words sought in all files for them."""
+    """What is kept of one file: its findings, and the hash of what it held."""
 
-    __slots__ = ("diagnostics", "fed_by", "sought")
+    __slots__ = ("diagnostics", "digest")
 
-    def __init__(self, diagnostics: list[Diagnostic], fed_by: list[str], sought: list[str]) -> None:
+    def __init__(self, diagnostics: list[Diagnostic], digest: str) -> None:
         self.diagnostics = diagnostics
-        self.fed_by = fed_by
-        self.sought = sought
+        self.digest = digest
 
 
 class Cache:
-    """The stores of a run, and what they share: which files there are, and what is in them.
+    """The stores of a run, and what they share: which files and folders there are, and what is in them.
 
     `folder` is where they are kept. `warn` is called with one line where the folder, or a file in it, must not be used.
     """
 
-    def __init__(self, folder: str, warn: Callable[[str], None] | None = None) -> None:
+    def __init__(self, folder: str, roots: Roots, warn: Callable[[str], None] | None = None) -> None:
         self._path = folder
         self._warn = warn
         self._folder: Folder | None = None
         self._is_refused = False
-        self.engine = _engine()
+        self.roots = roots
         self._listed: dict[str, list[str]] = {}
-        self._states: dict[str, State | None] = {}
+        self._states: dict[str, State] = {}
+        self._folders: dict[str, FolderState] = {}
         self._stores: dict[tuple[str, str], Store] = {}
-        self._started = time.time_ns()
 
-    def store(self, root: str, settings_key: str) -> Store:
-        """The findings of one project under one choice of settings."""
+    def store(self, root: str, settings_key: str, dependencies: Dependencies, answers: Callable[[], Answers]) -> Store:
+        """The findings of one project under one choice of settings.
+
+        `answers` gives what questions can be asked again, which is only called for where something has changed.
+        """
         key = (root, settings_key)
         if key not in self._stores:
-            self._stores[key] = Store(self, root, settings_key)
+            self._stores[key] = Store(self, root, settings_key, dependencies, answers)
         return self._stores[key]
 
     def save(self) -> None:
@@ -111,39 +109,53 @@ class Cache:
             self._listed[root] = files_of(root)
         return self._listed[root]
 
-    def state(self, path: str, before: State | None = None) -> State | None:
-        """The state of a file; its content is only looked at where its time stamp or its size tell nothing."""
+    def state(self, path: str, before: State | None = None) -> State:
+        """The state of a file; it is only read where its stamps are not those of an earlier run."""
         if path not in self._states:
-            self._states[path] = self._look_at(path, before)
+            self._states[path] = current(path, before)
         return self._states[path]
 
-    def _look_at(self, path: str, before: State | None) -> State | None:
-        try:
-            status = os.stat(path)
-            if not stat.S_ISREG(status.st_mode):
-                return None
-            stamp = (status.st_mtime_ns, status.st_size)
-            if before is not None and stamp == before[:2] and stamp[0] < self._started - _RACY:
-                return before
-            with open(path, "rb") as stream:
-                return (*stamp, hashlib.sha256(stream.read()).hexdigest())
-        except OSError:
-            return None
+    def folder_state(self, path: str, before: FolderState) -> FolderState:
+        """The state of a folder; it is only listed where its stamps are not those of an earlier run."""
+        if path not in self._folders:
+            self._folders[path] = current_folder(path, before)
+        return self._folders[path]
+
+    def final_state(self, path: str, dependencies: Dependencies) -> State:
+        """The state of a file when it was read in this run; of one that was not read, its state now."""
+        read = dependencies.disk.files.get(path)
+        return self.state(path) if read is None else read.agreed(self._states.get(path))
 
 
 class Store:
     """The findings of one project under one choice of settings."""
 
-    def __init__(self, cache: Cache, root: str, settings_key: str) -> None:
+    def __init__(
+        self,
+        cache: Cache,
+        root: str,
+        settings_key: str,
+        dependencies: Dependencies,
+        answers: Callable[[], Answers],
+    ) -> None:
         self._cache = cache
-        self._root = root
-        about = f"{cache.engine} {root!r} {settings_key}"
-        self._key = hashlib.sha256(about.encode("utf-8", "replace")).hexdigest()
-        self._name = f"{self._key[:40]}.json"
-        self._states: dict[str, State] = {}
+        self._dependencies = dependencies
+        self._answers = answers
+        self._key = f"{engine()} {root!r} {settings_key}"
+        self._name = f"{seal(self._key, b'')[:40].decode()}.json"
         self._known: dict[str, Known] = {}
         self._is_new = False
-        self._load()
+        # Of an earlier run, and as it was, what the answers came from.
+        self._listed: dict[str, list[str]] = {}
+        self._states: dict[str, State] = {}
+        self._folders: dict[str, FolderState] = {}
+        self._found: dict[str, bool] = {}
+        self._roots: dict[str, str] = {}
+        self._asked = b"{}"
+        try:
+            self._load()
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError):  # a damaged file
+            self._known.clear()
 
     def get(self, path: str) -> list[Diagnostic] | None:
         """The findings of a file, where they are known and still hold."""
@@ -152,138 +164,105 @@ class Store:
             return None
         return [_renamed(one, path) for one in known.diagnostics]
 
-    def put(self, path: str, diagnostics: list[Diagnostic], fed_by: Iterable[str], sought: Iterable[bytes]) -> None:
-        """Keep what was found in a file, what it rests on, and which words were looked for in the whole project."""
+    def put(self, path: str, diagnostics: list[Diagnostic]) -> None:
+        """Keep what was found in a file, which was read in this run."""
         full = os.path.abspath(path)
-        feeding = sorted(set(fed_by) | {full})
-        words = {part for word in sought for part in re.findall(r"\w+", word.decode("utf-8", "replace"))}
-        self._known[full] = Known(diagnostics, feeding, sorted(words))
+        self._known[full] = Known(diagnostics, self._cache.final_state(full, self._dependencies).digest)
         self._is_new = True
 
     def save(self) -> None:
         """Write what is new."""
         if not self._is_new:
             return
-        listed = self._cache.files(self._root)
-        for path in {*listed, *(each for known in self._known.values() for each in known.fed_by)}:
-            state = self._cache.state(path)
-            if state is not None:
-                self._states[path] = state
-        names = list(self._states)
-        number = {path: place for place, path in enumerate(names)}
+        self._take_in_asked()
+        needed = behind(self._known, self._dependencies.asked)
+        asked = {path: each for path in sorted(needed) if (each := self._dependencies.asked.get(path))}
+        roots = {folder: self._root_of(folder) for folder in {os.path.dirname(path) for path in needed}}
+        projects = set(roots.values())
+        listed = {root: self._cache.files(root) for root in sorted(projects)}
+        is_ours = _Ours(projects, set(self._dependencies.roots.values()))
+        disk = self._dependencies.disk
+        files = {path for path in (*self._states, *disk.files) if is_ours(path)}.union(needed, *listed.values())
+        states = {path: self._cache.final_state(path, self._dependencies) for path in sorted(files)}
+        folders = {path: state for path, state in self._folders.items() if path not in disk.folders}
+        folders.update((path, each.agreed(self._folders.get(path))) for path, each in disk.folders.items())
+        number = {path: place for place, path in enumerate(states)}
         body = {
-            "listed": [number[path] for path in listed if path in number],
-            "states": [[path, *self._states[path]] for path in names],
+            "states": [[path, *state] for path, state in states.items()],
+            "folders": [[path, *state] for path, state in sorted(folders.items()) if is_ours(path)],
+            "found": {**self._found, **disk.found},
+            "roots": roots,
+            "listed": {root: [number[path] for path in paths] for root, paths in listed.items()},
             "known": [
-                [
-                    number[path],
-                    [_plain(one) for one in known.diagnostics],
-                    [number[each] for each in known.fed_by],
-                    known.sought,
-                ]
+                [number[path], known.digest, [plain.plain(one) for one in known.diagnostics]]
                 for path, known in self._known.items()
-                if all(each in number for each in known.fed_by)
+                if known.digest == states[path].digest
             ],
         }
-        content = json.dumps(body, separators=(",", ":")).encode()
-        self._cache.write(self._name, _seal(self._key, content) + b"\n" + content)
+        lines = (body, {path: plain.plain_asked(each) for path, each in asked.items()})
+        content = b"\n".join(json.dumps(line, separators=(",", ":")).encode() for line in lines)
+        self._cache.write(self._name, seal(self._key, content) + b"\n" + content)
+
+    def _root_of(self, folder: str) -> str:
+        return self._roots.get(folder) or self._dependencies.roots.get(folder) or self._cache.roots.of(folder)
+
+    def _take_in_asked(self) -> None:
+        """Have what was asked in an earlier run count in this one."""
+        for path, each in json.loads(self._asked).items():
+            self._dependencies.add(path, plain.asked_from(each))
+        self._asked = b"{}"
 
     def _load(self) -> None:
-        body = _unsealed(self._cache.read(self._name), self._key)
-        if body is None:
+        sealed = self._cache.read(self._name)
+        found, _, content = sealed.partition(b"\n")
+        if found != seal(self._key, content):
             return
-        names = [path for path, *_ in body["states"]]
-        if {names[each] for each in body["listed"]} != set(self._cache.files(self._root)):
-            return  # what an import leads to, and who imports a file, may be something else now
-        words: set[str] = set()
-        changed: set[str] = set()
-        for path, stamp, size, digest in body["states"]:
-            state = self._cache.state(path, (stamp, size, digest))
-            if state is not None:
-                self._states[path] = state
-            self._is_new = self._is_new or state != (stamp, size, digest)
-            if state is None or state[2] != digest:
-                changed.add(path)
-                words.update(_words(path))
-        for place, plain, feeding, sought in body["known"]:
-            fed_by = [names[each] for each in feeding]
-            is_same = changed.isdisjoint(fed_by) and words.isdisjoint(sought)
-            if is_same and (not words or words.isdisjoint(_module_names(fed_by))):
-                self._known[names[place]] = Known([_diagnostic(one) for one in plain], fed_by, sought)
+        first, _, asked = content.partition(b"\n")
+        body = json.loads(first)
+        before = {path: State(*state) for path, *state in body["states"]}
+        names = list(before)
+        states = {path: self._cache.state(path, state) for path, state in before.items()}
+        folders_before = {path: FolderState(*state) for path, *state in body["folders"]}
+        folders = {path: self._cache.folder_state(path, state) for path, state in folders_before.items()}
+        self._is_new = states != before or folders != folders_before
+        known = {
+            names[place]: Known([plain.diagnostic(one) for one in several], digest)
+            for place, digest, several in body["known"]
+            if states[names[place]].digest == digest
+        }
+        is_same = (
+            all(self._cache.files(root) == [names[each] for each in paths] for root, paths in body["listed"].items())
+            and all(state.digest == before[path].digest for path, state in states.items())
+            and all(state.digest == folders_before[path].digest for path, state in folders.items())
+            and all(os.path.isdir(path) == is_there for path, is_there in body["found"].items())
+            and all(self._cache.roots.of(folder) == root for folder, root in body["roots"].items())
+        )
+        if is_same:
+            self._known, self._asked = known, asked
+            self._states, self._folders = states, folders
+            self._found, self._roots = body["found"], body["roots"]
+        else:
+            self._is_new = True
+            self._keep_what_holds(known, {path: plain.asked_from(each) for path, each in json.loads(asked).items()})
+
+    def _keep_what_holds(self, known: dict[str, Known], asked: dict[str, Asked]) -> None:
+        """Keep the findings that rest on answers which are the same now."""
+        answers = self._answers()
+        changed = [path for path, each in asked.items() if not answers.hold(path, each)]
+        gone = resting_on(changed, asked)
+        self._known = {path: each for path, each in known.items() if path not in gone}
 
 
-def _words(path: str) -> list[str]:
-    """All words in a file: by one of them it may have come to import, or to hold, what matters to another file."""
-    try:
-        with open(path, "rb") as stream:
-            return [word.decode("utf-8", "replace") for word in re.findall(rb"\w+", stream.read())]
-    except OSError:
-        return []
+class _Ours:
+    """Tells which paths concern some projects: what is in them, and what is in none of the others that were seen."""
 
+    def __init__(self, ours: set[str], all_roots: set[str]) -> None:
+        self._ours = tuple(f"{root.rstrip(os.sep)}{os.sep}" for root in ours)
+        self._others = tuple(f"{root.rstrip(os.sep)}{os.sep}" for root in all_roots - ours)
 
-def _module_names(paths: Iterable[str]) -> set[str]:
-    """The words by which a file would import one of some others."""
-    found: set[str] = set()
-    for path in paths:
-        folder, name = os.path.split(path)
-        found.update((os.path.basename(folder), os.path.splitext(name)[0]))
-    return found
-
-
-def _engine() -> str:
-    """What finds: LibCST and this program, by the stamps of their files, so that it holds for who works on them too."""
-    parser = find_spec("libcst")
-    homes = [
-        os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
-        *(parser.submodule_search_locations or [] if parser else []),
-    ]
-    stamps = hashlib.sha256()
-    for home in homes:
-        for folder, folders, names in os.walk(home):
-            folders[:] = sorted(name for name in folders if name != "__pycache__") if home == homes[0] else []
-            for name in sorted(names):
-                status = os.stat(os.path.join(folder, name))
-                stamps.update(f"{name} {status.st_mtime_ns} {status.st_size}\n".encode())
-    return stamps.hexdigest()
-
-
-def _seal(key: str, content: bytes) -> bytes:
-    return hashlib.sha256(key.encode() + content).hexdigest().encode()
-
-
-def _unsealed(sealed: bytes, key: str) -> dict[str, Any] | None:
-    seal, _, content = sealed.partition(b"\n")
-    if seal != _seal(key, content):
-        return None
-    try:
-        body: dict[str, Any] = json.loads(content)
-    except (ValueError, RecursionError):
-        return None
-    return body
-
-
-def _plain(one: Diagnostic) -> list[Any]:
-    fix = one.fix and [
-        one.fix.safety.value,
-        one.fix.title,
-        [[*_places(each.start, each.end), each.content, each.cell] for each in one.fix.edits],
-    ]
-    places = _places(one.start, one.end)
-    return [one.filename, *places, one.code, one.problem, one.advice, list(one.statement_lines), fix, one.cell]
-
-
-def _places(start: Position, end: Position) -> list[int]:
-    return [start.line, start.column, end.line, end.column]
-
-
-def _diagnostic(plain: list[Any]) -> Diagnostic:
-    filename, line, column, end_line, end_column, code, problem, advice, lines, fix, cell = plain
-    start, end = Position(line, column), Position(end_line, end_column)
-    mended = None
-    if fix is not None:
-        edits = tuple(TextEdit(Position(a, b), Position(c, d), content, where) for a, b, c, d, content, where in fix[2])
-        mended = Fix(Safety(fix[0]), fix[1], edits)
-    return Diagnostic(filename, start, end, code, problem, advice, (lines[0], lines[1]), mended, cell)
+    def __call__(self, path: str) -> bool:
+        inside = f"{path}{os.sep}"
+        return inside.startswith(self._ours) or not inside.startswith(self._others)
 
 
 def _renamed(one: Diagnostic, path: str) -> Diagnostic:

@@ -41,7 +41,7 @@ class Imports:
 
     def _loaded_by(self, path: str) -> tuple[str, ...]:
         if path not in self._direct:
-            self._direct[path] = (*_packages(path), *self._imported(path))
+            self._direct[path] = (*self.project.packages_around(path), *self._imported(path))
         return self._direct[path]
 
     def _imported(self, path: str) -> Iterator[str]:
@@ -52,7 +52,7 @@ class Imports:
                 found = self.project.locate(each, path, len(written) - len(name))
                 if found is not None:
                     yield found
-                    yield from _packages(found)
+                    yield from self.project.packages_around(found)
 
 
 def is_imported(project: Project, module: ModuleFacts, names: list[str] | None = None) -> bool:
@@ -83,12 +83,3 @@ def _written(module: ModuleFacts) -> Iterable[tuple[str, int]]:
             yield source, level
             if not isinstance(member.names, cst.ImportStar):
                 yield from ((f"{source}.{dotted(alias.name)}".lstrip("."), level) for alias in member.names)
-
-
-def _packages(path: str) -> Iterable[str]:
-    """The `__init__.py` files of the packages that a module stands in: importing it runs them first."""
-    folder = os.path.dirname(path)
-    while os.path.isfile(init := os.path.join(folder, "__init__.py")):
-        if init != path:
-            yield init
-        folder = os.path.dirname(folder)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -67,8 +66,7 @@ def _without_workers(reach: Reach, klass: Class, names: list[str]) -> list[_Read
 
 def _may_be_imported(reach: Reach, module: ModuleFacts, names: list[str]) -> bool:
     """Whether others may get at names of a module: a package hands them on, or a file imports it."""
-    is_in_package = os.path.isfile(os.path.join(os.path.dirname(module.path), "__init__.py"))
-    return is_in_package or is_imported(reach.ev.project, module, names)
+    return reach.ev.project.is_in_package(module) or is_imported(reach.ev.project, module, names)
 
 
 def objects_in_workers(reach: Reach, klass: Class) -> list[Made]:

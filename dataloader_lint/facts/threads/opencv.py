@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -131,7 +130,6 @@ class OpenCV:
         self.ev: Evaluator = workers.ev
         self.project = workers.ev.project
         self._imports = Imports(self.project)
-        self._limits: dict[str, list[ModuleFacts]] = {}
 
     def calls_without_limit(self, module: ModuleFacts) -> Iterator[WorkerCall]:
         """The cv2 calls of a module that workers run while nothing on the way there calls `cv2.setNumThreads`."""
@@ -206,10 +204,7 @@ class OpenCV:
         return any(self._imports.reaches([each], {one.path for one in path}) for each in limits)
 
     def _limits_around(self, module: ModuleFacts) -> list[ModuleFacts]:
-        root = self.project.root_of(os.path.dirname(module.path))
-        if root not in self._limits:
-            self._limits[root] = [each for each in self.project.modules_with(module, LIMIT) if each.calls_named(LIMIT)]
-        return self._limits[root]
+        return [each for each in self.project.modules_with(module, LIMIT) if each.calls_named(LIMIT)]
 
 
 def _works(name: str) -> bool:
