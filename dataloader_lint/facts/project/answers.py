@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 
 from dataloader_lint.facts.project.dataset_names import DatasetNames
-from dataloader_lint.facts.project.dependencies import Answer, Asked, Dependencies, Question
+from dataloader_lint.facts.project.dependencies import OPENED, Answer, Asked, Dependencies, Question
 from dataloader_lint.facts.project.lookup import Lookup
 from dataloader_lint.facts.project.own_names import OwnNames
 from dataloader_lint.facts.project.sources import Source, Sources
@@ -24,8 +24,8 @@ _ABOUT_CLASSES = frozenset({"dataset", "class", "heirs"})
 class Answers:
     """Answers questions and records them in `dependencies`, which is the only memory of answers there is.
 
-    `ask` is the only way in: a question is a kind, which is the name of a method below, and what the method takes. All
-    that is remembered beside `dependencies` is told from the texts and folders of the disk, whoever asks.
+    `ask` is the only way in: a question is one of `KINDS`, and what its method takes. All that is remembered beside
+    `dependencies` is told from the texts and folders of the disk, whoever asks.
 
     `src` is as for `Lookup`; `at_hand` gives the text of a file that is open, and None for others.
     """
@@ -56,8 +56,7 @@ class Answers:
         """The answer as it is now, without a record of it."""
         self.root_of(os.path.dirname(asker))
         kind, *about = question
-        found: Answer = getattr(self, f"_{kind}")(asker, *about)
-        return found
+        return KINDS[str(kind)](self, asker, *about)
 
     def hold(self, asker: str, asked: Asked) -> bool:
         """True if all answers that a module was given in an earlier run are the same now. They are recorded then."""
@@ -118,10 +117,6 @@ class Answers:
     def _packaged(self, asker: str) -> bool:
         """Whether the module lies in a package."""
         return self._lookup.is_in_package(asker)
-
-    def _named(self, asker: str) -> str:
-        """The dotted name of the module."""
-        return self._lookup.dotted_name(asker)
 
     def _requirements(self, asker: str) -> Words:
         """The files beside the code, or further up in the project, that say what it needs; each with a hash of it."""
@@ -228,6 +223,29 @@ class Answers:
             for text in self._unsaved.get(root, ()):
                 self._sources[root].dataset_names.add(text)
         return self._sources[root]
+
+
+KINDS: dict[str, Callable[..., Answer]] = {
+    "content": Answers._content,
+    OPENED: Answers._opened,
+    "located": Answers._located,
+    "below": Answers._below,
+    "packages": Answers._packages,
+    "packaged": Answers._packaged,
+    "requirements": Answers._requirements,
+    "importers": Answers._importers,
+    "callers": Answers._callers,
+    "users_at": Answers._users_at,
+    "held": Answers._held,
+    "holders": Answers._holders,
+    "beside_loaders": Answers._beside_loaders,
+    "function": Answers._function,
+    "collating": Answers._collating,
+    "leading": Answers._leading,
+    "dataset": Answers._dataset,
+    "class": Answers._class,
+    "heirs": Answers._heirs,
+}
 
 
 def _encoded(names: Words) -> frozenset[bytes]:

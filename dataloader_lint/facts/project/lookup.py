@@ -38,7 +38,7 @@ class Lookup:
                 folder = os.path.dirname(folder)
             return self.module_file(folder, dotted)
         top = dotted.partition(".")[0]
-        if top in TOP_LEVEL and self.dotted_name(importer).partition(".")[0] != top:
+        if top in TOP_LEVEL and self._dotted_name(importer).partition(".")[0] != top:
             return None
         for root in self._search_path(folder):
             path = self.module_file(root, dotted)
@@ -113,7 +113,7 @@ class Lookup:
                 return
             folder = os.path.dirname(folder)
 
-    def dotted_name(self, path: str) -> str:
+    def _dotted_name(self, path: str) -> str:
         """What the module of a file is called, its packages ahead."""
         folder, name = os.path.split(path)
         parts = [self._package(folder), "" if name == "__init__.py" else os.path.splitext(name)[0]]

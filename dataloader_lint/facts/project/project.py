@@ -222,8 +222,7 @@ class Project:
     def _facts(self, path: str, text: str) -> ModuleFacts:
         tree = parse(text) if path in self._whole else tree_of(text)
         self._kept += len(text)
-        name = cast("str", self.answers.ask(path, "named"))
-        return ModuleFacts(path, name, os.path.basename(path) == "__init__.py", tree, text)
+        return ModuleFacts(path, os.path.basename(path) == "__init__.py", tree, text)
 
 
 def _words(names: Iterable[str]) -> Words:
