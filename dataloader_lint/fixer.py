@@ -134,8 +134,8 @@ class _State:
         self.text = text
         self.filename = filename
         self.settings = settings
-        # After a change the session is a new one: what was worked out about the file does not hold any more.
-        self.examined: Examined = examine(text.text, filename, settings, session)
+        self.session = session or Session(settings)
+        self.examined: Examined = examine(text.text, filename, settings, self.session)
         self.found = [one for one in unsuppressed(self.examined.diagnostics, text.text) if one.code != _INTERNAL_ERROR]
         self.broken = [one for one in self.examined.diagnostics if one.code == _INTERNAL_ERROR]
         self._starts = line_starts(text.text)
@@ -256,7 +256,9 @@ def _tried(state: _State, repairs: dict[Diagnostic, Repair]) -> _State | None:
     text = state.text.spliced(edits)
     if text is None:
         return None
-    after = _State(text, state.filename, state.settings)
+    # The session is a new one: what was worked out about the file does not hold any more. What others hold does.
+    session = Session(state.settings, dependencies=state.session.dependencies)
+    after = _State(text, state.filename, state.settings, session)
     if not after.is_python or len(after.broken) > len(state.broken):
         return None
     moves = _Moves(edits)

@@ -12,11 +12,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from dataloader_lint.diagnostics import Diagnostic
+    from dataloader_lint.facts.project.dependencies import Sent
     from dataloader_lint.gate import Gate
-    from dataloader_lint.run import Run
+    from dataloader_lint.run import ProjectKey, Run
     from dataloader_lint.settings import Settings
 
-    Done = tuple[str, list[Diagnostic], set[str], set[bytes], float]
+    Done = tuple[str, list[Diagnostic], float]
 
 # Starting processes takes as long as linting this many bytes does.
 WORTH_IT = 600_000
@@ -46,9 +47,9 @@ def lint_in_processes(
     else:
         run.too_large(path for path, _ in todo)  # the worker processes tell nobody
         results = _shared_out(run, todo, jobs)
-    for path, found, fed_by, sought, seconds in results:
+    for path, found, seconds in results:
         diagnostics.extend(found)
-        run.keep(path, found, fed_by, sought)
+        run.keep(path, found)
         if progress is not None:
             progress(path, seconds)
     return diagnostics
@@ -65,13 +66,15 @@ def _shared_out(run: Run, todo: list[tuple[str, int]], jobs: int) -> Iterator[Do
 
     Session(run.settings), found_rules()  # what they import is the part of the work that forked processes share
     chunks = chunks_of(todo, jobs, Roots(run.settings.roots))
-    executor = ProcessPoolExecutor(min(jobs, len(chunks)), None, _start, (run.settings, run.fixes, run.gates))
+    executor = ProcessPoolExecutor(min(jobs, len(chunks)), None, _start, run.for_worker)
     left: list[list[str]] = []
     try:
         futures = {executor.submit(_lint_here, chunk): chunk for chunk in chunks}
         for future in as_completed(futures):
             try:
-                yield from future.result()
+                done, sent = future.result()
+                run.take_in(sent)
+                yield from done
             except BrokenProcessPool:
                 left.append(futures[future])
     except BaseException:  # Ctrl-C above all: nobody waits for what the processes are at
@@ -111,7 +114,7 @@ def chunks_of(todo: list[tuple[str, int]], jobs: int, roots: Roots | None = None
     return [members for _, members in sorted(chunks, key=lambda chunk: -chunk[0])]
 
 
-def _start(settings: Settings, fixes: str, gates: dict[tuple[bytes, ...], Gate]) -> None:
+def _start(settings: Settings, fixes: str, gates: dict[tuple[bytes, ...], Gate], is_noting: bool) -> None:
     """Make a process ready to lint. Ctrl-C is for the process that started it to deal with."""
     import gc
     import signal
@@ -122,7 +125,7 @@ def _start(settings: Settings, fixes: str, gates: dict[tuple[bytes, ...], Gate])
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     gc.disable()
-    _here.append(Run(settings, fixes, "", gates))
+    _here.append(Run(settings, fixes, "", gates, is_noting=is_noting))
 
 
 def _end_with_parent() -> None:
@@ -135,15 +138,15 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def _lint_here(paths: list[str]) -> list[Done]:
-    return list(_lint(_here[0], paths))
+def _lint_here(paths: list[str]) -> tuple[list[Done], dict[ProjectKey, Sent]]:
+    return list(_lint(_here[0], paths)), _here[0].unsent()
 
 
 def _lint(run: Run, paths: list[str]) -> Iterator[Done]:
     for path in paths:
         start = perf_counter()
         found = run.lint_file(path)
-        yield (path, found, *run.fed_by(path), perf_counter() - start)
+        yield path, found, perf_counter() - start
 
 
 def usable_cpus() -> int:

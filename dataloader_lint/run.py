@@ -9,15 +9,20 @@ from dataloader_lint.settings import Settings
 from dataloader_lint.source.discovery import reason
 from dataloader_lint.source.projects import Roots
 from dataloader_lint.source.pyproject import ConfigurationError, SettingsByFile
+from dataloader_lint.source.states import file_state
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
-    from dataloader_lint.cache import Cache, Store
+    from dataloader_lint.cache.store import Cache, Store
     from dataloader_lint.diagnostics import Diagnostic
     from dataloader_lint.facts.analysis import Session
+    from dataloader_lint.facts.project.dependencies import Dependencies, Sent
     from dataloader_lint.fixer import FixResult
+    from dataloader_lint.source.states import State
+
+    ProjectKey = tuple[tuple[str, ...], ...]
 
 
 class Run:
@@ -25,21 +30,45 @@ class Run:
 
     A worker process has one of its own, made from the settings and from the `gates` of the one that started it, which
     know what files are about by the words that settings add. `fixes` says what diagnostics tell about their repairs:
-    nothing (""), how they would look ("shown"), or those that were tried and hold ("tried").
+    nothing (""), how they would look ("shown"), or those that were tried and hold ("tried"). `warn` is called with one
+    line where the folder of the cache must not be used. With `is_noting`, as with a cache, it is taken down what
+    findings rest on.
     """
 
-    __slots__ = ("_by_file", "_cache", "_cache_folder", "_roots", "_sessions", "fixes", "gates", "settings")
+    __slots__ = (
+        "_by_file",
+        "_cache",
+        "_cache_folder",
+        "_dependencies",
+        "_is_noting",
+        "_roots",
+        "_sessions",
+        "_warn",
+        "fixes",
+        "gates",
+        "settings",
+    )
 
     def __init__(
-        self, settings: Settings, fixes: str = "", cache: str = "", gates: dict[tuple[bytes, ...], Gate] | None = None
+        self,
+        settings: Settings,
+        fixes: str = "",
+        cache: str = "",
+        gates: dict[tuple[bytes, ...], Gate] | None = None,
+        warn: Callable[[str], None] | None = None,
+        *,
+        is_noting: bool = False,
     ) -> None:
         self.settings = settings
         self.fixes = fixes
         self.gates = {} if gates is None else gates
         self._by_file = SettingsByFile(settings)
-        self._sessions: dict[tuple[tuple[str, ...], ...], Session] = {}
+        self._sessions: dict[ProjectKey, Session] = {}
         self._cache_folder = cache
+        self._warn = warn
         self._cache: Cache | None = None
+        self._is_noting = is_noting or bool(cache)
+        self._dependencies: dict[ProjectKey, Dependencies] = {}
         self._roots = Roots(settings.roots)
 
     def lint_file(self, path: str) -> list[Diagnostic]:
@@ -49,8 +78,7 @@ class Run:
             return known
         about = self._gate_for(self._by_file.of_file(path)).subjects(os.path.abspath(path), known)
         found = self.lint_bytes(known, path, about)
-        if self._cache_folder:
-            self.keep(path, found, *self.fed_by(path))
+        self.keep(path, found)
         return found
 
     def known(self, path: str) -> list[Diagnostic] | bytes:
@@ -70,30 +98,43 @@ class Run:
         source = b""
         if not gate.turned_away(full):
             try:
+                status = (
+                    os.stat(path) if self._is_noting else None
+                )  # ahead of reading, as what is written later is later
                 source = read(path)
             except OSError as error:
                 return self.cannot_read(path, reason(error))
+            if status is not None and (is_open or gate.subjects(full, source)):
+                self._note(full, file_state(status, source), settings)
         if not gate.subjects(full, source):
             if is_open:
-                self.keep(path, [], (), ())
+                self.keep(path, [])
             return []
         remembered = self._store(settings, path).get(path) if self._cache_folder and not is_open else None
         return source if remembered is None else remembered
 
-    def keep(self, path: str, found: list[Diagnostic], fed_by: Iterable[str], sought: Iterable[bytes]) -> None:
+    def keep(self, path: str, found: list[Diagnostic]) -> None:
         """Remember the findings of a file for the next run, unless something went wrong with it."""
         if not self._cache_folder:
             return
         from dataloader_lint.rules.registry import INTERNAL_ERROR, UNREADABLE_FILE
 
         if not any(one.code in (UNREADABLE_FILE, INTERNAL_ERROR) for one in found):
-            self._store(self._by_file.of_file(path), path).put(path, found, fed_by, sought)
+            self._store(self._by_file.of_file(path), path).put(path, found)
 
-    def fed_by(self, path: str) -> tuple[set[str], set[bytes]]:
-        """The files that the findings of a file which was linted rest on, and the words sought in all files."""
-        session = self._sessions.get(self._by_file.of_file(path).project_key)
-        full = os.path.abspath(path)
-        return session.project.fed_by(full) if session is not None else ({full}, set())
+    @property
+    def for_worker(self) -> tuple[Settings, str, dict[tuple[bytes, ...], Gate], bool]:
+        """What the run of a worker process is made from."""
+        return self.settings, self.fixes, self.gates, self._is_noting
+
+    def unsent(self) -> dict[ProjectKey, Sent]:
+        """What findings rest on, as far as this was not called before: for the process that keeps them."""
+        return {key: each.unsent() for key, each in self._dependencies.items()}
+
+    def take_in(self, sent: dict[ProjectKey, Sent]) -> None:
+        """Take down what findings of another process rest on."""
+        for key, each in sent.items():
+            self._dependencies_for(key).take_in(each)
 
     def too_large(self, elsewhere: Iterable[str] = ()) -> list[str]:
         """The projects of linted files with too many files for each to be seen by all others.
@@ -102,7 +143,7 @@ class Run:
         """
         for path in elsewhere:
             self._roots.context_of(os.path.abspath(path))
-        projects = (session.project.roots.too_large for session in self._sessions.values())
+        projects = (session.project.answers.too_large for session in self._sessions.values())
         return sorted(self._roots.too_large.union(*projects))
 
     def save(self) -> None:
@@ -111,11 +152,25 @@ class Run:
             self._cache.save()
 
     def _store(self, settings: Settings, path: str) -> Store:
-        from dataloader_lint.cache import Cache
+        from dataloader_lint.cache.store import Cache
 
         if self._cache is None:
-            self._cache = Cache(self._cache_folder)
-        return self._cache.store(self._roots.context_of(os.path.abspath(path)), f"{settings.key} {self.fixes}")
+            self._cache = Cache(self._cache_folder, self._roots, self._warn)
+        root = self._roots.of(os.path.dirname(os.path.abspath(path)))
+        dependencies = self._dependencies_for(settings.project_key)
+        return self._cache.store(
+            root, f"{settings.key} {self.fixes}", dependencies, lambda: self._session_for(settings).project.answers
+        )
+
+    def _note(self, path: str, state: State, settings: Settings) -> None:
+        self._dependencies_for(settings.project_key).disk.note(path, state)
+
+    def _dependencies_for(self, key: ProjectKey) -> Dependencies:
+        if key not in self._dependencies:
+            from dataloader_lint.facts.project.dependencies import Dependencies
+
+            self._dependencies[key] = Dependencies(is_noting=self._is_noting)
+        return self._dependencies[key]
 
     def cannot_read(self, path: str, why: str) -> list[Diagnostic]:
         """The one DL000 of a file whose bytes cannot be had, unless its settings ignore that code."""
@@ -166,7 +221,9 @@ class Run:
         if session is None:
             from dataloader_lint.facts.analysis import Session
 
-            session = self._sessions[settings.project_key] = Session(settings, self._gate_for(settings))
+            session = self._sessions[settings.project_key] = Session(
+                settings, self._gate_for(settings), self._dependencies_for(settings.project_key)
+            )
         return session
 
     def _gate_for(self, settings: Settings) -> Gate:

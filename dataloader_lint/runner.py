@@ -51,12 +51,13 @@ def lint_found(
 
     `progress` is called with the path of each file that is done, and the seconds that it took. `jobs` is how many
     processes may work at once, `cache` the folder in which findings are kept from one run to the next ("": nowhere).
-    `warn` is called with one line about each project that is too large to be seen as a whole.
+    `warn` is called with one line where that folder must not be used, and for each project that is too large to be seen
+    as a whole.
     """
     diagnostics: list[Diagnostic] = []
     for path, why in found.unreadable:
         diagnostics.extend(cannot_read(path, why, settings))
-    run = Run(settings, fixes, cache)
+    run = Run(settings, fixes, cache, warn=warn)
     if jobs > 1 and len(found.files) > 1:
         from dataloader_lint.parallel import lint_in_processes
 

@@ -12,7 +12,7 @@ import pytest
 
 from benchmarks import processes
 from dataloader_lint import parallel
-from dataloader_lint.cache import MAX_AGE, MAX_AGE_UNFINISHED
+from dataloader_lint.cache.folder import MAX_AGE, MAX_AGE_UNFINISHED
 from dataloader_lint.diagnostics import Diagnostic
 from dataloader_lint.facts import analysis
 from dataloader_lint.facts.analysis import Session
@@ -109,10 +109,13 @@ def test_a_change_within_the_same_moment_is_seen(counter: Counter, project: Path
     assert "DL301" not in counter.run()[0]
 
 
-def test_a_new_file_may_matter_to_all(counter: Counter, project: Path) -> None:
+def test_a_new_file_matters_to_those_that_asked_for_it(counter: Counter, project: Path) -> None:
     first, _ = counter.run()
     _write(project / "more.py", "import train\n", age=30)
-    assert counter.run() == (first, ALL)
+    assert counter.run() == (first, [])
+    (project / "options").mkdir()
+    _write(project / "options" / "__init__.py", "WORKERS = 2\n", age=30)
+    assert counter.run() == ([], ["train.py"])
 
 
 def test_a_new_caller_is_seen(counter: Counter, project: Path) -> None:
@@ -186,26 +189,33 @@ def test_what_nobody_needs_goes(counter: Counter) -> None:
     (kept,) = counter.folder.glob("*.json")
     with processes.started([sys.executable, "-S", "-c", ""]) as dead:
         dead.wait()
+    store = "0" * 39 + "f.json"
     for name, age in (
-        ("old.json", MAX_AGE + 60),
-        ("new.json", 60),
-        (f"old.json.{os.getpid()}", MAX_AGE_UNFINISHED + 60),
-        (f"a.json.{os.getpid()}", 0),
-        (f"a.json.{dead.pid}", 0),
+        (f"{'1' * 40}.json", MAX_AGE + 60),
+        (store, 60),
+        (f"{'2' * 40}.json.{os.getpid()}", MAX_AGE_UNFINISHED + 60),
+        (f"{'3' * 40}.json.{os.getpid()}", 0),
+        (f"{'3' * 40}.json.{dead.pid}", 0),
         (f"CACHEDIR.TAG.{dead.pid}", 0),
         ("notes.txt", MAX_AGE + 60),
+        ("settings.json", MAX_AGE + 60),
+        (f"results.{dead.pid}", MAX_AGE + 60),
     ):
         _write(counter.folder / name, "", age)
+    before = {path.name for path in counter.folder.glob("*.json")}
     counter.run(Settings(ignore=("DL3",)))
     names = {path.name for path in counter.folder.iterdir()}
-    made = {"CACHEDIR.TAG", ".gitignore", kept.name, *(path.name for path in counter.folder.glob("?" * 40 + ".json"))}
-    assert names - made == {"new.json", f"a.json.{os.getpid()}", "notes.txt"}
+    (new,) = {path.name for path in counter.folder.glob("*.json")} - before
+    others = {"notes.txt", "settings.json", f"results.{dead.pid}"}
+    assert names == {"CACHEDIR.TAG", ".gitignore", kept.name, new, store, f"{'3' * 40}.json.{os.getpid()}"} | others
 
 
 def test_what_is_kept_is_plain_data(counter: Counter) -> None:
     counter.run()
     (kept,) = counter.folder.glob("*.json")
-    assert set(json.loads(kept.read_bytes().partition(b"\n")[2])) == {"listed", "states", "known"}
+    _, body, asked = kept.read_bytes().split(b"\n")
+    assert set(json.loads(body)) == {"listed", "states", "folders", "found", "roots", "known"}
+    assert {Path(path).name for path in json.loads(asked)} == {"train.py", "options.py", "other.py"}
 
 
 def test_processes_find_what_one_finds(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -290,7 +300,7 @@ def test_what_has_not_changed_is_not_even_read(project: Path, tmp_path: Path, mo
     assert "zeros.py" not in opened and "train.py" not in opened
     _write(project / "zeros.py", "ZERO = 1 - 1\n", age=30)
     assert run() == ["DL301"]
-    assert "zeros.py" in opened and "train.py" not in opened
+    assert "train.py" not in opened
     _write(project / "zeros.py", TRAIN.replace("from options import WORKERS\n", "WORKERS = 0\n"), age=20)
     assert run() == ["DL301", "DL301"]
 

@@ -15,8 +15,10 @@ if TYPE_CHECKING:
 
 def lint(found: Found, options: Options, fixes: str = "") -> list[Diagnostic]:
     """The findings in the files that were found. `fixes` is as for `run.Run`."""
+    from dataloader_lint.cli.terminal import complain
     from dataloader_lint.runner import lint_found
 
+    warn = None if options.quiet else complain
     progress = progress_for(found, options)
     jobs = options.jobs
     if not jobs and len(found.files) > 1:
@@ -24,17 +26,11 @@ def lint(found: Found, options: Options, fixes: str = "") -> list[Diagnostic]:
 
         jobs = usable_cpus()
     try:
-        warn = None if options.quiet else _warn
-        return lint_found(found, options.settings, fixes, progress, jobs=jobs, cache=_cache_folder(options), warn=warn)
+        cache = _cache_folder(options)
+        return lint_found(found, options.settings, fixes, progress, jobs=jobs, cache=cache, warn=warn)
     finally:
         if progress is not None:
             progress.end()
-
-
-def _warn(message: str) -> None:
-    from dataloader_lint.cli.terminal import complain
-
-    complain(f"warning: {message}")
 
 
 def _cache_folder(options: Options) -> str:

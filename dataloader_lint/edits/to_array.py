@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from functools import partial
 from typing import TYPE_CHECKING
@@ -31,7 +30,6 @@ from dataloader_lint.facts.evaluation.values import (
     Values,
     merge,
 )
-from dataloader_lint.facts.project.project import Project
 from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
 from dataloader_lint.facts.syntax.names import bindings_of
 from dataloader_lint.facts.syntax.tree import LOOPS, Scope, Tree, function_scope
@@ -68,7 +66,8 @@ def to_array(editor: Editor, dataset: Dataset, binding: AttributeBinding) -> tup
     for module in {id(each.scope.module): each.scope.module for each in family}.values():
         _check_attributes(editor, dataset, family, module, binding, kind)
     refuse_uses_elsewhere(editor, binding.method.module.path, binding.name)
-    if kind == "str" and _has_old_numpy(binding.method.module.path, dataset.reach.ev.project):
+    texts = dataset.reach.ev.project.requirements(binding.method.module.path)
+    if kind == "str" and any(_OLD_NUMPY.search(text) for text in texts):
         raise RefusedError("the project pins a numpy without `StringDType`")
     numpy = need_import(editor, statement, "numpy", alias="np")
     start, end = editor.outer(written)
@@ -287,7 +286,6 @@ def _class_of_receiver(attribute: cst.Attribute, scope: Scope) -> Scope | None:
 
 # The project.
 
-_REQUIREMENTS = ("pyproject.toml", "setup.py", "setup.cfg", "environment.yml", "environment.yaml", "Pipfile")
 _OLD_NUMPY = re.compile(
     r"""\bnumpy(?![\w-])[ \t]*(?:\[[^\]\n]*\])?
     (?:
@@ -296,33 +294,3 @@ _OLD_NUMPY = re.compile(
     )""",
     re.VERBOSE | re.IGNORECASE,
 )
-
-
-def _has_old_numpy(path: str, project: Project) -> bool:
-    """Whether a file beside the code, or further up in the project, demands a numpy before 2."""
-    folder = os.path.dirname(path)
-    root = project.root_of(folder)
-    while True:
-        for file in _requirements_in(folder):
-            try:
-                with open(file, encoding="utf-8", errors="replace") as content:
-                    if _OLD_NUMPY.search(content.read(1_000_000)):
-                        return True
-            except OSError:
-                continue
-        if folder == root or os.path.dirname(folder) == folder:
-            return False
-        folder = os.path.dirname(folder)
-
-
-def _requirements_in(folder: str) -> list[str]:
-    try:
-        with os.scandir(folder) as entries:
-            return [
-                entry.path
-                for entry in entries
-                if (entry.name in _REQUIREMENTS or re.fullmatch(r".*(?:requirements|constraints).*\.txt", entry.name))
-                and entry.is_file()
-            ]
-    except OSError:
-        return []

@@ -26,6 +26,7 @@ from dataloader_lint.facts.processes.stale import StaleGlobal, stale_globals
 from dataloader_lint.facts.processes.start_methods import StartMethod, start_methods
 from dataloader_lint.facts.processes.starts import Start, first_start
 from dataloader_lint.facts.processes.unpicklable import KeptFunction, kept_functions
+from dataloader_lint.facts.project.dependencies import Dependencies
 from dataloader_lint.facts.project.imports import Imports, may_be_imported
 from dataloader_lint.facts.project.outline import defined_about
 from dataloader_lint.facts.project.project import Project
@@ -61,12 +62,15 @@ class Session:
     """What the files of one run share: the project's modules and what has been worked out about them.
 
     Of the settings only those count that `Settings.project_key` holds; files that differ there need other sessions.
-    `gate` is that of a run that has one.
+    `gate` is that of a run that has one, `dependencies` is where it is taken down what findings rest on.
     """
 
-    def __init__(self, settings: Settings | None = None, gate: Gate | None = None) -> None:
+    def __init__(
+        self, settings: Settings | None = None, gate: Gate | None = None, dependencies: Dependencies | None = None
+    ) -> None:
         self._settings = settings or Settings()
         self._gate = gate or Gate(self._settings.extra_words)
+        self.dependencies = dependencies or Dependencies()
         self._whole: set[str] = set()
         self._room = MAX_KEPT
         self._files = 0  # since the last time that room was made
@@ -75,7 +79,8 @@ class Session:
 
     def forget(self) -> None:
         """Start anew; for after an error that may have left something half worked out."""
-        self._start(Project(self._settings.src, self._gate, self._whole, self._settings.roots))
+        settings = self._settings
+        self._start(Project(settings.src, self._gate, self._whole, self.dependencies, settings.roots))
 
     def distrust(self, path: str) -> None:
         """Start anew, and have LibCST parse this file from now on: the tree made from Python's was unlike its own."""
@@ -90,7 +95,8 @@ class Session:
             if is_full and self._files < MIN_FILES:
                 self._room *= 2
             self._files = 0
-            self._start(self.project.without_modules())
+            self.project.forget_modules()
+            self._start(self.project)
             gc.collect()  # trees and what is known about them refer to each other
         if not _is_inside(root, self._root):  # the projects inside one use its modules in turn
             self._root = root

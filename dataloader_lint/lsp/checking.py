@@ -113,7 +113,7 @@ def _session(settings: Settings, others: Iterable[Document]) -> Session:
     session = Session(settings)
     for other in others:
         with contextlib.suppress(UnreadableError):  # half-typed: what was saved last is the better guess
-            session.project.module_for(other.path, other.text)
+            session.project.have_unsaved(other.path, other.text)
     return session
 
 

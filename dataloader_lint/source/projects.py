@@ -73,11 +73,14 @@ class Roots:
         They are those of its project. Where that has more than `MAX_FILES`, they are those of the largest folder
         around the file that has not; so they are the same whatever else is linted.
         """
-        folder = os.path.dirname(path)
+        return self.context_in(os.path.dirname(path)) or path
+
+    def context_in(self, folder: str) -> str:
+        """The same for all files of a folder; empty where each of them stands alone."""
         found = self._contexts.get(folder)
         if found is None:
             found = self._contexts[folder] = self._context(folder)
-        return found or path
+        return found
 
     def _context(self, folder: str) -> str:
         """What holds for all files of a folder; empty where each of them stands alone."""

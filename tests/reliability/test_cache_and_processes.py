@@ -42,10 +42,11 @@ def project(tmp_path: Path) -> Path:
     return folder
 
 
-def findings(project: Path, *options: str) -> list[object]:
+def findings(project: Path, *options: str, warning: str = "") -> list[object]:
     done = lint("--output-format", "json", *options, ".", folder=project, seconds=AT_ONCE)
     assert done.code == 1, done
-    assert done.err == "", done
+    assert len(done.err.splitlines()) == (1 if warning else 0), done
+    assert warning in done.err, done
     found = json.loads(done.out)
     assert len(found) > 14
     return found
@@ -81,7 +82,15 @@ def test_a_spoiled_cache_is_made_anew(project: Path, how: str) -> None:
     assert findings(project) == plain
 
 
-@pytest.mark.parametrize("kind", ["file", "link to nowhere", "pipe", "full of others"])
+UNUSABLE = {
+    "file": "is not a folder",
+    "link to nowhere": "is a symbolic link",
+    "pipe": "is not a folder",
+    "full of others": "is not a regular file",
+}
+
+
+@pytest.mark.parametrize("kind", UNUSABLE)
 def test_a_folder_that_cannot_be_used_is_done_without(project: Path, kind: str) -> None:
     plain = findings(project, "--no-cache")
     folder = project / ".dataloader_lint_cache"
@@ -96,7 +105,7 @@ def test_a_folder_that_cannot_be_used_is_done_without(project: Path, kind: str) 
         for store in folder.glob("*.json"):
             store.unlink()
             store.mkdir()
-    assert findings(project) == plain
+    assert findings(project, warning=UNUSABLE[kind]) == plain
 
 
 def processes_of(session: int) -> list[int]:

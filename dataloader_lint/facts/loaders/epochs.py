@@ -180,7 +180,8 @@ def _find_that_train(project: Project, module: ModuleFacts) -> set[str]:
         if isinstance(scope.node, cst.FunctionDef):
             called = calls.setdefault(scope.node.name.value, set())
             called.update(last_name(call.func) for call in scope.within(cst.Call))
-    training = _TRAINING | project.leading_to(module, _TRAINING, MAX_DEPTH + 1)
+    named = module.called | calls.keys()
+    training = _TRAINING | project.leading_to(module, _TRAINING, MAX_DEPTH + 1, named)
     return that_use(calls, training) | training
 
 
@@ -286,7 +287,9 @@ class _Search:
         """Whether a function of that name is defined in the project and may be one to look into."""
         if not self.project.defines(module, name):
             return False
-        return not self.only_training or name in _that_train(self.project, module)
+        if not self.only_training or name in _that_train(self.project, module):
+            return True
+        return bool(self.project.leading_to(module, _TRAINING, MAX_DEPTH + 1, {name}))  # it may go by another name here
 
     def _loaders(self, values: Values, into_objects: bool = False) -> Iterator[tuple[Made, Loader]]:
         """The loaders behind values that are iterated, where they were made before the loop."""

@@ -77,6 +77,13 @@ class DatasetNames:
         """Whether a class may derive from a Dataset, not only look like one."""
         return not self._sure.isdisjoint(self.behind(name))
 
+    def deriving_from(self, others: DatasetNames) -> set[bytes]:
+        """The names of these that may be Datasets where the others are known as well."""
+        found = {name for name in self._bases if name in self or any(base in others for base in self._bases[name])}
+        while new := {name for name, bases in self._bases.items() if name not in found and not bases.isdisjoint(found)}:
+            found |= new
+        return found
+
     def _settle(self) -> None:
         self._found |= self._sure
         rest = [(name, bases) for name, bases in self._bases.items() if name not in self._found]

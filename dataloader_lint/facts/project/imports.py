@@ -41,7 +41,7 @@ class Imports:
 
     def _loaded_by(self, path: str) -> tuple[str, ...]:
         if path not in self._direct:
-            self._direct[path] = (*self.project.packages.around(path), *self._imported(path))
+            self._direct[path] = (*self.project.packages_around(path), *self._imported(path))
         return self._direct[path]
 
     def _imported(self, path: str) -> Iterator[str]:
@@ -52,7 +52,7 @@ class Imports:
                 found = self.project.locate(each, path, len(written) - len(name))
                 if found is not None:
                     yield found
-                    yield from self.project.packages.around(found)
+                    yield from self.project.packages_around(found)
 
 
 def is_imported(project: Project, module: ModuleFacts, names: list[str] | None = None) -> bool:

@@ -12,12 +12,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
+from dataloader_lint.source.other_files import OtherFile, files_below, read
 from dataloader_lint.source.projects import Roots
 
-_SUFFIXES = (".py", ".pyi", ".pyx", ".ipynb", ".cfg", ".gin", ".ini", ".json", ".toml", ".yaml", ".yml")
-_SKIPPED = frozenset({"__pycache__", "node_modules", "site-packages"})
-MAX_LISTED = 20_000
-MAX_READ = 50_000_000  # bytes, which takes less than a second
 _CONTINUED = re.compile(rb"\\\r?\n|\\\r")
 # An import, to the end of its line or of its brackets.
 _IMPORTS = re.compile(rb"(?<!\w)(?:from|import)(?!\w)(?:[^\n(]*\([^)]{0,2000}|[^\n]*)")
@@ -31,8 +28,6 @@ _LOADING = re.compile(
 _IN_TEXTS = re.compile(rb"([\w\x80-\xff]+)(?:\.py)?[\"':.]")
 # `x.device = ...`, `device = ...` below something, and `setattr(x, "device", ...)`.
 _STORES = re.compile(rb"\.(\w+)[ \t]*=(?!=)|\n[ \t]+(\w+)[ \t]*=(?!=)|[\"'](?:[\w.]*\.)?(\w+)[\"']")
-
-_File = tuple[str, int, int, int]  # its path, and what changes with its content
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,75 +43,80 @@ class _Said:
 
 
 class Mentions:
-    """Answers for all files of a session; the files below a root are listed once.
+    """What other files of a project say. `ask` answers on behalf of a module, and takes down what was asked."""
 
-    `sought` collects the words that were looked for in all files, by the file that asked.
-    """
-
-    def __init__(self, roots: Roots | None = None, sought: dict[str, set[bytes]] | None = None) -> None:
-        self._roots = roots or Roots()
-        self._sought = sought if sought is not None else {}
-        self._files: dict[str, list[_File] | None] = {}
+    def __init__(self, ask: Callable[[str, str, str], bool] | None = None) -> None:
+        self._ask = ask or OtherFiles(Roots().of).say
 
     def may_use_name(self, path: str, name: str) -> bool:
         """True if a file of the project other than `path` holds a word, or takes all names of that module."""
-        written = name.encode("utf-8", "replace")
-        word = re.compile(rb"(?<!\w)%s(?!\w)" % re.escape(written))
-        module = _module_name(path)
-        self._sought.setdefault(path, set()).update((written, module))
-        files = self._others(path)
-        if files is None:
-            return True
-        for file in files:
-            text, said = _text(file), _said(file)
-            if text is None or said is None or word.search(text) or _is_star_of(said, module):
-                return True
-        return False
+        return self._ask(path, "uses name", name)
 
     def is_imported_by_star(self, path: str) -> bool:
         """True if another file may take all names of the module at `path`: `from train import *`."""
-        module = _module_name(path)
-        return self._any(path, lambda said: _is_star_of(said, module), module)
+        return self._ask(path, "imports all", "")
 
     def may_set_attribute(self, path: str, name: str) -> bool:
         """True if a file that may import the module at `path` stores something under a name: in an object, or a class.
 
         So do `train.device = "mps"`, `device = "mps"` in the body of a class, and `setattr(train, "device", "mps")`.
         """
-        module, written = _module_name(path), name.encode("utf-8", "replace")
-        return self._any(path, lambda said: written in said.stored and module in said.loaded, module, written)
+        return self._ask(path, "sets attribute", name)
 
     def may_use_attribute(self, path: str, name: str) -> bool:
         """True if a file that may import the module at `path` uses an attribute of that name."""
-        module, written = _module_name(path), name.encode("utf-8", "replace")
-        use = re.compile(rb"\.[ \t]{0,9}%s(?!\w)" % re.escape(written))
-        self._sought.setdefault(path, set()).update((written, module))
-        files = self._others(path)
-        if files is None:
-            return True
-        loading = (file for file in files if (said := _said(file)) is None or module in said.loaded)
-        return any((text := _text(file)) is None or use.search(text) for file in loading)
+        return self._ask(path, "uses attribute", name)
 
     def may_import(self, path: str) -> bool:
         """True if a file may import the module at `path`, run it by its name, or name it as an entry point.
 
         Running it as a script, which sets `__name__` to "__main__", is none of these.
         """
-        module = _module_name(path)
-        return self._any(path, lambda said: module in said.loaded, module)
+        return self._ask(path, "imports", "")
 
-    def _any(self, path: str, is_it: Callable[[_Said], bool], *words: bytes) -> bool:
-        self._sought.setdefault(path, set()).update(words)
+
+class OtherFiles:
+    """Answers for all files of a session; the files below a root are listed once. `root_of` gives it for a folder."""
+
+    def __init__(self, root_of: Callable[[str], str]) -> None:
+        self._root_of = root_of
+        self._files: dict[str, list[OtherFile] | None] = {}
+
+    def say(self, path: str, what: str, name: str) -> bool:
+        """The answer to a question of `Mentions`; True as well where it cannot be told."""
+        module, written = _module_name(path), name.encode("utf-8", "replace")
         files = self._others(path)
-        return files is None or any(said is None or is_it(said) for said in map(_said, files))
+        if files is None:
+            return True
+        if what == "imports":
+            return _any(files, lambda said: module in said.loaded)
+        if what == "imports all":
+            return _any(files, lambda said: _is_star_of(said, module))
+        if what == "sets attribute":
+            return _any(files, lambda said: written in said.stored and module in said.loaded)
+        if what == "uses attribute":
+            use = re.compile(rb"\.[ \t]{0,9}%s(?!\w)" % re.escape(written))
+            loading = (file for file in files if (said := _said(file)) is None or module in said.loaded)
+            return any((text := _text(file)) is None or use.search(text) for file in loading)
+        assert what == "uses name"
+        word = re.compile(rb"(?<!\w)%s(?!\w)" % re.escape(written))
+        for file in files:
+            text, said = _text(file), _said(file)
+            if text is None or said is None or word.search(text) or _is_star_of(said, module):
+                return True
+        return False
 
-    def _others(self, path: str) -> list[_File] | None:
+    def _others(self, path: str) -> list[OtherFile] | None:
         """The other files of the project of a file; None where there are too many."""
-        root = self._roots.of(os.path.dirname(path))
+        root = self._root_of(os.path.dirname(path))
         if root not in self._files:
-            self._files[root] = _files_below(root)
+            self._files[root] = files_below(root)
         files = self._files[root]
         return None if files is None else [each for each in files if each[0] != path]
+
+
+def _any(files: list[OtherFile], is_it: Callable[[_Said], bool]) -> bool:
+    return any(said is None or is_it(said) for said in map(_said, files))
 
 
 def _is_star_of(said: _Said, module: bytes) -> bool:
@@ -130,39 +130,14 @@ def _module_name(path: str) -> bytes:
     return os.path.basename(name).encode("utf-8", "replace")
 
 
-def _files_below(root: str) -> list[_File] | None:
-    """The files below a folder that may say something; None where there are too many."""
-    found: list[_File] = []
-    listed = size = 0
-    for folder, folders, names in os.walk(root):
-        folders[:] = [each for each in folders if each not in _SKIPPED and not each.startswith(".")]
-        listed += len(names)
-        for each in names:
-            path = os.path.join(folder, each)
-            if not each.endswith(_SUFFIXES) or not os.path.isfile(path):
-                continue
-            try:
-                status = os.stat(path)
-            except OSError:
-                continue
-            size += status.st_size
-            if listed > MAX_LISTED or size > MAX_READ:
-                return None
-            found.append((path, status.st_mtime_ns, status.st_ctime_ns, status.st_size))
-    return found
-
-
-def _text(file: _File) -> bytes | None:
+def _text(file: OtherFile) -> bytes | None:
     """What a file holds, with continued lines in one; None where it cannot be read."""
-    try:
-        with open(file[0], "rb") as opened:
-            return _CONTINUED.sub(b" ", opened.read(MAX_READ)).replace(b"\r", b"\n")
-    except OSError:
-        return None
+    content = read(file)
+    return None if content is None else _CONTINUED.sub(b" ", content).replace(b"\r", b"\n")
 
 
 @lru_cache(maxsize=8192)
-def _said(file: _File) -> _Said | None:
+def _said(file: OtherFile) -> _Said | None:
     text = _text(file)
     if text is None:
         return None

@@ -1,17 +1,19 @@
-"""What packages and modules are called, told from folders: with an `__init__.py`, or without one inside a package."""
+"""What packages and modules are called: told from folders with an `__init__.py`, or without one inside a package."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 
-from dataloader_lint.source.projects import Roots
+from dataloader_lint.facts.project.disk import Disk
 
 
 class Packages:
-    """The names of the packages of a run's projects, each worked out once."""
+    """The names of the packages of a run's projects, each worked out once. `root_of` gives the project of a folder."""
 
-    def __init__(self, roots: Roots) -> None:
-        self._roots = roots
+    def __init__(self, disk: Disk, root_of: Callable[[str], str]) -> None:
+        self._disk = disk
+        self._root_of = root_of
         self._names: dict[str, str] = {}
 
     def module_name(self, path: str) -> str:
@@ -24,8 +26,8 @@ class Packages:
         """The dotted name of a package; empty for other folders."""
         if folder not in self._names:
             outer, name = os.path.split(folder)
-            is_regular = _is_regular(folder)
-            is_inner = folder != self._roots.of(folder) or (is_regular and _is_regular(outer))
+            is_regular = self._is_regular(folder)
+            is_inner = folder != self._root_of(folder) or (is_regular and self._is_regular(outer))
             around = self.name(outer) if is_inner and outer != folder else ""
             self._names[folder] = f"{around}.{name}".lstrip(".") if is_regular or around else ""
         return self._names[folder]
@@ -36,20 +38,15 @@ class Packages:
         folder = os.path.dirname(path)
         while self.name(folder):
             init = os.path.join(folder, "__init__.py")
-            if init != path and os.path.isfile(init):
+            if init != path and self._is_regular(folder):
                 found.append(init)
             folder = os.path.dirname(folder)
         return found
 
+    def is_namespace(self, folder: str) -> bool:
+        """True for a folder inside a package that holds modules and no `__init__.py`: a package without names."""
+        is_candidate = not self._is_regular(folder) and any(name.endswith(".py") for name in self._disk.listed(folder))
+        return is_candidate and bool(self.name(folder))
 
-def module_file(folder: str, dotted: str) -> str | None:
-    """The file of module `dotted` below a folder; None where there is none."""
-    base = os.path.join(folder, *dotted.split(".")) if dotted else folder
-    package = os.path.join(base, "__init__.py")
-    if os.path.isfile(package):
-        return package
-    return base + ".py" if dotted and os.path.isfile(base + ".py") else None
-
-
-def _is_regular(folder: str) -> bool:
-    return os.path.isfile(os.path.join(folder, "__init__.py"))
+    def _is_regular(self, folder: str) -> bool:
+        return self._disk.has_file(folder, "__init__.py")

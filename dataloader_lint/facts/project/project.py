@@ -8,31 +8,27 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
+from typing import cast
 
-from dataloader_lint.facts.libraries.catalogue import TOP_LEVEL
+from dataloader_lint.facts.project.answers import Answers, Words
 from dataloader_lint.facts.project.dataset_names import classes_in
+from dataloader_lint.facts.project.dependencies import OPENED, OTHER_FILES, Dependencies
 from dataloader_lint.facts.project.mentions import Mentions
 from dataloader_lint.facts.project.outline import Outline
-from dataloader_lint.facts.project.packages import Packages, module_file
-from dataloader_lint.facts.project.search_paths import MARK, added_folders, imported_whole
-from dataloader_lint.facts.project.sources import Source, Sources, read
 from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.facts.syntax.names import Binding
 from dataloader_lint.facts.syntax.tree import Scope
 from dataloader_lint.gate import Gate
 from dataloader_lint.source.decoding import UnreadableError, decode
 from dataloader_lint.source.parsing import own_tree, tree_of
-from dataloader_lint.source.projects import Roots
-
-# So many modules show how something is called; what a whole library calls is not followed everywhere.
-MAX_CALLING = 10
 
 
 class Project:
     """Opens and keeps modules. One for a whole run; everything in it can be worked out again from the files.
 
     `src` are folders in which imported modules are looked for besides those around the importing file; `gate` knows
-    what files are about; `whole` are files for which no bare tree will do; `roots` are directories that were named.
+    what files are about; `whole` are files for which no bare tree will do. `dependencies` take down what was asked,
+    `roots` are directories that were named.
     """
 
     def __init__(
@@ -40,38 +36,21 @@ class Project:
         src: tuple[str, ...] = (),
         gate: Gate | None = None,
         whole: AbstractSet[str] = frozenset(),
+        dependencies: Dependencies | None = None,
         roots: tuple[str, ...] = (),
     ) -> None:
-        self._src = src
-        self._gate = gate or Gate()
+        self._whole = whole
         self._modules: dict[str, ModuleFacts | None] = {}
         self._kept = 0
-        self._folders: dict[str, frozenset[str]] = {}
-        self._whole = whole
-        self._found: dict[tuple[str, str], str | None] = {}
-        self._meant: dict[tuple[str, str, int], str | None] = {}
-        self._added: dict[str, tuple[str, ...]] = {}  # by script, the folders that it adds to those of Python
-        self.roots = Roots(roots)
-        self.packages = Packages(self.roots)
-        self._sources: dict[str, Sources] = {}
-        self._may_be: dict[tuple[str, str], bool] = {}
-        self._linted: dict[str, list[bytes]] = {}  # by context, the texts that may differ from what stands on the disk
         self._at_hand: tuple[str, str] | None = None  # the file that is being linted, and its text
-        self._importing: dict[tuple[str, frozenset[bytes]], list[Source]] = {}
-        # By the file that asked: the files that had an answer, and the words that were looked for in all files.
-        self._feeding: dict[str, set[str]] = {}
-        self._sought: dict[str, set[bytes]] = {}
-        self.mentions = Mentions(self._roots, self._sought)
+        self.answers = Answers(src, gate or Gate(), dependencies or Dependencies(), self._text_at_hand, roots)
+        self.mentions = Mentions(lambda path, what, name: bool(self.answers.ask(path, OTHER_FILES, what, name)))
 
-    def without_modules(self) -> Project:
-        """The same project with no module open; what the folders and files are has not changed."""
-        emptied = Project(self._src, self._gate, self._whole)
-        emptied._folders, emptied._found, emptied._meant = self._folders, self._found, self._meant
-        emptied.roots, emptied._sources, emptied.packages = self.roots, self._sources, self.packages
-        emptied._importing, emptied._feeding, emptied._sought = self._importing, self._feeding, self._sought
-        emptied.mentions = self.mentions
-        emptied._may_be, emptied._linted, emptied._added = self._may_be, self._linted, self._added
-        return emptied
+    def forget_modules(self) -> None:
+        """Close all modules; what the folders and files are has not changed."""
+        self._modules.clear()
+        self._kept = 0
+        self._at_hand = None
 
     @property
     def kept(self) -> int:
@@ -87,18 +66,13 @@ class Project:
         known = self._modules.get(full)
         if known is not None and known.tree.text == text:
             return known  # what has been worked out about other modules holds on to its scopes
-        self._take_in(full, text)
         facts = self._modules[full] = self._facts(full, text)
         return facts
 
-    def _take_in(self, path: str, text: str) -> None:
-        """Have the classes of a text count that may not be on the disk."""
-        context = self.roots.context_of(path)
-        content = text.encode("utf-8", "surrogatepass")
-        if context in self._sources:
-            self._sources[context].dataset_names.add(content)
-        else:
-            self._linted.setdefault(context, []).append(content)
+    def have_unsaved(self, path: str, text: str) -> None:
+        """Let the file of an editor stand for a text that may not be saved yet. Raises UnreadableError as above."""
+        self.module_for(path, text)
+        self.answers.have_unsaved(os.path.abspath(path), text)
 
     def have_at_hand(self, path: str, text: str) -> None:
         """From now on a file stands for this text, whatever there is on the disk, until another file is at hand.
@@ -110,8 +84,9 @@ class Project:
             self._modules.pop(path, None)
             self._at_hand = (path, text)
 
-    def open(self, path: str) -> ModuleFacts | None:
-        """The facts of another file of the project; None where it cannot be read or parsed."""
+    def _open(self, asker: str, path: str) -> ModuleFacts | None:
+        """The facts of another file, to which those of the file `asker` lead; None if it cannot be read or parsed."""
+        self.answers.ask(asker, OPENED, path)
         if path not in self._modules:
             self._modules[path] = None  # while it is being opened, and for good if it cannot be
             try:
@@ -119,287 +94,164 @@ class Project:
                 if text is not None:
                     self._modules[path] = self._facts(path, text)
             except UnreadableError:
-                return None
+                pass
+        self.answers.ask(path, "content")
         return self._modules[path]
+
+    def _all_open(self, asker: str, paths: Iterable[str]) -> Iterator[ModuleFacts]:
+        return (facts for path in paths if (facts := self._open(asker, path)) is not None)
 
     def _text_of(self, path: str) -> str | None:
         """The text that a file stands for; None where it cannot be read. Raises UnreadableError for other encodings."""
         if self._at_hand is not None and self._at_hand[0] == path:
             return self._at_hand[1]
-        source = read(path)
+        source = self.answers.dependencies.disk.read(path)
         return decode(source) if source is not None else None
+
+    def _text_at_hand(self, path: str) -> str | None:
+        """The text of a file that is open, or at hand; None for others."""
+        facts = self._modules.get(path)
+        if facts is not None:
+            return facts.tree.text
+        return self._at_hand[1] if self._at_hand is not None and self._at_hand[0] == path else None
+
+    def text(self, path: str) -> str:
+        """The text of a file of the project, be it saved or not; empty where it cannot be read."""
+        self.answers.ask(path, "content")
+        return self.answers.text_of(path)
 
     def find(self, dotted: str, module: ModuleFacts, level: int = 0) -> Scope | None:
         """The module scope that `import dotted` (or `from ...dotted import`) means in `module`; None for libraries."""
         path = self.locate(dotted, module.path, level)
         if path is None:
             return self._find_namespace(dotted, module, level)
-        facts = self.open(path)
+        facts = self._open(module.path, path)
         return facts.root if facts is not None else None
 
     def _find_namespace(self, dotted: str, module: ModuleFacts, level: int) -> Scope | None:
         """A folder without `__init__.py` inside a package, where that is what an import means."""
-        if not level:
-            package, _, name = dotted.rpartition(".")
-            scope = self.find(package, module) if package else None
-            return self.submodule(scope, name) if scope is not None else None
-        start = self._meant_by_dots(module.path, level)
-        folder = os.path.join(start, *dotted.split(".")) if start and dotted else start
-        return self._namespace(folder) if folder and self.packages.name(folder) else None
+        if level:
+            return self._namespace(module.path, dotted, level)
+        package, _, name = dotted.rpartition(".")
+        scope = self.find(package, module) if package else None
+        return self.submodule(scope, name) if scope is not None else None
 
-    def text(self, path: str) -> str:
-        """The text of a file of the project, be it saved or not; empty where it cannot be read."""
+    def _namespace(self, asker: str, dotted: str, level: int = 0) -> Scope | None:
+        """The module of such a folder, which has no names of its own."""
+        folder = cast("str | None", self.answers.ask(asker, "namespace", dotted, level))
+        if folder is None:
+            return None
+        path = os.path.join(folder, "__init__.py")
+        self.answers.ask(asker, OPENED, path)
         facts = self._modules.get(path)
-        return facts.tree.text if facts is not None else (read(path) or b"").decode(errors="replace")
+        if facts is None:
+            facts = self._modules[path] = self._facts(path, "")
+        return facts.root
 
     def locate(self, dotted: str, importer: str, level: int = 0) -> str | None:
         """The file of the module of the project that `import dotted` means in the file `importer`."""
-        key = (importer, dotted, level)
-        if key not in self._meant:
-            path = self._meant[key] = self._locate(dotted, importer, level)
-            if path is not None:
-                self._feeding.setdefault(importer, set()).add(path)
-        return self._meant[key]
-
-    def _locate(self, dotted: str, importer: str, level: int) -> str | None:
-        folder = os.path.dirname(importer)
-        if level:
-            start = self._meant_by_dots(importer, level)
-            return self._module_file(start, dotted) if start else None
-        top = dotted.partition(".")[0]
-        if top in TOP_LEVEL and self.packages.module_name(importer).partition(".")[0] != top:
-            return None
-        for root in self._search_path(folder):
-            path = self._module_file(root, dotted)
-            if path is not None:
-                return path
-        above, name = os.path.split(self.root_of(folder))
-        added = (*self._added_by(importer), *((above,) if name == top else ()))  # it may be a package itself
-        found = (self._module_file(each, dotted) for each in added)
-        return next((path for path in found if path is not None), None)
-
-    def _meant_by_dots(self, importer: str, level: int) -> str:
-        """The folder that so many dots stand for; empty where they lead out of the project."""
-        folder = os.path.dirname(importer)
-        root = self.root_of(folder)
-        for _ in range(level - 1):
-            if folder == root:
-                return ""
-            folder = os.path.dirname(folder)
-        return folder
+        return cast("str | None", self.answers.ask(importer, "located", dotted, level))
 
     def submodule(self, scope: Scope, name: str) -> Scope | None:
         """A submodule of a package."""
         if not scope.module.is_package:
             return None
-        folder = os.path.dirname(scope.module.path)
-        path = self._module_file(folder, name)
+        path = cast("str | None", self.answers.ask(scope.module.path, "below", name))
         if path is None:
-            return self._namespace(os.path.join(folder, name))
-        self._feeding.setdefault(scope.module.path, set()).add(path)
-        facts = self.open(path)
+            return self._namespace(scope.module.path, name)
+        facts = self._open(scope.module.path, path)
         return facts.root if facts is not None else None
 
-    def _namespace(self, folder: str) -> Scope | None:
-        """A folder of a package that holds modules and no `__init__.py`: a package with no names of its own."""
-        path = os.path.join(folder, "__init__.py")
-        names = self._listed(folder)
-        if path not in self._modules and "__init__.py" not in names and any(name.endswith(".py") for name in names):
-            self._modules[path] = self._facts(path, "")
-        facts = self._modules.get(path)
-        return facts.root if facts is not None else None
+    def packages_around(self, path: str) -> Words:
+        """The `__init__.py` files of the packages that a module stands in: importing it runs them first."""
+        return cast("Words", self.answers.ask(path, "packages"))
+
+    def is_in_package(self, module: ModuleFacts) -> bool:
+        """True if a module lies in a package, which may pass its names on."""
+        return bool(self.answers.ask(module.path, "packaged"))
+
+    def requirements(self, path: str) -> Iterator[str]:
+        """The texts of the files around a module that say which versions of libraries it needs."""
+        found = cast("Words", self.answers.ask(path, "requirements"))
+        return (self.answers.text_of(each) for each in found[::2])
 
     def root_of(self, folder: str) -> str:
         """The folder that holds the project of the files in a folder."""
-        return self.roots.of(folder)
+        return self.answers.root_of(folder)
 
-    def _search_path(self, folder: str) -> list[str]:
-        """Where an absolute import is looked for: the folders from the file's own up to above the project's root."""
-        root = self.root_of(folder)
-        found = [folder, *self._src]
-        while folder != root and os.path.dirname(folder) != folder:
-            folder = os.path.dirname(folder)
-            found.append(folder)
-        found.append(os.path.join(root, "src"))
-        return found
-
-    def _added_by(self, script: str) -> tuple[str, ...]:
-        """The folders that a script adds to Python's search path, or a module beside it that it runs for that."""
-        added = self._added.get(script)
-        if added is None:
-            self._added[script] = ()  # what it imports is looked for without them
-            folder, root = os.path.dirname(script), self.root_of(os.path.dirname(script))
-            texts = {script: self.text(script)}
-            for name in imported_whole(texts[script]):
-                path = self._module_file(folder, name)
-                if path is not None and path != script:
-                    self._feeding.setdefault(script, set()).add(path)
-                    texts[path] = self.text(path)
-            found = (each for path, text in texts.items() if MARK in text for each in added_folders(path, text, root))
-            added = self._added[script] = tuple(dict.fromkeys(found))
-        return added
-
-    def _module_file(self, folder: str, dotted: str) -> str | None:
-        """The file of module `dotted` below a folder: a module, a package, or none, as for namespace packages."""
-        key = (folder, dotted)
-        if key not in self._found:
-            top = dotted.partition(".")[0]
-            # Most names are those of libraries, for which one look at what lies in the folder is enough.
-            is_there = not top or not self._listed(folder).isdisjoint((top, f"{top}.py"))
-            self._found[key] = module_file(folder, dotted) if is_there else None
-        return self._found[key]
-
-    def _listed(self, folder: str) -> frozenset[str]:
-        """What lies in a folder; nothing where it cannot be looked at."""
-        if folder not in self._folders:
-            try:
-                self._folders[folder] = frozenset(os.listdir(folder))
-            except OSError:
-                self._folders[folder] = frozenset()
-        return self._folders[folder]
-
-    def importers(self, module: ModuleFacts, names: list[str], limit: int | None = None) -> list[ModuleFacts]:
+    def importers(self, module: ModuleFacts, names: list[str], limit: int = 0) -> list[ModuleFacts]:
         """The modules of the project that import `module` and hold one of `names`, in order of their paths.
 
         Not more than the first `limit` of them, where there is one.
         """
-        sources = self._importers(module.path, frozenset(name.encode() for name in names))
-        return [facts for each in sources[:limit] if (facts := self.open(each.path)) is not None]
+        found = cast("Words", self.answers.ask(module.path, "importers", _words(names), limit))
+        return list(self._all_open(module.path, found))
 
     def callers(self, module: ModuleFacts, names: list[str], kind: str) -> list[ModuleFacts]:
         """The modules of the project that import `module` and call something by one of the names, in order of paths.
 
-        Not more than `MAX_CALLING` of them. `kind` says what the names are: of a "function", a "method", or a "class",
-        whose constructor its heirs call.
+        Only the first few. `kind` says what the names are: of a "function", a "method", or a "class", whose constructor
+        its heirs call.
         """
-        words = frozenset(name.encode() for name in names)
-        sources = [each for each in self._importers(module.path, words) if not words.isdisjoint(each.called(kind))]
-        return [facts for each in sources[:MAX_CALLING] if (facts := self.open(each.path)) is not None]
+        found = cast("Words", self.answers.ask(module.path, "callers", _words(names), kind))
+        return list(self._all_open(module.path, found))
 
     def users(self, home: str, names: Iterable[str], levels: int, limit: int) -> Iterator[ModuleFacts]:
         """The modules that may make loaders and can get at names of the file `home`, directly or through others' names.
 
         Nearest first; `levels` bounds how far, `limit` how many.
         """
-        own = frozenset(name.encode() for name in names)
-        seen = {home: own}  # the files, with the names that each was asked about
-        level: Iterable[tuple[str, frozenset[bytes]]] = [(home, own)]
-        for _ in range(levels):
-            above: list[tuple[Source, frozenset[bytes]]] = []
-            for path, wanted in level:
-                for user in self._importers(path, wanted):
-                    known = seen.get(user.path)
-                    if known is not None and wanted <= known:
-                        continue
-                    if known is None:
-                        if len(seen) > limit:
-                            return
-                        if user.makes_loaders and (facts := self.open(user.path)) is not None:
-                            yield facts
-                    seen[user.path] = wanted if known is None else known | wanted
-                    above.append((user, wanted))
-            level = ((user.path, user.that_use(wanted)) for user, wanted in above)  # not of those on the last level
-
-    def _importers(self, path: str, words: frozenset[bytes]) -> list[Source]:
-        """The files that import the module of a file and hold one of the words."""
-        key = (path, words)
-        found = self._importing.get(key)
-        if found is None:
-            found = [] if path.endswith(".ipynb") else self._around(path).importing(path, words)
-            self._importing[key] = found
-            self._feeding.setdefault(path, set()).update(source.path for source in found)
-        return found
-
-    def fed_by(self, path: str) -> tuple[set[str], set[bytes]]:
-        """The files that facts about a file may rest on so far, itself among them, and words sought in all files."""
-        found = {path}
-        todo = [path]
-        for each in todo:  # grows while it is gone through
-            new = self._feeding.get(each, set()) - found
-            found |= new
-            todo.extend(new)
-        return found, set().union(*(self._sought.get(each, ()) for each in found))
+        wanted = _words(names)
+        for level in range(levels):
+            yield from self._all_open(home, cast("Words", self.answers.ask(home, "users_at", wanted, limit, level)))
 
     def speaks_of(self, module: ModuleFacts, word: str) -> bool:
         """Whether a word stands anywhere in the project, be it in a comment, or in a file that is not saved yet."""
-        return word in module.tree.text or self.holds(module, word.encode())
-
-    def holds(self, module: ModuleFacts, text: bytes) -> bool:
-        """Whether a file of the project around `module` holds a text, be it in a comment."""
-        self._sought.setdefault(module.path, set()).add(text)
-        return self._around(module.path).hold(text)
+        return word in module.tree.text or bool(self.answers.ask(module.path, "held", word))
 
     def may_give_loaders(self, binding: Binding) -> bool:
         """Whether what an import binds may be defined in a file that makes loaders; a look before it is opened."""
-        module = binding.scope.module
         name = binding.member or binding.imported.rpartition(".")[2]
-        if self._around(module.path).make_loaders_beside(name):
-            return True
-        path = self.locate(binding.imported, module.path, binding.level)
-        if path is not None and path.endswith("__init__.py"):  # what it hands on may come from anywhere
-            self._sought.setdefault(module.path, set()).add(name.encode())
-        return False
+        return bool(self.answers.ask(binding.scope.module.path, "beside_loaders", name))
 
     def may_be_dataset(self, module: ModuleFacts, name: str) -> bool:
         """Whether a class may be a Dataset that is called so in a module; a look before its bases are followed."""
-        key = (module.path, name)
-        if key not in self._may_be:
-            names = self._around(module.path).dataset_names
-            self._may_be[key] = name.encode() in names
-            if not self._may_be[key]:
-                self._sought.setdefault(module.path, set()).update(names.behind(name.encode()))
-        return self._may_be[key]
-
-    def outline_of(self, module: ModuleFacts) -> Outline:
-        """The names at the top of a module, each with the words around what binds it in the text."""
-        text = module.tree.text.encode("utf-8", "surrogatepass")
-        return self._around(module.path).outline_of(module.path, text)
+        return bool(self.answers.ask(module.path, "dataset", name))
 
     def may_define_class(self, module: ModuleFacts, name: str) -> bool:
         """Whether a class of that name may be defined anywhere in the project around `module`, or in it."""
-        return self._around(module.path).dataset_names.knows(name.encode())
+        return bool(self.answers.ask(module.path, "class", name))
 
     def may_define_datasets(self, path: str, text: bytes) -> bool:
-        """Whether a file with the given text may define a class that derives from a Dataset."""
-        names = self._around(path).dataset_names
-        names.add(text)
-        own = classes_in(text)
-        if any(map(names.is_heir, own)):
-            return True
-        self._sought.setdefault(path, set()).update(*map(names.behind, own))
-        return False
+        """Whether a file, which has the given text at hand, may define a class that derives from a Dataset."""
+        own = sorted(name.decode("utf-8", "surrogateescape") for name in classes_in(text))
+        return bool(own) and bool(self.answers.ask(path, "heirs", tuple(own)))
+
+    def outline_of(self, module: ModuleFacts) -> Outline:
+        """The names at the top of a module, each with the words around what binds it in the text."""
+        return self.answers.outline_of(module.path, module.tree.text)
 
     def defines(self, module: ModuleFacts, name: str) -> bool:
         """Whether a function of that name is defined anywhere in the project around `module`, or in it."""
-        return self._around(module.path).define(name) or name in module.functions
+        return name in module.functions or bool(self.answers.ask(module.path, "function", name))
 
-    def leading_to(self, module: ModuleFacts, wanted: frozenset[str], levels: int) -> set[str]:
-        """The names of functions of the project that call one of the wanted ones, through so many others at most."""
-        words = frozenset(name.encode() for name in wanted)
-        self._sought.setdefault(module.path, set()).update(words)
-        return {name.decode(errors="replace") for name in self._around(module.path).leading_to(words, levels)}
+    def leading_to(self, module: ModuleFacts, wanted: Iterable[str], levels: int, among: Iterable[str]) -> set[str]:
+        """The names among some of functions of the project that call one of the wanted ones, through so many others."""
+        return set(cast("Words", self.answers.ask(module.path, "leading", _words(wanted), levels, _words(among))))
 
     def is_collating(self, module: ModuleFacts, name: str) -> bool:
         """Whether a name stands right behind `collate_fn` anywhere in the project: `collate_fn=name`."""
-        self._sought.setdefault(module.path, set()).add(b"collate_fn")
-        return self._around(module.path).is_collating(name)
+        return bool(self.answers.ask(module.path, "collating", name))
 
     def modules_with(self, module: ModuleFacts, word: str) -> list[ModuleFacts]:
         """The modules of the project around `module` whose text holds a word, itself among them."""
-        self._sought.setdefault(module.path, set()).add(word.encode())
-        sources = list(self._around(module.path).with_word(word))
-        return [facts for each in sources if (facts := self.open(each.path)) is not None]
+        return list(self._all_open(module.path, cast("Words", self.answers.ask(module.path, "holders", word))))
 
     def _facts(self, path: str, text: str) -> ModuleFacts:
         tree = own_tree(text) if path in self._whole else tree_of(text)
         self._kept += len(text)
-        return ModuleFacts(path, self.packages.module_name(path), os.path.basename(path) == "__init__.py", tree, text)
+        return ModuleFacts(path, os.path.basename(path) == "__init__.py", tree, text)
 
-    def _around(self, path: str) -> Sources:
-        """The texts of the project of a file; looked at once."""
-        context = self.roots.context_of(path)
-        if context not in self._sources:
-            self._sources[context] = Sources(context, self._gate)
-            for text in self._linted.pop(context, ()):
-                self._sources[context].dataset_names.add(text)
-        return self._sources[context]
+
+def _words(names: Iterable[str]) -> Words:
+    return tuple(sorted(set(names)))

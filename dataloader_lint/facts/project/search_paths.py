@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 MARK = "sys.path"
 _ADDING = re.compile(r"sys\.path(?:\.(?:append|extend|insert)\(|\s*\+?=|\[)|\badd_\w*path\w*\(")
@@ -14,7 +14,7 @@ _IMPORTED = re.compile(r"^import[ \t]+(\w+)", re.MULTILINE)
 _PART = re.compile(r"[\w.-]+")
 
 
-def added_folders(path: str, text: str, root: str) -> Iterator[str]:
+def added_folders(path: str, text: str, root: str, is_folder: Callable[[str], bool]) -> Iterator[str]:
     """The folders below `root` that the script at `path` adds; those around the script itself need not be named."""
     lines = text.splitlines()
     adding = [line for line in lines if _ADDING.search(line)]
@@ -27,7 +27,7 @@ def added_folders(path: str, text: str, root: str) -> Iterator[str]:
         parts = [part for written in _TEXT.findall(line) for part in written.split("/") if part not in ("", ".")]
         below = [part for part in parts if part != ".."]
         if below and all(_PART.fullmatch(part) for part in below):
-            found = _first(os.path.dirname(path), parts.count(".."), os.path.join(*below), root)
+            found = _first(os.path.dirname(path), parts.count(".."), os.path.join(*below), root, is_folder)
             if found is not None:
                 yield found
 
@@ -37,10 +37,10 @@ def imported_whole(text: str) -> list[str]:
     return _IMPORTED.findall(text)
 
 
-def _first(folder: str, up: int, below: str, root: str) -> str | None:
+def _first(folder: str, up: int, below: str, root: str, is_folder: Callable[[str], bool]) -> str | None:
     """The folder of that name which is nearest to the script's own, or to the one so many levels above."""
     while True:
-        if up <= 0 and os.path.isdir(os.path.join(folder, below)):
+        if up <= 0 and is_folder(os.path.join(folder, below)):
             return os.path.join(folder, below)
         if folder == root or os.path.dirname(folder) == folder:
             return None

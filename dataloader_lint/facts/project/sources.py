@@ -5,17 +5,15 @@ from __future__ import annotations
 import codecs
 import os
 import re
-import stat
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from itertools import chain
 
 from dataloader_lint.facts.project.dataset_names import DatasetNames
+from dataloader_lint.facts.project.disk import Disk
 from dataloader_lint.facts.project.outline import Outline, Statement, outline, statements, that_use, words_of
 from dataloader_lint.gate import LOADING, Gate, may_lead_on
-from dataloader_lint.source.projects import files_of
 
-MAX_BYTES = 1_500_000
 _PACKAGE = f"{os.sep}__init__.py"  # hands names on, maybe under other ones
 # Patterns begin with what they look for, and not with `^` or `\b`, which makes them much faster; for that, texts
 # get a line end in front of them.
@@ -152,7 +150,7 @@ class Sources:
     `context` is what `source.projects.Roots.context_of` gives: a project, or a part of a very large one.
     """
 
-    def __init__(self, context: str, gate: Gate) -> None:
+    def __init__(self, context: str, gate: Gate, disk: Disk) -> None:
         self._all: list[Source] = []
         self._by_path: dict[str, Source] = {}
         self.dataset_names = DatasetNames(gate.words)
@@ -163,10 +161,11 @@ class Sources:
         self._leading: dict[tuple[frozenset[bytes], int], frozenset[bytes]] = {}
         self._collating: set[bytes] | None = None
         self._beside_loaders: set[bytes] | None = None
-        paths = files_of(context)
+        paths = disk.files_of(context)
+        self._paths = frozenset(paths)
         known = _names_in(context, paths)
         for path in paths:
-            text = read(path)
+            text = disk.read(path)
             if text is None:
                 continue
             self._defined.update(_DEFINED.findall(text))
@@ -183,6 +182,15 @@ class Sources:
         """What the names at the top of a file mention that holds this text, or will once it is saved."""
         source = self._by_path.get(path)
         return source.outline if source is not None and source.text == text else outline(text, statements(text))
+
+    def holds_file(self, path: str) -> bool:
+        """True if it is a file of the project, whose folders may be skipped."""
+        return path in self._paths
+
+    def has(self, path: str, text: bytes) -> bool:
+        """True if a file that may matter to others holds this text."""
+        source = self._by_path.get(path)
+        return source is not None and source.text == text
 
     def importing(self, path: str, words: frozenset[bytes]) -> list[Source]:
         """The files that may import the module of a file, and hold one of the words; nearest first.
@@ -260,15 +268,3 @@ def imports_in(text: bytes) -> Iterator[tuple[str, list[str]]]:
             yield module.decode(errors="replace"), [word.decode(errors="replace") for word in chain(*members)]
         for each in modules.split(b","):
             yield from ((found.decode(errors="replace"), []) for found in each.split()[:1])
-
-
-def read(path: str) -> bytes | None:
-    """A file of the project; None where it cannot be read, or is no file that Python would read."""
-    try:
-        status = os.stat(path)
-        if not stat.S_ISREG(status.st_mode) or status.st_size > MAX_BYTES:  # reading a pipe would wait for ever
-            return None
-        with open(path, "rb") as file:
-            return file.read()
-    except OSError:
-        return None

@@ -66,7 +66,7 @@ def _without_workers(reach: Reach, klass: Class, names: list[str]) -> list[_Read
 
 def _may_be_imported(reach: Reach, module: ModuleFacts, names: list[str]) -> bool:
     """Whether others may get at names of a module: a package hands them on, or a file imports it."""
-    return module.is_package or "." in module.dotted_name or is_imported(reach.ev.project, module, names)
+    return reach.ev.project.is_in_package(module) or is_imported(reach.ev.project, module, names)
 
 
 def objects_in_workers(reach: Reach, klass: Class) -> list[Made]:

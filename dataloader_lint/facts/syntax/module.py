@@ -27,16 +27,14 @@ class ModuleFacts:
         "_calls",
         "_stores",
         "classes",
-        "dotted_name",
         "functions",
         "is_package",
         "path",
         "tree",
     )
 
-    def __init__(self, path: str, dotted_name: str, is_package: bool, source: cst.Module, text: str) -> None:
+    def __init__(self, path: str, is_package: bool, source: cst.Module, text: str) -> None:
         self.path = path
-        self.dotted_name = dotted_name
         self.is_package = is_package
         self.tree = Tree(source, text)
         self._all_calls: list[cst.Call] | None = None

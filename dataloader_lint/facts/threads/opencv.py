@@ -139,7 +139,6 @@ class OpenCV:
         self.ev: Evaluator = workers.ev
         self.project = workers.ev.project
         self._imports = Imports(self.project)
-        self._limits: dict[str, list[ModuleFacts]] = {}
 
     def calls_without_limit(self, module: ModuleFacts) -> Iterator[WorkerCall]:
         """The cv2 calls of a module that workers run while nothing on the way there calls `cv2.setNumThreads`."""
@@ -165,7 +164,7 @@ class OpenCV:
 
     def _is_for_workers_only(self, module: ModuleFacts) -> bool:
         """Whether workers run all functions of a module that call cv2, and nothing around it asks for the number."""
-        if self.project.holds(module, b"getNumThreads"):
+        if self.project.speaks_of(module, "getNumThreads"):
             return False
         imports = {binding.name for binding in _imports(module)}
         names = self.workers.names_that_use(module, _callers(module, imports))
@@ -228,11 +227,7 @@ class OpenCV:
         return any(self._imports.reaches([each], {one.path for one in path}) for each in limits)
 
     def _limits_around(self, module: ModuleFacts) -> list[ModuleFacts]:
-        context = self.project.roots.context_of(module.path)
-        if context not in self._limits:
-            found = self.project.modules_with(module, LIMIT)
-            self._limits[context] = [each for each in found if each.calls_named(LIMIT)]
-        return self._limits[context]
+        return [each for each in self.project.modules_with(module, LIMIT) if each.calls_named(LIMIT)]
 
 
 def _is_called_on(use: cst.Name, tree: Tree) -> bool:

@@ -1,0 +1,107 @@
+"""The one way to the disk for facts: what lies in a folder, and what a file holds.
+
+Each folder and file is looked at once, so that all answers of a run rest on the same state of it. With `is_noting` that
+state is noted for the cache, which compares it on the next run.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from dataloader_lint.source.projects import files_of
+from dataloader_lint.source.states import (
+    MISSING,
+    FolderState,
+    State,
+    file_state,
+    folder_state,
+    is_readable,
+    is_requirements,
+    modules_in,
+)
+
+
+class Disk:
+    """The folders and files that were looked at so far.
+
+    `files` and `folders` are their states when they were looked at, `found` tells of other paths whether a folder was
+    there, `projects` are the Python files of projects by their roots.
+    """
+
+    __slots__ = ("_listed", "files", "folders", "found", "is_noting", "projects")
+
+    def __init__(self, *, is_noting: bool = False) -> None:
+        self.is_noting = is_noting
+        self.files: dict[str, State] = {}
+        self.folders: dict[str, FolderState] = {}
+        self.found: dict[str, bool] = {}
+        self.projects: dict[str, list[str]] = {}
+        self._listed: dict[str, Mapping[str, bool]] = {}
+
+    def listed(self, folder: str) -> Mapping[str, bool]:
+        """The modules and folders in a folder, and what says what code needs, by
+        name, with True for a file."""
+        if folder not in self._listed:
+            if self.is_noting:
+                self.folders[folder], self._listed[folder] = folder_state(folder)
+            else:
+                self._listed[folder] = modules_in(folder)[0]
+        return self._listed[folder]
+
+    def has_file(self, folder: str, name: str) -> bool:
+        """True if a file with this name, one of a module, lies in the folder."""
+        return self.listed(folder).get(name, False)
+
+    def requirements_in(self, folder: str) -> list[str]:
+        """The files in a folder that say what the code needs, in order."""
+        return [os.path.join(folder, name) for name in sorted(self.listed(folder)) if is_requirements(name)]
+
+    def files_of(self, root: str) -> list[str]:
+        """The Python files of a project."""
+        if root not in self.projects:
+            self.projects[root] = files_of(root)
+        return self.projects[root]
+
+    def has_folder(self, path: str) -> bool:
+        """True if there is a folder at a path."""
+        if path not in self.found:
+            self.found[path] = os.path.isdir(path)
+        return self.found[path]
+
+    def read(self, path: str) -> bytes | None:
+        """What a file holds; None where it cannot be read, is too long, or is no regular file."""
+        state, content = MISSING, None
+        try:
+            status = os.stat(path)  # ahead of reading: what is written later then has a later time stamp
+            if is_readable(path, status):
+                with open(path, "rb") as file:
+                    content = file.read()
+            state = file_state(status, content) if self.is_noting else state
+        except OSError:
+            content = None
+        if self.is_noting:
+            self.note(path, state)
+        return content
+
+    def digest(self, path: str) -> str:
+        """The hash of what a file holds, or held when it was first read; empty where nothing is noted."""
+        if not self.is_noting:
+            return ""
+        if path not in self.files:
+            self.read(path)
+        return self.files[path].digest
+
+    def note(self, path: str, state: State) -> None:
+        """Keep the state of a file that was read; of one that has changed since it was read before, that it has."""
+        self.files[path] = state.agreed(self.files.get(path))
+
+    def take_in(
+        self, files: Mapping[str, State], folders: Mapping[str, FolderState], found: Mapping[str, bool]
+    ) -> None:
+        """Add what another process has noted."""
+        for path, state in files.items():
+            self.note(path, state)
+        for path, folder in folders.items():
+            self.folders[path] = folder.agreed(self.folders.get(path))
+        self.found.update(found)

@@ -1,0 +1,97 @@
+"""The cache finds what a run without it finds, after whatever edits; and it would not if anything went unrecorded."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import random
+import shutil
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from dataloader_lint.diagnostics import Diagnostic
+from dataloader_lint.runner import lint_found
+from dataloader_lint.settings import Settings
+from dataloader_lint.source import states
+from dataloader_lint.source.discovery import discover
+from reliability.budget import within
+from reliability.sequences import Sequence
+
+FIXTURES = Path(__file__).parent.parent / "fixtures"
+PROJECTS = sorted(path for path in FIXTURES.glob("*/project_*") if path.is_dir())
+STEPS = 12
+
+
+def lint(home: Path, settings: Settings, cache: Path | None, fixes: str = "") -> list[Diagnostic]:
+    before = Path.cwd()
+    os.chdir(home)
+    try:
+        return lint_found(discover(["."], settings), settings, fixes, cache=str(cache) if cache else "")
+    finally:
+        os.chdir(before)
+
+
+def made(world: Path, seed: int) -> Path:
+    """A project put together from some of the fixtures, or a package that is installed and a script that uses it."""
+    chance = random.Random(seed)
+    home = world / "home"
+    home.mkdir(parents=True)
+    for source in chance.sample(PROJECTS, chance.choice([1, 2, 2, 3])):
+        folder = home / source.name if chance.random() < 0.4 else home
+        shutil.copytree(source, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+    if seed % 10 == 0:
+        spec = importlib.util.find_spec("torch")
+        assert spec is not None and spec.origin is not None
+        data = Path(spec.origin).parent / "utils" / "data"
+        chosen = sorted(path for path in data.glob("*.py") if path.stat().st_size < 40_000)
+        (home / "loading").mkdir()
+        for path in chosen:
+            (home / "loading" / path.name).write_text(path.read_text().replace("torch.utils.data", "loading"))
+        (home / "use.py").write_text(
+            "from loading.dataset import Dataset\nfrom torch.utils.data import DataLoader\n\n\nclass Rows(Dataset):\n"
+            "    def __init__(self, names):\n        self.names = [str(name) for name in names]\n\n"
+            "    def __getitem__(self, index):\n        return self.names[index]\n\n\n"
+            "DataLoader(Rows(x), num_workers=0)\n"
+        )
+    (home / "setup.cfg").touch()
+    return home
+
+
+def differences(world: Path, seed: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """What the cache gets wrong in a sequence of edits, as lines to read."""
+    home, kept = made(world, seed), world / "kept"
+    sequence = Sequence(home, seed)
+    fixes = "tried" if seed % 5 == 1 else ""
+    # Otherwise everything counts as written a moment ago, and is read again.
+    monkeypatch.setattr(states, "_RACY", -1_000_000 if seed % 4 else 3_000_000_000)
+    lint(home, sequence.settings, kept, fixes)
+    done: list[str] = []
+    for _ in range(STEPS):
+        done.append(sequence.step())
+        time.sleep(0.01)  # longer than the clock of a file system takes to go on
+        cached = lint(home, sequence.settings, kept, fixes)
+        plain = lint(home, sequence.settings, None, fixes)
+        if cached != plain:
+            stale, missing = set(cached) - set(plain), set(plain) - set(cached)
+            yield f"seed {seed}: {done}\nstale: {stale}\nmissing: {missing}"
+            return
+
+
+def go_through(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seeds: range) -> None:
+    wrong = []
+    for seed in within("sequences of edits", seeds):
+        wrong += differences(tmp_path / str(seed), seed, monkeypatch)
+        shutil.rmtree(tmp_path / str(seed))
+    assert not wrong, "\n\n".join(wrong)
+
+
+def test_every_step_of_some_sequences_is_as_without_a_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    go_through(tmp_path, monkeypatch, range(8))
+
+
+@pytest.mark.long
+def test_every_step_of_500_sequences_is_as_without_a_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    go_through(tmp_path, monkeypatch, range(1000, 1500))
