@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import re
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -12,6 +10,7 @@ import libcst as cst
 from dataloader_lint.edits.editor import Editor
 from dataloader_lint.edits.imports import need_import
 from dataloader_lint.edits.repair import Edit, RefusedError
+from dataloader_lint.edits.requirements import has_old_numpy
 from dataloader_lint.edits.uses import names_in
 from dataloader_lint.facts.evaluation import classes, members
 from dataloader_lint.facts.evaluation.classes import AttributeBinding
@@ -30,7 +29,6 @@ from dataloader_lint.facts.evaluation.values import (
     Values,
     merge,
 )
-from dataloader_lint.facts.project.project import Project
 from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
 from dataloader_lint.facts.syntax.names import bindings_of, resolve
 from dataloader_lint.facts.syntax.tree import LOOPS, Node, Scope, Tree, function_scope
@@ -69,7 +67,7 @@ def to_array(editor: Editor, dataset: Dataset, binding: AttributeBinding) -> tup
     _check_bindings(editor, family, binding)
     for module in {id(each.scope.module): each.scope.module for each in family}.values():
         _check_attributes(editor, dataset, family, module, binding, kind)
-    if kind == "str" and _has_old_numpy(binding.method.module.path):
+    if kind == "str" and has_old_numpy(binding.method.module.path):
         raise RefusedError("the project pins a numpy without `StringDType`")
     numpy = need_import(editor, statement, "numpy", alias="np")
     start, end = editor.outer(written)
@@ -349,46 +347,3 @@ def _check_element(tree: Tree, element: cst.Subscript, kind: str) -> None:
             is_typed = any(arg.keyword is not None and arg.keyword.value == "dtype" for arg in call.args)
             if name in _ASK_FOR_THE_TYPE or (kind == "float" and name in ("tensor", "as_tensor") and not is_typed):
                 raise RefusedError("numpy's numbers are of another type")
-
-
-# The project.
-
-_REQUIREMENTS = ("pyproject.toml", "setup.py", "setup.cfg", "environment.yml", "environment.yaml", "Pipfile")
-_OLD_NUMPY = re.compile(
-    r"""\bnumpy(?![\w-])[ \t]*(?:\[[^\]\n]*\])?
-    (?:
-        [^\n"';\#]*?(?:<=?\s*1\b|<\s*2(?:\.0)*(?![\d.])|(?<![<>!=~])(?:={1,3}|~=)\s*1\b)  # numpy>=1.21,<2
-        |["']?[ \t]*=(?!=)[^\n\#]*?["'](?:[~^=]*\s*1\b|[^\n"']*<\s*2(?:\.0)*(?![\d.]))  # numpy = "^1.26"
-    )""",
-    re.VERBOSE | re.IGNORECASE,
-)
-
-
-def _has_old_numpy(path: str) -> bool:
-    """Whether a file beside the code, or further up in the project, demands a numpy before 2."""
-    folder = os.path.dirname(path)
-    root = Project().root_of(folder)
-    while True:
-        for file in _requirements_in(folder):
-            try:
-                with open(file, encoding="utf-8", errors="replace") as content:
-                    if _OLD_NUMPY.search(content.read(1_000_000)):
-                        return True
-            except OSError:
-                continue
-        if folder == root or os.path.dirname(folder) == folder:
-            return False
-        folder = os.path.dirname(folder)
-
-
-def _requirements_in(folder: str) -> list[str]:
-    try:
-        with os.scandir(folder) as entries:
-            return [
-                entry.path
-                for entry in entries
-                if (entry.name in _REQUIREMENTS or re.fullmatch(r".*(?:requirements|constraints).*\.txt", entry.name))
-                and entry.is_file()
-            ]
-    except OSError:
-        return []
