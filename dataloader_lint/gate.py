@@ -67,7 +67,11 @@ _TRANSFER = (
 # items of what it is given (`self.real = data["A"].to(...)`). Networks, which move what is theirs, have none of these.
 # A move that does not wait matters whatever it moves.
 _MOVING = (b"oader", b"poch", b"non_blocking")
-_BATCHES = rb"\bdef\b[^\n]*\bbatch|\.to\([^\n()]*\bTrue\b|\bself\.\w+\s*=\s*\w+\[[^\n\]]*\]\.(?:to|cuda)\("
+# Nothing may be looked for twice: of a line only the first `def` counts, and what stands in brackets has a bound.
+_BATCHES = (
+    rb"^(?>[^\n]*?\bdef\b)[^\n]*\bbatch|\.to\([^\n()]*\bTrue\b"
+    rb"|\bself\.\w+\s*=\s*\w+\[[^\n\]]{0,200}\]\.(?:to|cuda)\("
+)
 
 
 def subjects(source: bytes, words: tuple[bytes, ...] = ()) -> frozenset[str]:
@@ -89,7 +93,7 @@ def subjects(source: bytes, words: tuple[bytes, ...] = ()) -> frozenset[str]:
 
         if re.search(_TRANSFER, source):
             found.add(DEVICES)
-            if any(word in source for word in _MOVING) or re.search(_BATCHES, source):
+            if any(word in source for word in _MOVING) or re.search(_BATCHES, source, re.MULTILINE):
                 found.add(TRANSFERS)
     return frozenset(found)
 

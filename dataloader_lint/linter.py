@@ -164,6 +164,8 @@ def _with_fixes(
 
 # The tree of a file takes some 500 times the file's length; modules that are opened for others end here as well.
 MAX_LENGTH = 1_500_000
+# That may be nested for one file. Questions that are too deep inside others are unknown long before (`Questions`).
+_CALLS = 3_000
 
 
 def examine(
@@ -187,6 +189,7 @@ def examine(
     from dataloader_lint.facts.analysis import Session
     from dataloader_lint.rules.registry import INTERNAL_ERROR
     from dataloader_lint.source.decoding import TooMuchError, UnreadableError
+    from dataloader_lint.source.parsing import room_for_recursion
 
     # A tree is many objects that live until the end: collecting while they come to be finds nothing and costs a lot.
     collecting = gc.isenabled()
@@ -195,9 +198,10 @@ def examine(
     try:
         if len(text) > MAX_LENGTH:
             raise TooMuchError(f"this file is longer than {MAX_LENGTH:,} characters", "split it up, or exclude it")
-        if about.isdisjoint(ON_ITS_OWN) and not session.leads_to(filename, text, about):
-            return Examined([], is_spared=True)
-        examined = _examined(session, text, filename, settings, rules)
+        with room_for_recursion(_CALLS):
+            if about.isdisjoint(ON_ITS_OWN) and not session.leads_to(filename, text, about):
+                return Examined([], is_spared=True)
+            examined = _examined(session, text, filename, settings, rules)
         if any(one.code == INTERNAL_ERROR for one in examined.diagnostics):
             session.forget()
         return examined

@@ -6,13 +6,16 @@ import os
 import random
 import shutil
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from benchmarks import processes
 from dataloader_lint import Settings, lint_paths
+from dataloader_lint.source import gitignore
 from dataloader_lint.source.discovery import discover
+from dataloader_lint.source.pyproject import ConfigurationError
 
 needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="git is the judge here")
 
@@ -178,6 +181,105 @@ def test_gitignore_means_what_git_means(tmp_path: Path, seed: int) -> None:
         (folder / ".gitignore").write_text("\n".join(chosen) + "\n", encoding="utf-8")
     listed = processes.run(["git", "ls-files", "--others", "--exclude-standard", "-z", "*.py"], check=True)
     assert files() == sorted(filter(None, listed.stdout.split("\0")))
+
+
+@needs_git
+@pytest.mark.parametrize("seed", range(8))
+def test_any_pattern_means_what_git_means(tmp_path: Path, seed: int) -> None:
+    processes.run(["git", "init", "-q"], check=True)
+    pick = random.Random(seed)
+    signs = ["a", "b", "c", "-", "]", "^", ".", "x", "\\", "[", "\xe9", " ", "0", "~"]
+    pieces = [
+        "*",
+        "**",
+        "?",
+        "a",
+        "b",
+        "/",
+        "**/",
+        "/**/",
+        "/**",
+        "[ab]",
+        "[!a]",
+        "[a-c]",
+        "[^b]",
+        "[]a]",
+        "[a-]",
+        "[--0]",
+        "[[:alpha:]]",
+        "[![:digit:]]",
+        "[[:no:]]",
+        "[a",
+        "[[:a]",
+        "[b-a]",
+        "[\\]]",
+        "[]-c]",
+        "\\a",
+        "\\*",
+        "\\",
+        "-",
+        "]",
+        ".",
+        "x",
+        "*a",
+        "a*",
+        "!",
+        "***",
+        "**\\/",
+        "[!]",
+        "é",
+        "[é]",
+        "[a-é]",
+        "[[a]",
+        "[[:alpha:]-z]",
+        "#",
+        "[/]",
+        "[.-0]",
+    ]
+    for _ in range(30):
+        pattern = "".join(pick.choice(pieces) for _ in range(pick.randint(1, 6)))
+        names = ["".join(pick.choices(signs, k=pick.randint(1, 3))) for _ in range(80)]
+        names = [name for name in names if name.strip(".")]
+        paths = {"/".join(pick.choices(names, k=pick.randint(1, 4))) for _ in range(60)}
+        (tmp_path / ".gitignore").write_text(f"{pattern}\n", encoding="utf-8")
+        listed = processes.run_bytes(
+            ["git", "check-ignore", "--no-index", "-z", "--stdin"], input="\0".join(paths).encode()
+        )
+        layers = (("/r", gitignore.parse(f"{pattern}\n".encode())),)
+        found = set()
+        for path in paths:
+            parts = path.split("/")
+            above = ["/r/" + "/".join(parts[:end]) for end in range(1, len(parts) + 1)]
+            if any(gitignore.ignored(layers, each, each != above[-1]) for each in above):
+                found.add(path)
+        assert (pattern, found) == (pattern, {each.decode() for each in listed.stdout.split(b"\0") if each})
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path"),
+    [
+        ("*a" * 40 + "*b", "a" * 250),
+        ("?*" * 60 + "x", "a" * 250),
+        ("/**/a" * 40 + "/**/b", "a/" * 2_000 + "a"),
+        ("**/" + "a*/" * 50 + "b", "aaa/" * 1_000 + "a"),
+    ],
+)
+def test_stars_do_not_multiply(pattern: str, path: str) -> None:
+    start = time.thread_time()
+    assert not gitignore.ignored((("/r", gitignore.parse(pattern.encode())),), f"/r/{path}", False)
+    assert time.thread_time() - start < 1
+
+
+def test_an_endless_gitignore_is_refused(tmp_path: Path) -> None:
+    (tmp_path / ".gitignore").write_bytes(b"*a*\n" * 100_000)
+    with pytest.raises(ConfigurationError, match=r"\.gitignore: cannot be read: it is longer than 250,000 bytes"):
+        files()
+
+
+def test_a_gitignore_that_is_a_pipe_is_passed_over(tmp_path: Path) -> None:
+    make(tmp_path, "a.py")
+    os.mkfifo(tmp_path / ".gitignore")
+    assert files() == ["a.py"]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="file names are bytes")

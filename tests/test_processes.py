@@ -21,7 +21,9 @@ ROOT = Path(__file__).parent.parent
 ALLOWED = {
     "benchmarks/processes.py",
     "tests/lsp_editor.py",
+    "tests/reliability/run_fix_programs.py",
     "tests/reliability/run_programs.py",
+    "tests/reliability/stub_torch/torch/utils/data/workers.py",
     "tests/test_processes.py",
 }
 STARTERS = {

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import random
 import re
-import subprocess
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
 
+from benchmarks import processes
 from commands import ROOT, here, run
 from dataloader_lint import Settings, lint_paths, lint_source
 from dataloader_lint.lsp.checking import Document, check
@@ -313,7 +313,7 @@ def ways_in(repository: Path, flake8_home: Path) -> dict[str, set[tuple[str, int
     }
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(flake8_home), str(ROOT)])}
     command = [sys.executable, "-m", "flake8", "--isolated", "--select", "DL401,DL602", "."]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment, timeout=300)
+    done = processes.run(command, env=environment)
     found["flake8"] = told(done.stdout)
     found["editor"], found["text"] = set(), set()
     for path in sorted(repository.rglob("*.py")):

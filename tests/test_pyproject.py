@@ -176,10 +176,10 @@ def test_an_unreadable_file_is_one_line(tmp_path: Path, monkeypatch: pytest.Monk
     path = str(write(tmp_path, TABLE) / "pyproject.toml")
     real = builtins.open
 
-    def refusing(name: object, *rest: object) -> object:
+    def refusing(name: object, *rest: object, **more: object) -> object:
         if name == path:
             raise PermissionError(13, "Permission denied")
-        return real(name, *rest)  # type: ignore[call-overload]
+        return real(name, *rest, **more)  # type: ignore[call-overload]
 
     monkeypatch.setattr(builtins, "open", refusing)
     with pytest.raises(ConfigurationError) as error:

@@ -9,6 +9,10 @@ import libcst as cst
 from dataloader_lint.edits.editor import Editor
 from dataloader_lint.edits.repair import Edit, RefusedError
 
+_WORD = re.compile(r"\w+")
+_LAMBDA = re.compile(r"\(*lambda(?=\s*:)")
+_DEF = re.compile(r"(?:async\s+)?def\s+\w+\s*\((?=\s*\))")
+
 
 def add_parameter(editor: Editor, function: cst.FunctionDef | cst.Lambda, name: str, default: str = "") -> Edit:
     """Give a function that has no parameter at all its first one, with a default or without.
@@ -18,14 +22,14 @@ def add_parameter(editor: Editor, function: cst.FunctionDef | cst.Lambda, name: 
     if function not in editor.tree:
         raise RefusedError("the function is defined in another file")
     code = editor.code(function)
-    if re.search(rf"\b(?:{name}|locals|vars|dir|eval|exec)\b", code):
+    if not {name, "locals", "vars", "dir", "eval", "exec"}.isdisjoint(_WORD.findall(code)):
         raise RefusedError("the name is taken, or may be seen")
     name = f"{name}={default}" if default else name
     if isinstance(function, cst.Lambda):
-        found = re.match(r"\(*lambda(?=\s*:)", code)
+        found = _LAMBDA.match(code)
         name = f" {name}"
     else:
-        found = re.match(rf"(?:async\s+)?def\s+{function.name.value}\s*\((?=\s*\))", code)
+        found = _DEF.match(code)
     if found is None:
         raise RefusedError("it has parameters, or a comment between its parentheses")
     place = editor.outer(function)[0] + found.end()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,7 @@ from dataloader_lint.edits.array_uses import check_use, refuse_uses_elsewhere
 from dataloader_lint.edits.editor import Editor
 from dataloader_lint.edits.imports import need_import
 from dataloader_lint.edits.repair import Edit, RefusedError
+from dataloader_lint.edits.requirements import demands_old_numpy
 from dataloader_lint.edits.uses import names_in
 from dataloader_lint.facts.evaluation import classes, members
 from dataloader_lint.facts.evaluation.classes import AttributeBinding
@@ -67,7 +67,7 @@ def to_array(editor: Editor, dataset: Dataset, binding: AttributeBinding) -> tup
         _check_attributes(editor, dataset, family, module, binding, kind)
     refuse_uses_elsewhere(editor, binding.method.module.path, binding.name)
     texts = dataset.reach.ev.project.requirements(binding.method.module.path)
-    if kind == "str" and any(_OLD_NUMPY.search(text) for text in texts):
+    if kind == "str" and any(map(demands_old_numpy, texts)):
         raise RefusedError("the project pins a numpy without `StringDType`")
     numpy = need_import(editor, statement, "numpy", alias="np")
     start, end = editor.outer(written)
@@ -282,15 +282,3 @@ def _class_of_receiver(attribute: cst.Attribute, scope: Scope) -> Scope | None:
             return None
         current = current.parent
     return None
-
-
-# The project.
-
-_OLD_NUMPY = re.compile(
-    r"""\bnumpy(?![\w-])[ \t]*(?:\[[^\]\n]*\])?
-    (?:
-        [^\n"';\#]*?(?:<=?\s*1\b|<\s*2(?:\.0)*(?![\d.])|(?<![<>!=~])(?:={1,3}|~=)\s*1\b)  # numpy>=1.21,<2
-        |["']?[ \t]*=(?!=)[^\n\#]*?["'](?:[~^=]*\s*1\b|[^\n"']*<\s*2(?:\.0)*(?![\d.]))  # numpy = "^1.26"
-    )""",
-    re.VERBOSE | re.IGNORECASE,
-)

@@ -10,7 +10,7 @@ from dataloader_lint.output.as_json import page_url
 from dataloader_lint.output.paint import Paint, plain
 
 _CODE = re.compile(r"`([^`]+)`")
-_LINK = re.compile(r"\[(?P<text>[^\]]+)\]\((?P<url>[^)]+)\)")
+_LINK = re.compile(r"\[(?P<text>[^\]\[]+)\]\((?P<url>[^()]+)\)")
 
 
 def emit(code: str, name: str, state: str, page: str, paint: Paint, width: int = 100) -> Iterator[str]:

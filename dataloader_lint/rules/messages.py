@@ -7,6 +7,8 @@ import re
 from dataloader_lint.rules.registry import FoundRule, found_rules
 
 _SECTION = re.compile(r"^## Error messages\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
+_NAMES = re.compile(r"(?<!\w)'[^']*'|\"[^\"]*\"|<[^>]{0,200}>")
+_QUOTES = re.compile(r"[`'\"]")
 _MESSAGE = re.compile(r"^- `([^`]+)`", re.MULTILINE)
 
 
@@ -38,5 +40,4 @@ def _fits(wanted: str, message: str) -> bool:
 
 def _plain(text: str) -> str:
     """Without case, quotes and the names of things, which are other in each program."""
-    without_names = re.sub(r"(?<!\w)'[^']*'|\"[^\"]*\"|<[^>]*>", "...", text)
-    return " ".join(re.sub(r"[`'\"]", "", without_names).lower().split())
+    return " ".join(_QUOTES.sub("", _NAMES.sub("...", text)).lower().split())

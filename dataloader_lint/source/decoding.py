@@ -15,6 +15,8 @@ _FOREIGN_MARKS = (
     (codecs.BOM_UTF16_BE, "UTF-16"),
 )
 _NEWLINE = re.compile(r"\r\n|\r|\n")
+_BYTE_NEWLINE = re.compile(rb"\r\n|\r|\n")
+_CODING = re.compile(rb"[ \t\f]*#.*?coding[:=]")
 
 
 class UnreadableError(ValueError):
@@ -85,4 +87,4 @@ def _line_after(before: bytes) -> int:
 
 
 def _declares_encoding(source: bytes) -> bool:
-    return any(re.match(rb"[ \t\f]*#.*?coding[:=]", line) for line in re.split(rb"\r\n|\r|\n", source, maxsplit=2)[:2])
+    return any(_CODING.match(line) for line in _BYTE_NEWLINE.split(source, maxsplit=2)[:2])

@@ -6,11 +6,13 @@ with `os.path` and not with `pathlib`, which alone takes longer to import than P
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 
 from dataloader_lint.settings import Settings
-from dataloader_lint.source.pyproject import SettingsByFile
+from dataloader_lint.source.pyproject import ConfigurationError, SettingsByFile
+from dataloader_lint.source.reading import read_bounded
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,6 +50,9 @@ EXCLUDED_FOLDERS = (
 )
 
 _IRREGULAR = "it is no regular file"
+
+# Of a `.gitignore`: each of its patterns may be asked about each file. Those of real projects have some thousands.
+MAX_IGNORE_BYTES = 250_000
 
 # A virtual environment is known by this file, whatever its folder is called. The bare name `env` is no sign of one:
 # reinforcement-learning packages keep their environments under it.
@@ -231,9 +236,10 @@ def _outer_layers(top: str) -> Layers:
 
 def _with_layer(layers: Layers, base: str, file: str) -> Layers:
     try:
-        with open(file, "rb") as stream:
-            text = stream.read()
-    except OSError:
+        text = read_bounded(file, MAX_IGNORE_BYTES)
+    except OSError as error:
+        if error.errno == errno.EFBIG:  # git would read it, and without it the run would take files for the user's own
+            raise ConfigurationError(f"{file}: cannot be read: {reason(error)}") from None
         return layers
     if not any(line.strip() and not line.startswith(b"#") for line in text.splitlines()):
         return layers

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 # The kinds of values.
 CODES, CODES_BY_GLOB, PATTERNS, NAMES, FOLDERS = "codes", "codes by glob", "patterns", "names", "folders"
 NUMBER, VERSIONS, CHOICE = "number", "versions", "choice"
+_OPERATORS = ("===", "==", "~=", "!=", "<=", ">=", "<", ">")
+_LONGEST_VERSIONS = 200
+_LONGEST_SHOWN = 60
+_LONGEST_NAME = 100  # of what may be a name with a mistake in it
 _WANTED = {
     CODES_BY_GLOB: "a table of a glob and a list of codes each",
     NUMBER: "a number above 0",
@@ -78,7 +82,7 @@ class Key:
             if not isinstance(value, dict):
                 raise self._unfit(value)
             return tuple(
-                (pattern, _codes(_strings(f"for {glob!r} must be a list of strings", codes)))
+                (pattern, _codes(_strings(f"for {shown(glob)} must be a list of strings", codes)))
                 for glob, codes in value.items()
                 for pattern in _file_patterns(glob, folder)
             )
@@ -121,18 +125,26 @@ class Key:
         for one in items:
             glob, colon, code = one.rpartition(":")
             if not (glob and colon and code.strip()):
-                raise UnfitValueError(f"must be pairs such as tests/*:DL206, not {one!r}")
+                raise UnfitValueError(f"must be pairs such as tests/*:DL206, not {shown(one)}")
             table.setdefault(glob.strip(), []).append(code.strip())
         return self.read(table, folder)
 
     def _unfit(self, value: object) -> UnfitValueError:
         wanted = _WANTED.get(self.kind) or "one of " + ", ".join(repr(choice) for choice in self.choices)
         near = suggestion(value, self.choices) if isinstance(value, str) else ""
-        return UnfitValueError(f"must be {wanted}, not {value!r}{near}")
+        return UnfitValueError(f"must be {wanted}, not {shown(value)}{near}")
+
+
+def shown(value: object) -> str:
+    """A value from the user's file, in one line that can be read."""
+    text = repr(value)
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}..."
 
 
 def suggestion(text: str, known: Iterable[str]) -> str:
     """What to put behind a complaint about a name that is not known: the nearest one that is, if one is near."""
+    if len(text) > _LONGEST_NAME:  # nearness is quadratic
+        return ""
     from difflib import SequenceMatcher
 
     def nearness(each: str) -> tuple[float, int]:
@@ -161,7 +173,7 @@ def rule_names() -> dict[str, str]:
 def _strings(wanted: str, value: object) -> list[str]:
     if isinstance(value, list) and all(isinstance(one, str) for one in value):
         return value
-    raise UnfitValueError(f"{wanted}, not {value!r}")
+    raise UnfitValueError(f"{wanted}, not {shown(value)}")
 
 
 def _codes(texts: list[str]) -> tuple[str, ...]:
@@ -169,14 +181,15 @@ def _codes(texts: list[str]) -> tuple[str, ...]:
     for text in texts:
         if not text or not any(code.startswith(text) for code in known):
             near = next((f"; did you mean {code!r}?" for code, name in known.items() if name == text), "")
-            raise UnfitValueError(f"has the unknown rule code {text!r}{near or suggestion(text.upper(), known)}")
+            raise UnfitValueError(f"has the unknown rule code {shown(text)}{near or suggestion(text.upper(), known)}")
     return tuple(texts)
 
 
 def _file_patterns(glob: str, folder: str) -> list[str]:
     """A glob of `per-file-ignores` as those that Settings keep; the name of a folder stands for all that is in it."""
     if not glob or glob.startswith("!"):
-        raise UnfitValueError(f"has the glob {glob!r}: it must name files, and none can be taken out again with '!'")
+        wanted = "it must name files, and none can be taken out again with '!'"
+        raise UnfitValueError(f"has the glob {shown(glob)}: {wanted}")
     bare = _checked(glob.rstrip("/"), glob)
     if "/" in bare:
         return [absolute(bare, folder), absolute(f"{bare}/*", folder)]
@@ -194,17 +207,20 @@ def _checked(glob: str, written: str) -> str:
 
 
 def _are_versions(text: str) -> bool:
-    import re
+    return len(text) <= _LONGEST_VERSIONS and all(_is_version(each.strip()) for each in text.split(","))
 
-    one = r"\s*(~=|===?|!=|[<>]=?)?\s*\d+(\.(\d+|\*))*\s*"
-    return re.fullmatch(f"{one}(,{one})*", text) is not None
+
+def _is_version(text: str) -> bool:
+    operator = next((each for each in _OPERATORS if text.startswith(each)), "")
+    first, *others = text.removeprefix(operator).strip().split(".")
+    return first.isdecimal() and all(part == "*" or part.isdecimal() for part in others)
 
 
 def _qualified(name: str) -> str:
     parts = name.split(".")
     if len(parts) > 1 and all(part.isidentifier() for part in parts):
         return name
-    raise UnfitValueError(f"must hold names with their modules, such as 'mylib.data.FastLoader', not {name!r}")
+    raise UnfitValueError(f"must hold names with their modules, such as 'mylib.data.FastLoader', not {shown(name)}")
 
 
 def _folder(text: str, above: str) -> str:
@@ -216,4 +232,4 @@ def _folder(text: str, above: str) -> str:
     except OSError:
         siblings = []
     near = suggestion(os.path.basename(path), siblings)
-    raise UnfitValueError(f"has no folder {text!r} in {os.path.abspath(above)}{near}")
+    raise UnfitValueError(f"has no folder {shown(text)} in {os.path.abspath(above)}{near}")

@@ -6,6 +6,7 @@ The Python that is left keeps its lines, and a note of every replaced piece lead
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 
@@ -15,12 +16,15 @@ _RUNNING = frozenset({"capture", "debug", "prun", "time", "timeit"})
 _STATEMENT = "pass"
 _VALUE = "get_ipython()"  # something that nothing is known about
 
-_NEWLINE = r"(?:\r\n|\r|\n)"
+_NEWLINE = r"(?>\r\n|\r|\n)"  # which nothing may take for two
+_LINE_END = re.compile(_NEWLINE)
 _LINE = re.compile(rf"[^\r\n]*(?:{_NEWLINE}|\Z)")
 # With the lines that follow a backslash at the end.
 _LONG_LINE = re.compile(rf"(?:[^\\\r\n]|\\(?!{_NEWLINE})|\\{_NEWLINE})*")
 _BLANK = re.compile(r"\s*")
 _INDENTATION = re.compile(r"[ \t\f]*")
+_MARGIN = re.compile(rf"(?:[ \t]*{_NEWLINE})*([ \t]+)\S")
+_BEHIND_HELP = re.compile(r"[? \t;]*")
 _CELL_MAGIC = re.compile(r"%%([A-Za-z_]\w*)(?=\s|\Z)")
 _TIMED = re.compile(r"%time[ \t]+(?=\S)")
 # What ends a logical line, brackets, what hides them, and what only IPython knows.
@@ -69,16 +73,18 @@ def to_python(cell: str) -> tuple[str, tuple[Hidden, ...]]:
         replaced.append((begin, end, _STATEMENT))
         begin = line.end()
     replaced += _escapes(cell, begin)
-    taken = [(start, end) for start, end, _ in replaced]
-    margins = [
-        margin for margin in _margins(cell) if not any(start < margin[1] and margin[0] < end for start, end in taken)
-    ]
+    ends = [end for _, end, _ in replaced]  # in order, as these do not overlap
+    margins = []
+    for margin in _margins(cell):
+        behind = bisect_right(ends, margin[0])
+        if behind == len(replaced) or replaced[behind][0] >= margin[1]:
+            margins.append(margin)
     return _replace(cell, sorted([*replaced, *margins]))
 
 
 def blanked(cell: str) -> tuple[str, tuple[Hidden, ...]]:
     """A cell with nothing left but its lines."""
-    ends = "\n" * len(re.findall(_NEWLINE, cell))
+    ends = "\n" * len(_LINE_END.findall(cell))
     return ends, (Hidden(0, len(ends), cell),)
 
 
@@ -99,7 +105,7 @@ def _replace(cell: str, pieces: list[tuple[int, int, str]]) -> tuple[str, tuple[
 def _margins(cell: str) -> Iterator[tuple[int, int, str]]:
     """The indentation of a cell that is indented as a whole, which IPython takes away."""
     text = cell.lstrip("\r\n")
-    found = re.match(rf"(?:[ \t]*{_NEWLINE})*([ \t]+)\S", text)
+    found = _MARGIN.match(text)
     if found is None:
         return
     margin = found[1]
@@ -144,25 +150,27 @@ def _logical_line(cell: str, begin: int) -> Generator[tuple[int, int, str], None
             yield position, end, _with_lines(_VALUE, cell[position:end])
             return _next_line(cell, end)
         elif token["help"] and not depth:
-            end = _long_line_end(cell, position)
-            if not cell[position:end].strip("? \t;"):
-                yield begin, end, _with_lines(_STATEMENT, cell[begin:end])
-                return _next_line(cell, end)
+            position = _end_of_match(_BEHIND_HELP, cell, position)
+            if cell[position : position + 1] in ("", "\r", "\n"):
+                yield begin, position, _with_lines(_STATEMENT, cell[begin:position])
+                return _next_line(cell, position)
     return len(cell)
 
 
 def _with_lines(shown: str, original: str) -> str:
     """What takes the place of some text, with as many lines."""
-    return shown + "\n" * len(re.findall(_NEWLINE, original))
+    return shown + "\n" * len(_LINE_END.findall(original))
 
 
 def _long_line_end(cell: str, position: int) -> int:
-    found = _LONG_LINE.match(cell, position)
-    assert found is not None
-    return found.end()
+    return _end_of_match(_LONG_LINE, cell, position)
 
 
 def _next_line(cell: str, position: int) -> int:
-    found = _LINE.match(cell, position)
+    return _end_of_match(_LINE, cell, position)
+
+
+def _end_of_match(pattern: re.Pattern[str], cell: str, position: int) -> int:
+    found = pattern.match(cell, position)
     assert found is not None
     return found.end()

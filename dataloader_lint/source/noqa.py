@@ -15,6 +15,7 @@ from dataloader_lint.diagnostics import Position, TextEdit
 from dataloader_lint.source.decoding import split_lines
 
 _COMMENT = re.compile(r"# noqa(?::\s?(?P<codes>(?:[A-Z]+[0-9]+[,\s]*)+))?", re.IGNORECASE)
+_SEPARATOR = re.compile(r"[,\s]")
 _SKIPPED_FILE = re.compile(r"(?:\A|[\r\n])[^\S\r\n]*# flake8[:=][^\S\r\n]*noqa", re.IGNORECASE)
 
 
@@ -125,7 +126,7 @@ def _silences(line: str, code: str) -> bool:
     if comment is None:
         return False
     codes = comment["codes"]
-    return codes is None or code.startswith(tuple(filter(None, re.split(r"[,\s]", codes))))
+    return codes is None or code.startswith(tuple(filter(None, _SEPARATOR.split(codes))))
 
 
 def _joined_lines(lines: list[str]) -> dict[int, tuple[int, int]]:

@@ -16,7 +16,8 @@ SUFFIX = ".ipynb"
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 # A line of a JSON string as it is written, its `\n` with it.
-_WRITTEN_LINE = re.compile(r"(?:[^\\]|\\[^n])*?\\n|(?:[^\\]|\\.)+\Z", re.DOTALL)
+_WRITTEN_LINE = re.compile(r"(?:[^\\]++|\\[^n])*+(?:\\n)?", re.DOTALL)
+_LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _ESCAPED_LETTER = re.compile(r"\\u(?!00[01])[0-9a-fA-F]{4}")
 _UPGRADE = "open it in Jupyter and save it, which brings it to format 4"
 
@@ -215,7 +216,7 @@ def _gaps(old: list[str], new: list[str], between: list[str], usual: str) -> lis
 
 def _string(raw: str, text: str, is_ascii: bool) -> str:
     """A new text as a JSON string."""
-    written_lines = _WRITTEN_LINE.findall(raw[1:-1])
+    written_lines = filter(None, _WRITTEN_LINE.findall(raw[1:-1]))
     known = {json.loads(f'"{line}"'): line for line in written_lines}
-    lines = re.findall(r"[^\n]*\n|[^\n]+", text)
+    lines = _LINE.findall(text)
     return '"' + "".join(known.get(line) or json.dumps(line, ensure_ascii=is_ascii)[1:-1] for line in lines) + '"'

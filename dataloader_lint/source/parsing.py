@@ -26,6 +26,8 @@ _DEEPEST = 3_000
 _CALLS = 3 * _DEEPEST
 _OPERATORS = (*"+-*/%&|^~<>=@.", "not ", "if ", "and ", "or ", "lambda", "await ", "elif")
 
+_PLACE = re.compile(r"error at (\d+):(\d+)")
+
 _trees: Trees | None = None
 _parsed: tuple[str, ast.Module] | None = None
 
@@ -116,14 +118,21 @@ def code_of(module: cst.Module, node: cst.CSTNode | None = None) -> str:
 
 
 @contextlib.contextmanager
-def room_for_recursion() -> Iterator[None]:
-    """Inside, LibCST can write the code of whatever `parse` lets through."""
+def room_for_recursion(calls: int = _CALLS) -> Iterator[None]:
+    """Inside, so many more calls can be nested, or as many as LibCST needs to write whatever `parse` lets through."""
     limit = sys.getrecursionlimit()
-    sys.setrecursionlimit(limit + _CALLS)
+    sys.setrecursionlimit(max(limit, _depth() + calls))
     try:
         yield
     finally:
         sys.setrecursionlimit(limit)
+
+
+def _depth() -> int:
+    depth, frame = 0, sys._getframe()
+    while frame.f_back is not None:
+        depth, frame = depth + 1, frame.f_back
+    return depth
 
 
 def _may_overflow(text: str) -> bool:
@@ -163,6 +172,6 @@ def _explained(text: str, error: Exception) -> UnreadableError:
     except (ValueError, RecursionError, MemoryError):
         return _TOO_DEEP
     message = getattr(error, "message", None) or str(error) or type(error).__name__
-    place = re.search(r"error at (\d+):(\d+)", message)
+    place = _PLACE.search(message)
     line, column = (int(place[1]), int(place[2])) if place else (getattr(error, "raw_line", 1), 0)
     return UnreadableError(f"LibCST cannot parse this file: {message.splitlines()[0]}", "", line, column)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 
 from dataloader_lint.settings import Settings
+from dataloader_lint.source.reading import read_bounded
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
     _Found = tuple[Values, str]
 
 _TABLE = "dataloader-lint"
+# Python's TOML parser goes through all parts of a table's name for each key in it.
+_MOST_PARTS = 200
+_LONGEST_PROBLEM = 200
+_PLACE = r" \((?:at line (\d+), column \d+|at end of document)\)$"
 # What the table is called by mistake; looked for so that such a table is not passed over in silence.
 _MISSPELT = (b"tool.dataloader_lint", b"tool.dataloaderlint", b"tool.dataloader_linter")
 
@@ -137,8 +142,7 @@ def _read_table(path: str, base: str) -> tuple[Values | None, str]:
     Paths in the values are taken from the folder `base`.
     """
     try:
-        with open(path, "rb") as stream:
-            source = stream.read()
+        source = read_bounded(path)
     except OSError as error:
         raise ConfigurationError(f"{path}: cannot be read: {error.strerror or error}") from None
     if _TABLE.encode() not in source and not any(name in source for name in _MISSPELT):
@@ -168,26 +172,30 @@ def _parse(path: str, source: bytes) -> dict[str, Any]:
     except UnicodeDecodeError as error:
         line = source.count(b"\n", 0, error.start) + 1
         raise ConfigurationError(f"{path}:{line}: not valid TOML: the file is not UTF-8") from None
+    for number, written in enumerate(text.split("\n"), 1):
+        if written.lstrip().startswith("[") and written.count(".") > _MOST_PARTS:
+            raise ConfigurationError(f"{path}:{number}: the table is nested too deeply")
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         problem = " ".join(str(error).split())
-        place = re.search(r" \((?:at line (\d+), column \d+|at end of document)\)$", problem)
+        place = re.search(_PLACE, problem)
         line = int(place[1]) if place and place[1] else len(text.splitlines())
+        problem = problem if len(problem) < _LONGEST_PROBLEM else f"{problem[:_LONGEST_PROBLEM]}..."
         raise ConfigurationError(f"{path}:{line}: not valid TOML: {problem}") from None
     except RecursionError:
         raise ConfigurationError(f"{path}: not valid TOML: it is nested too deeply") from None
 
 
 def _values(path: str, table: Values, base: str) -> Values:
-    from dataloader_lint.source.key import UnfitValueError, suggestion
+    from dataloader_lint.source.key import UnfitValueError, shown, suggestion
     from dataloader_lint.source.keys import KEYS
 
     values: Values = {}
     for name, value in table.items():
         if name not in KEYS:
             near = suggestion(name, KEYS)
-            raise ConfigurationError(f"{path}: [tool.{_TABLE}] has no key {name!r}{near}")
+            raise ConfigurationError(f"{path}: [tool.{_TABLE}] has no key {shown(name)}{near}")
         try:
             values[KEYS[name].attribute] = KEYS[name].read(value, base)
         except UnfitValueError as error:

@@ -11,10 +11,7 @@ from __future__ import annotations
 import io
 import json
 import keyword
-import os
 import re
-import signal
-import subprocess
 import sys
 import tempfile
 import tokenize
@@ -24,6 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from benchmarks import processes
 from dataloader_lint.fixer import fix_source
 from reliability.fix_more_scenes import SCENES
 from reliability.fix_places import Chance
@@ -186,19 +184,9 @@ def _words(text: bytes) -> set[str]:
 
 def outcomes(jobs: Sequence[tuple[str, str, dict[str, str]]], seconds: float) -> list[list[Any]]:
     """What each program comes to, in a process that has its own group and ends with it."""
-    with tempfile.TemporaryFile("w+") as questions, tempfile.TemporaryFile("w+") as answers:
-        questions.writelines(json.dumps(job) + "\n" for job in jobs)
-        questions.flush()
-        questions.seek(0)
-        done = subprocess.Popen([sys.executable, "-I", RUNNER], stdin=questions, stdout=answers, start_new_session=True)
-        try:
-            done.wait(seconds)
-        finally:
-            if done.poll() is None:
-                os.killpg(done.pid, signal.SIGKILL)
-                done.wait()
-        answers.seek(0)
-        found = [json.loads(line) for line in answers]
+    questions = "".join(json.dumps(job) + "\n" for job in jobs)
+    done = processes.run([sys.executable, "-I", RUNNER], input=questions, seconds=seconds)
+    found = [json.loads(line) for line in done.stdout.splitlines()]
     assert len(found) == len(jobs)
     return found
 

@@ -5,7 +5,6 @@ A failing program is shown with its seed: `python -m reliability.fix_programs SE
 
 from __future__ import annotations
 
-import subprocess
 import sys
 import time
 from collections import Counter
@@ -13,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks import processes
 from reliability.budget import within
 from reliability.fix_programs import Program, compared, fixed, harm, outcomes, summary, tried
 
@@ -177,7 +177,7 @@ for arguments, keywords in (
 def test_the_stand_in_raises_what_torch_raises(tmp_path: Path) -> None:
     (tmp_path / "main.py").write_text(COMBINATIONS)
     command = [sys.executable, "-W", "ignore", "main.py"]
-    real = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True, timeout=300)
+    real = processes.run(command, cwd=tmp_path, check=True)
     [[printed, _, error]] = outcomes([(str(tmp_path), "main.py", {})], 60)
     assert not error
     assert printed.splitlines() == real.stdout.splitlines()

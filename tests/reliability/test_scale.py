@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 import time
 from collections.abc import Callable
 
@@ -23,6 +24,14 @@ LOADER = "loader = DataLoader(data, num_workers=4, pin_memory=True)\n"
 
 def times(number: int, line: str) -> str:
     return "".join(line.replace("{}", str(each)) for each in range(number))
+
+
+def keeping(number: int, lines: str) -> str:
+    """A Dataset with so many attributes, each bound by these lines and read for every sample."""
+    reads = times(number, "self.p{}[i], ")
+    head = "class D(Dataset):\n    def __init__(self, r):\n"
+    read = f"    def __getitem__(self, i):\n        return ({reads})\n"
+    return f"{head}{times(number, lines)}{read}DataLoader(D('x'), num_workers=2)\n"
 
 
 SITES: dict[str, Callable[[int], str]] = {
@@ -48,6 +57,28 @@ SITES: dict[str, Callable[[int], str]] = {
     ),
     "assignments": lambda n: times(n, "n = {}\n") + "DataLoader(data, num_workers=n)\n",
     "early exits": lambda n: "def f(a, data):\n" + times(n, "    if a == {}:\n        return\n    DataLoader(data)\n"),
+    "lists of a class": lambda n: keeping(n, "        self.p{} = sorted(os.listdir(r))\n"),
+    "lists of a class under names": lambda n: keeping(
+        n, "        p{} = sorted(os.listdir(r))\n        self.p{} = p{}\n"
+    ),
+    "lists that grow in one loop": lambda n: keeping(
+        n, "        self.p{} = []\n        for x in r:\n            self.p{}.append(x)\n"
+    ),
+    "one attribute": lambda n: keeping(1, times(n, "        self.p0 = sorted(os.listdir(r))\n")),
+    "lists filled in one loop": lambda n: (
+        "class D(Dataset):\n    def __init__(self, r):\n        self.p = []\n        for x in r:\n"
+        + times(n, "            self.p.append(x + {})\n")
+        + "    def __getitem__(self, i):\n        return self.p[i]\nDataLoader(D('x'), num_workers=2)\n"
+    ),
+    "loaders of one dict": lambda n: (
+        "def f(d, k):\n    kw = dict(num_workers=k, persistent_workers=True)\n" + times(n, "    DataLoader(d, **kw)\n")
+    ),
+    "options": lambda n: (
+        "import argparse\np = argparse.ArgumentParser()\n"
+        + times(n, "p.add_argument('--a{}', type=int, default={})\n")
+        + "a = p.parse_args()\n"
+        + times(n, "DataLoader(data, num_workers=a.a{}, persistent_workers=True)\n")
+    ),
     "suppressed": lambda n: times(n, "DataLoader(data, persistent_workers=True)  # noqa: DL301\n"),
 }
 
@@ -74,6 +105,39 @@ def test_linting(sites: str) -> None:
     lint(sites, 3)
     few = min(seconds(lambda: lint(sites, 60)) for _ in range(2))
     assert min(seconds(lambda: lint(sites, 240)) for _ in range(2)) < 10 * few + 0.1
+
+
+IN_LINE = (
+    "lists of a class",
+    "lists of a class under names",
+    "lists filled in one loop",
+    "one attribute",
+    "loaders of one dict",
+    "options",
+)
+
+
+def calls(work: Callable[[], object]) -> int:
+    """How many functions are called, which is the same on every machine."""
+    number = 0
+
+    def count(*_: object) -> None:
+        nonlocal number
+        number += 1
+
+    sys.setprofile(count)
+    try:
+        work()
+    finally:
+        sys.setprofile(None)
+    return number
+
+
+@pytest.mark.parametrize("sites", IN_LINE)
+def test_calls_grow_in_line(sites: str) -> None:
+    """Four times the sites, at most 4 ** 1.15 times the calls."""
+    lint(sites, 3)
+    assert calls(lambda: lint(sites, 160)) < 4.93 * calls(lambda: lint(sites, 40))
 
 
 @pytest.mark.long

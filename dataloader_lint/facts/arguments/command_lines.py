@@ -22,7 +22,14 @@ def takes_zero(ev: Evaluator, owner: Value, name: str) -> bool:
 
 
 def _declarations(module: ModuleFacts, name: str) -> list[cst.Call]:
-    return [call for call in module.calls_named("add_argument") if name in _names(call)]
+    def by_name() -> dict[str, list[cst.Call]]:
+        found: dict[str, list[cst.Call]] = {}
+        for call in module.calls_named("add_argument"):
+            for each in _names(call):
+                found.setdefault(each, []).append(call)
+        return found
+
+    return module.tree.once(("declared options", id(module.root)), by_name).get(name, [])
 
 
 def _names(call: cst.Call) -> set[str]:

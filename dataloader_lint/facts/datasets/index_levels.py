@@ -37,6 +37,9 @@ _DEPENDING = frozenset(
 )
 
 
+MAX_NESTING = 100  # names, each given by the next one
+
+
 class IndexLevels:
     """Answers for one function; `entered` says what its parameters depend on, by name, and may grow.
 
@@ -60,6 +63,7 @@ class IndexLevels:
         self._handed_back = handed_back
         self._known: dict[int, Level] = {}
         self._running: set[int] = set()
+        self._too_deep = 0  # how often a name was given by too many others in a row to be looked into
 
     def of(self, node: cst.CSTNode) -> Level:
         """How an expression depends on the index."""
@@ -148,8 +152,10 @@ class IndexLevels:
             return Level.NONE
         key = id(binding)
         if key not in self._known:
-            if key in self._running:
+            if key in self._running or len(self._running) > MAX_NESTING:
+                self._too_deep += key not in self._running
                 return Level.NONE
+            too_deep = self._too_deep
             self._running.add(key)
             value, path = binding.value, binding.path
             if binding.kind is Kind.ELEMENT:
@@ -169,6 +175,8 @@ class IndexLevels:
                     level = max(Level.SAMPLE, self._handed_back(value, path))
                 elif level is not Level.KEY or not names_file(binding.name):
                     level = _part_level(value, path, level)
+            if self._too_deep != too_deep:
+                return level
             self._known[key] = level
         return self._known[key]
 

@@ -224,13 +224,16 @@ def _is_run_by(ev: Evaluator, callee: Value, function: Scope) -> bool:
 
 def _heirs(module: ModuleFacts, name: str) -> list[str]:
     """Names of classes of a module that name a class among their bases and have no constructor."""
-    return [
-        scope.node.name.value
-        for scope in module.tree.root.inner
-        if isinstance(scope.node, cst.ClassDef)
-        and any(last_name(base.value) == name for base in scope.node.bases)
-        and "__init__" not in classes.methods_of(scope)
-    ]
+    return module.tree.once(("heirs", id(module.root)), lambda: _by_base(module)).get(name, [])
+
+
+def _by_base(module: ModuleFacts) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for scope in module.tree.root.inner:
+        if isinstance(scope.node, cst.ClassDef) and "__init__" not in classes.methods_of(scope):
+            for base in dict.fromkeys(last_name(base.value) for base in scope.node.bases):
+                found.setdefault(base, []).append(scope.node.name.value)
+    return found
 
 
 def _runs(ev: Evaluator, callee: Value, function: Scope, klass: Scope | None) -> bool:

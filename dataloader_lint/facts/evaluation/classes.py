@@ -12,6 +12,8 @@ from dataloader_lint.facts.syntax.flow import never_returns
 from dataloader_lint.facts.syntax.names import Kind, bindings_of, dotted, target_paths
 from dataloader_lint.facts.syntax.tree import Node, Scope
 
+MAX_CLASSES = 200  # that one derives from; what is asked of each of them is asked of all that derive from it
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AttributeBinding:
@@ -44,13 +46,15 @@ def bases_of(ev: Evaluator, klass: Class) -> Bases:
     classes: list[Class] = []
     libraries: list[str] = []
     complete = True
-    todo = [klass]
+    seen: set[int] = set()
+    todo = [klass]  # the next one last
     while todo:
-        current = todo.pop(0)
-        if current in classes:
+        current = todo.pop()
+        if id(current.scope) in seen:
             continue
+        seen.add(id(current.scope))
         classes.append(current)
-        if len(classes) > 40:
+        if len(classes) > MAX_CLASSES:
             return Bases(tuple(classes), tuple(libraries), False)
         if current.scope.parent is not None and current.scope.parent.parent is None:
             extra = ev.extras.dataset_base(current.scope.module.path, current.node.name.value)
@@ -72,7 +76,7 @@ def bases_of(ev: Evaluator, klass: Class) -> Bases:
                     libraries.append(value.name)
                     known = True
             complete = complete and known and bool(found)
-        todo[:0] = above
+        todo.extend(reversed(above))
     return Bases(tuple(classes), tuple(libraries), complete)
 
 

@@ -12,7 +12,7 @@ from dataloader_lint.facts.evaluation import callers, calls, classes, containers
 from dataloader_lint.facts.evaluation.branches import in_force, is_reached
 from dataloader_lint.facts.evaluation.everywhere import KINDS, LITERAL_NAMES, value_everywhere
 from dataloader_lint.facts.evaluation.narrowing import narrowed
-from dataloader_lint.facts.evaluation.questions import Questions
+from dataloader_lint.facts.evaluation.questions import Key, Questions
 from dataloader_lint.facts.evaluation.values import (
     NOTHING_KNOWN,
     Bases,
@@ -53,6 +53,8 @@ class Evaluation(Questions):
         self._functions: dict[int, int] = {}  # those whose results are being worked out, with the depth
         self._frames: dict[int, Frame] = {}
         self._callers: dict[int, tuple[tuple[cst.Call, Frame, Values], ...]] = {}
+        # Those that are known of where looking for them went too deep, until the outermost question is answered.
+        self._some_callers: dict[int, tuple[tuple[cst.Call, Frame, Values], ...]] = {}
         self._bases: dict[int, Bases] = {}
         self._everywhere: dict[int, Values | None] = {}
 
@@ -102,7 +104,7 @@ class Evaluation(Questions):
         if known is not None:
             return known
         if len(self._running) > MAX_NESTING_OF_KEYS:
-            return self._cut(0)
+            return self._cut_deep()
         return self._solve((question, id(frame)), frame.memo, question, work_out)
 
     def bases(self, klass: Class) -> Bases:
@@ -112,6 +114,11 @@ class Evaluation(Questions):
             found = classes.bases_of(self, klass)
             self._bases[id(klass.scope)] = found
         return found
+
+    def _end(self, key: Key, depth: int) -> None:
+        super()._end(key, depth)
+        if not depth:
+            self._some_callers.clear()
 
     def binding(self, binding: Binding, frame: Frame, use: cst.CSTNode | None = None) -> Values:
         """What a binding gives its name, in the frame in which its statement runs."""
@@ -192,30 +199,26 @@ class Evaluation(Questions):
         found = self._callers.get(id(function))
         if found is not None:
             return found
-        key = (id(function), "callers")
-        if key in self._running:  # who is called while its callers are looked for has none known
-            self._cut(self._running[key])
-            return ()
-        depth = self._running[key] = len(self._running)
-        try:
-            found = self._callers[id(function)] = callers.calls_of(self, self.project, function)
-        finally:
-            self._end(key, depth)
+        if id(function) in self._some_callers:
+            self._cut_deep()
+            return self._some_callers[id(function)]
+        too_deep = self.too_deep
+        # Who is called while its callers are looked for has none known.
+        none: tuple[tuple[cst.Call, Frame, Values], ...] = ()
+        found = self._nested((id(function), "callers"), partial(callers.calls_of, self, self.project, function), none)
+        if (id(function), "callers") not in self._running:
+            if self.too_deep == too_deep:
+                self._callers[id(function)] = found
+            elif self._running:
+                self._some_callers[id(function)] = found
         return found
 
     def member(self, scope: Scope, name: str) -> Values:
         """A name of a module of the project, seen from outside; a submodule where the module does not bind it."""
         found = bindings_of(scope).get(name)
         if found:
-            frame = self.frame_of(scope)
-            key = (id(scope), hash(name))
-            if key in self._running:
-                return self._cut(self._running[key])
-            depth = self._running[key] = len(self._running)
-            try:
-                return merge(*(self.binding(each, self._home(each, frame)) for each in found))
-            finally:
-                self._end(key, depth)
+            work_out = partial(self._bound_outside, found, self.frame_of(scope))
+            return self._nested((id(scope), hash(name)), work_out, NOTHING_KNOWN)
         submodule = self.project.submodule(scope, name)
         if submodule is not None:
             return (Module(submodule),)
@@ -225,6 +228,9 @@ class Evaluation(Questions):
                 return found_there
         return NOTHING_KNOWN
 
+    def _bound_outside(self, bindings: list[Binding], frame: Frame) -> Values:
+        return merge(*(self.binding(each, self._home(each, frame)) for each in bindings))
+
     def _home(self, binding: Binding, frame: Frame) -> Frame:
         """The frame of the scope in which a binding stands; `global` binds in another scope than its own."""
         return frame if binding.scope is frame.scope else self.frame_of(binding.scope)
@@ -233,20 +239,15 @@ class Evaluation(Questions):
         scope = self.project.find(star.imported, star.scope.module, star.level)
         if scope is None or name.startswith("_"):
             return None
-        key = (id(scope), hash(("*", name)))
-        if key in self._running:
-            self._cut(self._running[key])
-            return None
-        depth = self._running[key] = len(self._running)
-        try:
-            if bindings_of(scope).get(name):
-                return self.member(scope, name)
-            for inner in star_imports(scope):
-                found = self._starred(inner, name)
-                if found is not None:
-                    return found
-        finally:
-            self._end(key, depth)
+        return self._nested((id(scope), hash(("*", name))), partial(self._starred_in, scope, name), None)
+
+    def _starred_in(self, scope: Scope, name: str) -> Values | None:
+        if bindings_of(scope).get(name):
+            return self.member(scope, name)
+        for inner in star_imports(scope):
+            found = self._starred(inner, name)
+            if found is not None:
+                return found
         return None
 
     def name(self, node: cst.CSTNode, frame: Frame) -> Values:
@@ -316,14 +317,7 @@ class Evaluation(Questions):
         """What iterating over a value gives."""
         if not isinstance(value, Sequence | Made):
             return containers.element(self, value)
-        key = (hash(value), -1)
-        if key in self._running:
-            return self._cut(self._running[key])
-        depth = self._running[key] = len(self._running)
-        try:
-            return containers.element(self, value)
-        finally:
-            self._end(key, depth)
+        return self._nested((hash(value), -1), partial(containers.element, self, value), NOTHING_KNOWN)
 
     def item(self, value: Value, index: object) -> Values:
         """What `value[index]` can be; `index` is ABSENT where it is no constant."""

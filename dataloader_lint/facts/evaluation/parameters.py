@@ -118,12 +118,15 @@ def _from_callers(ev: Evaluator, scope: Scope, param: cst.Param, receiver: Value
     others: list[Frame] = []  # of calls for objects of a sibling class, which tell of its objects alone
     if isinstance(scope.node, cst.Lambda):
         return _mapped_over(ev, scope)
+    too_deep = ev.too_deep
     for call, frame, callees in ev.callers(scope):
         for callee in callees:
             entered_frame = entered_by(ev, scope, callee, call, frame)
             if entered_frame is None or (frame.scope is scope and _hands_on_part(param, entered_frame)):
                 continue
             (own if _may_be_same(ev, receiver, entered_frame.receiver) else others).append(entered_frame)
+    if ev.too_deep != too_deep:  # there may be other callers
+        return NOTHING_KNOWN
     return merge(*(passed(ev, param, each) for each in own or others))
 
 

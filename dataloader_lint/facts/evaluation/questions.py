@@ -14,6 +14,7 @@ MAX_STEPS = 2_500
 TOO_MANY_STEPS = 1_500
 MAX_NESTING = 90
 K = TypeVar("K")
+T = TypeVar("T")
 Key = tuple[object, object]
 
 
@@ -22,6 +23,7 @@ class Questions:
 
     def __init__(self) -> None:
         self.steps = 0  # the questions that were looked into so far
+        self.too_deep = 0  # how often an answer was unknown because the question was too deep inside others
         self.deadline = float("inf")  # in CPU time of this thread
         self._last_step = 0
         self._open = 0  # questions that count steps
@@ -46,7 +48,9 @@ class Questions:
         if not self._open:
             self._last_step = self.steps + MAX_STEPS
         depth = len(self._running)
-        if self.steps > self._last_step or depth > MAX_NESTING:
+        if depth > MAX_NESTING:
+            return self._cut_deep()
+        if self.steps > self._last_step:
             return self._cut(0)
         started = self.steps
         self.steps += 1
@@ -57,6 +61,8 @@ class Questions:
         self._open += 1
         try:
             result = work_out()
+        except RecursionError:  # the bound on nesting leaves room for what is between questions, but not for anything
+            result = self._cut_deep()
         finally:
             self._open -= 1
             self._end(key, depth)
@@ -70,6 +76,24 @@ class Questions:
             self._cuts = before | above
         return result
 
+    def _nested(self, key: Key, work_out: Callable[[], T], unknown: T) -> T:
+        """Ask a question whose answer others keep; `unknown` if it is open already, or too deep inside others."""
+        if key in self._running:
+            self._cut(self._running[key])
+            return unknown
+        depth = len(self._running)
+        if depth > MAX_NESTING:
+            self._cut_deep()
+            return unknown
+        self._running[key] = depth
+        try:
+            return work_out()
+        except RecursionError:
+            self._cut_deep()
+            return unknown
+        finally:
+            self._end(key, depth)
+
     def _end(self, key: Key, depth: int) -> None:
         """A question is answered, and what rested on its being open with it."""
         del self._running[key]
@@ -80,6 +104,11 @@ class Questions:
         """Raise TooMuchError once the time for a file has run out."""
         if time.thread_time() > self.deadline:
             raise TooMuchError("checking this file takes too long, so it was left out", "split it up, or exclude it")
+
+    def _cut_deep(self) -> Values:
+        """The answer to a question too deep inside others, which it leaves open up to the outermost one."""
+        self.too_deep += 1
+        return self._cut(0)
 
     def _cut(self, depth: int) -> Values:
         """The answer to a question that is being worked out already, `depth` questions from the outside."""

@@ -244,6 +244,7 @@ class Evaluator(Protocol):
     """What the parts of the evaluation ask of each other; `evaluate` has the one that works."""
 
     steps: int  # how much has been worked out for the file, to stop a search that gets too long
+    too_deep: int  # how often an answer was unknown because the question was too deep inside others
 
     cuda: bool
 

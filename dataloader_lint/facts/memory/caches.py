@@ -274,13 +274,13 @@ class _Search:
 
     def _compares_size(self, test: cst.BaseExpression, kept: Kept) -> bool:
         tree = self.scope.module.tree
-        for comparison in tree.find(test, cst.Comparison):
+        for comparison in tree.once(("comparisons", id(test)), lambda: [*tree.find(test, cst.Comparison)]):
             for target in comparison.comparisons:
                 sides = (comparison.left, target.comparator)
                 if isinstance(target.operator, _ORDERS) and any(self._speaks_of(side, kept) for side in sides):
                     return True
         # a method that looks at the container: `if self.has_room():`
-        for call in tree.find(test, cst.Call):
+        for call in tree.once(("calls", id(test)), lambda: [*tree.find(test, cst.Call)]):
             for callee in self.ev.values(call.func, self.frame):
                 function = getattr(callee, "function", callee)
                 scope = getattr(function, "scope", None)

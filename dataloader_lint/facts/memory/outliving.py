@@ -149,8 +149,8 @@ class Outliving:
         """Whether construction already fills all places: a store that depends on no condition."""
         for scope in construction_of(self.ev, klass, self.ev.bases(klass)):
             for inner in scope.descend():
-                for statement, target in _stores(inner):
-                    if isinstance(target, cst.Subscript) and _is_called(target, name):
+                for statement, target in _stores_to(inner, name):
+                    if isinstance(target, cst.Subscript):
                         if not any(isinstance(above, cst.If) for above in inner.module.tree.ancestors(statement)):
                             return True
         return False
@@ -169,35 +169,62 @@ class Outliving:
         yield from (each.scope for each in self.function.path)
 
     def _empties(self, scope: Scope, kept: Kept) -> bool:
-        aliases = {kept.name} | {
-            name
-            for name, found in bindings_of(scope).items()
-            if any(_is_alias(each.value, kept) for each in found if each.value is not None)
-        }
-        for call in scope.own(cst.Call):
-            if last_name(call.func) in _EMPTYING:
-                owners = [call.func.value] if isinstance(call.func, cst.Attribute) else []
-                if any(_is_called(each, *aliases) for each in (*owners, *(arg.value for arg in call.args[:1]))):
-                    return True
-        if any(_is_called(each.target, *aliases) for each in scope.own(cst.Del)):
+        aliases = _aliases(scope, kept.is_root).get(kept.name, frozenset()) | {kept.name}
+        if not aliases.isdisjoint(_emptied_names(scope)):
             return True
+        return any(
+            not _is_first_time(statement, scope)
+            for statement, target in _stores_to(scope, kept.name)
+            if isinstance(target, cst.Attribute) or (isinstance(target, cst.Name) and kept.is_global)
+        )
+
+
+def _aliases(scope: Scope, is_root: bool) -> dict[str, set[str]]:
+    """The local names of an attribute, or of what grows in it where that is no root: `bucket = self.buckets[size]`."""
+
+    def work_out() -> dict[str, set[str]]:
+        aliases: dict[str, set[str]] = {}
+        for name, found in bindings_of(scope).items():
+            for binding in found:
+                node = binding.value
+                while not is_root and isinstance(node, cst.Subscript):
+                    node = node.value
+                if isinstance(node, cst.Attribute):
+                    aliases.setdefault(node.attr.value, set()).add(name)
+        return aliases
+
+    return scope.module.tree.once((f"aliases {is_root}", id(scope)), work_out)
+
+
+def _emptied_names(scope: Scope) -> set[str]:
+    """The last parts of the names of the containers out of which a scope takes something."""
+    return scope.module.tree.once(("emptied names", id(scope)), lambda: {*map(_owner_name, _emptied(scope))} - {""})
+
+
+def _emptied(scope: Scope) -> Iterator[cst.CSTNode]:
+    for call in scope.own(cst.Call):
+        if last_name(call.func) in _EMPTYING:
+            if isinstance(call.func, cst.Attribute):
+                yield call.func.value
+            yield from (arg.value for arg in call.args[:1])
+    yield from (each.target for each in scope.own(cst.Del))
+    for statement, target in _stores(scope):
+        if isinstance(target, cst.Subscript):
+            value = getattr(statement, "value", None)
+            if value is not None and (_mentions_none(value) or _is_emptied_whole(target, value)):
+                yield target
+
+
+def _stores_to(scope: Scope, name: str) -> list[tuple[Node, cst.CSTNode]]:
+    """The statements that bind what has such a last name, or store something in it, with their targets."""
+
+    def work_out() -> dict[str, list[tuple[Node, cst.CSTNode]]]:
+        found: dict[str, list[tuple[Node, cst.CSTNode]]] = {}
         for statement, target in _stores(scope):
-            if isinstance(target, cst.Subscript) and _is_called(target, *aliases):
-                value = getattr(statement, "value", None)
-                if value is not None and (_mentions_none(value) or _is_emptied_whole(target, value)):
-                    return True
-            elif last_name(target) == kept.name and isinstance(target, cst.Attribute | cst.Name):
-                if (isinstance(target, cst.Attribute) or kept.is_global) and not _is_first_time(statement, scope):
-                    return True
-        return False
+            found.setdefault(_owner_name(target), []).append((statement, target))
+        return found
 
-
-def _is_alias(node: cst.BaseExpression, kept: Kept) -> bool:
-    """Whether what a name is bound to is the container, or what grows in it: `bucket = self.buckets[size]`."""
-    if not kept.is_root:
-        while isinstance(node, cst.Subscript):
-            node = node.value
-    return isinstance(node, cst.Attribute) and last_name(node) == kept.name
+    return scope.module.tree.once(("stores", id(scope)), work_out).get(name, [])
 
 
 def _is_emptied_whole(target: cst.Subscript, value: cst.CSTNode) -> bool:
@@ -231,11 +258,11 @@ def _stores(scope: Scope) -> Iterator[tuple[Node, cst.CSTNode]]:
             yield annotated, annotated.target
 
 
-def _is_called(node: cst.CSTNode, *names: str) -> bool:
-    """Whether an expression is one of the containers with these names, or something in it."""
+def _owner_name(node: cst.CSTNode) -> str:
+    """The last part of the name of a container, of an expression that is that or something in it; maybe empty."""
     while isinstance(node, cst.Subscript):
         node = node.value
-    return isinstance(node, cst.Name | cst.Attribute) and last_name(node) in names
+    return last_name(node)
 
 
 def _is_top(scope: Scope) -> bool:

@@ -13,10 +13,11 @@ from dataloader_lint.facts.libraries.datasets import DATASET_BASES, ITERABLE_BAS
 from dataloader_lint.facts.project.outline import words_of
 
 # Patterns that begin with a line end are much faster than those with `^`; texts get one in front of them for it.
-_CLASS = re.compile(rb"\n[ \t]*class[ \t]+([\w\x80-\xff]+)[ \t]*(?:\[[^\]]*\][ \t]*)?(?:\(([^)]*)\))?[^\n:]*:")
-_CLASS_NAME = re.compile(rb"\n[ \t]*class[ \t]+([\w\x80-\xff]+)")
+_CLASS = re.compile(rb"\n[ \t]*class[ \t]+([\w\x80-\xff]+)[ \t]*")
+_BLANKS = re.compile(rb"[ \t]*")
+_END_OF_HEAD = re.compile(rb"[^\n:]*:")
 _READ_BY_INDEX = re.compile(rb"def[ \t]+__(?:getitem|getitems|iter)__\b")
-_FROM_DATASETS = re.compile(rb"from[ \t]+[\w.]*datasets[\w.]*[ \t]+import[ \t]*(\([^)]*\)|[^\n]*)")
+_FROM_DATASETS = re.compile(rb"from[ \t]+(?=[\w.]*datasets)[\w.]+[ \t]+import[ \t]*(\([^)]*|[^\n]*)")
 _SAME = re.compile(rb"\n([\w\x80-\xff]+)[ \t]*=[ \t]*([\w.\x80-\xff]+)[ \t]*(?=[\n#])")
 _TABLE = re.compile(rb"\n([\w\x80-\xff]+)[ \t]*=[ \t]*\{([^{}]*)\}")
 _KNOWN = frozenset(name.rpartition(".")[2].encode() for name in (*DATASET_BASES, *ITERABLE_BASES)) | {b"datasets"}
@@ -86,13 +87,14 @@ class DatasetNames:
 
     def _settle(self) -> None:
         self._found |= self._sure
-        rest = [(name, bases) for name, bases in self._bases.items() if name not in self._found]
-        while True:
-            new = {name for name, bases in rest if not bases.isdisjoint(self._found)}
-            if not new:
-                break
+        below: dict[bytes, list[bytes]] = {}
+        for name, bases in self._bases.items():
+            for base in bases:
+                below.setdefault(base, []).append(name)
+        new = self._found
+        while new:
+            new = {name for base in new for name in below.get(base, ())} - self._found
             self._found |= new
-            rest = [(name, bases) for name, bases in rest if name not in new]
         self._is_settled = True
 
     def behind(self, name: bytes) -> set[bytes]:
@@ -108,7 +110,7 @@ class DatasetNames:
 
 def classes_in(text: bytes) -> set[bytes]:
     """The names of the classes of a file."""
-    return set(_CLASS_NAME.findall(_in_lines(text)))
+    return set(_CLASS.findall(_in_lines(text)))
 
 
 def _in_lines(text: bytes) -> bytes:
@@ -118,11 +120,53 @@ def _in_lines(text: bytes) -> bytes:
 
 def _classes(text: bytes) -> Iterator[tuple[bytes, bytes, bool]]:
     """Each class with what stands between the parentheses, and whether its objects can be read like a sequence."""
-    heads = list(_CLASS.finditer(text))
+    heads = list(_heads(text))
     is_read = _READ_BY_INDEX.search(text) is not None
-    ends = [*(head.start() for head in heads[1:]), len(text)]
-    for head, end in zip(heads, ends, strict=False):  # without heads there is still an end
-        yield head[1], head[2] or b"", is_read and _READ_BY_INDEX.search(text, head.end(), end) is not None
+    ends = [*(start for _, _, start, _ in heads[1:]), len(text)]
+    for (name, bases, _, behind), end in zip(heads, ends, strict=False):  # without heads there is still an end
+        yield name, bases, is_read and _READ_BY_INDEX.search(text, behind, end) is not None
+
+
+def _heads(text: bytes) -> Iterator[tuple[bytes, bytes, int, int]]:
+    """The heads of classes: the name, what stands between the parentheses, where the head begins and where it ends."""
+    end = 0
+    closing = {b"[": _Next(text, b"]"), b"(": _Next(text, b")")}
+    for found in _CLASS.finditer(text):
+        if found.start() < end:  # in the parentheses of the one before
+            continue
+        place, bases = found.end(), b""
+        for bracket, after in closing.items():
+            last = after.place(place) if text.startswith(bracket, place) else -1
+            if last >= 0:
+                bases = text[place + 1 : last] if bracket == b"(" else b""
+                place = _blanks_end(text, last + 1)
+        behind = _END_OF_HEAD.match(text, place)
+        if behind is None:
+            behind, bases = _END_OF_HEAD.match(text, found.end()), b""
+        if behind is not None:
+            end = behind.end()
+            yield found[1], bases, found.start(), end
+
+
+def _blanks_end(text: bytes, place: int) -> int:
+    found = _BLANKS.match(text, place)
+    assert found is not None
+    return found.end()
+
+
+class _Next:
+    """Where a sign stands next, for places that only grow: no part of the text is looked at twice."""
+
+    def __init__(self, text: bytes, sign: bytes) -> None:
+        self._text = text
+        self._sign = sign
+        self._found = 0
+
+    def place(self, start: int) -> int:
+        """The first place from `start` on; -1 where there is none."""
+        if 0 <= self._found < start:
+            self._found = self._text.find(self._sign, start)
+        return self._found
 
 
 def _renamed(text: bytes) -> Iterator[tuple[bytes, bytes]]:

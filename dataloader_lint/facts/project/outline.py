@@ -98,14 +98,25 @@ def defined_about(source: bytes, words: AbstractSet[bytes]) -> set[bytes]:
 
 def that_use(mentions: Mapping[W, AbstractSet[W]], wanted: Iterable[W]) -> set[W]:
     """The names that mention one of the wanted words, directly or through each other."""
+    return that_lead_to(mentioned_by(mentions), wanted)
+
+
+def mentioned_by(mentions: Mapping[W, AbstractSet[W]]) -> dict[W, list[W]]:
+    """By word the names that mention it; a name does so itself."""
+    found: dict[W, list[W]] = {}
+    for name, words in mentions.items():
+        found.setdefault(name, []).append(name)
+        for word in words:
+            found.setdefault(word, []).append(name)
+    return found
+
+
+def that_lead_to(by_word: Mapping[W, list[W]], wanted: Iterable[W]) -> set[W]:
+    """What `that_use` gives, of what `mentioned_by` does."""
     found: set[W] = set()
     sought = set(wanted)
     while sought:
-        more = {
-            name
-            for name, words in mentions.items()
-            if name not in found and (name in sought or not words.isdisjoint(sought))
-        }
+        more = {name for word in sought for name in by_word.get(word, ())} - found
         found |= more
-        sought = more  # what mentions the others is found already
+        sought = more
     return found

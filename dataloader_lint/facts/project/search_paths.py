@@ -7,10 +7,11 @@ import re
 from collections.abc import Callable, Iterator
 
 MARK = "sys.path"
-_ADDING = re.compile(r"sys\.path(?:\.(?:append|extend|insert)\(|\s*\+?=|\[)|\badd_\w*path\w*\(")
+_ADDING = re.compile(r"sys\.path(?:\.(?:append|extend|insert)\(|\s*\+?=|\[)|\badd_(?=\w*path)\w*\(")
 _ASSIGNED = re.compile(r"\s*(\w+)\s*(?::[^=]*)?=(.*)")
 _TEXT = re.compile(r"""["']([^"'\n]*)["']""")
 _IMPORTED = re.compile(r"^import[ \t]+(\w+)", re.MULTILINE)
+_WORD = re.compile(r"\w+")
 _PART = re.compile(r"[\w.-]+")
 
 
@@ -18,7 +19,7 @@ def added_folders(path: str, text: str, root: str, is_folder: Callable[[str], bo
     """The folders below `root` that the script at `path` adds; those around the script itself need not be named."""
     lines = text.splitlines()
     adding = [line for line in lines if _ADDING.search(line)]
-    words = {word for line in adding for word in re.findall(r"\w+", line)}
+    words = {word for line in adding for word in _WORD.findall(line)}
     for line in lines:
         assigned = _ASSIGNED.match(line)
         if assigned is not None and assigned[1] in words:

@@ -24,7 +24,7 @@ _IMPORTED = re.compile(
 _FIRST = re.compile(rb"[ \t]*(\w*)")
 _DEFINED = re.compile(rb"def(?<=\bdef)[ \t]+([\w\x80-\xff]+)")
 _METHODS_CALLED = re.compile(rb"\.([\w\x80-\xff]+)\s*\(")
-_BASES = re.compile(rb"\n[ \t]*class\s[^:(]*\(([^:]*)")
+_BASES = re.compile(rb"\n[ \t]*class\s[^:(\n]*\(([^:]*)")
 _AT_THE_TOP = re.compile(rb"\n(?:(?:async[ \t]+)?def[ \t]+|class[ \t]+)?([\w\x80-\xff]+)")
 _COLLATING = re.compile(rb"collate_fn[\"']?\s*[=:]([^\n]{1,120})")
 # Leaves words and opening brackets as they are; what else is no space becomes the end of a line.

@@ -47,15 +47,19 @@ def _stays(tree: Tree, call: cst.Call, name: str) -> bool:
     loop = next((above for above in tree.ancestors(call) if isinstance(above, cst.For | cst.FunctionDef)), None)
     if not name or not isinstance(loop, cst.For):
         return False
-    return not any(_empties(node, name) for node in tree.walk(loop.body))
+    body = loop.body
+    emptied = tree.once(("emptied", id(body)), lambda: {each for node in tree.walk(body) for each in _emptied_by(node)})
+    return name not in emptied
 
 
-def _empties(node: Node, name: str) -> bool:
+def _emptied_by(node: Node) -> Iterator[str]:
     if isinstance(node, cst.Assign):
-        return any(dotted(each.target) == name for each in node.targets)
-    if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
-        return node.func.attr.value in ("clear", "pop", "popleft") and dotted(node.func.value) == name
-    return isinstance(node, cst.Del) and dotted(node.target) == name
+        yield from (dotted(each.target) for each in node.targets)
+    elif isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
+        if node.func.attr.value in ("clear", "pop", "popleft"):
+            yield dotted(node.func.value)
+    elif isinstance(node, cst.Del):
+        yield dotted(node.target)
 
 
 def _loader_of_batch(ev: Evaluator, node: cst.BaseExpression, frame: Frame) -> Loader | None:

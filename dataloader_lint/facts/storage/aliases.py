@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from collections.abc import Mapping as Mapping_
+from collections.abc import Sequence as Sequence_
 
 import libcst as cst
 
@@ -11,7 +13,7 @@ from dataloader_lint.facts.evaluation.classes import AttributeBinding
 from dataloader_lint.facts.evaluation.dataset_bases import dataset_kind
 from dataloader_lint.facts.evaluation.values import Class, Evaluator, Frame, Made, Mapping, Sequence, Value
 from dataloader_lint.facts.libraries.catalogue import DICT_MAKERS
-from dataloader_lint.facts.syntax.names import bindings_of, written_part
+from dataloader_lint.facts.syntax.names import Binding, bindings_of, written_part
 from dataloader_lint.facts.syntax.tree import Node, Scope
 
 MAX_DEPTH = 4
@@ -46,9 +48,7 @@ def _names_behind(ev: Evaluator, made: Value, depth: int) -> Iterator[tuple[Scop
     parent = tree.parent(node)
     kept = tree.parent(parent) if isinstance(parent, cst.DictElement) else node  # `{"train": [], "val": []}`
     if kept is not None:
-        for name, found in bindings_of(home).items():
-            if any(_may_be_written(each.value, each.path, kept) for each in found):
-                yield home, "", name
+        yield from ((home, "", name) for name in _names_of(home).get(id(kept), ()))
         yield from _attributes_of_others(ev, kept, frame)
 
 
@@ -58,10 +58,9 @@ def _attributes_of_others(ev: Evaluator, kept: Node, frame: Frame) -> Iterator[t
     home = classes.class_of(frame.scope)
     if home is None or not isinstance(by, Class) or dataset_kind(ev, by):
         return
-    for name, found in classes.attribute_bindings(home).items():
-        if any(_may_be_written(each.value, each.path, kept) for each in found):
-            for method in classes.methods_of(home).values():
-                yield method, classes.receiver_name(method), name
+    for name in _attributes_of(home).get(id(kept), ()):
+        for method in classes.methods_of(home).values():
+            yield method, classes.receiver_name(method), name
 
 
 def _joined(node: Node) -> list[Node]:
@@ -80,11 +79,30 @@ def _display(made: Value) -> tuple[Node | None, Frame | None]:
     return None, None
 
 
-def _may_be_written(value: cst.BaseExpression | None, path: tuple[int, ...], node: Node) -> bool:
-    """Whether a binding gives its name a container that is written out: `x = []`, `x = {} if one else []`."""
-    given = written_part(value, path)
-    while isinstance(given, cst.IfExp):
-        if _may_be_written(given.body, (), node):
-            return True
-        given = given.orelse
-    return given is node
+def _names_of(scope: Scope) -> dict[int, list[str]]:
+    """The names that a scope binds to expressions that are written out, by the `id` of the expression."""
+    return scope.module.tree.once(("written", id(scope)), lambda: _by_expression(bindings_of(scope)))
+
+
+def _attributes_of(klass: Scope) -> dict[int, list[str]]:
+    found = classes.attribute_bindings
+    return klass.module.tree.once(("written attributes", id(klass)), lambda: _by_expression(found(klass)))
+
+
+def _by_expression(names: Mapping_[str, Sequence_[Binding | AttributeBinding]]) -> dict[int, list[str]]:
+    by_expression: dict[int, list[str]] = {}
+    for name, found in names.items():
+        for node in {id(node) for each in found for node in _written(each.value, each.path)}:
+            by_expression.setdefault(node, []).append(name)
+    return by_expression
+
+
+def _written(value: cst.BaseExpression | None, path: tuple[int, ...]) -> Iterator[Node]:
+    """What a binding may give its name, as it is written: both of `x = {} if one else []`."""
+    todo = [written_part(value, path)]
+    while todo:
+        given = todo.pop()
+        if isinstance(given, cst.IfExp):
+            todo += (given.body, given.orelse)
+        elif given is not None:
+            yield given

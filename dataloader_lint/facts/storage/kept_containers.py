@@ -35,7 +35,6 @@ from dataloader_lint.facts.storage.growth import (
 from dataloader_lint.facts.storage.rebinding import follows, is_object, lost_bindings, replaces, surely_replaces
 from dataloader_lint.facts.storage.told_apart import is_told_apart
 from dataloader_lint.facts.storage.wrapped import is_wrapped
-from dataloader_lint.facts.syntax.module import last_name
 from dataloader_lint.facts.syntax.names import Kind, dotted, resolve
 from dataloader_lint.facts.syntax.tree import Scope, Tree
 
@@ -250,15 +249,21 @@ _REORDERING = frozenset({"list", "reversed", "set", "sorted", "tuple"})
 
 def is_called(dataset: Dataset, name: str, methods: tuple[str, ...]) -> bool:
     """Whether construction calls one of some methods of what an attribute holds."""
-    return any(
-        isinstance(call.func, cst.Attribute)
-        and isinstance(call.func.value, cst.Attribute)
-        and call.func.value.attr.value == name
-        for scope in dataset.construction
-        for inner in scope.descend()
-        for call in inner.own(cst.Call)
-        if last_name(call.func) in methods
-    )
+    return any(not _called_methods(scope).get(name, frozenset()).isdisjoint(methods) for scope in dataset.construction)
+
+
+def _called_methods(scope: Scope) -> dict[str, set[str]]:
+    """By attribute the methods that a function calls of what it holds."""
+
+    def work_out() -> dict[str, set[str]]:
+        found: dict[str, set[str]] = {}
+        for inner in scope.descend():
+            for call in inner.own(cst.Call):
+                if isinstance(call.func, cst.Attribute) and isinstance(call.func.value, cst.Attribute):
+                    found.setdefault(call.func.value.attr.value, set()).add(call.func.attr.value)
+        return found
+
+    return scope.module.tree.once(("called methods", id(scope)), work_out)
 
 
 def _elements(ev: Evaluator, value: Value, growth: list[cst.BaseExpression], dataset: Dataset) -> Values:

@@ -29,10 +29,20 @@ from dataloader_lint.facts.syntax.tree import Node, Scope, Tree
 
 def lost_bindings(bindings: list[AttributeBinding]) -> list[AttributeBinding]:
     """The bindings of an attribute of which nothing is left: one that makes no use of the attribute follows surely."""
+    # By the innermost block around them that may not run: only those around a binding matter to it. The last one first.
+    replacing: dict[int, list[AttributeBinding]] = {}
+    for later in sorted(bindings, key=lambda each: each.method.module.tree.order(each.node), reverse=True):
+        if later.kind is Kind.VALUE and not _uses_itself(later):
+            around = (each for each in later.method.module.tree.ancestors(later.node) if isinstance(each, _NOT_ALWAYS))
+            replacing.setdefault(id(next(around, None)), []).append(later)
     return [
         earlier
         for earlier in bindings
-        if any(surely_replaces(later, earlier) and not _uses_itself(later) for later in bindings)
+        if any(
+            surely_replaces(later, earlier)
+            for above in (None, *earlier.method.module.tree.ancestors(earlier.node))
+            for later in replacing.get(id(above), ())
+        )
     ]
 
 

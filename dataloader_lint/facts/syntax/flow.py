@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from typing import Generic, Protocol, TypeVar
 
@@ -35,6 +36,9 @@ _DECIDING = frozenset(
 )
 
 
+_BLOCKS = (cst.IndentedBlock, cst.Module, cst.SimpleStatementLine, cst.SimpleStatementSuite)
+
+
 class _Flow(Generic[P]):
     """Backward search through structured code for the placed things (all in one scope) that reach a place."""
 
@@ -44,10 +48,20 @@ class _Flow(Generic[P]):
         # By the node around them, so that "what is in this block" is a look-up: files hold thousands of things.
         self.within: dict[int, list[P]] = {}
         self.at: dict[int, list[P]] = {}
+        # By the block around them the places of its statements that hold any, in order.
+        self._places: dict[int, list[int]] = {}
+        places: dict[int, set[int]] = {}
         for item in placed:
             self.at.setdefault(id(item.node), []).append(item)
-            for around in {id(item.node), *(id(above) for above in tree.ancestors(item.node))}:
-                self.within.setdefault(around, []).append(item)
+            child: Node = item.node
+            self.within.setdefault(id(child), []).append(item)
+            for above in tree.ancestors(child):
+                self.within.setdefault(id(above), []).append(item)
+                if isinstance(above, _BLOCKS):
+                    places.setdefault(id(above), set()).add(tree.place_in(above, child))
+                child = above
+        for block, found in places.items():
+            self._places[block] = sorted(found)
 
     def inside(self, node: Node) -> Sequence[P]:
         return self.within.get(id(node), ())
@@ -105,8 +119,12 @@ class _Flow(Generic[P]):
         later = (item for item in self.inside(loop) if self.tree.order(item.node) > order)
         self._take((item for item in later if item.node is not loop), reached)
 
-    def _backwards(self, block: Block, child: Node, reached: dict[int, P]) -> bool:
-        return any(self._statement(statement, reached) for statement in self.tree.backwards(block, child))
+    def _backwards(self, block: Block, child: Node | None, reached: dict[int, P]) -> bool:
+        """Add what reaches the end of a block from its statements, or from those ahead of one of them."""
+        places = self._places.get(id(block), ())
+        end = bisect_left(places, self.tree.place_in(block, child)) if child is not None else len(places)
+        body: Sequence[Node] = block.body
+        return any(self._statement(body[place], reached) for place in reversed(places[:end]))
 
     def _statement(self, statement: Node, reached: dict[int, P]) -> bool:
         """Add what leaves a statement alive; True if nothing from before it survives."""
@@ -116,7 +134,7 @@ class _Flow(Generic[P]):
         if isinstance(statement, cst.If | cst.Match):
             return self._branches(statement, reached)
         if isinstance(statement, cst.IndentedBlock | cst.SimpleStatementSuite | cst.SimpleStatementLine):
-            return any(self._statement(inner, reached) for inner in reversed(statement.body))
+            return self._backwards(statement, None, reached)
         if isinstance(statement, cst.With):
             return self._statement(statement.body, reached) or self._own(statement, reached)
         if isinstance(statement, cst.Try | cst.TryStar):

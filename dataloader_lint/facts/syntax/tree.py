@@ -251,9 +251,13 @@ class Tree:
 
     def backwards(self, block: Block, child: Node) -> Iterator[Node]:
         """The statements of a block that stand before one of them, the last one first."""
-        places = self.once(("places", id(block)), lambda: {id(each): place for place, each in enumerate(block.body)})
-        for place in range(places.get(id(child), len(places)) - 1, -1, -1):
+        for place in range(self.place_in(block, child) - 1, -1, -1):
             yield block.body[place]
+
+    def place_in(self, block: Block, child: Node) -> int:
+        """Which statement of a block a node is, counted from 0; their number if it is none of them."""
+        places = self.once(("places", id(block)), lambda: {id(each): place for place, each in enumerate(block.body)})
+        return places.get(id(child), len(places))
 
     def find(self, node: Node, kind: type[N]) -> Iterator[N]:
         """The nodes of one type at or below a node."""

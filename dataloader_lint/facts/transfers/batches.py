@@ -211,7 +211,7 @@ class Transfer:
         if len(more) > 1:
             return all(isinstance(_known(self._values(each)), str) for each in more)  # attributes to move, in PyG
         tree = self.frame.scope.module.tree
-        return not any(re.search("block|async", tree.words(each).lower()) for each in more)
+        return not any(_WAITING.search(tree.words(each).lower()) for each in more)
 
     @property
     def source_is_written_after(self) -> bool:
@@ -291,6 +291,7 @@ class Transfer:
         return self.ev.values(node, self.frame)
 
 
+_WAITING = re.compile("block|async")
 _TYPE_NAME = re.compile(r"dtype|^(?:b?float|double|half|u?int|long|short|bool|complex)(?:\d+)?$", re.IGNORECASE)
 _DEVICE_NAME = re.compile(r"device|gpu|cuda|rank|\bdev\b")
 

@@ -73,18 +73,26 @@ def set_on(made: cst.Call, tree: Tree) -> Iterator[tuple[str, cst.BaseExpression
 
 def put_into(scope: Scope, name: cst.Name) -> Iterator[cst.BaseExpression]:
     """What a scope adds to the container that it keeps under a name."""
+    added = scope.module.tree.once(("added", id(scope)), lambda: _by_owner(_additions(scope)))
+    yield from added.get(name.value, ())
 
-    def is_it(node: cst.CSTNode) -> bool:
-        return isinstance(node, cst.Name) and node.value == name.value
 
+def _by_owner(found: Iterator[tuple[cst.CSTNode, cst.BaseExpression]]) -> dict[str, list[cst.BaseExpression]]:
+    by_name: dict[str, list[cst.BaseExpression]] = {}
+    for owner, value in found:
+        if isinstance(owner, cst.Name):
+            by_name.setdefault(owner.value, []).append(value)
+    return by_name
+
+
+def _additions(scope: Scope) -> Iterator[tuple[cst.CSTNode, cst.BaseExpression]]:
     for call in scope.own(cst.Call):
-        if isinstance(call.func, cst.Attribute) and call.func.attr.value in _ADDING and is_it(call.func.value):
-            if call.args:
-                yield call.args[-1].value
+        if isinstance(call.func, cst.Attribute) and call.func.attr.value in _ADDING and call.args:
+            yield call.func.value, call.args[-1].value
     for assign in scope.own(cst.Assign):
         for target in assign.targets:
-            if isinstance(target.target, cst.Subscript) and is_it(target.target.value):
-                yield assign.value
+            if isinstance(target.target, cst.Subscript):
+                yield target.target.value, assign.value
     for augmented in scope.own(cst.AugAssign):
-        if is_it(augmented.target) and isinstance(augmented.operator, cst.AddAssign | cst.BitOrAssign):
-            yield augmented.value
+        if isinstance(augmented.operator, cst.AddAssign | cst.BitOrAssign):
+            yield augmented.target, augmented.value

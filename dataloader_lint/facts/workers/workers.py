@@ -11,7 +11,7 @@ from dataloader_lint.facts.evaluation.dataset_bases import dataset_kind
 from dataloader_lint.facts.evaluation.evaluate import Evaluation
 from dataloader_lint.facts.evaluation.loader_calls import Loader, loaders_in
 from dataloader_lint.facts.evaluation.values import Class
-from dataloader_lint.facts.project.outline import Outline, that_use
+from dataloader_lint.facts.project.outline import Outline, mentioned_by, that_lead_to, that_use
 from dataloader_lint.facts.syntax.guards import is_guarded
 from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.facts.syntax.names import Binding, Kind, bindings_of
@@ -109,11 +109,14 @@ class Workers:
         """The names at the top of a module that mention one of the wanted names, directly or through each other."""
         asked = (id(module), frozenset(wanted))
         if asked not in self._using:
-            bound = {name.encode(): name for name in bindings_of(module.root)}
-            told: Outline = module.tree.once(("outline", id(module.root)), lambda: self.ev.project.outline_of(module))
+            once, root = module.tree.once, id(module.root)
+            told: Outline = once(("outline", root), lambda: self.ev.project.outline_of(module))
+            by_word = once(("mentioned by", root), lambda: mentioned_by(told))
+            bound = once(("bound names", root), lambda: {name.encode(): name for name in bindings_of(module.root)})
             # What the text does not tell of, as what stands under an `if`, may use any of the names.
-            near = that_use(told, {*(name.encode() for name in wanted), *(bound.keys() - told.keys())})
-            mentions = {bound[key]: self._words(module, bound[key]) for key in bound if key in near or key not in told}
+            untold = once(("untold names", root), lambda: bound.keys() - told.keys())
+            near = that_lead_to(by_word, {*(name.encode() for name in wanted), *untold})
+            mentions = {bound[key]: self._words(module, bound[key]) for key in {*near, *untold} if key in bound}
             self._using[asked] = that_use(mentions, wanted)
         return self._using[asked]
 

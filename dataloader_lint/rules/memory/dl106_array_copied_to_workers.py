@@ -82,11 +82,14 @@ if TYPE_CHECKING:
     from dataloader_lint.settings import Settings
 
 
+_LOWEST = re.compile(r"(?:^|>=|==|~=|,)\s*3\.(\d{1,9})")
+
+
 def spawns(settings: Settings) -> bool:
     """Whether the settings say that workers are spawned: by the start method, or by the lowest Python version."""
     if settings.start_method != "auto":
         return settings.start_method != "fork"
-    lowest = re.findall(r"(?:^|>=|==|~=|,)\s*3\.(\d+)", settings.target_python)
+    lowest = _LOWEST.findall(settings.target_python)
     return bool(lowest) and min(int(minor) for minor in lowest) >= 14
 
 
