@@ -9,7 +9,6 @@ from dataloader_lint.settings import Settings
 from dataloader_lint.source.discovery import reason
 from dataloader_lint.source.projects import Roots
 from dataloader_lint.source.pyproject import ConfigurationError, SettingsByFile
-from dataloader_lint.source.states import file_state
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -105,6 +104,8 @@ class Run:
             except OSError as error:
                 return self.cannot_read(path, reason(error))
             if status is not None and (is_open or gate.subjects(full, source)):
+                from dataloader_lint.source.states import file_state
+
                 self._note(full, file_state(status, source), settings)
         if not gate.subjects(full, source):
             if is_open:

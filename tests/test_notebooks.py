@@ -279,7 +279,7 @@ def test_a_key_that_is_there_twice() -> None:
 def test_repairs_that_reach_several_cells() -> None:
     loop = "for batch in loader:\n    x = batch.cuda()\n"
     content = encoded(notebook(IMPORT, "loader = DataLoader(data, num_workers=2, pin_memory=True)", loop, BAD))
-    after = fixed(content)
+    after = fixed(content, unsafe=True)
     assert source_of(after, 3) == loop.replace("cuda()", "cuda(non_blocking=True)")
     assert source_of(after, 4) == GOOD
 

@@ -120,7 +120,7 @@ def check(text: str, *, own: bool = False) -> bool:
         return False
     if "annotations" in text:
         return False
-    facts = ModuleFacts("/nonexistent/a.py", "a", False, module, text)
+    facts = ModuleFacts("/nonexistent/a.py", False, module, text)
     names = declarations(parsed)
     expected = without(told_by_python(table), names)
     found = without(told_by_tree(Editor(facts.tree, text)), names)

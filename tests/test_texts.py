@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
+from dataloader_lint.facts.project.disk import Disk
 from dataloader_lint.facts.project.outline import defined_about, outline, statements, that_use
 from dataloader_lint.facts.project.search_paths import added_folders
 from dataloader_lint.facts.project.sources import Source, Sources
@@ -119,7 +121,7 @@ def project(tmp_path: Path) -> Path:
 
 
 def test_who_imports_a_file(project: Path) -> None:
-    sources = Sources(str(project), Gate())
+    sources = Sources(str(project), Gate(), Disk())
 
     def importing(*words: bytes) -> list[str]:
         return [Path(each.path).name for each in sources.importing(str(project / "parts.py"), frozenset(words))]
@@ -135,7 +137,7 @@ def test_modules_of_libraries_are_none_of_the_project(tmp_path: Path) -> None:
     (tmp_path / "data" / "images.py").write_text("class Images(Dataset): ...\n")
     (tmp_path / "train.py").write_text("from data.images import Images\nDataLoader(Images())\n")
     (tmp_path / "other.py").write_text("from torch.utils.data import DataLoader, Dataset\nclass Images(Dataset): ...\n")
-    sources = Sources(str(tmp_path), Gate())
+    sources = Sources(str(tmp_path), Gate(), Disk())
     found = sources.importing(str(tmp_path / "data" / "images.py"), frozenset({b"Images"}))
     assert [Path(each.path).name for each in found] == ["train.py"]
 
@@ -144,7 +146,7 @@ def test_files_are_looked_at_by_the_gate_once(project: Path) -> None:
     gate = Gate()
     train, quiet = str(project / "train.py"), str(project / "quiet.py")
     assert not gate.turned_away(quiet)
-    Sources(str(project), gate)
+    Sources(str(project), gate, Disk())
     assert gate.turned_away(quiet) and not gate.turned_away(train)
     assert gate.subjects(quiet, b"DataLoader") == frozenset()
     assert Gate((b"make",)).subjects(quiet, b"make(1)") == {"loading"}
@@ -170,4 +172,4 @@ def test_folders_that_a_script_adds(tmp_path: Path, line: str, added: str) -> No
     (tmp_path / "tools" / "lib").mkdir(parents=True)
     script = tmp_path / "tools" / "train.py"
     expected = [str(tmp_path / added)] if added else []
-    assert list(added_folders(str(script), f"import sys\n{line}\n", str(tmp_path))) == expected
+    assert list(added_folders(str(script), f"import sys\n{line}\n", str(tmp_path), os.path.isdir)) == expected

@@ -72,7 +72,11 @@ class Log:
         self._total = total
         self._start = time.monotonic()
         usual = vars(Defaults())
-        chosen = {name: value for name, value in vars(settings).items() if value != usual[name] and name != "options"}
+        chosen = {
+            name: value
+            for name, value in vars(settings).items()
+            if value != usual[name] and name not in ("options", "roots")
+        }
         self._say("settings: " + (", ".join(f"{name}={value!r}" for name, value in chosen.items()) or "the usual ones"))
         codes = [found.rule.code for found in selected_rules(settings)]
         self._say(f"rules: {' '.join(codes)} ({len(codes)})")

@@ -18,6 +18,8 @@ from dataloader_lint.facts.evaluation.values import Library
 from dataloader_lint.facts.syntax.names import Binding, Kind, dotted, resolve
 from dataloader_lint.facts.syntax.tree import Node
 
+_WORD = re.compile(r"\w+")
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -163,8 +165,9 @@ def _is_used_elsewhere(editor: Editor, binding: Binding) -> bool:
     module = binding.scope.module
 
     def asked() -> bool:
-        word = re.compile(rf"(?<!\w){re.escape(binding.name)}(?!\w)")
-        if any(word.search(text.value) for text in module.tree.find(module.tree.module, cst.SimpleString)):
+        if any(
+            binding.name in _WORD.findall(text.value) for text in module.tree.find(module.tree.module, cst.SimpleString)
+        ):
             return True
         others = editor.mentions
         return others.may_use_name(module.path, binding.name) and others.may_import(module.path)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import sys
 import time
@@ -61,6 +60,8 @@ MISSING = State(*_UNSURE, "")
 
 def digest_of(content: bytes) -> str:
     """A hash of what a file holds."""
+    import hashlib
+
     return hashlib.sha256(content).hexdigest()
 
 

@@ -15,7 +15,7 @@ import pytest
 from dataloader_lint.facts.analysis import Session
 from dataloader_lint.facts.project import dependencies
 from dataloader_lint.facts.project.answers import KINDS, Answers
-from dataloader_lint.facts.project.dependencies import OPENED, Answer, Dependencies, behind
+from dataloader_lint.facts.project.dependencies import OPENED, OTHER_FILES, Answer, Dependencies, behind
 from dataloader_lint.linter import lint_source
 from dataloader_lint.settings import Settings
 from dataloader_lint.source import states
@@ -337,6 +337,8 @@ def test_nor_without_the_time_of_the_last_change(tmp_path: Path, monkeypatch: py
 
 # Their answers matter only in ways that other questions tell of as well, as far as we know.
 ONLY_ASKED = {
+    ("namespace", "parts", 0): {"__init__.py": "", "parts/rows.py": ""},
+    (OTHER_FILES, "uses name", "Lines"): {"config.yaml": "_target_: data.Lines\n"},
     ("class", "Shrink"): {"shrink.py": "class Shrink:\n    pass\n"},
     ("beside_loaders", "make"): {"make.py": LOADING + "loader = DataLoader(x)\n"},
 }
@@ -360,7 +362,7 @@ class Lines(Dataset):
 
 
 @pytest.mark.parametrize("question", ONLY_ASKED)
-def test_other_questions_are_recorded_and_asked_again(question: tuple[str, str], tmp_path: Path) -> None:
+def test_other_questions_are_recorded_and_asked_again(question: tuple[str | int, ...], tmp_path: Path) -> None:
     build(tmp_path, {"setup.cfg": "", "data.py": ASKING})
     asked = Dependencies(is_noting=True)
     path = str(tmp_path / "data.py")
@@ -368,7 +370,7 @@ def test_other_questions_are_recorded_and_asked_again(question: tuple[str, str],
     lint_source(ASKING, path, session=session)
     session.project.answers.ask(path, *question)
     recorded = asked.asked[path]
-    assert recorded[question] is False
+    assert not recorded[question]
     assert Session(dependencies=Dependencies(is_noting=True)).project.answers.hold(path, recorded)
     build(tmp_path, dict(ONLY_ASKED[question]))
     later = Session(dependencies=Dependencies(is_noting=True)).project.answers

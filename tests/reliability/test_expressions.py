@@ -71,8 +71,12 @@ def _expressions() -> Iterator[Expression]:
                 yield Expression(where, re.compile(value, flags), function in _ANCHORED)
 
 
-# Made from the patterns that users write, and tried below by what uses them.
-_BY_PATTERNS = ("dataloader_lint.source.discovery:", "dataloader_lint.source.gitignore:")
+# Made from the patterns that users write, and tried below by what uses them; from a name, which is escaped.
+_BY_PATTERNS = (
+    "dataloader_lint.facts.project.mentions:",
+    "dataloader_lint.source.discovery:",
+    "dataloader_lint.source.gitignore:",
+)
 
 
 def _is_constant(node: ast.expr, namespace: dict[str, Any]) -> bool:

@@ -74,7 +74,7 @@ def lint(text: str) -> list[Diagnostic]:
 
 
 def facts_of(text: str, *, own: bool) -> ModuleFacts:
-    return ModuleFacts(NOWHERE, "program", False, own_tree(text) if own else tree_of(text), text)
+    return ModuleFacts(NOWHERE, False, own_tree(text) if own else tree_of(text), text)
 
 
 def places_of_nodes(text: str, *, own: bool) -> list[tuple[str, Position, Position]]:

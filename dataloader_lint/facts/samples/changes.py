@@ -63,13 +63,14 @@ def may_change_dataset(loader: Loader, loop: EpochLoop) -> bool:
         for node in tree.find(module.root.node, cst.Attribute):
             if not (dotted(node.value) == name != "" or last_name(node.value) == "dataset"):
                 continue
-            above = tree.parent(node)
-            if isinstance(above, cst.AssignTarget | cst.AugAssign | cst.AnnAssign):
+            part: Node = node
+            above = tree.parent(part)
+            while isinstance(above, cst.Subscript | cst.Attribute) and above.value is part:
+                part, above = above, tree.parent(above)
+            if isinstance(above, cst.AssignTarget | cst.AugAssign | cst.AnnAssign | cst.Del):
                 return True
-            if isinstance(above, cst.Call) and above.func is node:
+            if isinstance(above, cst.Call) and above.func is part:
                 return True
-            if isinstance(above, cst.Subscript | cst.Attribute) and above.value is node:
-                return True  # its parts may be changed
     return False
 
 
