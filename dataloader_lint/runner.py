@@ -68,7 +68,7 @@ def lint_found(
     run.save()
     if warn is not None:
         for root in run.too_large():
-            warn(f"{root} has more than {MAX_FILES:,} Python files; each is checked with those around it only")
+            warn(f"warning: {root} has more than {MAX_FILES:,} Python files; each is checked with those around it only")
     diagnostics.sort(key=lambda one: one.sort_key)
     return diagnostics
 

@@ -80,8 +80,8 @@ def run(*command: str) -> str:
             if rule.is_dir():
                 (rule / "setup.cfg").touch()
         done = processes.run([sys.executable, "-m", *command], cwd=copy, env={**os.environ, "PYTHONPATH": str(ROOT)})
-    assert done.returncode in (0, 1), done.stderr
-    return done.stdout
+        assert done.returncode in (0, 1), done.stderr
+        return done.stdout.replace(f"{copy.resolve()}{os.sep}", "")
 
 
 # (path, line, column from 1, code)

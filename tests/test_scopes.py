@@ -176,7 +176,8 @@ def check_files(files: list[Path]) -> int:
 
 
 def test_some_of_the_standard_library() -> None:
-    assert check_files(sorted(STANDARD_LIBRARY.rglob("*.py"))[11::150]) >= 3
+    files = sorted(path for path in STANDARD_LIBRARY.rglob("*.py") if "site-packages" not in path.parts)
+    assert check_files(files[11::150]) >= 3
 
 
 @pytest.mark.long

@@ -15,10 +15,9 @@ if TYPE_CHECKING:
 
 def lint(found: Found, options: Options, fixes: str = "") -> list[Diagnostic]:
     """The findings in the files that were found. `fixes` is as for `run.Run`."""
-    from dataloader_lint.cli.terminal import complain
     from dataloader_lint.runner import lint_found
 
-    warn = None if options.quiet else complain
+    warn = None if options.quiet else _warn
     progress = progress_for(found, options)
     jobs = options.jobs
     if not jobs and len(found.files) > 1:
@@ -31,6 +30,12 @@ def lint(found: Found, options: Options, fixes: str = "") -> list[Diagnostic]:
     finally:
         if progress is not None:
             progress.end()
+
+
+def _warn(message: str) -> None:
+    from dataloader_lint.cli.terminal import complain
+
+    complain(message)
 
 
 def _cache_folder(options: Options) -> str:

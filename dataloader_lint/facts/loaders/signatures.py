@@ -16,6 +16,8 @@ from dataloader_lint.facts.project.project import Project
 from dataloader_lint.facts.syntax.names import dotted
 from dataloader_lint.facts.syntax.tree import Node, Scope, Tree
 
+_WORD = re.compile(r"\w+")
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Misfit:
@@ -94,7 +96,6 @@ def _misfit(value: Value, node: Node, loader: Loader) -> Misfit | None:
 def _is_named(tree: Tree, function: cst.FunctionDef, known: set[int]) -> bool:
     """True if the name of a function stands anywhere in its file but in its head and at known places."""
     name = function.name.value
-    word = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
     for node in tree.walk(tree.module):
         if isinstance(node, cst.Name | cst.Attribute):
             written = node.value if isinstance(node, cst.Name) else node.attr.value
@@ -104,7 +105,7 @@ def _is_named(tree: Tree, function: cst.FunctionDef, known: set[int]) -> bool:
             if node is not function and node.name.value == name:
                 return True
         elif isinstance(node, cst.SimpleString | cst.FormattedStringText):
-            if word.search(node.value) and not isinstance(tree.parent(node), cst.Expr):
+            if name in _WORD.findall(node.value) and not isinstance(tree.parent(node), cst.Expr):
                 return True
         elif isinstance(node, cst.Global | cst.Nonlocal):
             if any(each.name.value == name for each in node.names):
