@@ -74,6 +74,7 @@ def _expressions() -> Iterator[Expression]:
 # Made from the patterns that users write, and tried below by what uses them; from a name, which is escaped.
 _BY_PATTERNS = (
     "dataloader_lint.facts.project.mentions:",
+    "dataloader_lint.source.globs:",
     "dataloader_lint.source.discovery:",
     "dataloader_lint.source.gitignore:",
 )

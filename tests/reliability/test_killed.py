@@ -185,7 +185,7 @@ def test_two_at_once(tmp_path: Path) -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="a look at /proc")
 @pytest.mark.parametrize("after", [0.0, 0.7])
 def test_interrupted(tmp_path: Path, arguments: list[str], after: float) -> None:
-    states = package(tmp_path / "code", 150)
+    states = package(tmp_path / "code", 600)
     with processes.started([*COMMAND, *arguments], cwd=tmp_path / "code") as running:
         # Before that, Python is still starting, and Ctrl-C is its own to answer.
         while running.process.poll() is None and b"libcst" not in Path(f"/proc/{running.pid}/maps").read_bytes():
