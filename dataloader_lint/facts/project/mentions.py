@@ -25,7 +25,7 @@ _LOADING = re.compile(
     rb"import_module|__import__|runpy|run_path|run_module|spec_from_file_location|load_source|entry_points|"
     rb"console_scripts|gui_scripts|scripts|_target_"
 )
-_IN_TEXTS = re.compile(rb"([\w\x80-\xff]+)(?:\.py)?[\"':.]")
+_IN_TEXTS = re.compile(rb"(?<![\w\x80-\xff])([\w\x80-\xff]++)(?:\.py)?[\"':.]")
 # `x.device = ...`, `device = ...` below something, and `setattr(x, "device", ...)`.
 _STORES = re.compile(rb"\.(\w+)[ \t]*=(?!=)|\n[ \t]+(\w+)[ \t]*=(?!=)|[\"'](?:[\w.]*\.)?(\w+)[\"']")
 
