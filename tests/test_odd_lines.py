@@ -154,3 +154,15 @@ def test_both_trees_have_the_same_names(tree: object) -> None:
     module = tree("\ufb01le.\u00b5 = '\u00b5'\n")
     target = module.body[0].body[0].targets[0].target
     assert (target.value.value, target.attr.value) == ("file", "\u03bc")
+
+
+@pytest.mark.parametrize(
+    "head", ["class Rows(", "\x0cclass Rows(", "class\\\nRows(", "class Rows\\\n  (", "\\\nclass Rows("]
+)
+def test_classes_are_seen_whatever_their_layout(head: str) -> None:
+    body = "Dataset):\n    def __init__(self):\n        self.rows = [line for line in open('a')]\n"
+    body += "    def __getitem__(self, index):\n        return self.rows[index]\n"
+    text = (
+        f"from torch.utils.data import Dataset, DataLoader\n{head}{body}\nloader = DataLoader(Rows(), num_workers=2)\n"
+    )
+    assert "DL101" in [one.code for one in lint(text)]

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from reliability.rewriting import parsed
 
 _END = re.compile(r"\r\n|\r|\n")
-_BETWEEN = re.compile(r"(?<!class)(?<=[\w,)\]}:=+]) +(?=[\w(\[{'\"=+])")
+_BETWEEN = re.compile(r"(?<=[\w,)\]}:=+]) +(?=[\w(\[{'\"=+])")
 
 
 def _line_before(made: Callable[[str, random.Random], str]) -> Callable[[str, random.Random], str]:

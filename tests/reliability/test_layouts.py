@@ -131,7 +131,10 @@ def check_fixes(before: str, after: str, made: list[str]) -> int:
     if has_backslash_line(after):
         assert new.source == after.encode()
     elif new.fixed == old.fixed:
-        assert ast.dump(parsed(new.source.decode())) == ast.dump(parsed(old.source.decode())), new.source.decode()
+        # A comment on the line of a main guard keeps it from being merged with the one that is added.
+        if not any("comment" in each for each in made):
+            fixed = new.source.decode()
+            assert ast.dump(parsed(fixed)) == ast.dump(parsed(old.source.decode())), fixed
     else:  # refused, lest a comment be lost or code be moved that does not stand on lines of its own
         assert sum(new.fixed.values()) < sum(old.fixed.values()), made
     return sum(new.fixed.values())
@@ -167,7 +170,7 @@ def texts(paths: Iterable[Path]) -> Iterable[tuple[Path, str]]:
         try:
             text = decode(path.read_bytes())
             parsed(text)
-            tree_of(text)
+            own_tree(text)  # which LibCST refuses for a few files, as `(a): int`
         except (UnreadableError, SyntaxError, ValueError, RecursionError):
             continue
         if len(text) < LONGEST and "coding" not in text[:300] and "noqa" not in text:

@@ -14,6 +14,7 @@ from dataloader_lint.facts.project.outline import words_of
 
 # Patterns that begin with a line end are much faster than those with `^`; texts get one in front of them for it.
 _CLASS = re.compile(rb"\n[ \t]*class[ \t]+([\w\x80-\xff]+)[ \t]*")
+_CONTINUED = re.compile(rb"\\(?:\r\n|\r|\n)")
 _BLANKS = re.compile(rb"[ \t]*")
 _END_OF_HEAD = re.compile(rb"[^\n:]*:")
 _READ_BY_INDEX = re.compile(rb"def[ \t]+__(?:getitem|getitems|iter)__\b")
@@ -114,8 +115,10 @@ def classes_in(text: bytes) -> set[bytes]:
 
 
 def _in_lines(text: bytes) -> bytes:
-    """A text whose lines all begin with a line end, and end with nothing else."""
-    return b"\n" + (text.replace(b"\r", b"\n") if b"\r" in text else text)
+    """A text whose lines all begin with a line end, and end with nothing else; no line is continued or holds a feed."""
+    if b"\\" in text:
+        text = _CONTINUED.sub(b" ", text)
+    return b"\n" + text.replace(b"\f", b"").replace(b"\r", b"\n")
 
 
 def _classes(text: bytes) -> Iterator[tuple[bytes, bytes, bool]]:

@@ -85,13 +85,20 @@ def _collect(scope: Scope) -> dict[str, list[Binding]]:
 def _statements(scope: Scope) -> Iterable[Binding]:
     for kind, nodes in scope.by_type.items():
         bind = _BINDING.get(kind)
-        if bind is not None:
+        if bind is not None and not (scope.is_comprehension and kind is cst.NamedExpr):
             for node in nodes:
                 yield from bind(node, scope)
+    if not scope.is_class and not scope.is_comprehension:
+        for walrus in _in_comprehensions(scope):
+            yield from _targets(walrus.target, Kind.VALUE, walrus, scope, walrus.value)
+
+
+def _in_comprehensions(scope: Scope) -> Iterator[cst.NamedExpr]:
+    """The `name := value` of comprehensions, which bind a name of the scope around them."""
     for inner in scope.inner:
-        if inner.is_comprehension and not scope.is_class:
-            for walrus in inner.within(cst.NamedExpr):
-                yield from _targets(walrus.target, Kind.VALUE, walrus, scope, walrus.value)
+        if inner.is_comprehension:
+            yield from inner.own(cst.NamedExpr)
+            yield from _in_comprehensions(inner)
 
 
 def _assigned(node: cst.Assign, scope: Scope) -> Iterable[Binding]:

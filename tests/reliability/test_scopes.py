@@ -143,6 +143,7 @@ def outer(k, *rows, w=lambda: k, **kw):
         case h(z, at=[t]) | g.Red as u if (v := t): pass
     del p, q
     [aa for aa in aa], {bb: cc for bb in rows for cc in bb}, {dd for dd in (ee for ee in k)}
+    print([w1 := k for _ in k if any((w2 := x) + (lambda: (w3 := x))() for x in k)], w2)
     class Inner(k):
         field = k
         def method(self): return field, rest, others, Inner
