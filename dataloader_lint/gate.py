@@ -69,7 +69,7 @@ _TRANSFER = (
 _MOVING = (b"oader", b"poch", b"non_blocking")
 # Nothing may be looked for twice: of a line only the first `def` counts, and what stands in brackets has a bound.
 _BATCHES = (
-    rb"^(?>[^\n]*?\bdef\b)[^\n]*\bbatch|\.to\([^\n()]*\bTrue\b"
+    rb"^(?>[^\n]*?\bdef\b)[^\n]*\bbatch|\.to\([^()]{0,200}\bTrue\b"
     rb"|\bself\.\w+\s*=\s*\w+\[[^\n\]]{0,200}\]\.(?:to|cuda)\("
 )
 

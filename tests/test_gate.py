@@ -18,6 +18,7 @@ from dataloader_lint.gate import (
     subjects,
     words_about,
 )
+from dataloader_lint.linter import lint_source
 
 
 @pytest.mark.parametrize(
@@ -80,3 +81,10 @@ def test_words_of_subjects_beside_loading() -> None:
     assert words_about(frozenset({MEMOISING, TRANSFORMS})) == {b"lru_cache", b"cache", b"lambda"}
     assert words_about(frozenset({RANDOM})) == {b"default_rng", b"RandomState", b"Random", b"Generator"}
     assert words_about(frozenset({STORES})) >= {b"h5py", b"open_file"}
+
+
+def test_a_move_over_several_lines() -> None:
+    text = b"import torch\n\n\ndef predict(model, images):\n    return model(images.cuda()).to(%s).numpy()\n"
+    for arguments in (b'"cpu", torch.float32, True', b'\n        "cpu",\n        torch.float32,\n        True,\n    '):
+        assert may_matter(text % arguments)
+        assert [one.code for one in lint_source(text % arguments, "/nonexistent/a.py")] == ["DL404"]

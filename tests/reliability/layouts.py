@@ -63,7 +63,9 @@ def _other_end(text: str, chance: random.Random) -> str:
 
 
 def _tabs(text: str, chance: random.Random) -> str:
-    return re.sub(r"(?m)^(?: {4})+", lambda found: "\t" * (len(found.group()) // 4), text)
+    """Tabs alone: LibCST refuses some files that indent by both, which Python takes."""
+    changed = re.sub(r"(?m)^(?: {4})+", lambda found: "\t" * (len(found.group()) // 4), text)
+    return text if re.search(r"(?m)^\t* ", changed) else changed
 
 
 # By name, so that failures say what was done. A change that Python does notice is taken back.

@@ -61,9 +61,9 @@ def _without_strings(node: ast.AST) -> Iterable[ast.AST]:
 def sites(text: str, found: Iterable[Diagnostic]) -> list[tuple[str, str, object]]:
     """Findings by code, message and the code that they are at, whatever its layout."""
     places = starts_of(text)
+    code = re.compile(r"`[^`]*`|\d+")  # quoted with its comments and its lines
     return sorted(
-        (one.code, re.sub(r"\d+", "0", one.problem), places.get((one.start.line, one.start.column), ["nowhere"]))
-        for one in found
+        (one.code, code.sub("0", one.problem), places.get((one.start.line, one.start.column), [-1])) for one in found
     )
 
 

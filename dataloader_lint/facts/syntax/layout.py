@@ -7,6 +7,7 @@ Its nodes are then held against those of the tree, and the code that it writes a
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ from dataloader_lint.source.extents import Lines, extents
 from dataloader_lint.source.odd_lines import is_same_program
 from dataloader_lint.source.parsing import code_of, has_plain_names, parse, parsed_by_python
 
+_CONTINUED = re.compile(r"\\(?:\r\n|\r|\n)")
 _HEAD = "if 1:\n"  # makes a module of an indented function
 
 
@@ -91,7 +93,7 @@ def code(tree: Tree, node: Node) -> str:
         found = excerpt(tree, node)
     except UnreadableError:  # where it stands is not known; what it says is
         return tree.words(node)
-    return " ".join(code_of(found.module, found.twin(node)).split())
+    return " ".join(_CONTINUED.sub(" ", code_of(found.module, found.twin(node))).split())
 
 
 def _holder(tree: Tree, node: Node) -> Node | None:
