@@ -198,7 +198,7 @@ def test_a_large_project_is_spoken_of_once(here: Path, monkeypatch: pytest.Monke
         said: list[str] = []
         lint_found(discover(["."], ONLY), ONLY.replace(roots=named_folders(["."])), jobs=jobs, warn=said.append)
         assert len(said) == 1
-        assert said[0].startswith(f"{here} has more than 4,000 Python files; ")
+        assert said[0].startswith(f"warning: {here} has more than 4,000 Python files; ")
 
 
 # Namespace packages.
