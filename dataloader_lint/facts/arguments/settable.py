@@ -56,6 +56,7 @@ def zero_in(ev: Evaluator, node: cst.BaseExpression, frame: Frame, is_branch: bo
 class _Search:
     def __init__(self, ev: Evaluator) -> None:
         self.ev = ev
+        self._barred: dict[tuple[int, frozenset[str]], bool] = {}  # by `id` of an `if`, and names
 
     def of(self, node: cst.BaseExpression, frame: Frame, names: frozenset[str], depth: int) -> Zero | None:
         if depth > _MAX_DEPTH:
@@ -117,13 +118,25 @@ class _Search:
         """`if not n: n = 4`, `n = max(n, 1)`: a binding that is there for the case of 0."""
         if binding.kind is Kind.PARAMETER or binding.value is None:
             return binding.kind is not Kind.PARAMETER
+        return binding.kind is not Kind.VALUE or self.is_barred(binding, names)
+
+    def is_barred(self, binding: Binding, names: frozenset[str]) -> bool:
+        """True if an `if` around a binding keeps a 0 out. Each is asked once: one `elif` lies inside of the other."""
         tree = binding.scope.module.tree
+        passed: list[tuple[int, frozenset[str]]] = []
+        found = False
         for above in tree.ancestors(binding.node):
-            if isinstance(above, cst.If) and bars(above.test, False, names, tree):
-                return True
-            if above is binding.scope.node:
+            if isinstance(above, cst.If):
+                key = (id(above), names)
+                if key in self._barred:
+                    found = self._barred[key]
+                    break
+                passed.append(key)
+                found = bars(above.test, False, names, tree)
+            if found or above is binding.scope.node:
                 break
-        return binding.kind is not Kind.VALUE
+        self._barred.update(dict.fromkeys(passed, found))
+        return found
 
     def parameter(self, binding: Binding, frame: Frame, names: frozenset[str], depth: int) -> Zero | None:
         param, scope = binding.node, binding.scope

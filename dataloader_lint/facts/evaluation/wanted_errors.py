@@ -216,7 +216,7 @@ class _Search:
 
     # Exceptions and handlers.
 
-    def catches(self, node: cst.BaseExpression | None, frame: Frame, is_unknown_enough: bool = True) -> bool:
+    def catches(self, node: cst.BaseExpression | None, frame: Frame) -> bool:
         """True if an exception or a tuple of them, as written, covers the error; any does where None is written."""
         if node is None:
             return True
@@ -353,8 +353,10 @@ class _Search:
                     return True
             return self.is_expected_around(use, frame, 0)
         for each in tree.ancestors(use):
-            if isinstance(each, cst.Decorator):  # @pytest.mark.parametrize("make", [lambda: DataLoader(...)])
-                owner = tree.parent(each)
+            if isinstance(each, cst.Decorator):
+                if each.decorator is use:  # a lambda that decorates is called where it stands
+                    return self.is_expected_around(each, frame, 0)
+                owner = tree.parent(each)  # @pytest.mark.parametrize("make", [lambda: DataLoader(...)])
                 if isinstance(owner, cst.FunctionDef) and _calls(each.decorator, "parametrize"):
                     return self.runs_parameter(tree.inner_scope[id(owner)])
         return None
