@@ -163,9 +163,9 @@ def describe(outcome: Outcome) -> str:
     if outcome.hung:
         parts.append("does not come to an end")
     if outcome.worker_errors:
-        parts.append(f"worker: {_cut(str(outcome.worker_errors[0]))}")
+        parts.append(f"worker: {widen(str(outcome.worker_errors[0]))}")
     if outcome.error is not None:
-        parts.append(_cut(str(outcome.error)))
+        parts.append(widen(str(outcome.error)))
     return "; ".join(parts)
 
 
@@ -262,10 +262,10 @@ def _short(values: list[Any]) -> str:
 def _value(value: Any) -> str:
     if isinstance(value, int | float) and not isinstance(value, bool):
         return f"{value:,.0f}" if abs(value) >= 10 or value == int(value) else f"{value:.2g}"
-    return _cut(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+    return widen(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
 
 
-def _cut(text: str, most: int = 110) -> str:
+def widen(text: str, most: int = 110) -> str:
     if "Original Traceback" in text:
         text = f"in a worker: {text.strip().splitlines()[-1]}"
     line = re.sub(r" at 0x[0-9a-f]+", "", " ".join(text.split()))

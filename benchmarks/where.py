@@ -26,7 +26,7 @@ WHOLE = (
     ("importlib._bootstrap", IMPORTS),
     ("libcst/_parser/", PARSE),
     ("dataloader_lint/source/parsing", PARSE),
-    ("dataloader_lint/source/bare", PARSE),
+    ("dataloader_lint/source/fast_tree", PARSE),
 )
 KINDS = (
     ("libcst/", "writing code with LibCST, for positions"),

@@ -164,7 +164,7 @@ def _with_fixes(
 
 # The tree of a file takes some 500 times the file's length; modules that are opened for others end here as well.
 MAX_LENGTH = 1_500_000
-# That may be nested for one file. Questions that are too deep inside others are unknown long before (`Questions`).
+# That may be nested for one file. Questions that are too deep inside others are unknown long before (`Solver`).
 _CALLS = 3_000
 
 
@@ -199,7 +199,7 @@ def examine(
         if len(text) > MAX_LENGTH:
             raise TooMuchError(f"this file is longer than {MAX_LENGTH:,} characters", "split it up, or exclude it")
         with room_for_recursion(_CALLS):
-            if about.isdisjoint(ON_ITS_OWN) and not session.leads_to(filename, text, about):
+            if about.isdisjoint(ON_ITS_OWN) and not session.is_reached_from_loaders(filename, text, about):
                 return Examined([], is_spared=True)
             examined = _examined(session, text, filename, settings, rules)
         if any(one.code == INTERNAL_ERROR for one in examined.diagnostics):
@@ -216,13 +216,13 @@ def examine(
 
 def _examined(session: Session, text: str, filename: str, settings: Settings, rules: list[FoundRule]) -> Examined:
     """What linting a tree comes to; once more with LibCST's own where it is unlike the one made from Python's."""
-    from dataloader_lint.source.bare import UnlikeError
+    from dataloader_lint.source.fast_tree import UnlikeError
 
     while True:
         try:
             return _lint_tree(session.analyse, text, filename, settings, rules)
         except UnlikeError as error:
-            session.distrust(error.path)
+            session.use_libcst_for(error.path)
 
 
 def _lint_tree(
@@ -233,8 +233,8 @@ def _lint_tree(
     rules: list[FoundRule],
 ) -> Examined:
     from dataloader_lint.diagnostics import Diagnostic
-    from dataloader_lint.source.bare import UnlikeError
     from dataloader_lint.source.decoding import UnreadableError
+    from dataloader_lint.source.fast_tree import UnlikeError
 
     broken: list[Diagnostic] = []
 
@@ -270,8 +270,8 @@ def _lint_tree(
 
 def _run_rules(facts: Analysis, rules: Iterable[FoundRule], crash: Crash) -> list[tuple[str, Finding]]:
     """Run every rule on the entities that it asks for. A crash ends that rule, or the rules on those entities."""
-    from dataloader_lint.source.bare import UnlikeError
     from dataloader_lint.source.decoding import UnreadableError
+    from dataloader_lint.source.fast_tree import UnlikeError
 
     entities: dict[Entity, list[object]] = {}
     found: list[tuple[str, Finding]] = []

@@ -12,7 +12,7 @@ import pytest
 from benchmarks import processes
 from commands import BAD, ONLY, here, run, write
 from dataloader_lint.diagnostics import Diagnostic, Position
-from dataloader_lint.source.excuses import excused
+from dataloader_lint.source.suppressions import excused
 
 __all__ = ["here"]
 

@@ -34,7 +34,7 @@ def _names(*texts: bytes) -> DatasetNames:
 def test_classes_that_derive_from_datasets(text: bytes) -> None:
     names = _names(text)
     assert b"Faces" in names
-    assert names.is_heir(b"Faces")
+    assert names.is_subclass(b"Faces")
     assert b"Faces" in classes_in(text)
 
 
@@ -49,7 +49,7 @@ def test_bases_are_followed_through_other_files() -> None:
 def test_what_is_read_by_index_may_be_one_but_is_no_heir() -> None:
     names = _names(b'class Box:\n    """The first class of all: a box."""\n    def __getitem__(self, index): ...')
     assert b"Box" in names
-    assert not names.is_heir(b"Box")
+    assert not names.is_subclass(b"Box")
 
 
 @pytest.mark.parametrize("text", [b"class Model(Module): ...", b"# class Model(Dataset)\n", b"Model = Module\n", b""])

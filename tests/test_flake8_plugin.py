@@ -188,7 +188,7 @@ def test_what_flake8_has_parsed_is_not_parsed_again(monkeypatch: pytest.MonkeyPa
         parsed.append(text)
         return ast.parse(text)
 
-    monkeypatch.setattr("dataloader_lint.source.bare.parse_as_python", parse_as_python)
+    monkeypatch.setattr("dataloader_lint.source.fast_tree.parse_as_python", parse_as_python)
     assert [code[:5] for _, _, code, _ in plugin.run()] == ["DL301"]
     assert parsed == []
     assert [one.code for one in lint_source(BAD, "b.py")] == ["DL301"]

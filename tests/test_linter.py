@@ -366,7 +366,7 @@ def test_lists_of_images_say_that_forked_workers_share_what_is_in_them(made: str
         ("made = make(data)", "enumerate(made)", "made"),
     ],
 )
-def test_a_loader_is_called_what_the_user_calls_it(bound: str, gone_through: str, name: str) -> None:
+def test_a_loader_is_called_what_the_user_calls_it(bound: str, iterated: str, name: str) -> None:
     source = f"""\
 from torch.utils.data import DataLoader, DistributedSampler
 from tqdm import tqdm
@@ -378,7 +378,7 @@ def fit(model, data):
     train_loader = DataLoader(data, sampler=DistributedSampler(data))
     {bound or "pass"}
     for epoch in range(10):
-        for batch in {gone_through}:
+        for batch in {iterated}:
             model(batch).backward()
 """
     (found,) = lint_source(source, "fit.py", Settings(select=("DL603",)))

@@ -12,7 +12,7 @@ from flake8.violation import Violation
 
 from dataloader_lint.linter import lint_source
 from dataloader_lint.source.decoding import line_starts
-from dataloader_lint.source.noqa import excuse, silenced, skips_file
+from dataloader_lint.source.noqa import silenced, skips_file, suppress
 from fake_rules import fake_rules
 
 __all__ = ["fake_rules"]
@@ -143,7 +143,7 @@ _EXCUSED = [
 
 @pytest.mark.parametrize(("text", "lines", "expected"), _EXCUSED)
 def test_a_comment_is_added_where_it_counts(text: str, lines: tuple[int, ...], expected: str | None) -> None:
-    edit = excuse(text, "DL301", lines)
+    edit = suppress(text, "DL301", lines)
     if edit is None:
         assert expected is None
         return

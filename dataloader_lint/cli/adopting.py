@@ -18,9 +18,9 @@ from dataloader_lint.output.text import neutralise, shown_place
 from dataloader_lint.rules.registry import INTERNAL_ERROR, UNREADABLE_FILE
 from dataloader_lint.rules.selection import selected_rules
 from dataloader_lint.source.discovery import Found, reason
-from dataloader_lint.source.excuses import excused
 from dataloader_lint.source.notebooks import SUFFIX
 from dataloader_lint.source.pyproject import ConfigurationError, SettingsByFile
+from dataloader_lint.source.suppressions import excused
 from dataloader_lint.source.writing import write_atomically
 
 if TYPE_CHECKING:

@@ -19,8 +19,8 @@ from dataloader_lint.facts.project.mentions import Mentions
 from dataloader_lint.facts.syntax.layout import Excerpt, excerpt, import_parts
 from dataloader_lint.facts.syntax.names import bindings_of
 from dataloader_lint.facts.syntax.tree import Node, Scope, Tree
-from dataloader_lint.source.bare import UnlikeError
 from dataloader_lint.source.decoding import UnreadableError, line_starts, split_lines
+from dataloader_lint.source.fast_tree import UnlikeError
 from dataloader_lint.source.odd_lines import has_backslash_line
 
 if TYPE_CHECKING:

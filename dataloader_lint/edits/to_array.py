@@ -13,19 +13,19 @@ from dataloader_lint.edits.imports import need_import
 from dataloader_lint.edits.repair import Edit, RefusedError
 from dataloader_lint.edits.requirements import demands_old_numpy
 from dataloader_lint.edits.uses import names_in
-from dataloader_lint.facts.evaluation import classes, members
-from dataloader_lint.facts.evaluation.classes import AttributeBinding
-from dataloader_lint.facts.evaluation.values import (
+from dataloader_lint.facts.infer import attributes, classes
+from dataloader_lint.facts.infer.classes import AttributeBinding
+from dataloader_lint.facts.infer.values import (
     UNKNOWN,
     Bases,
+    CallResult,
     Class,
     Const,
     Evaluator,
     Library,
-    Made,
     Module,
+    Opaque,
     Sequence,
-    Typed,
     Value,
     Values,
     merge,
@@ -35,7 +35,7 @@ from dataloader_lint.facts.syntax.names import bindings_of
 from dataloader_lint.facts.syntax.tree import LOOPS, Scope, Tree, function_scope
 
 if TYPE_CHECKING:
-    from dataloader_lint.facts.storage.dataset import Dataset
+    from dataloader_lint.facts.object_state.dataset import Dataset
 
 # Bases that neither bind nor read attributes of their own.
 _PLAIN_BASES = frozenset(
@@ -80,10 +80,10 @@ def to_array(editor: Editor, dataset: Dataset, binding: AttributeBinding) -> tup
 
 def _kind_of_elements(dataset: Dataset, binding: AttributeBinding) -> str:
     """The kind of every element of everything that the binding can give; empty where it is no list of one kind."""
-    found = members.bound(dataset.ev, binding, dataset.self_value)
+    found = attributes.bound(dataset.ev, binding, dataset.self_value)
     for value in found:
         is_list = isinstance(value, Sequence) and value.kind in ("list", "tuple")
-        if not is_list and not (isinstance(value, Typed) and value.kind.startswith("list of ")):
+        if not is_list and not (isinstance(value, Opaque) and value.kind.startswith("list of ")):
             return ""
     kinds = _kinds_in(dataset.ev, found, 0)
     return kinds.pop() if len(kinds) == 1 else ""
@@ -101,11 +101,11 @@ def _kinds_in(ev: Evaluator, values: Values, depth: int) -> set[str]:
     for value in values if depth < _MAX_DEPTH else (UNKNOWN,):
         if isinstance(value, Sequence):
             kinds |= _kinds_in_sequence(ev, value, depth + 1)
-        elif isinstance(value, Typed) and value.kind.startswith("list of "):
+        elif isinstance(value, Opaque) and value.kind.startswith("list of "):
             kinds.add(value.kind.removeprefix("list of "))
-        elif isinstance(value, Made) and value.library == "builtins.range":
+        elif isinstance(value, CallResult) and value.library == "builtins.range":
             kinds.add("int")
-        elif isinstance(value, Made) and value.library in _GIVE_STRINGS:
+        elif isinstance(value, CallResult) and value.library in _GIVE_STRINGS:
             kinds.add("str")
         else:
             kinds.add("")
@@ -142,7 +142,7 @@ def _kind(value: Value) -> str:
     if isinstance(value, Const):
         number = value.value
         return "" if isinstance(number, int) and abs(number) >= 2**63 else type(number).__name__
-    return value.kind if isinstance(value, Typed) else ""
+    return value.kind if isinstance(value, Opaque) else ""
 
 
 def _check_source(dataset: Dataset, binding: AttributeBinding, written: cst.BaseExpression) -> None:
@@ -186,16 +186,16 @@ def _family(editor: Editor, dataset: Dataset, binding: AttributeBinding) -> list
     if owner is None:
         raise RefusedError("bound in a function inside a method")
     module = owner.module
-    heirs = editor.once(("heirs", id(ev), id(module)), lambda: _heirs(ev, module))
+    subclasses = editor.once(("heirs", id(ev), id(module)), lambda: _subclasses(ev, module))
     found: dict[int, Class] = {}
-    for bases in heirs[id(owner)]:
+    for bases in subclasses[id(owner)]:
         if not bases.complete or not _PLAIN_BASES.issuperset(bases.libraries):
             raise RefusedError("a base class may use it in any way")
         found.update((id(each.scope), each) for each in bases.classes)
     return list(found.values())
 
 
-def _heirs(ev: Evaluator, module: ModuleFacts) -> dict[int, list[Bases]]:
+def _subclasses(ev: Evaluator, module: ModuleFacts) -> dict[int, list[Bases]]:
     """The bases of every class of a module, by the `id` of each class among them."""
     found: dict[int, list[Bases]] = {}
     for scope in module.root.descend():
@@ -259,12 +259,12 @@ def _check_other(dataset: Dataset, family: list[Class], attribute: cst.Attribute
     """Refuses an attribute of something that may be an object of the family."""
     holders = dataset.ev.values(attribute.value, dataset.ev.frame_of(function_scope(scope)))
     for holder in holders:
-        by = holder.by if isinstance(holder, Made) else None
+        by = holder.by if isinstance(holder, CallResult) else None
         is_other = isinstance(by, Library) or (
             isinstance(by, Class)
             and not any(each.scope is one.scope for one in family for each in dataset.ev.bases(by).classes)
         )
-        if not is_other and not isinstance(holder, Library | Module | Const | Typed):
+        if not is_other and not isinstance(holder, Library | Module | Const | Opaque):
             raise RefusedError("used outside the class")
 
 

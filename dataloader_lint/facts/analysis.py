@@ -8,31 +8,31 @@ import time
 from collections.abc import Iterable
 
 from dataloader_lint.facts.arguments.counts import Training, trainings_without_workers
-from dataloader_lint.facts.arguments.ignored import LateSetting, late_settings
+from dataloader_lint.facts.arguments.late_settings import LateSetting, late_settings
 from dataloader_lint.facts.arguments.restarts import Restart, restarts
 from dataloader_lint.facts.entity import Entity
-from dataloader_lint.facts.evaluation.evaluate import Evaluation
-from dataloader_lint.facts.evaluation.loader_calls import Loader, loaders_in
+from dataloader_lint.facts.infer.evaluate import Evaluation
+from dataloader_lint.facts.infer.loader_calls import Loader, loaders_in
 from dataloader_lint.facts.libraries.extras import Extras
-from dataloader_lint.facts.loaders.callables import Handed, handed_over
-from dataloader_lint.facts.loaders.signatures import Misfit, misfits
+from dataloader_lint.facts.loaders.callbacks import Callback, callbacks_of
+from dataloader_lint.facts.loaders.signatures import SignatureMismatch, signature_mismatches
 from dataloader_lint.facts.memory.caches import Growth, growths_in
+from dataloader_lint.facts.object_state.arrays import KeptArray
+from dataloader_lint.facts.object_state.datasets import LintedDataset, datasets_in
 from dataloader_lint.facts.processes.cuda import CudaCall, cuda_in_workers
 from dataloader_lint.facts.processes.forks import ForcedFork, forced_forks
 from dataloader_lint.facts.processes.handles import KeptHandle, kept_handles
 from dataloader_lint.facts.processes.local_datasets import LocalDataset, local_datasets
-from dataloader_lint.facts.processes.sent import Sent, unpicklable_samples
-from dataloader_lint.facts.processes.stale import StaleGlobal, stale_globals
+from dataloader_lint.facts.processes.stale_globals import StaleGlobal, stale_globals
 from dataloader_lint.facts.processes.start_methods import StartMethod, start_methods
-from dataloader_lint.facts.processes.starts import Start, first_start
+from dataloader_lint.facts.processes.unguarded_starts import Start, first_start
 from dataloader_lint.facts.processes.unpicklable import KeptFunction, kept_functions
+from dataloader_lint.facts.processes.unpicklable_samples import UnpicklableSample, unpicklable_samples
 from dataloader_lint.facts.project.dependencies import Dependencies
 from dataloader_lint.facts.project.imports import Imports, may_be_imported
 from dataloader_lint.facts.project.outline import defined_about
 from dataloader_lint.facts.project.project import Project
 from dataloader_lint.facts.samples.samples import Samples
-from dataloader_lint.facts.storage.arrays import KeptArray
-from dataloader_lint.facts.storage.datasets import LintedDataset, datasets_in
 from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.facts.syntax.tree import Tree
 from dataloader_lint.facts.threads.opencv import OpenCV
@@ -40,7 +40,7 @@ from dataloader_lint.facts.threads.threads import LateLimit, ThreadCall, late_li
 from dataloader_lint.facts.transfers.batches import Origin, Transfer, transfers_in
 from dataloader_lint.facts.transfers.cpu import EarlyRead, early_reads
 from dataloader_lint.facts.transfers.pinning import UselessPin, unpinned_moves, useless_pins
-from dataloader_lint.facts.workers.reach import Reach
+from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
 from dataloader_lint.facts.workers.workers import Workers
 from dataloader_lint.gate import Gate, words_about
 from dataloader_lint.settings import Settings
@@ -82,7 +82,7 @@ class Session:
         settings = self._settings
         self._start(Project(settings.src, self._gate, self._whole, self.dependencies, settings.roots))
 
-    def distrust(self, path: str) -> None:
+    def use_libcst_for(self, path: str) -> None:
         """Start anew, and have LibCST parse this file from now on: the tree made from Python's was unlike its own."""
         self._whole.add(path)
         self.forget()
@@ -109,10 +109,10 @@ class Session:
         self.with_cuda = Evaluation(self.project, cuda=True, extras=extras)
         self.workers = Workers(self.evaluation)
         self.opencv = OpenCV(self.workers)
-        self.reach = Reach(self.workers)
+        self.reach = DatasetFlow(self.workers)
         self.imports = Imports(self.project)
 
-    def leads_to(self, path: str, text: str, about: frozenset[str]) -> bool:
+    def is_reached_from_loaders(self, path: str, text: str, about: frozenset[str]) -> bool:
         """Whether loaders lead to what a file with the given text has to say about some subjects.
 
         They do where the file may define a Dataset, where workers run what stands in it, or what they are given keeps
@@ -120,8 +120,8 @@ class Session:
         """
         full, content = os.path.abspath(path), text.encode("utf-8", "surrogatepass")
         self._begin(full)
-        self.project.have_at_hand(full, text)
-        return self.project.may_define_datasets(full, content) or self.reach.leads_to(
+        self.project.overlay(full, text)
+        return self.project.may_define_datasets(full, content) or self.reach.is_reached_from_loaders(
             full, [name.decode("utf-8", "replace") for name in defined_about(content, words_about(about))]
         )
 
@@ -161,7 +161,7 @@ class Analysis:
         self._loaders: list[Loader] | None = None
         self._transfers: list[Transfer] | None = None
         self._datasets: list[LintedDataset] | None = None
-        self._handed: dict[str, list[Handed]] = {}
+        self._handed: dict[str, list[Callback]] = {}
         self.samples = Samples(session.reach, session.imports, self.module)
 
     @property
@@ -178,10 +178,10 @@ class Analysis:
             return self.transfers
         return (self,)
 
-    def handed_over(self, argument: str) -> list[Handed]:
+    def callbacks_of(self, argument: str) -> list[Callback]:
         """The project's functions that reach an argument of a loader and are handed over in this file."""
         if argument not in self._handed:
-            self._handed[argument] = list(handed_over(self.ev, self.module, self.loaders, argument))
+            self._handed[argument] = list(callbacks_of(self.ev, self.module, self.loaders, argument))
         return self._handed[argument]
 
     @property
@@ -200,7 +200,7 @@ class Analysis:
         return cuda_in_workers(self.session.reach, self.module)
 
     @property
-    def unpicklable_samples(self) -> list[Sent]:
+    def unpicklable_samples(self) -> list[UnpicklableSample]:
         """What worker code of this file hands out that cannot reach the main process."""
         return unpicklable_samples(self.session.reach, self.module)
 
@@ -269,7 +269,7 @@ class Analysis:
     def transfers(self) -> list[Transfer]:
         """Every move of something to a device."""
         if self._transfers is None:
-            may_be_pinned = self.session.project.speaks_of(self.module, "pin_memory")
+            may_be_pinned = self.session.project.mentions_word(self.module, "pin_memory")
             self._transfers = list(transfers_in(self.session.with_cuda, self.ev, self.module, may_be_pinned))
         return self._transfers
 
@@ -309,9 +309,9 @@ class Analysis:
         return trainings_without_workers(self.ev, self.module)
 
     @property
-    def misfits(self) -> Iterable[Misfit]:
+    def signature_mismatches(self) -> Iterable[SignatureMismatch]:
         """The functions given as `worker_init_fn` that cannot take the worker's number."""
-        return misfits(self.handed_over("worker_init_fn"), self.loaders)
+        return signature_mismatches(self.callbacks_of("worker_init_fn"), self.loaders)
 
     @property
     def loaders(self) -> list[Loader]:

@@ -10,5 +10,5 @@ class Entity(Enum):
 
     MODULE = "module"  # facts.analysis.Analysis: the whole file
     DATASET = "dataset"  # facts.datasets.datasets.Dataset
-    LOADER = "loader"  # facts.evaluation.loader_calls.Loader
+    LOADER = "loader"  # facts.infer.loader_calls.Loader
     TRANSFER = "transfer"  # facts.transfers.batches.Transfer

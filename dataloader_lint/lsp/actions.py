@@ -12,7 +12,7 @@ from dataloader_lint.lsp import wording
 from dataloader_lint.lsp.checking import Checked
 from dataloader_lint.lsp.places import Places
 from dataloader_lint.rules.registry import INTERNAL_ERROR, UNREADABLE_FILE
-from dataloader_lint.source.noqa import excuse
+from dataloader_lint.source.noqa import suppress
 
 FIX_ALL = f"{types.CodeActionKind.SourceFixAll.value}.{wording.SOURCE}"
 
@@ -58,7 +58,7 @@ def for_findings(
             )
         if one.code in (UNREADABLE_FILE, INTERNAL_ERROR):
             continue
-        comment = excuse(checked.document.text, one.code, (one.start.line, *one.statement_lines))
+        comment = suppress(checked.document.text, one.code, (one.start.line, *one.statement_lines))
         if comment is not None:
             yield types.CodeAction(
                 title=f"{one.code}: Excuse it with a `# noqa` comment",

@@ -60,7 +60,7 @@ def _snippet(
             if number == skipped[0]:
                 yield f"{paint('edge', '...')} {paint('mark', '|')}"
             continue
-        source, columns = _cut(lines[number - 1], left, width)
+        source, columns = widen(lines[number - 1], left, width)
         rail = ""
         if spread:
             inside = start.line < number <= end.line
@@ -98,7 +98,7 @@ def _left_edge(lines: Sequence[str], start: Position, end: Position, width: int)
     return start.column - width // 3
 
 
-def _cut(line: str, left: int, width: int) -> tuple[str, list[int]]:
+def widen(line: str, left: int, width: int) -> tuple[str, list[int]]:
     """The part of a line that fits, with an ellipsis where something is left out."""
     source, columns = draw_line(line[left : left + width])
     if left:

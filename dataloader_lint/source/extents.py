@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from dataloader_lint.source.bare.statements import COMPOUND, by_line
+from dataloader_lint.source.fast_tree.statements import COMPOUND, by_line
 
 _BLOCKS = ("body", "handlers", "orelse", "finalbody")  # of statements, in the order in which they are written
 

@@ -37,7 +37,7 @@ def silenced(text: str) -> Callable[[str, Iterable[int]], bool]:
     return test
 
 
-def excuse(text: str, code: str, lines: Iterable[int]) -> TextEdit | None:
+def suppress(text: str, code: str, lines: Iterable[int]) -> TextEdit | None:
     """The edit that silences a code by a `# noqa` comment on the first of the given lines that can carry one.
 
     A comment that is there gets one more code. None where no comment can be put without a change of the program.
@@ -55,7 +55,7 @@ def excuse(text: str, code: str, lines: Iterable[int]) -> TextEdit | None:
     return None
 
 
-def excuse_all(text: str, wanted: Iterable[tuple[str, Iterable[int]]]) -> list[str] | None:
+def suppress_all(text: str, wanted: Iterable[tuple[str, Iterable[int]]]) -> list[str] | None:
     """The lines of a text with comments that silence each code on one of its lines, as `excuse` would put them.
 
     None where not all can be silenced without a change of the program; then they have to be tried one by one.

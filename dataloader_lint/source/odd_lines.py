@@ -6,8 +6,8 @@ import ast
 import re
 from collections.abc import Iterator
 
-from dataloader_lint.source.bare import parse_as_python
 from dataloader_lint.source.decoding import line_starts
+from dataloader_lint.source.fast_tree import parse_as_python
 
 # Python joins a line that holds only a backslash to the one below it; the first blank space of both indents the two.
 # A form feed begins the indentation of a line anew.

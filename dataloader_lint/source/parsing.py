@@ -11,8 +11,8 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from dataloader_lint.source.bare import UnlikeError, bare_tree, parse_as_python
 from dataloader_lint.source.decoding import UnreadableError
+from dataloader_lint.source.fast_tree import UnlikeError, bare_tree, parse_as_python
 from dataloader_lint.source.odd_lines import without_odd_lines
 from dataloader_lint.source.trees import Trees
 

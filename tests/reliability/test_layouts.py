@@ -21,8 +21,8 @@ from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.fixer import fix_source
 from dataloader_lint.linter import lint_source
 from dataloader_lint.rules.registry import INTERNAL_ERROR, UNREADABLE_FILE
-from dataloader_lint.source.bare import UnlikeError
 from dataloader_lint.source.decoding import UnreadableError, decode
+from dataloader_lint.source.fast_tree import UnlikeError
 from dataloader_lint.source.odd_lines import has_backslash_line
 from dataloader_lint.source.parsing import code_of, own_tree, tree_of
 from fixture_harness import FIXTURES

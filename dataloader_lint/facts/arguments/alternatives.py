@@ -11,21 +11,26 @@ from dataclasses import dataclass, replace
 
 import libcst as cst
 
-from dataloader_lint.facts.evaluation.branches import from_last_passed, in_force, on_the_way, tests_around
-from dataloader_lint.facts.evaluation.loader_calls import Loader
-from dataloader_lint.facts.evaluation.values import (
+from dataloader_lint.facts.infer.loader_calls import Loader
+from dataloader_lint.facts.infer.reachability import (
+    enclosing_tests,
+    from_last_passed,
+    path_conditions,
+    reaching_bindings,
+)
+from dataloader_lint.facts.infer.values import (
+    CallResult,
     Class,
     Const,
     Evaluator,
     Frame,
     Function,
-    Made,
     Method,
     Values,
     truth,
 )
 from dataloader_lint.facts.libraries.catalogue import DATALOADER_DEFAULTS
-from dataloader_lint.facts.loaders.written import places_of
+from dataloader_lint.facts.loaders.argument_sites import sites_of
 from dataloader_lint.facts.syntax.flow import leaves
 from dataloader_lint.facts.syntax.names import Binding, Kind, resolve
 from dataloader_lint.facts.syntax.tree import LOOPS, Node
@@ -76,7 +81,7 @@ def contexts(loader: Loader) -> list[tuple[Loader, cst.Call, Frame]]:
             elif isinstance(callee, Method) and callee.function.scope is scope:
                 inner = ev.enter(callee.function, call, frame, callee.receiver)
             elif isinstance(callee, Class) and loader.frame.outer is not None:
-                inner = ev.enter(Function(scope, loader.frame.outer), call, frame, Made(callee, call, frame))
+                inner = ev.enter(Function(scope, loader.frame.outer), call, frame, CallResult(callee, call, frame))
             if inner is not None:
                 found.append((replace(loader, frame=inner), call, frame))
     return found or [(loader, loader.call, loader.frame)]
@@ -130,7 +135,7 @@ def _raises(body: cst.BaseSuite) -> bool:
 
 
 def _conditions(node: Node, frame: Frame) -> Conditions:
-    found = {_condition(test, answer, frame) for test, answer in tests_around(node, frame)}
+    found = {_condition(test, answer, frame) for test, answer in enclosing_tests(node, frame)}
     tree = frame.scope.module.tree
     for above in tree.ancestors(node):
         if above is frame.scope.node:
@@ -155,7 +160,7 @@ def _condition(test: cst.BaseExpression, answer: bool, frame: Frame) -> tuple[ob
 
 def alternatives(loader: Loader, name: str) -> list[Alternative]:
     """What an argument of a loader can be; nothing where nobody can say."""
-    places = places_of(loader, name)
+    places = sites_of(loader, name)
     if places is None:
         return []
     found: list[Alternative] = []
@@ -171,7 +176,9 @@ def alternatives(loader: Loader, name: str) -> list[Alternative]:
                 around = _conditions(place.node, place.frame) or frozenset({(f"#set {id(place.node)}", True)})
                 found.extend(each.under(around) for each in inside)
             else:
-                hangs = any(_hangs(loader.ev, test, place.frame) for test, _ in tests_around(place.node, place.frame))
+                hangs = any(
+                    _hangs(loader.ev, test, place.frame) for test, _ in enclosing_tests(place.node, place.frame)
+                )
                 found.extend(each.under(frozenset(), by_default=hangs) for each in inside)
     return found
 
@@ -208,8 +215,8 @@ def _of(ev: Evaluator, node: cst.BaseExpression, frame: Frame, depth: int) -> li
 
 
 def _of_bindings(ev: Evaluator, use: cst.Name, bindings: list[Binding], frame: Frame) -> list[Alternative]:
-    usual = {id(each) for each in in_force(ev, use, bindings, frame)}
-    left = _in_force(ev, use, bindings, frame)
+    usual = {id(each) for each in reaching_bindings(ev, use, bindings, frame)}
+    left = _reaching(ev, use, bindings, frame)
     found: list[Alternative] = []
     for binding in left:
         own = _conditions(binding.node, frame) if binding.kind is not Kind.PARAMETER else frozenset()
@@ -223,14 +230,14 @@ def _of_bindings(ev: Evaluator, use: cst.Name, bindings: list[Binding], frame: F
     return found
 
 
-def _in_force(ev: Evaluator, use: cst.Name, bindings: list[Binding], frame: Frame) -> list[Binding]:
+def _reaching(ev: Evaluator, use: cst.Name, bindings: list[Binding], frame: Frame) -> list[Binding]:
     """The bindings that some run of the program uses, whatever its options are set to, in document order."""
     reached = [each for each in bindings if each.kind is Kind.PARAMETER or _is_reached(ev, each.node, frame)]
     return from_last_passed(reached, use, frame, lambda test: _sure(ev, test, frame))
 
 
 def _is_reached(ev: Evaluator, node: Node, frame: Frame) -> bool:
-    return all(_sure(ev, each.test, frame) in (None, each.wanted) for each in on_the_way(node, frame.scope))
+    return all(_sure(ev, each.test, frame) in (None, each.wanted) for each in path_conditions(node, frame.scope))
 
 
 def _sure(ev: Evaluator, test: cst.BaseExpression, frame: Frame) -> bool | None:
@@ -274,6 +281,6 @@ def _causes(node: cst.BaseExpression, frame: Frame) -> Iterator[tuple[cst.BaseEx
             if passed is not None and passed.node is not None and passed.frame is not None:
                 yield passed.node, passed.frame
         else:
-            yield from ((test, frame) for test, _ in tests_around(binding.node, frame))
+            yield from ((test, frame) for test, _ in enclosing_tests(binding.node, frame))
             if binding.value is not None:
                 yield binding.value, frame

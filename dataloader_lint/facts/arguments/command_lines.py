@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import libcst as cst
 
-from dataloader_lint.facts.evaluation.values import Evaluator, Library, Made, Value
-from dataloader_lint.facts.evaluation.zeros import is_checked
+from dataloader_lint.facts.infer.values import CallResult, Evaluator, Library, Value
+from dataloader_lint.facts.infer.zero_guards import is_checked
 from dataloader_lint.facts.syntax.module import ModuleFacts
 
 _NUMBERS = ((Library("builtins.int"),), (Library("builtins.float"),))
@@ -13,7 +13,7 @@ _NUMBERS = ((Library("builtins.int"),), (Library("builtins.float"),))
 
 def takes_zero(ev: Evaluator, owner: Value, name: str) -> bool:
     """Whether an option of a namespace may be 0, as far as the module that parses it checks."""
-    if not isinstance(owner, Made) or owner.frame is None:
+    if not isinstance(owner, CallResult) or owner.frame is None:
         return True
     scope = owner.frame.scope
     if is_checked(name, scope):

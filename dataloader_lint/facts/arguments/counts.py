@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from dataloader_lint.facts.evaluation.loader_calls import Loader
-from dataloader_lint.facts.evaluation.values import Evaluator, Frame, Library
+from dataloader_lint.facts.infer.loader_calls import Loader
+from dataloader_lint.facts.infer.values import Evaluator, Frame, Library
 from dataloader_lint.facts.libraries.catalogue import POSITIVE_RESULTS
+from dataloader_lint.facts.loaders.argument_sites import sites_of
 from dataloader_lint.facts.loaders.epochs import Pass, loaders_behind
-from dataloader_lint.facts.loaders.written import places_of
 from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.facts.syntax.names import Kind, dotted, resolve
 from dataloader_lint.facts.syntax.tree import Node
@@ -30,7 +30,7 @@ def number_of_workers(loader: Loader) -> int | None:
 
 def takes_all_cpus(loader: Loader) -> str:
     """The call that counts the CPUs, where a loader gets one worker for each; empty otherwise."""
-    for place in places_of(loader, "num_workers") or ():
+    for place in sites_of(loader, "num_workers") or ():
         node = place.node
         for _ in range(_MAX_HOPS):
             if isinstance(node, cst.BooleanOperation) and isinstance(node.operator, cst.Or):

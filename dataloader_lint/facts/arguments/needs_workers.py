@@ -6,20 +6,20 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from dataloader_lint.facts.arguments.settable import Zero, zero_in
-from dataloader_lint.facts.evaluation.branches import tests_around
-from dataloader_lint.facts.evaluation.loader_calls import Loader
-from dataloader_lint.facts.evaluation.values import Const, Made, Value
-from dataloader_lint.facts.evaluation.zeros import is_kept_away
-from dataloader_lint.facts.loaders import written
+from dataloader_lint.facts.arguments.zero_sources import Zero, zero_in
+from dataloader_lint.facts.infer.loader_calls import Loader
+from dataloader_lint.facts.infer.reachability import enclosing_tests
+from dataloader_lint.facts.infer.values import CallResult, Const, Value
+from dataloader_lint.facts.infer.zero_guards import is_kept_away
+from dataloader_lint.facts.loaders import argument_sites
 from dataloader_lint.facts.syntax.names import dotted
 from dataloader_lint.facts.syntax.tree import function_scope
 
 
 def zero_workers(loader: Loader) -> Zero | None:
     """Who can give a loader 0 workers; None where nobody is known to, or something may prevent it."""
-    places = written.places_of(loader, "num_workers")
-    conditions = tests_around(loader.call, loader.frame)
+    places = argument_sites.sites_of(loader, "num_workers")
+    conditions = enclosing_tests(loader.call, loader.frame)
     for place in places or ():
         found = Zero("", frozenset())
         if place.node is not None:
@@ -37,7 +37,7 @@ def zero_workers(loader: Loader) -> Zero | None:
 
 def workers_name(loader: Loader) -> str:
     """How the number of workers is written for a loader, where that is a name or an attribute."""
-    places = written.places_of(loader, "num_workers")
+    places = argument_sites.sites_of(loader, "num_workers")
     node = places[0].node if places else None
     return dotted(node) or "num_workers"
 
@@ -65,7 +65,7 @@ def _is_prevented(loader: Loader, names: frozenset[str]) -> bool:
         return True
     if loader.site is None or loader.site is loader.call:
         return False
-    for place in written.places_of(loader, "num_workers") or ():
+    for place in argument_sites.sites_of(loader, "num_workers") or ():
         tree = place.frame.scope.module.tree
         if loader.site in tree:
             outer = loader.ev.frame_of(function_scope(tree.scope_of(loader.site)))
@@ -88,12 +88,12 @@ def _is_fixed(loader: Loader, name: str) -> bool:
     if loader.is_written_here:
         return True
     # What a subclass's own constructor writes is reported there.
-    places = written.places_of(loader, name)
+    places = argument_sites.sites_of(loader, name)
     return bool(places) and all(each.frame is not loader.frame for each in places or ())
 
 
 def _needs_workers(name: str, value: Value) -> bool:
-    if name == "multiprocessing_context" and isinstance(value, Made):
+    if name == "multiprocessing_context" and isinstance(value, CallResult):
         return value.library.endswith(".get_context")
     if not isinstance(value, Const) or value.default:
         return False
@@ -118,15 +118,15 @@ def without_workers(loader: Loader, name: str) -> Unused | None:
     if workers is None or workers.value != 0 or not loader.is_written_here or not loader.is_reached:
         return None
     found = loader.passed(name)
-    if not all(_needs_workers(name, _plain(value)) for value in found) or is_failure_wanted(loader, name):
+    if not all(_needs_workers(name, _plain(value)) for value in found) or is_failure_expected(loader, name):
         return None
     return Unused(workers, next((value.default for value in found if isinstance(value, Const)), ""))
 
 
-def is_failure_wanted(loader: Loader, *names: str) -> bool:
+def is_failure_expected(loader: Loader, *names: str) -> bool:
     """True if the program expects the error that arguments cause which need workers: pytest.raises, try, ..."""
     at_use = all(name == "timeout" for name in names)  # that one passes the constructor
-    return loader.is_error_wanted("AssertionError" if at_use else "ValueError", at_use=at_use)
+    return loader.is_error_expected("AssertionError" if at_use else "ValueError", at_use=at_use)
 
 
 def _plain(value: Value) -> Value:

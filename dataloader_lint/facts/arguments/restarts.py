@@ -8,10 +8,10 @@ from enum import Enum
 
 import libcst as cst
 
-from dataloader_lint.facts.evaluation.branches import is_reached
-from dataloader_lint.facts.evaluation.loader_calls import Loader
-from dataloader_lint.facts.evaluation.values import Const, Evaluator, Frame, Library, Sequence, constant
-from dataloader_lint.facts.evaluation.values import Iterator as Iterated
+from dataloader_lint.facts.infer.loader_calls import Loader
+from dataloader_lint.facts.infer.reachability import is_reached
+from dataloader_lint.facts.infer.values import Const, Evaluator, Frame, Library, Sequence, constant
+from dataloader_lint.facts.infer.values import Iterator as Iterated
 from dataloader_lint.facts.loaders.epochs import loaders_behind
 from dataloader_lint.facts.syntax.flow import leaves
 from dataloader_lint.facts.syntax.module import ModuleFacts, last_name

@@ -7,27 +7,27 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dataloader_lint.facts.arguments.alternatives import Alternative, alternatives, contexts, together
-from dataloader_lint.facts.evaluation.loader_calls import Loader
-from dataloader_lint.facts.evaluation.values import (
+from dataloader_lint.facts.infer.expected_errors import is_error_expected
+from dataloader_lint.facts.infer.loader_calls import Loader
+from dataloader_lint.facts.infer.values import (
     UNKNOWN,
     Absent,
-    Attr,
+    AttributeOf,
+    CallResult,
     Class,
     Const,
-    Element,
     Evaluator,
     Frame,
     Function,
+    ItemOf,
     Library,
-    Made,
     Module,
     Value,
     Values,
 )
-from dataloader_lint.facts.evaluation.values import (
+from dataloader_lint.facts.infer.values import (
     Iterator as Iterated,
 )
-from dataloader_lint.facts.evaluation.wanted_errors import is_error_wanted
 from dataloader_lint.facts.libraries.datasets import ITERABLE_BASES
 
 if TYPE_CHECKING:
@@ -66,9 +66,9 @@ def conflicts_of(loader: Loader) -> Iterator[Conflict]:
 
 def _is_wanted(loader: Loader, call: cst.Call, frame: Frame) -> bool:
     """True if the code around the loader, or around the call that makes it so, expects the constructor to raise."""
-    if loader.is_error_wanted("ValueError"):
+    if loader.is_error_expected("ValueError"):
         return True
-    return call is not loader.call and is_error_wanted(loader.ev, call, frame, ("ValueError",))
+    return call is not loader.call and is_error_expected(loader.ev, call, frame, ("ValueError",))
 
 
 class _Arguments:
@@ -98,12 +98,12 @@ def _defaults(pair: tuple[Values, Values]) -> Iterator[str]:
 
 def _is_given(ev: Evaluator, value: Value) -> bool:
     """Surely not None. What a function of a library gives can be None; what a class gives cannot."""
-    if isinstance(value, Made):
+    if isinstance(value, CallResult):
         return isinstance(value.by, Class) or value.library.rpartition(".")[2][:1].isupper()
     if isinstance(value, Const):
         return value.value is not None
     return value is not UNKNOWN and not isinstance(
-        value, Absent | Attr | Element | Iterated | Library | Module | Function | Class
+        value, Absent | AttributeOf | ItemOf | Iterated | Library | Module | Function | Class
     )
 
 
@@ -121,7 +121,7 @@ def _is_not_one(ev: Evaluator, value: Value) -> bool:
 
 def _is_iterable(ev: Evaluator, value: Value) -> bool:
     """An IterableDataset. Datapipes are some too, but those torch shuffles."""
-    if not isinstance(value, Made):
+    if not isinstance(value, CallResult):
         return False
     names = ev.bases(value.by).libraries if isinstance(value.by, Class) else (value.library,)
     return any(name in _ITERABLE for name in names) and not any("DataPipe" in name for name in names)

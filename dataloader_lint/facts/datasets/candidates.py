@@ -5,9 +5,9 @@ from __future__ import annotations
 import libcst as cst
 
 from dataloader_lint.facts.datasets.construction import construction_of
-from dataloader_lint.facts.evaluation import classes
-from dataloader_lint.facts.evaluation.loader_calls import Loader
-from dataloader_lint.facts.evaluation.values import Class, Evaluator, Made, Value
+from dataloader_lint.facts.infer import classes
+from dataloader_lint.facts.infer.loader_calls import Loader
+from dataloader_lint.facts.infer.values import CallResult, Class, Evaluator, Value
 from dataloader_lint.facts.syntax.names import dotted
 from dataloader_lint.facts.syntax.tree import Scope, parameters
 
@@ -51,7 +51,7 @@ def reaches_loader(ev: Evaluator, klass: Class, loaders: list[Loader]) -> bool:
 
 def _holds(ev: Evaluator, value: Value, klass: Class, depth: int = 0) -> bool:
     """Whether a value is an object of the class, or a wrapper of torch around one."""
-    if isinstance(value, Made):
+    if isinstance(value, CallResult):
         if isinstance(value.by, Class):
             return value.by.scope is klass.scope or _makes_one(ev, value.by, klass)
         if value.library.rpartition(".")[2] in WRAPPERS and value.call is not None and value.frame and depth < 3:

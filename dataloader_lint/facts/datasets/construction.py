@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from dataloader_lint.facts.datasets.uses import Reads
-from dataloader_lint.facts.evaluation import classes
-from dataloader_lint.facts.evaluation.values import Bases, Class, Evaluator, Function
+from dataloader_lint.facts.datasets.field_uses import FieldUses
+from dataloader_lint.facts.infer import classes
+from dataloader_lint.facts.infer.values import Bases, Class, Evaluator, Function
 from dataloader_lint.facts.libraries.datasets import RUN_BY_CONSTRUCTORS
 from dataloader_lint.facts.syntax.names import bindings_of, dotted
 from dataloader_lint.facts.syntax.tree import Scope
@@ -34,7 +34,7 @@ def _run_by(ev: Evaluator, bases: Bases, todo: list[Scope]) -> tuple[Scope, ...]
     return tuple(order)
 
 
-def with_what_follows(ev: Evaluator, bases: Bases, made: tuple[Scope, ...], reads: Reads) -> tuple[Scope, ...]:
+def with_setup_methods(ev: Evaluator, bases: Bases, made: tuple[Scope, ...], reads: FieldUses) -> tuple[Scope, ...]:
     """The functions that make an object, and those that its maker has to run then: `dataset.initialize(options)`.
 
     What workers read of it, while neither these functions nor workers themselves bind it, was bound by others before.

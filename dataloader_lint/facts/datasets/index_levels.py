@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import libcst as cst
 
 from dataloader_lint.facts.datasets import streams
-from dataloader_lint.facts.datasets.uses import Level
+from dataloader_lint.facts.datasets.field_uses import Level
 from dataloader_lint.facts.syntax.file_names import field_of, names_file, path_behind, unpacked
 from dataloader_lint.facts.syntax.module import last_name
 from dataloader_lint.facts.syntax.names import Binding, Kind, resolve, written_out
@@ -159,7 +159,7 @@ class IndexLevels:
             self._running.add(key)
             value, path = binding.value, binding.path
             if binding.kind is Kind.ELEMENT:
-                value, path = gone_through(value, path)
+                value, path = iterated(value, path)
             value, path = written_out(value, path)
             level = self.of(value)
             self._running.discard(key)
@@ -190,7 +190,7 @@ class IndexLevels:
         return Level.SAMPLE if binding.path else Level.KEY
 
 
-def gone_through(value: cst.BaseExpression, path: tuple[int, ...]) -> tuple[cst.BaseExpression, tuple[int, ...]]:
+def iterated(value: cst.BaseExpression, path: tuple[int, ...]) -> tuple[cst.BaseExpression, tuple[int, ...]]:
     """Whose elements a loop gives the name at a path: those of `indices` in `for place, i in enumerate(indices)`."""
     while isinstance(value, cst.Call) and isinstance(value.func, cst.Name) and path and value.args:
         name, place = value.func.value, path[0]

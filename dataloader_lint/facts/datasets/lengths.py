@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from dataloader_lint.facts.datasets.uses import Place, Reads
+from dataloader_lint.facts.datasets.field_uses import AccessSite, FieldUses
 from dataloader_lint.facts.datasets.worker_body import Body, Entry
-from dataloader_lint.facts.evaluation import classes
-from dataloader_lint.facts.evaluation.values import Bases, Evaluator
+from dataloader_lint.facts.infer import classes
+from dataloader_lint.facts.infer.values import Bases, Evaluator
 from dataloader_lint.facts.syntax.tree import Scope
 
 
@@ -18,7 +18,7 @@ def is_geometric(bases: Bases) -> bool:
     return any(name.startswith("torch_geometric.") for name in bases.libraries)
 
 
-def add_lengths(ev: Evaluator, bases: Bases, reads: Reads) -> None:
+def add_lengths(ev: Evaluator, bases: Bases, reads: FieldUses) -> None:
     """Add the attributes whose `len()` is the length of the Dataset, in itself or kept as another attribute."""
     method = classes.find_method(ev, bases.classes, "__len__") or (
         classes.find_method(ev, bases.classes, "len") if is_geometric(bases) else None
@@ -41,7 +41,7 @@ def _length_of(body: Body, node: cst.BaseExpression, scope: Scope, depth: int) -
             while isinstance(measured, cst.Subscript) and not _is_numbered(measured):
                 measured = measured.value
             for name in body.attributes(measured):
-                body.use(name).measure(Place(call, scope))
+                body.use(name).measure(AccessSite(call, scope))
     for attribute in tree.find(node, cst.Attribute):
         if isinstance(attribute.value, cst.Name) and attribute.value.value == body.own and depth < 2:
             _length_in_attribute(body, attribute.attr.value, depth)
@@ -82,7 +82,7 @@ def _length_in_attribute(body: Body, name: str, depth: int) -> None:
             inner = Body(body.ev, body.bases, body.reads, entry, {})
             for call in binding.method.module.tree.find(binding.value, cst.Call):
                 if _is_len(call) and not _is_one_of_two_factors(call, binding.value, binding.method):
-                    measured, place = call.args[0].value, Place(call, binding.method)
+                    measured, place = call.args[0].value, AccessSite(call, binding.method)
                     for each in inner.attributes(measured):
                         body.use(each).measure(place)
                     if isinstance(measured, cst.Name):

@@ -8,11 +8,11 @@ from __future__ import annotations
 import libcst as cst
 
 from dataloader_lint.facts.datasets import streams
+from dataloader_lint.facts.datasets.field_uses import AccessSite, FieldUse, FieldUses, Level
 from dataloader_lint.facts.datasets.lengths import add_lengths, is_geometric
-from dataloader_lint.facts.datasets.uses import Level, Place, Reads, Use
 from dataloader_lint.facts.datasets.worker_body import Body, Entry
-from dataloader_lint.facts.evaluation import classes
-from dataloader_lint.facts.evaluation.values import Bases, Class, Evaluator
+from dataloader_lint.facts.infer import classes
+from dataloader_lint.facts.infer.values import Bases, Class, Evaluator
 from dataloader_lint.facts.libraries.datasets import INDEXED_BY_BASES
 from dataloader_lint.facts.syntax.module import last_name
 from dataloader_lint.facts.syntax.tree import parameters
@@ -20,10 +20,10 @@ from dataloader_lint.facts.syntax.tree import parameters
 MAX_FUNCTIONS = 60
 
 
-def reads_of(ev: Evaluator, klass: Class, bases: Bases) -> Reads:
+def reads_of(ev: Evaluator, klass: Class, bases: Bases) -> FieldUses:
     """How objects of a class are read by `__getitem__`, `__getitems__` and `__iter__` and all that these call."""
     following = streams.next_of(ev, bases)
-    reads = Reads(is_stream=streams.is_stream(bases), following=None if following is None else following.scope)
+    reads = FieldUses(is_stream=streams.is_stream(bases), following=None if following is None else following.scope)
     todo: list[Entry] = []
     for name in ("__getitem__", "__getitems__", "__iter__", "get"):
         method = classes.find_method(ev, bases.classes, name)
@@ -53,15 +53,15 @@ def reads_of(ev: Evaluator, klass: Class, bases: Bases) -> Reads:
     return reads
 
 
-def _read_by_library(ev: Evaluator, klass: Class, bases: Bases, reads: Reads) -> None:
+def _read_by_library(ev: Evaluator, klass: Class, bases: Bases, reads: FieldUses) -> None:
     """What the `__getitem__` of a base that a library defines asks for the index, where samples come from there."""
     names = {INDEXED_BY_BASES[base] for base in bases.libraries if base in INDEXED_BY_BASES}
     own = classes.find_method(ev, bases.classes, "__getitem__") if names else None
     if own is not None and not any(last_name(call.func) == "__getitem__" for call in own.scope.own(cst.Call)):
         return
     for name in names:
-        place = Place(klass.node.bases[0].value, klass.scope, Level.INDEX, Level.INDEX)
-        reads.uses.setdefault(name, Use()).add(place)
+        place = AccessSite(klass.node.bases[0].value, klass.scope, Level.INDEX, Level.INDEX)
+        reads.uses.setdefault(name, FieldUse()).add(place)
 
 
 def _is_finished(klass: Class, bases: Bases) -> bool:

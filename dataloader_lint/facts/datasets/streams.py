@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from dataloader_lint.facts.evaluation import classes
-from dataloader_lint.facts.evaluation.values import Bases, Evaluator, Function
+from dataloader_lint.facts.infer import classes
+from dataloader_lint.facts.infer.values import Bases, Evaluator, Function
 from dataloader_lint.facts.libraries.datasets import ITERABLE_BASES
 from dataloader_lint.facts.syntax.module import last_name
 from dataloader_lint.facts.syntax.names import Kind, dotted, resolve
@@ -88,7 +88,7 @@ def _is_taken(node: cst.BaseExpression, taken: set[str], tree: Tree) -> bool:
     return is_whole and any(each.value in taken for each in tree.find(node, cst.Name))
 
 
-def gone_through(node: cst.BaseExpression, tree: Tree, seen: frozenset[int] = frozenset()) -> Iterator[cst.CSTNode]:
+def iterated(node: cst.BaseExpression, tree: Tree, seen: frozenset[int] = frozenset()) -> Iterator[cst.CSTNode]:
     """What a loop takes one by one, behind slices and what only counts, orders or shuffles it."""
     if isinstance(node, cst.Call):
         name = last_name(node.func)
@@ -96,17 +96,17 @@ def gone_through(node: cst.BaseExpression, tree: Tree, seen: frozenset[int] = fr
             yield node.func.value
         elif name in _PASSING:
             for arg in node.args[: None if name in ("chain", "zip") else 1]:
-                yield from gone_through(arg.value, tree, seen)
+                yield from iterated(arg.value, tree, seen)
     elif isinstance(node, cst.Subscript) and isinstance(node.slice[0].slice, cst.Slice):
-        yield from gone_through(node.value, tree, seen)
+        yield from iterated(node.value, tree, seen)
     elif isinstance(node, cst.IfExp):
-        yield from gone_through(node.body, tree, seen)
-        yield from gone_through(node.orelse, tree, seen)
+        yield from iterated(node.body, tree, seen)
+        yield from iterated(node.orelse, tree, seen)
     elif isinstance(node, cst.Name):
         for binding in resolve(node, tree):
             if binding.kind is Kind.VALUE and not binding.path and binding.value is not None:
                 if id(binding) not in seen:
-                    yield from gone_through(binding.value, tree, seen | {id(binding)})
+                    yield from iterated(binding.value, tree, seen | {id(binding)})
     else:
         yield node
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import libcst as cst
 
 from dataloader_lint.facts.datasets import streams
-from dataloader_lint.facts.datasets.chance import bounds_of, chosen_from, is_size_of
-from dataloader_lint.facts.datasets.index_levels import IndexLevels, gone_through
-from dataloader_lint.facts.datasets.uses import Level, Place, Reads, Use
-from dataloader_lint.facts.evaluation import classes
-from dataloader_lint.facts.evaluation.values import Bases, Evaluator, Function, Method
+from dataloader_lint.facts.datasets.field_uses import AccessSite, FieldUse, FieldUses, Level
+from dataloader_lint.facts.datasets.index_levels import IndexLevels, iterated
+from dataloader_lint.facts.datasets.random_choice import bounds_of, chosen_from, is_size_of
+from dataloader_lint.facts.infer import classes
+from dataloader_lint.facts.infer.values import Bases, Evaluator, Function, Method
 from dataloader_lint.facts.syntax.names import Kind, resolve, written_out
 from dataloader_lint.facts.syntax.tree import Scope, parameters
 
@@ -36,7 +36,7 @@ class Body:
     """One function of worker code, with what its names depend on."""
 
     def __init__(
-        self, ev: Evaluator, bases: Bases, reads: Reads, entry: Entry, levels: dict[str, Level], depth: int = 0
+        self, ev: Evaluator, bases: Bases, reads: FieldUses, entry: Entry, levels: dict[str, Level], depth: int = 0
     ) -> None:
         scope = entry.scope
         self.ev = ev
@@ -52,7 +52,7 @@ class Body:
 
     def run(self) -> Iterator[Entry]:
         for loop in self._loops:
-            self._goes_through(loop)
+            self._iterates(loop)
         for scope in self.scope.descend():
             if scope.is_class:
                 continue
@@ -63,15 +63,15 @@ class Body:
             for attribute in scope.own(cst.Attribute):
                 yield from self._property(attribute)
 
-    def use(self, name: str) -> Use:
+    def use(self, name: str) -> FieldUse:
         """The record of an attribute's uses, to be added to."""
-        return self.reads.uses.setdefault(name, Use())
+        return self.reads.uses.setdefault(name, FieldUse())
 
-    def _goes_through(self, loop: cst.For) -> None:
+    def _iterates(self, loop: cst.For) -> None:
         """What a loop that gives a sample a pass takes one by one."""
-        for source in streams.gone_through(loop.iter, self.scope.module.tree):
+        for source in streams.iterated(loop.iter, self.scope.module.tree):
             for name in self.attributes(source):
-                self.use(name).add(Place(loop.iter, self.scope, is_gone_through=True))
+                self.use(name).add(AccessSite(loop.iter, self.scope, is_iterated=True))
 
     def attributes(self, node: cst.CSTNode) -> set[str]:
         """The attributes of the object that an expression is: `self.x`, a local name for it, one of two."""
@@ -121,7 +121,7 @@ class Body:
                     if bound is not None:
                         index = max(index, self._levels.of(bound))
         if index is Level.NONE:
-            self._drawn(node)
+            self._sampled(node)
             return
         owner: cst.BaseExpression = node.value
         is_inside = isinstance(owner, cst.Subscript)
@@ -130,13 +130,13 @@ class Body:
                 return  # indexes a part of the sample
             owner = owner.value
         for name in self.attributes(owner):
-            self.use(name).add(Place(node, self.scope, index, Level.NONE if is_inside else index))
+            self.use(name).add(AccessSite(node, self.scope, index, Level.NONE if is_inside else index))
         if isinstance(owner, cst.Attribute):  # self.coco.imgs[key]
             for name in self.attributes(owner.value):
-                self.use(name).add(Place(node, self.scope, queried=index))
+                self.use(name).add(AccessSite(node, self.scope, queried=index))
         if isinstance(owner, cst.Name) and index is Level.INDEX:
             for name in self._holding(owner):
-                self.use(name).add(Place(node, self.scope, index))
+                self.use(name).add(AccessSite(node, self.scope, index))
             self._part_by_name(owner, index)
 
     def _part_by_name(self, node: cst.Name, index: Level) -> None:
@@ -147,7 +147,7 @@ class Body:
                 whole = whole.value
             for name in self.attributes(whole) if whole is not binding.value and whole is not None else ():
                 assert isinstance(binding.value, cst.Subscript)
-                self.use(name).add(Place(binding.value, self.scope, index))
+                self.use(name).add(AccessSite(binding.value, self.scope, index))
 
     def _holding(self, node: cst.Name) -> set[str]:
         """The attributes that a name runs over: `for part in self.parts`, `for key, column in self.columns.items()`."""
@@ -155,7 +155,7 @@ class Body:
         for binding in resolve(node, self.scope.module.tree):
             if binding.kind is not Kind.ELEMENT or binding.value is None:
                 continue
-            over, path = gone_through(binding.value, binding.path)
+            over, path = iterated(binding.value, binding.path)
             if isinstance(over, cst.Call) and isinstance(over.func, cst.Attribute) and not over.args:
                 if {"items": (1,), "values": ()}.get(over.func.attr.value) != path:
                     continue
@@ -164,7 +164,7 @@ class Body:
                 found |= self.attributes(over)
         return found
 
-    def _drawn(self, node: cst.Subscript) -> None:
+    def _sampled(self, node: cst.Subscript) -> None:
         """`self.files[random.randrange(len(self.files))]`."""
         index = node.slice[0].slice
         if isinstance(index, cst.Index) and isinstance(index.value, cst.Name | cst.Call | cst.Subscript):
@@ -172,7 +172,7 @@ class Body:
             bounds = bounds_of(index.value, self.scope) if names else set()
             for name in names:
                 if any(is_size_of(bound, name, self.bases) for bound in bounds):
-                    self.use(name).add(Place(node, self.scope, is_drawn=True))
+                    self.use(name).add(AccessSite(node, self.scope, is_sampled=True))
 
     def _property(self, node: cst.Attribute) -> Iterator[Entry]:
         if isinstance(node.value, cst.Name) and node.value.value == self.own:
@@ -187,10 +187,10 @@ class Body:
             if inside is not Level.NONE:
                 got = inside if function.attr.value == "get" else Level.NONE
                 for name in self.attributes(function.value):
-                    self.use(name).add(Place(call, self.scope, got, got, queried=inside))
+                    self.use(name).add(AccessSite(call, self.scope, got, got, queried=inside))
         source = chosen_from(call)
         for name in self.attributes(source) if source is not None else ():
-            self.use(name).add(Place(call, self.scope, is_drawn=True))
+            self.use(name).add(AccessSite(call, self.scope, is_sampled=True))
         given = {arg.value: sorted(self.attributes(arg.value)) for arg in call.args}
         for target, own in self._targets(call, any(given.values())):
             passed = tuple(self._passed(call, target, own))

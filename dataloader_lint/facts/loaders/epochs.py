@@ -7,22 +7,22 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from dataloader_lint.facts.evaluation import classes
-from dataloader_lint.facts.evaluation.branches import is_reached
-from dataloader_lint.facts.evaluation.loader_calls import Loader, loader_class, loader_of
-from dataloader_lint.facts.evaluation.values import (
+from dataloader_lint.facts.infer import classes
+from dataloader_lint.facts.infer.loader_calls import Loader, loader_class, loader_of
+from dataloader_lint.facts.infer.reachability import is_reached
+from dataloader_lint.facts.infer.values import (
+    CallResult,
     Class,
     Const,
-    Element,
     Evaluator,
     Frame,
     Function,
-    Made,
+    ItemOf,
     Method,
     Value,
     Values,
 )
-from dataloader_lint.facts.evaluation.values import (
+from dataloader_lint.facts.infer.values import (
     Iterator as Iterated,
 )
 from dataloader_lint.facts.libraries.catalogue import ITERATING
@@ -48,7 +48,7 @@ class Pass:
     """
 
     loader: Loader
-    made: Made
+    made: CallResult
     node: Node
     path: tuple[Frame, ...]
     calls: tuple[cst.Call, ...] = ()
@@ -291,13 +291,13 @@ class _Search:
             return True
         return bool(self.project.leading_to(module, _TRAINING, MAX_DEPTH + 1, {name}))  # it may go by another name here
 
-    def _loaders(self, values: Values, into_objects: bool = False) -> Iterator[tuple[Made, Loader]]:
+    def _loaders(self, values: Values, into_objects: bool = False) -> Iterator[tuple[CallResult, Loader]]:
         """The loaders behind values that are iterated, where they were made before the loop."""
         for made, loader in loaders_behind(self.ev, values, into_objects):
             if not self._is_in_loop(made):
                 yield made, loader
 
-    def _is_in_loop(self, made: Made) -> bool:
+    def _is_in_loop(self, made: CallResult) -> bool:
         """Whether a loader is made anew in each round: the call, or one that leads to it, stands in the loop."""
         tree = self.frame.scope.module.tree
         call = made.call
@@ -317,7 +317,7 @@ class _Search:
         return any(last_name(call.func) == name for call in tree.find(self.loop.body, cst.Call))
 
 
-def loaders_behind(ev: Evaluator, values: Values, into_objects: bool = False) -> Iterator[tuple[Made, Loader]]:
+def loaders_behind(ev: Evaluator, values: Values, into_objects: bool = False) -> Iterator[tuple[CallResult, Loader]]:
     """The loaders that iterating over one of the values goes through, also inside objects of the project if asked."""
     for value in values:
         for made in _behind(ev, value, into_objects):
@@ -326,11 +326,11 @@ def loaders_behind(ev: Evaluator, values: Values, into_objects: bool = False) ->
                 yield made, loader
 
 
-def _behind(ev: Evaluator, value: Value, into_objects: bool, depth: int = 0) -> Iterator[Made]:
+def _behind(ev: Evaluator, value: Value, into_objects: bool, depth: int = 0) -> Iterator[CallResult]:
     """What is iterated in the end: `enumerate(loader)`, `zip(loader, other)`."""
     while isinstance(value, Iterated):
         value = value.of
-    if not isinstance(value, Made) or depth > MAX_DEPTH:
+    if not isinstance(value, CallResult) or depth > MAX_DEPTH:
         return
     if value.library in ITERATING and value.call is not None and value.frame is not None:
         given = next((arg.value for arg in value.call.args if arg.keyword is None), None)
@@ -344,14 +344,14 @@ def _behind(ev: Evaluator, value: Value, into_objects: bool, depth: int = 0) -> 
         yield value
 
 
-def _inside(ev: Evaluator, value: Made, klass: Class) -> list[Value]:
+def _inside(ev: Evaluator, value: CallResult, klass: Class) -> list[Value]:
     """What an object of the project goes through anew whenever a loop goes through it: `Progress(loader)`."""
     if loader_class(ev, klass) is not None:
         return []
     iterate = classes.find_method(ev, ev.bases(klass).classes, "__iter__")
     if iterate is None or not _starts_anew(iterate.scope):
         return []
-    return [each.of for each in ev.element(value) if isinstance(each, Element) and each.of != value]
+    return [each.of for each in ev.element(value) if isinstance(each, ItemOf) and each.of != value]
 
 
 def _starts_anew(scope: Scope) -> bool:

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from dataloader_lint.facts.evaluation.classes import is_static
-from dataloader_lint.facts.evaluation.loader_calls import Loader, loaders_in
-from dataloader_lint.facts.evaluation.values import Function, Method, Partial, Value
-from dataloader_lint.facts.loaders.callables import Handed
+from dataloader_lint.facts.infer.classes import is_static
+from dataloader_lint.facts.infer.loader_calls import Loader, loaders_in
+from dataloader_lint.facts.infer.values import Function, Method, Partial, Value
+from dataloader_lint.facts.loaders.callbacks import Callback
 from dataloader_lint.facts.project.project import Project
 from dataloader_lint.facts.syntax.names import dotted
 from dataloader_lint.facts.syntax.tree import Node, Scope, Tree
@@ -20,7 +20,7 @@ _WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Misfit:
+class SignatureMismatch:
     """A function that a loader's workers cannot call with their number: it takes none, or wants more than that."""
 
     function: cst.FunctionDef | cst.Lambda
@@ -50,24 +50,24 @@ class Misfit:
         return self.function.name.value if isinstance(self.function, cst.FunctionDef) else "the lambda"
 
 
-def misfits(handed: list[Handed], loaders: list[Loader]) -> Iterator[Misfit]:
+def signature_mismatches(handed: list[Callback], loaders: list[Loader]) -> Iterator[SignatureMismatch]:
     """The functions given as `worker_init_fn` that fail in every worker."""
     for each in handed:
         for value in each.loader.values("worker_init_fn"):
             is_it = value == each.function or (isinstance(value, Partial) and value.callee == each.function)
-            found = _misfit(value, each.node, each.loader) if is_it else None
+            found = _mismatch(value, each.node, each.loader) if is_it else None
             if found is not None:
                 yield found
     for loader in loaders:
         written = loader.argument("worker_init_fn")
         if written is not None and loader.is_written_here:
             for value in loader.values("worker_init_fn"):
-                found = _misfit(value, written.value, loader) if isinstance(value, Method) else None
+                found = _mismatch(value, written.value, loader) if isinstance(value, Method) else None
                 if found is not None:
                     yield found
 
 
-def _misfit(value: Value, node: Node, loader: Loader) -> Misfit | None:
+def _mismatch(value: Value, node: Node, loader: Loader) -> SignatureMismatch | None:
     bound, named = 0, set[str]()
     scope = value.scope if isinstance(value, Function) else None
     if isinstance(value, Partial):
@@ -89,8 +89,8 @@ def _misfit(value: Value, node: Node, loader: Loader) -> Misfit | None:
     left = [*params.posonly_params, *params.params][bound:]
     wanted = [param for param in left if param.default is None and param.name.value not in named]
     if not left or left[0].name.value in named:
-        return Misfit(value.node, node, loader, True, scope)
-    return Misfit(value.node, node, loader, False, scope) if len(wanted) > 1 else None
+        return SignatureMismatch(value.node, node, loader, True, scope)
+    return SignatureMismatch(value.node, node, loader, False, scope) if len(wanted) > 1 else None
 
 
 def _is_named(tree: Tree, function: cst.FunctionDef, known: set[int]) -> bool:

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from dataloader_lint.facts.evaluation import classes
-from dataloader_lint.facts.evaluation.loader_calls import Loader
-from dataloader_lint.facts.evaluation.values import Evaluator, Function
+from dataloader_lint.facts.infer import classes
+from dataloader_lint.facts.infer.loader_calls import Loader
+from dataloader_lint.facts.infer.values import Evaluator, Function
 from dataloader_lint.facts.loaders.epochs import loaders_behind
 from dataloader_lint.facts.project.project import Project
 from dataloader_lint.facts.syntax.names import Binding, bindings_of, resolve
@@ -18,7 +18,7 @@ _REPEATING = (cst.For, cst.While, cst.ListComp, cst.SetComp, cst.DictComp, cst.G
 MAX_DEPTH = 4
 
 
-def is_gone_through_once(ev: Evaluator, project: Project, loader: Loader) -> bool:
+def is_iterated_once(ev: Evaluator, project: Project, loader: Loader) -> bool:
     """Whether the loader is bound to one name, of which one loop is all that makes batches, and that runs once.
 
     False wherever more may be done with it than can be followed, or others may import what does it.

@@ -7,31 +7,31 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from dataloader_lint.facts.datasets.uses import Level
-from dataloader_lint.facts.evaluation import classes, keywords, members
-from dataloader_lint.facts.evaluation.branches import keeps_away, on_the_way, tests_around
-from dataloader_lint.facts.evaluation.parameters import OF_PARAMETER
-from dataloader_lint.facts.evaluation.values import (
+from dataloader_lint.facts.datasets.field_uses import Level
+from dataloader_lint.facts.infer import attributes, classes, dict_contents
+from dataloader_lint.facts.infer.parameters import OF_PARAMETER
+from dataloader_lint.facts.infer.reachability import enclosing_tests, excludes, path_conditions
+from dataloader_lint.facts.infer.values import (
+    CallResult,
     Class,
     Const,
     Evaluator,
     Frame,
     Library,
-    Made,
     Mapping,
+    Opaque,
     Sequence,
-    Typed,
     Values,
     merge,
 )
 from dataloader_lint.facts.memory.dependence import Dependence
-from dataloader_lint.facts.memory.outliving import Kept, Outliving, Shape, may_outlive
+from dataloader_lint.facts.memory.lifetimes import Holder, Lifetimes, Shape, may_outlive
 from dataloader_lint.facts.syntax.additions import Addition, additions
 from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
 from dataloader_lint.facts.syntax.names import Kind, dotted, resolve
 from dataloader_lint.facts.syntax.tree import Node, Scope, Tree
-from dataloader_lint.facts.workers.reach import Reach
-from dataloader_lint.facts.workers.worker_code import WorkerFunction
+from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
+from dataloader_lint.facts.workers.worker_callgraph import WorkerFunction
 
 _MEMOISING = frozenset({"functools.cache", "functools.lru_cache", "cachetools.cached"})
 _ORDERS = (cst.LessThan, cst.LessThanEqual, cst.GreaterThan, cst.GreaterThanEqual)
@@ -65,7 +65,7 @@ class Growth:
     home: Scope | None = None  # the class whose objects have it; None for a global
 
 
-def growths_in(reach: Reach, module: ModuleFacts) -> Iterator[Growth]:
+def growths_in(reach: DatasetFlow, module: ModuleFacts) -> Iterator[Growth]:
     """What grows in the worker code of a module, for whichever Dataset of the project it runs; each container once."""
     names = {_top(scope).node.name.value for scope in _candidates(module)}  # type: ignore[attr-defined]
     if not names:
@@ -113,7 +113,7 @@ def _top(scope: Scope) -> Scope:
 class _Search:
     """Looks through one function of worker code."""
 
-    def __init__(self, reach: Reach, function: WorkerFunction) -> None:
+    def __init__(self, reach: DatasetFlow, function: WorkerFunction) -> None:
         self.reach = reach
         self.ev: Evaluator = reach.ev
         self.function = function
@@ -124,11 +124,11 @@ class _Search:
     def run(self) -> Iterator[Growth]:
         if self.function.path[0].argument == "worker_init_fn":
             return  # once in a worker
-        outliving: Outliving | None = None
+        outliving: Lifetimes | None = None
         for addition in additions(self.scope):
             if not self._may_grow(addition):
                 continue
-            outliving = outliving or Outliving(self.reach.workers, self.function)
+            outliving = outliving or Lifetimes(self.reach.workers, self.function)
             kept = outliving.find(addition.target, self.frame)
             if kept is not None and self._grows(addition, kept, outliving) and not self._is_unused():
                 tree = self.scope.module.tree
@@ -143,7 +143,7 @@ class _Search:
         An option that is 0 by default is there to be set.
         """
         receiver = self.function.path[0].frame.receiver
-        by = receiver.by if isinstance(receiver, Made) else None
+        by = receiver.by if isinstance(receiver, CallResult) else None
         loaders = self.reach.loaders_of(by) if isinstance(by, Class) else []
         return bool(loaders) and all(
             loader.has_workers is False
@@ -180,12 +180,12 @@ class _Search:
             return False
         return any(isinstance(each, Library) for each in self.ev.values(call.func, self.frame))
 
-    def _grows(self, addition: Addition, kept: Kept, outliving: Outliving) -> bool:
+    def _grows(self, addition: Addition, kept: Holder, outliving: Lifetimes) -> bool:
         if not self._takes(addition, kept) or self._is_bounded(addition.statement, kept):
             return False
         return not outliving.is_emptied(kept) and all(
-            not keeps_away(self.ev, condition, self.frame) or self._is_option(condition.test)
-            for condition in on_the_way(addition.statement, self.scope)
+            not excludes(self.ev, condition, self.frame) or self._is_option(condition.test)
+            for condition in path_conditions(addition.statement, self.scope)
         )
 
     def _is_option(self, test: cst.BaseExpression) -> bool:
@@ -195,7 +195,7 @@ class _Search:
             for value in self.ev.values(test, self.frame)
         )
 
-    def _takes(self, addition: Addition, kept: Kept) -> bool:
+    def _takes(self, addition: Addition, kept: Holder) -> bool:
         """Whether a container of this shape gets longer, or fuller, by the addition."""
         value = self.ev.values(addition.value, self.frame) if addition.value is not None else ()
         if _is_opened(self.ev, value) or self._is_archive(addition.value, value):
@@ -211,7 +211,7 @@ class _Search:
     def _is_archive(self, node: cst.BaseExpression | None, found: Values) -> bool:
         """Whether it is an .npz archive, which stays open: what `np.load` gives is asked for something by its name."""
         if not isinstance(node, cst.Name) or not any(
-            isinstance(each, Made) and each.library == "numpy.load" for each in found
+            isinstance(each, CallResult) and each.library == "numpy.load" for each in found
         ):
             return False
         return any(
@@ -226,11 +226,11 @@ class _Search:
         if self.dependence.level(node) < Level.SAMPLE:
             return False
         small = ("str", "int", "float", "bool", "path")
-        return not any(isinstance(each, Const) or (isinstance(each, Typed) and each.kind in small) for each in found)
+        return not any(isinstance(each, Const) or (isinstance(each, Opaque) and each.kind in small) for each in found)
 
     def _tests(self, statement: Node) -> list[cst.BaseExpression]:
         """The conditions around a statement and those that stand before it in the same blocks."""
-        return [*(test for test, _ in tests_around(statement, self.frame)), *self._tests_before(statement)]
+        return [*(test for test, _ in enclosing_tests(statement, self.frame)), *self._tests_before(statement)]
 
     def _tests_before(self, statement: Node) -> Iterator[cst.BaseExpression]:
         tree = self.scope.module.tree
@@ -248,7 +248,7 @@ class _Search:
 
     def _only_new(self, statement: Node) -> Iterator[cst.BaseExpression]:
         """What must not be there yet for a statement to run: `if word not in self.words`."""
-        for test, wanted in tests_around(statement, self.frame):
+        for test, wanted in enclosing_tests(statement, self.frame):
             yield from self._sought(test, wanted)
         for test in self._tests_before(statement):
             yield from self._sought(test, None)
@@ -268,16 +268,16 @@ class _Search:
                 if isinstance(operator, cst.In | cst.NotIn) and not is_there:
                     yield comparison.left
 
-    def _is_bounded(self, statement: Node, kept: Kept) -> bool:
+    def _is_bounded(self, statement: Node, kept: Holder) -> bool:
         """Whether a comparison of sizes decides: `if len(self.cache) < self.limit`."""
         return any(self._compares_size(test, kept) for test in self._tests(statement))
 
-    def _compares_size(self, test: cst.BaseExpression, kept: Kept) -> bool:
+    def _compares_size(self, test: cst.BaseExpression, kept: Holder) -> bool:
         tree = self.scope.module.tree
         for comparison in tree.once(("comparisons", id(test)), lambda: [*tree.find(test, cst.Comparison)]):
             for target in comparison.comparisons:
                 sides = (comparison.left, target.comparator)
-                if isinstance(target.operator, _ORDERS) and any(self._speaks_of(side, kept) for side in sides):
+                if isinstance(target.operator, _ORDERS) and any(self._mentions_loaders(side, kept) for side in sides):
                     return True
         # a method that looks at the container: `if self.has_room():`
         for call in tree.once(("calls", id(test)), lambda: [*tree.find(test, cst.Call)]):
@@ -289,7 +289,7 @@ class _Search:
                         return True
         return False
 
-    def _speaks_of(self, node: cst.CSTNode, kept: Kept) -> bool:
+    def _mentions_loaders(self, node: cst.CSTNode, kept: Holder) -> bool:
         """Whether one side of a comparison is about the container, a counter beside it, or the machine's memory."""
         tree = self.scope.module.tree
         for inner in tree.walk(node):
@@ -368,31 +368,31 @@ def _is_in_path(node: Node, name: str, tree: Tree) -> bool:
 def _is_opened(ev: Evaluator, found: Values, depth: int = 0) -> bool:
     """Whether a value is a handle that is opened once and kept open, or holds one."""
     for each in found if depth < 3 else ():
-        if isinstance(each, Made) and (each.library in _OPENED or _keeps_opened(ev, each)):
+        if isinstance(each, CallResult) and (each.library in _OPENED or _keeps_opened(ev, each)):
             return True
         if isinstance(each, Sequence) and _is_opened(ev, merge(*(each.items or ())), depth + 1):
             return True
-        if isinstance(each, Mapping) and _is_opened(ev, merge(*keywords.all_values(ev, each)), depth + 1):
+        if isinstance(each, Mapping) and _is_opened(ev, merge(*dict_contents.all_values(ev, each)), depth + 1):
             return True
     return False
 
 
 def _is_text(found: Values) -> bool:
     return bool(found) and all(
-        isinstance(each.value, str) if isinstance(each, Const) else isinstance(each, Typed) and each.kind == "str"
+        isinstance(each.value, str) if isinstance(each, Const) else isinstance(each, Opaque) and each.kind == "str"
         for each in found
     )
 
 
-def _keeps_opened(ev: Evaluator, made: Made) -> bool:
+def _keeps_opened(ev: Evaluator, made: CallResult) -> bool:
     """Whether an object of a class of the project is there for a handle that it opens when it is made."""
     if not isinstance(made.by, Class):
         return False
     return any(
-        isinstance(value, Made) and value.library in _OPENED
+        isinstance(value, CallResult) and value.library in _OPENED
         for klass in ev.bases(made.by).classes
         for bindings in classes.attribute_bindings(klass.scope).values()
         for binding in bindings
         if isinstance(binding.value, cst.Call) and not binding.path
-        for value in members.bound(ev, binding, made)
+        for value in attributes.bound(ev, binding, made)
     )

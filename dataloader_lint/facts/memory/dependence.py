@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import libcst as cst
 
-from dataloader_lint.facts.datasets.uses import Level
-from dataloader_lint.facts.evaluation import classes
-from dataloader_lint.facts.evaluation.values import Evaluator, Frame
+from dataloader_lint.facts.datasets.field_uses import Level
+from dataloader_lint.facts.infer import classes
+from dataloader_lint.facts.infer.values import Evaluator, Frame
 from dataloader_lint.facts.syntax.file_names import path_behind
 from dataloader_lint.facts.syntax.module import last_name
 from dataloader_lint.facts.syntax.names import Binding, Kind, resolve, written_part
 from dataloader_lint.facts.syntax.tree import parameters
-from dataloader_lint.facts.workers.worker_code import WorkerFunction
+from dataloader_lint.facts.workers.worker_callgraph import WorkerFunction
 
 # Calls whose result tells as much of the index as their argument does.
 _SAME = frozenset({"abs", "format", "hash", "int", "join", "list", "range", "repr", "sorted", "str", "tuple", "Path"})

@@ -6,20 +6,20 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from dataloader_lint.facts.evaluation.branches import Condition, is_reached, on_the_way
-from dataloader_lint.facts.evaluation.dataset_bases import dataset_kind
-from dataloader_lint.facts.evaluation.evaluate import Evaluation
-from dataloader_lint.facts.evaluation.values import (
+from dataloader_lint.facts.infer.dataset_bases import dataset_kind
+from dataloader_lint.facts.infer.evaluate import Evaluation
+from dataloader_lint.facts.infer.reachability import Condition, is_reached, path_conditions
+from dataloader_lint.facts.infer.values import (
     UNKNOWN,
-    Attr,
+    AttributeOf,
+    CallResult,
     Class,
     Const,
-    Element,
     Evaluator,
     Frame,
     Function,
+    ItemOf,
     Library,
-    Made,
     Method,
     Value,
     Values,
@@ -28,8 +28,8 @@ from dataloader_lint.facts.evaluation.values import (
 from dataloader_lint.facts.processes.unpicklable import never_started
 from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.facts.syntax.tree import Node, Scope, function_scope, positional_of
-from dataloader_lint.facts.workers.reach import Reach
-from dataloader_lint.facts.workers.worker_code import ENTRIES, WorkerFunction
+from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
+from dataloader_lint.facts.workers.worker_callgraph import ENTRIES, WorkerFunction
 
 _METHODS = frozenset({"cuda", "pin_memory"})
 _DEVICE_KEYWORDS = frozenset({"device", "map_location"})
@@ -68,7 +68,7 @@ class CudaCall:
     way: str
 
 
-def cuda_in_workers(reach: Reach, module: ModuleFacts) -> list[CudaCall]:
+def cuda_in_workers(reach: DatasetFlow, module: ModuleFacts) -> list[CudaCall]:
     """The functions of a module that start CUDA in workers, each at the first call that does."""
     workers = reach.workers
     candidates = [call for call in module.all_calls() if _is_candidate(workers.ev, call, module)]
@@ -123,11 +123,15 @@ def _top_name(module: ModuleFacts, node: Node) -> str:
     return top.name.value if isinstance(top, cst.FunctionDef | cst.ClassDef) else ""
 
 
-def _has_workers(reach: Reach, function: WorkerFunction) -> bool:
+def _has_workers(reach: DatasetFlow, function: WorkerFunction) -> bool:
     """Whether the Dataset whose code this is may be read by workers."""
     entry = function.path[0]
     receiver = entry.frame.receiver
-    if not isinstance(receiver, Made) or not isinstance(receiver.by, Class) or not dataset_kind(reach.ev, receiver.by):
+    if (
+        not isinstance(receiver, CallResult)
+        or not isinstance(receiver.by, Class)
+        or not dataset_kind(reach.ev, receiver.by)
+    ):
         return True
     node = entry.scope.node
     if isinstance(node, cst.FunctionDef) and node.name.value not in ENTRIES:
@@ -174,7 +178,7 @@ def is_cuda(ev: Evaluator, found: Values, behind: Values = ()) -> bool:
 def _names_cuda(ev: Evaluator, value: Value, behind: Values) -> bool:
     if isinstance(value, Const):
         return isinstance(value.value, str) and value.value.partition(":")[0] == "cuda"
-    if isinstance(value, Made) and value.library == "torch.device" and value.call is not None and value.frame:
+    if isinstance(value, CallResult) and value.library == "torch.device" and value.call is not None and value.frame:
         return bool(value.call.args) and is_cuda(ev, ev.values(value.call.args[0].value, value.frame), (*behind, value))
     return False
 
@@ -187,7 +191,7 @@ def _is_sure_to_run(ev: Evaluator, call: cst.Call, frame: Frame) -> bool:
     if not is_reached(ev, call, frame):
         return False
     tree = frame.scope.module.tree
-    for condition in on_the_way(call, frame.scope):
+    for condition in path_conditions(call, frame.scope):
         test = condition.test
         if any(each.attr.value in _ABOUT_DEVICES for each in tree.find(test, cst.Attribute)):
             return False
@@ -196,7 +200,9 @@ def _is_sure_to_run(ev: Evaluator, call: cst.Call, frame: Frame) -> bool:
         flag = test.expression if isinstance(test, cst.UnaryOperation) else test
         if isinstance(flag, cst.Name | cst.Attribute):
             found = ev.values(flag, frame)
-            if truth(found) is None and any(value is UNKNOWN or isinstance(value, Attr | Element) for value in found):
+            if truth(found) is None and any(
+                value is UNKNOWN or isinstance(value, AttributeOf | ItemOf) for value in found
+            ):
                 return False
         elif _asks_for_main_process(test, frame):
             return False

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from dataloader_lint.facts.evaluation.loader_calls import Loader
+from dataloader_lint.facts.infer.loader_calls import Loader
 from dataloader_lint.facts.processes.start_methods import StartMethod
 from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.facts.syntax.names import Kind, bindings_of

@@ -8,18 +8,18 @@ from dataclasses import dataclass
 import libcst as cst
 
 from dataloader_lint.facts.datasets.candidates import WRAPPERS
-from dataloader_lint.facts.evaluation import classes, keywords
-from dataloader_lint.facts.evaluation.branches import tests_around
-from dataloader_lint.facts.evaluation.evaluate import Evaluation
-from dataloader_lint.facts.evaluation.loader_calls import Loader
-from dataloader_lint.facts.evaluation.values import (
+from dataloader_lint.facts.infer import classes, dict_contents
+from dataloader_lint.facts.infer.evaluate import Evaluation
+from dataloader_lint.facts.infer.loader_calls import Loader
+from dataloader_lint.facts.infer.reachability import enclosing_tests
+from dataloader_lint.facts.infer.values import (
     ABSENT,
     LISTED_PATHS,
+    CallResult,
     Class,
     Const,
     Evaluator,
     Frame,
-    Made,
     Sequence,
     constant,
 )
@@ -28,9 +28,9 @@ from dataloader_lint.facts.processes.unpicklable import may_pickle
 from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
 from dataloader_lint.facts.syntax.names import dotted
 from dataloader_lint.facts.syntax.tree import Node, Scope, Tree, parameters
-from dataloader_lint.facts.workers.kept import Holding, Kept
-from dataloader_lint.facts.workers.making import Step
-from dataloader_lint.facts.workers.reach import Reach
+from dataloader_lint.facts.workers.constructor_steps import Step
+from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
+from dataloader_lint.facts.workers.object_graph import FieldOwner, Reachable
 
 # Objects that are the handle they were given in another form.
 _SAME_HANDLE = frozenset({"csv.DictReader", "csv.reader", "io.BufferedReader", "io.TextIOWrapper"})
@@ -50,7 +50,7 @@ class KeptHandle:
 
     node: cst.BaseExpression
     kind: str
-    kept: Kept
+    kept: Reachable
     is_safe_forked: bool
 
     @property
@@ -73,7 +73,7 @@ class KeptHandle:
         return node.name.value if isinstance(node, cst.FunctionDef) else ""
 
 
-def kept_handles(reach: Reach, module: ModuleFacts) -> list[KeptHandle]:
+def kept_handles(reach: DatasetFlow, module: ModuleFacts) -> list[KeptHandle]:
     """The handles that are opened in this module and kept by Datasets when workers are started."""
     candidates = _candidates(reach.ev, module)
     if not candidates:
@@ -104,20 +104,20 @@ def kept_handles(reach: Reach, module: ModuleFacts) -> list[KeptHandle]:
     return sorted(found.values(), key=lambda one: module.tree.order(one.node))
 
 
-def _kind(ev: Evaluator, kept: Kept) -> str:
+def _kind(ev: Evaluator, kept: Reachable) -> str:
     value = kept.value
     if isinstance(value, Sequence):
         return "generator" if value.kind == "generator" else ""
-    if value == LISTED_PATHS or (isinstance(value, Made) and value.library in LISTED_LAZILY):
+    if value == LISTED_PATHS or (isinstance(value, CallResult) and value.library in LISTED_LAZILY):
         return "generator"
-    if not isinstance(value, Made) or value.library not in HANDLES:
+    if not isinstance(value, CallResult) or value.library not in HANDLES:
         return ""
     if value.library == "numpy.load" and not _is_archive(ev, value):
         return ""
     return value.library
 
 
-def _is_archive(ev: Evaluator, value: Made) -> bool:
+def _is_archive(ev: Evaluator, value: CallResult) -> bool:
     """Whether `np.load` is given an .npz file, as far as the end of the path or what it is asked for tells."""
     if value.call is None or value.frame is None or not value.call.args:
         return False
@@ -157,17 +157,21 @@ def _is_asked_for_members(call: cst.Call, tree: Tree) -> bool:
     )
 
 
-def _opening(ev: Evaluator, kept: Kept) -> cst.BaseExpression:
+def _opening(ev: Evaluator, kept: Reachable) -> cst.BaseExpression:
     """The call that opens the handle; for a transaction or a cursor that of what it belongs to."""
     value = kept.value
-    if not isinstance(value, Made) or value.call is None:
+    if not isinstance(value, CallResult) or value.call is None:
         return kept.node
     call, frame = value.call, value.frame
     for _ in range(3):
         if not isinstance(call.func, cst.Attribute) or frame is None:
             break
         owner = next(
-            (each for each in ev.values(call.func.value, frame) if isinstance(each, Made) and each.library in HANDLES),
+            (
+                each
+                for each in ev.values(call.func.value, frame)
+                if isinstance(each, CallResult) and each.library in HANDLES
+            ),
             None,
         )
         if owner is None or owner.call is None:
@@ -176,9 +180,9 @@ def _opening(ev: Evaluator, kept: Kept) -> cst.BaseExpression:
     return call
 
 
-def _is_safe_forked(ev: Evaluator, kept: Kept, kind: str) -> bool:
+def _is_safe_forked(ev: Evaluator, kept: Reachable, kind: str) -> bool:
     value = kept.value
-    if not isinstance(value, Made) or value.call is None or value.frame is None:
+    if not isinstance(value, CallResult) or value.call is None or value.frame is None:
         return True
     if kind in ("lmdb.open", "lmdb.Environment"):
         lock = _argument(ev, value.call, value.frame, "lock", 99)
@@ -208,7 +212,7 @@ def _is_in_constructor(node: Node, module: ModuleFacts) -> bool:
 def _argument(ev: Evaluator, call: cst.Call, frame: Frame, name: str, position: int) -> Const | None:
     for number, arg in enumerate(call.args):
         if arg.star == "**":
-            given = keywords.lookup(ev, arg.value, name, frame)
+            given = dict_contents.lookup(ev, arg.value, name, frame)
             if given != (ABSENT,):
                 return constant(given)
         elif (arg.keyword is not None and arg.keyword.value == name) or (arg.keyword is None and number == position):
@@ -233,7 +237,7 @@ def _is_dropped(node: Node, module: ModuleFacts) -> bool:
     )
 
 
-def _is_optional(holding: Holding) -> bool:
+def _is_optional(holding: FieldOwner) -> bool:
     """Whether a parameter with a default decides, so that whoever makes the object can have it without the handle."""
     step: Step | None = holding.step
     place: Node | None = holding.node
@@ -241,14 +245,14 @@ def _is_optional(holding: Holding) -> bool:
         scope = step.scope
         assert isinstance(scope.node, cst.FunctionDef)
         names = {param.name.value for param in parameters(scope.node) if param.default is not None}
-        for test, _ in tests_around(place, step.frame):
+        for test, _ in enclosing_tests(place, step.frame):
             if any(name.value in names for name in scope.module.tree.find(test, cst.Name)):
                 return True
         place, step = step.site, step.before
     return False
 
 
-def _lets_go(holding: Holding) -> bool:
+def _lets_go(holding: FieldOwner) -> bool:
     if any(_is_closed(step.scope, step.own, holding.attribute) for step in holding.steps):
         return True
     step: Step = holding.step
@@ -327,7 +331,7 @@ def _may_be_archive(ev: Evaluation, call: cst.Call, module: ModuleFacts) -> bool
     if not call.args:
         return False
     path = call.args[0].value
-    if isinstance(path, cst.Name | cst.Attribute) and ev.project.speaks_of(module, ".npz"):
+    if isinstance(path, cst.Name | cst.Attribute) and ev.project.mentions_word(module, ".npz"):
         return True
     return _ends_as_archive(path, module.tree) or _is_asked_for_members(call, module.tree)
 

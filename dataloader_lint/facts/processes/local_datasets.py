@@ -7,16 +7,16 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from dataloader_lint.facts.evaluation import classes
-from dataloader_lint.facts.evaluation.loader_calls import Loader
-from dataloader_lint.facts.evaluation.values import Class, Element, Evaluator, Made, Sequence, Value
+from dataloader_lint.facts.infer import classes
+from dataloader_lint.facts.infer.loader_calls import Loader
+from dataloader_lint.facts.infer.values import CallResult, Class, Evaluator, ItemOf, Sequence, Value
 from dataloader_lint.facts.processes.unpicklable import may_pickle
 from dataloader_lint.facts.project.scripts import is_notebook_file, is_test
 from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.facts.syntax.names import bindings_of
 from dataloader_lint.facts.syntax.tree import Scope
-from dataloader_lint.facts.workers.kept import PICKLES_ITSELF
-from dataloader_lint.facts.workers.reach import Reach
+from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
+from dataloader_lint.facts.workers.object_graph import PICKLES_ITSELF
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,7 +40,7 @@ class LocalDataset:
         return self.klass.node.name.value
 
 
-def local_datasets(reach: Reach, module: ModuleFacts) -> Iterator[LocalDataset]:
+def local_datasets(reach: DatasetFlow, module: ModuleFacts) -> Iterator[LocalDataset]:
     """The Dataset classes inside functions that reach a loader with workers, or that their function returns.
 
     What a fixture or a helper of a test file returns stays in tests, where a loader with workers would be in sight.
@@ -63,7 +63,7 @@ def local_datasets(reach: Reach, module: ModuleFacts) -> Iterator[LocalDataset]:
             yield LocalDataset(klass, name, None)
 
 
-def _of_notebook(reach: Reach, klass: Class) -> Iterator[LocalDataset]:
+def _of_notebook(reach: DatasetFlow, klass: Class) -> Iterator[LocalDataset]:
     loaders = (each for each in reach.loaders_of(klass) if each.has_workers is True and may_pickle(each))
     loader = next(loaders, None)
     if loader is not None and not _pickles_itself(reach.ev, klass):
@@ -108,10 +108,10 @@ def _is_returned(ev: Evaluator, klass: Class, function: Scope) -> bool:
 
 
 def _is_of(value: Value, klass: Class) -> bool:
-    if isinstance(value, Element):
+    if isinstance(value, ItemOf):
         return _is_of(value.of, klass)
     if isinstance(value, Sequence) and value.items is not None:
         return any(_is_of(each, klass) for item in value.items for each in item)
-    if isinstance(value, Made):
+    if isinstance(value, CallResult):
         return isinstance(value.by, Class) and value.by.scope is klass.scope
     return isinstance(value, Class) and value.scope is klass.scope

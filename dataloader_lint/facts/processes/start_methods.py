@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from dataloader_lint.facts.evaluation.values import Const, Evaluator, Frame, Library, constant, truth
+from dataloader_lint.facts.infer.values import Const, Evaluator, Frame, Library, constant, truth
 from dataloader_lint.facts.project.scripts import is_notebook, is_test
 from dataloader_lint.facts.syntax.guards import is_guarded
 from dataloader_lint.facts.syntax.module import ModuleFacts, last_name

@@ -8,17 +8,17 @@ from dataclasses import dataclass
 import libcst as cst
 
 from dataloader_lint.facts.datasets.candidates import WRAPPERS
-from dataloader_lint.facts.evaluation import classes
-from dataloader_lint.facts.evaluation.loader_calls import Loader
-from dataloader_lint.facts.evaluation.origin import brought_in
-from dataloader_lint.facts.evaluation.values import Class, Const, Function, Made, Value
-from dataloader_lint.facts.loaders.callables import is_plain
+from dataloader_lint.facts.infer import classes
+from dataloader_lint.facts.infer.definition_site import definition_site
+from dataloader_lint.facts.infer.loader_calls import Loader
+from dataloader_lint.facts.infer.values import CallResult, Class, Const, Function, Value
+from dataloader_lint.facts.loaders.callbacks import is_plain
 from dataloader_lint.facts.project.scripts import is_notebook_file
 from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
 from dataloader_lint.facts.syntax.names import dotted
 from dataloader_lint.facts.syntax.tree import Scope, function_scope
-from dataloader_lint.facts.workers.kept import Kept
-from dataloader_lint.facts.workers.reach import Reach
+from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
+from dataloader_lint.facts.workers.object_graph import Reachable
 
 MEMOISING = ("functools.cache", "functools.lru_cache")
 
@@ -29,7 +29,7 @@ class KeptFunction:
 
     node: cst.BaseExpression
     value: Value
-    kept: Kept
+    kept: Reachable
     others: int  # how many more stand in the same list or dict
     loader: Loader | None
 
@@ -55,7 +55,7 @@ class KeptFunction:
     @property
     def name(self) -> str:
         """What the user calls it: the local function's name, `functools.lru_cache`; empty for a lambda."""
-        if isinstance(self.value, Made):
+        if isinstance(self.value, CallResult):
             return self.value.library
         node = self.value.node if isinstance(self.value, Function) else None
         return node.name.value if isinstance(node, cst.FunctionDef) else ""
@@ -83,7 +83,7 @@ class KeptFunction:
         return path.keyword or (path.holdings[-1].attribute if path.holdings else "") or "function"
 
 
-def kept_functions(reach: Reach, module: ModuleFacts) -> list[KeptFunction]:
+def kept_functions(reach: DatasetFlow, module: ModuleFacts) -> list[KeptFunction]:
     """What stands in this module, cannot be pickled, and is kept by a Dataset whose workers may be spawned."""
     candidates = _candidates(module)
     found: dict[int, KeptFunction] = {}
@@ -182,7 +182,7 @@ def is_unpicklable(value: Value) -> bool:
         # A wrapper that took over another function's name is looked up, and may well be found, under that.
         return is_local(value.scope) and not any(name.endswith("wraps") for name in classes.decorator_names(value.node))
     return (
-        isinstance(value, Made)
+        isinstance(value, CallResult)
         and value.library in MEMOISING
         and value.frame is not None
         and value.frame.scope.is_function  # at module level the name may find the wrapper itself
@@ -196,20 +196,20 @@ def is_notebooks_own(value: Value) -> bool:
     return isinstance(value, Function) and is_plain(value.scope) and is_notebook_file(value.scope.module)
 
 
-def _wraps_function(value: Made) -> bool:
+def _wraps_function(value: CallResult) -> bool:
     assert value.call is not None
     return len(value.call.args) > 0 and value.call.args[0].keyword is None and bool(dotted(value.call.args[0].value))
 
 
-def _place(reach: Reach, kept: Kept) -> cst.BaseExpression:
+def _place(reach: DatasetFlow, kept: Reachable) -> cst.BaseExpression:
     """The lambda, the call that wraps, or the expression that names the local function first."""
     value = kept.value
-    if isinstance(value, Made):
+    if isinstance(value, CallResult):
         assert value.call is not None
         return value.call
     if isinstance(value, Function) and isinstance(value.node, cst.Lambda):
         return value.node
-    return brought_in(reach.ev, kept.node, kept.frame, value)[0]
+    return definition_site(reach.ev, kept.node, kept.frame, value)[0]
 
 
 # Calls that use a function and let go of it.

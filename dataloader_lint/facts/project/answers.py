@@ -225,10 +225,10 @@ class Answers:
         """Whether a class of that name may be defined."""
         return self._names(asker).knows(name.encode())
 
-    def _heirs(self, asker: str, names: Words) -> bool:
+    def _subclasses(self, asker: str, names: Words) -> bool:
         """Whether one of some classes may derive from a Dataset."""
         known = self._names(asker)
-        return any(known.is_heir(name.encode("utf-8", "surrogateescape")) for name in names)
+        return any(known.is_subclass(name.encode("utf-8", "surrogateescape")) for name in names)
 
     def _names(self, path: str) -> DatasetNames | OwnNames:
         """The classes of the project of a file, with its own as they are in its text at hand."""
@@ -278,7 +278,7 @@ KINDS: dict[str, Callable[..., Answer]] = {
     "leading": Answers._leading,
     "dataset": Answers._dataset,
     "class": Answers._class,
-    "heirs": Answers._heirs,
+    "heirs": Answers._subclasses,
 }
 
 

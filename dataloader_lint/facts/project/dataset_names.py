@@ -75,7 +75,7 @@ class DatasetNames:
         """Whether it is the name of a class of the files, or another name for something in them."""
         return name in self._bases
 
-    def is_heir(self, name: bytes) -> bool:
+    def is_subclass(self, name: bytes) -> bool:
         """Whether a class may derive from a Dataset, not only look like one."""
         return not self._sure.isdisjoint(self.behind(name))
 

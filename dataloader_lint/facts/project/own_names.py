@@ -31,7 +31,7 @@ class OwnNames:
         """True if it is the name of a class, or another name for something."""
         return self._own.knows(name) or self._around.knows(name)
 
-    def is_heir(self, name: bytes) -> bool:
+    def is_subclass(self, name: bytes) -> bool:
         """True if a class may derive from a Dataset, not only look like one."""
         behind = self._own.behind(name) or {name}
-        return self._own.is_heir(name) or any(map(self._around.is_heir, behind))
+        return self._own.is_subclass(name) or any(map(self._around.is_subclass, behind))

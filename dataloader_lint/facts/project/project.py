@@ -43,7 +43,7 @@ class Project:
         self._modules: dict[str, ModuleFacts | None] = {}
         self._kept = 0
         self._at_hand: tuple[str, str] | None = None  # the file that is being linted, and its text
-        self.answers = Answers(src, gate or Gate(), dependencies or Dependencies(), self._text_at_hand, roots)
+        self.answers = Answers(src, gate or Gate(), dependencies or Dependencies(), self._overlaid_text, roots)
         self.mentions = Mentions(lambda path, what, name: bool(self.answers.ask(path, OTHER_FILES, what, name)))
 
     def forget_modules(self) -> None:
@@ -74,7 +74,7 @@ class Project:
         self.module_for(path, text)
         self.answers.have_unsaved(os.path.abspath(path), text)
 
-    def have_at_hand(self, path: str, text: str) -> None:
+    def overlay(self, path: str, text: str) -> None:
         """From now on a file stands for this text, whatever there is on the disk, until another file is at hand.
 
         So it is the same module for what leads to it and for the rules: an editor's text, or one with repairs.
@@ -108,7 +108,7 @@ class Project:
         source = self.answers.dependencies.disk.read(path)
         return decode(source) if source is not None else None
 
-    def _text_at_hand(self, path: str) -> str | None:
+    def _overlaid_text(self, path: str) -> str | None:
         """The text of a file that is open, or at hand; None for others."""
         facts = self._modules.get(path)
         if facts is not None:
@@ -205,7 +205,7 @@ class Project:
         for level in range(levels):
             yield from self._all_open(home, cast("Words", self.answers.ask(home, "users_at", wanted, limit, level)))
 
-    def speaks_of(self, module: ModuleFacts, word: str) -> bool:
+    def mentions_word(self, module: ModuleFacts, word: str) -> bool:
         """Whether a word stands anywhere in the project, be it in a comment, or in a file that is not saved yet."""
         return word in module.tree.text or bool(self.answers.ask(module.path, "held", word))
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from dataloader_lint.facts.evaluation.values import Evaluator, Sequence, Typed
+from dataloader_lint.facts.infer.values import Evaluator, Opaque, Sequence
 from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.facts.syntax.names import Kind, dotted, resolve
 from dataloader_lint.facts.syntax.tree import Node
-from dataloader_lint.facts.workers.worker_code import WorkerFunction
+from dataloader_lint.facts.workers.worker_callgraph import WorkerFunction
 from dataloader_lint.facts.workers.workers import Workers
 
 _JOINING = frozenset({"torch.cat", "torch.concat", "torch.concatenate", "torch.hstack", "torch.vstack", "torch.stack"})
@@ -86,4 +86,4 @@ def _is_list_of_arrays(ev: Evaluator, call: cst.Call, function: WorkerFunction) 
 
 def _holds_arrays(ev: Evaluator, value: Sequence) -> bool:
     inside = ev.element(value)
-    return bool(inside) and all(isinstance(each, Typed) and each.kind == "array" for each in inside)
+    return bool(inside) and all(isinstance(each, Opaque) and each.kind == "array" for each in inside)

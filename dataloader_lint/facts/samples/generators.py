@@ -7,17 +7,17 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from dataloader_lint.facts.evaluation import classes
-from dataloader_lint.facts.evaluation.branches import is_reached
-from dataloader_lint.facts.evaluation.values import Class, Library, Made, Value
-from dataloader_lint.facts.loaders.unread import is_told_to_have_no_workers
+from dataloader_lint.facts.infer import classes
+from dataloader_lint.facts.infer.reachability import is_reached
+from dataloader_lint.facts.infer.values import CallResult, Class, Library, Value
+from dataloader_lint.facts.loaders.unread_by_workers import trainer_has_no_workers
 from dataloader_lint.facts.project.scripts import is_test
-from dataloader_lint.facts.samples.ingredients import WORKER_INFO
+from dataloader_lint.facts.samples.dependence import WORKER_INFO
 from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
 from dataloader_lint.facts.syntax.names import dotted, resolve
 from dataloader_lint.facts.syntax.tree import Scope, function_scope
-from dataloader_lint.facts.workers.reach import Reach
-from dataloader_lint.facts.workers.worker_code import WorkerFunction
+from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
+from dataloader_lint.facts.workers.worker_callgraph import WorkerFunction
 from dataloader_lint.facts.workers.workers import Workers
 
 GENERATORS = frozenset(
@@ -117,7 +117,7 @@ class SharedGenerator:
     drawn_in: WorkerFunction
 
 
-def shared_generators(reach: Reach, module: ModuleFacts) -> Iterator[SharedGenerator]:
+def shared_generators(reach: DatasetFlow, module: ModuleFacts) -> Iterator[SharedGenerator]:
     """The generators that are made in a module outside of worker code and that worker code anywhere draws from."""
     workers = reach.workers
     makers = _makers(workers, module)
@@ -138,7 +138,7 @@ def shared_generators(reach: Reach, module: ModuleFacts) -> Iterator[SharedGener
     for function in functions:
         if not left:
             return
-        for owner, value in _drawn(workers, function):
+        for owner, value in _sampled(workers, function):
             origin = _origin(workers, value)
             if origin is None or id(origin.call) not in left:
                 continue
@@ -155,7 +155,7 @@ def shared_generators(reach: Reach, module: ModuleFacts) -> Iterator[SharedGener
                     if loaders:
                         quiet[key] = all(loader.has_workers is False for loader in loaders)
                     else:
-                        quiet[key] = is_told_to_have_no_workers(reach.ev, klass)
+                        quiet[key] = trainer_has_no_workers(reach.ev, klass)
                 if quiet[key]:
                     continue
             if origin.frame is not None and not is_reached(workers.ev, call, origin.frame, with_options=True):
@@ -192,7 +192,7 @@ def _functions(workers: Workers, module: ModuleFacts, makers: dict[int, tuple[cs
     return [function for each in modules for function in workers.functions(each)]
 
 
-def _drawn(workers: Workers, function: WorkerFunction) -> Iterator[tuple[cst.BaseExpression, Value]]:
+def _sampled(workers: Workers, function: WorkerFunction) -> Iterator[tuple[cst.BaseExpression, Value]]:
     """What a function calls drawing methods of, or hands to a library that draws: generators among other things."""
     frame = function.frame
     for call in function.scope.within(cst.Call):
@@ -209,16 +209,16 @@ def _drawn(workers: Workers, function: WorkerFunction) -> Iterator[tuple[cst.Bas
                     yield arg.value, value
 
 
-def _origin(workers: Workers, value: Value) -> Made | None:
+def _origin(workers: Workers, value: Value) -> CallResult | None:
     """The construction that a generator comes from: `torch.Generator().manual_seed(0)` is the generator itself."""
-    if not isinstance(value, Made) or value.call is None:
+    if not isinstance(value, CallResult) or value.call is None:
         return None
     if value.library in GENERATORS:
         return value
     if value.library == "torch.Generator.manual_seed" and value.frame is not None:
         if isinstance(value.call.func, cst.Attribute):
             for inner in workers.ev.values(value.call.func.value, value.frame):
-                if isinstance(inner, Made) and inner.library == "torch.Generator":
+                if isinstance(inner, CallResult) and inner.library == "torch.Generator":
                     return inner
     return None
 
@@ -226,7 +226,7 @@ def _origin(workers: Workers, value: Value) -> Made | None:
 def _dataset_of(function: WorkerFunction) -> Class | None:
     """The Dataset for which a function runs."""
     receiver = function.path[0].frame.receiver
-    return receiver.by if isinstance(receiver, Made) and isinstance(receiver.by, Class) else None
+    return receiver.by if isinstance(receiver, CallResult) and isinstance(receiver.by, Class) else None
 
 
 def _is_on_purpose(function: WorkerFunction, owner: cst.BaseExpression) -> bool:

@@ -7,16 +7,16 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from dataloader_lint.facts.evaluation import classes
-from dataloader_lint.facts.evaluation.branches import keeps_away, on_the_way, tests_around
-from dataloader_lint.facts.evaluation.loader_calls import Loader
-from dataloader_lint.facts.evaluation.values import Class, Const, Element, Evaluator, Frame, Made, Sequence, Value
+from dataloader_lint.facts.infer import classes
+from dataloader_lint.facts.infer.loader_calls import Loader
+from dataloader_lint.facts.infer.reachability import enclosing_tests, excludes, path_conditions
+from dataloader_lint.facts.infer.values import CallResult, Class, Const, Evaluator, Frame, ItemOf, Sequence, Value
 from dataloader_lint.facts.libraries.catalogue import LOADERS
 from dataloader_lint.facts.syntax.flow import leaves
 from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
 from dataloader_lint.facts.syntax.names import resolve
 from dataloader_lint.facts.syntax.tree import Node, Scope
-from dataloader_lint.facts.workers.reach import Reach
+from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
 
 _WRAPPERS = frozenset(
     f"torch.utils.data.{prefix}{name}"
@@ -41,7 +41,7 @@ class MissingSample:
         return self.klass.node.name.value
 
 
-def missing_samples(reach: Reach, module: ModuleFacts) -> Iterator[MissingSample]:
+def missing_samples(reach: DatasetFlow, module: ModuleFacts) -> Iterator[MissingSample]:
     """The places in `__getitem__` methods of a module that give None to a loader with the default collate_fn."""
     for klass in reach.workers.datasets(module):
         method = classes.methods_of(klass.scope).get("__getitem__")
@@ -64,7 +64,7 @@ def _places(ev: Evaluator, method: Scope) -> Iterator[tuple[Node, bool]]:
     tree = method.module.tree
     for each in returns:
         if each.value is None or _is_none(each.value):
-            tests = [test for test, _ in tests_around(each, frame)]
+            tests = [test for test, _ in enclosing_tests(each, frame)]
             is_bound = any(last_name(call.func) in _LENGTHS for test in tests for call in tree.find(test, cst.Call))
             if not is_bound and _is_reached(ev, each, frame):
                 yield each, True
@@ -83,8 +83,8 @@ _LENGTHS = frozenset({"__len__", "len"})
 def _is_reached(ev: Evaluator, node: Node, frame: Frame) -> bool:
     """Whether control may get to a place. Who asks whether what a library gave is None knows that it can be."""
     return all(
-        not keeps_away(ev, condition, frame, with_options=True) or _asks_for_none(ev, condition.test, frame)
-        for condition in on_the_way(node, frame.scope)
+        not excludes(ev, condition, frame, with_options=True) or _asks_for_none(ev, condition.test, frame)
+        for condition in path_conditions(node, frame.scope)
     )
 
 
@@ -98,7 +98,7 @@ def _asks_for_none(ev: Evaluator, test: cst.BaseExpression, frame: Frame) -> boo
         return True
     found = ev.values(test.left, frame)
     return bool(found) and all(
-        isinstance(value, Made) and bool(value.library) and value.library.partition(".")[0] not in _NEVER_NONE
+        isinstance(value, CallResult) and bool(value.library) and value.library.partition(".")[0] not in _NEVER_NONE
         for value in found
     )
 
@@ -128,11 +128,11 @@ def _fails(ev: Evaluator, loader: Loader, method: Scope) -> bool:
 
 def _reads(ev: Evaluator, value: Value, method: Scope, depth: int) -> bool:
     """Whether the samples of a Dataset are what the method returns, through wrappers of torch at most."""
-    while isinstance(value, Element):
+    while isinstance(value, ItemOf):
         value = value.of
     if isinstance(value, Sequence):
         return depth < MAX_DEPTH and any(_reads(ev, each, method, depth + 1) for each in ev.element(value))
-    if not isinstance(value, Made):
+    if not isinstance(value, CallResult):
         return False
     if isinstance(value.by, Class):
         found = classes.find_method(ev, ev.bases(value.by).classes, "__getitem__")

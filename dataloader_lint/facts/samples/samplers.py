@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from dataloader_lint.facts.evaluation.branches import keeps_away, on_the_way
-from dataloader_lint.facts.evaluation.loader_calls import Loader
-from dataloader_lint.facts.evaluation.values import Const, Evaluator, Frame, Made, Value
+from dataloader_lint.facts.infer.loader_calls import Loader
+from dataloader_lint.facts.infer.reachability import excludes, path_conditions
+from dataloader_lint.facts.infer.values import CallResult, Const, Evaluator, Frame, Value
 from dataloader_lint.facts.loaders.epochs import EpochLoop, Pass, epoch_loop
 from dataloader_lint.facts.project.imports import Imports
 from dataloader_lint.facts.syntax.layout import code
@@ -30,7 +30,7 @@ class StuckSampler:
 
     epochs: EpochLoop
     found: Pass
-    sampler: Made
+    sampler: CallResult
 
     @property
     def loader_name(self) -> str:
@@ -111,15 +111,15 @@ def _repeats(ev: Evaluator, imports: Imports, epochs: EpochLoop, found: Pass) ->
     return True
 
 
-def _shuffling(ev: Evaluator, loader: Loader) -> Iterator[Made]:
+def _shuffling(ev: Evaluator, loader: Loader) -> Iterator[CallResult]:
     """The DistributedSamplers of a loader that are known to shuffle and that its maker may come to make."""
     for name in ("sampler", "batch_sampler"):
         for value in loader.values(name):
             yield from _unwrapped(ev, value)
 
 
-def _unwrapped(ev: Evaluator, value: Value) -> Iterator[Made]:
-    if not isinstance(value, Made) or value.call is None or value.frame is None:
+def _unwrapped(ev: Evaluator, value: Value) -> Iterator[CallResult]:
+    if not isinstance(value, CallResult) or value.call is None or value.frame is None:
         return
     if value.library in DISTRIBUTED:
         if _shuffles(ev, value.call, value.frame) and not _is_declined(ev, value.call, value.frame):
@@ -139,8 +139,8 @@ def _is_declined(ev: Evaluator, call: cst.Call, frame: Frame) -> bool:
     """
     tree = frame.scope.module.tree
     return any(
-        keeps_away(ev, condition, frame, with_options=True)
-        for condition in on_the_way(call, frame.scope)
+        excludes(ev, condition, frame, with_options=True)
+        for condition in path_conditions(call, frame.scope)
         if not any(isinstance(each, cst.Attribute | cst.Subscript | cst.Call) for each in tree.walk(condition.test))
     )
 
@@ -159,12 +159,12 @@ def _shuffles(ev: Evaluator, call: cst.Call, frame: Frame) -> bool:
     return True
 
 
-def _is_told(imports: Imports, module: ModuleFacts, found: Pass, sampler: Made) -> bool:
+def _is_told(imports: Imports, module: ModuleFacts, found: Pass, sampler: CallResult) -> bool:
     """Whether something that is loaded with the loop calls `set_epoch`, on whatever object."""
-    on_the_way = [*(frame.scope.module for frame in found.path), module, found.loader.frame.scope.module]
+    path_conditions = [*(frame.scope.module for frame in found.path), module, found.loader.frame.scope.module]
     if sampler.frame is not None:
-        on_the_way.append(sampler.frame.scope.module)
-    involved = list({each.path: each for each in on_the_way}.values())
+        path_conditions.append(sampler.frame.scope.module)
+    involved = list({each.path: each for each in path_conditions}.values())
     if any(each.calls_named(SETTER) for each in involved):
         return True
     others = [each.path for each in imports.project.modules_with(module, SETTER) if each.calls_named(SETTER)]

@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING
 
 from dataloader_lint.facts.loaders.epochs import EpochLoop, Loop, epoch_loop, loops_of, training_loops
 from dataloader_lint.facts.project.imports import Imports
-from dataloader_lint.facts.samples.changes import UnseenChange, unseen_changes
 from dataloader_lint.facts.samples.collating import SlowCollate, slow_collates
 from dataloader_lint.facts.samples.generators import SharedGenerator, shared_generators
-from dataloader_lint.facts.samples.housekeeping import Tidying, shared_by_files, tidyings
-from dataloader_lint.facts.samples.keeping import KeptBatches, kept_batches
+from dataloader_lint.facts.samples.memory_cleanup import CleanupCall, cleanup_calls, shared_by_files
 from dataloader_lint.facts.samples.missing_samples import MissingSample, missing_samples
-from dataloader_lint.facts.samples.rereads import Reread, rereads
+from dataloader_lint.facts.samples.repeated_reads import RepeatedRead, repeated_reads
+from dataloader_lint.facts.samples.retained_batches import RetainedBatches, retained_batches
 from dataloader_lint.facts.samples.samplers import SETTER, StuckSampler, stuck_samplers
 from dataloader_lint.facts.samples.seeding import Seeding, seedings_at_start, seedings_for_samples
 from dataloader_lint.facts.samples.sharding import UnsharedStream, unshared_streams
+from dataloader_lint.facts.samples.stale_attributes import StaleAttribute, stale_attributes
 from dataloader_lint.facts.samples.worker_info import UncheckedInfo, unchecked_infos
 from dataloader_lint.facts.syntax.module import ModuleFacts
-from dataloader_lint.facts.workers.reach import Reach
+from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -30,7 +30,7 @@ PERSISTENT = "persistent_workers"
 class Samples:
     """Every part is worked out when it is asked for."""
 
-    def __init__(self, reach: Reach, imports: Imports, module: ModuleFacts) -> None:
+    def __init__(self, reach: DatasetFlow, imports: Imports, module: ModuleFacts) -> None:
         self.reach = reach
         self.workers = reach.workers
         self.ev = reach.ev
@@ -65,13 +65,13 @@ class Samples:
         if self.module.calls_named(SETTER):  # on whatever object; then all of its loops are left alone
             return ()
         # What changes under persistent workers is looked for in whatever goes through a loader; that finds these, too.
-        only_training = not self.project.speaks_of(self.module, PERSISTENT)
+        only_training = not self.project.mentions_word(self.module, PERSISTENT)
         return stuck_samplers(self.workers, self.imports, self._training_loops("DistributedSampler", only_training))
 
     @property
-    def unseen_changes(self) -> Iterable[UnseenChange]:
+    def stale_attributes(self) -> Iterable[StaleAttribute]:
         """The changes to Datasets between epochs that persistent workers never see."""
-        return unseen_changes(self.workers, self._training_loops(PERSISTENT, False))
+        return stale_attributes(self.workers, self._training_loops(PERSISTENT, False))
 
     @property
     def unshared_streams(self) -> Iterable[UnsharedStream]:
@@ -84,9 +84,9 @@ class Samples:
         return missing_samples(self.reach, self.module)
 
     @property
-    def rereads(self) -> Iterable[Reread]:
+    def repeated_reads(self) -> Iterable[RepeatedRead]:
         """The files that workers read again for every sample."""
-        return rereads(self.workers, self.module)
+        return repeated_reads(self.workers, self.module)
 
     @property
     def slow_collates(self) -> Iterable[SlowCollate]:
@@ -94,9 +94,9 @@ class Samples:
         return slow_collates(self.workers, self.module)
 
     @property
-    def tidyings(self) -> Iterable[Tidying]:
+    def cleanup_calls(self) -> Iterable[CleanupCall]:
         """The calls that tidy up memory for every sample or step."""
-        return tidyings(self.workers, self.module)
+        return cleanup_calls(self.workers, self.module)
 
     @property
     def shared_by_files(self) -> Iterable[cst.Call]:
@@ -104,9 +104,9 @@ class Samples:
         return shared_by_files(self.ev, self.module)
 
     @property
-    def kept_batches(self) -> Iterable[KeptBatches]:
+    def retained_batches(self) -> Iterable[RetainedBatches]:
         """The calls that keep batches of loaders with workers."""
-        return kept_batches(self.ev, self.module)
+        return retained_batches(self.ev, self.module)
 
     @property
     def epoch_loops(self) -> list[EpochLoop]:
@@ -115,7 +115,7 @@ class Samples:
 
     def _training_loops(self, word: str, only_training: bool) -> list[EpochLoop]:
         """The epoch loops that may train, where a word stands anywhere around."""
-        if not self.project.speaks_of(self.module, word):
+        if not self.project.mentions_word(self.module, word):
             return []
         return self._loops_with_passes(training_loops(self.project, self.module), only_training)
 

@@ -7,31 +7,31 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from dataloader_lint.facts.evaluation import classes
-from dataloader_lint.facts.evaluation.branches import is_reached, tests_around
-from dataloader_lint.facts.evaluation.loader_calls import Loader
-from dataloader_lint.facts.evaluation.values import (
+from dataloader_lint.facts.infer import classes
+from dataloader_lint.facts.infer.loader_calls import Loader
+from dataloader_lint.facts.infer.reachability import enclosing_tests, is_reached
+from dataloader_lint.facts.infer.values import (
     UNKNOWN,
+    Argument,
+    CallResult,
     Class,
     Const,
     Frame,
     Function,
     Library,
-    Made,
     Method,
     Partial,
-    Passed,
     Value,
 )
-from dataloader_lint.facts.loaders.single_pass import is_gone_through_once
-from dataloader_lint.facts.samples.drawing import may_draw
-from dataloader_lint.facts.samples.ingredients import Ingredients, Part, Parts
-from dataloader_lint.facts.samples.rereads import calls_to_next
+from dataloader_lint.facts.loaders.single_pass import is_iterated_once
+from dataloader_lint.facts.samples.dependence import Dep, Dependence, Deps
+from dataloader_lint.facts.samples.repeated_reads import calls_to_next
+from dataloader_lint.facts.samples.rng_use import may_draw
 from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
 from dataloader_lint.facts.syntax.names import dotted
 from dataloader_lint.facts.syntax.tree import Scope, parameters
-from dataloader_lint.facts.workers.reach import Reach
-from dataloader_lint.facts.workers.worker_code import WorkerFunction
+from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
+from dataloader_lint.facts.workers.worker_callgraph import WorkerFunction
 from dataloader_lint.facts.workers.workers import Workers
 
 _SEEDERS = frozenset(
@@ -56,7 +56,7 @@ class Seeding:
     call: cst.Call
     function: str  # the name of the function that the loader, or the Dataset, runs
     scope: Scope  # the function that holds the call
-    parts: Parts
+    parts: Deps
     loader: Loader | None  # the one whose worker_init_fn does it; None where it is done for a sample
     reads_state: bool = False  # whether the function reads numpy's own state, for the seed as it seems
     is_first: bool = False  # whether it is set for a worker's first sample only
@@ -65,16 +65,16 @@ class Seeding:
     @property
     def is_known(self) -> bool:
         """Whether nothing new can take part in the seed."""
-        return bool(self.parts) and self.parts <= {Part.FIXED, Part.WORKER}
+        return bool(self.parts) and self.parts <= {Dep.FIXED, Dep.WORKER}
 
     @property
     def repeats(self) -> bool:
         """Whether it is the same for all samples that a worker reads in an epoch."""
-        return bool(self.parts) and self.parts <= {Part.FIXED, Part.WORKER, Part.TORCH}
+        return bool(self.parts) and self.parts <= {Dep.FIXED, Dep.WORKER, Dep.TORCH}
 
     @property
     def has_worker_id(self) -> bool:
-        return Part.WORKER in self.parts
+        return Dep.WORKER in self.parts
 
     @property
     def keeps_workers(self) -> bool:
@@ -132,7 +132,7 @@ class _Start:
             yield from self._function(value, None, partial)
         elif isinstance(value, Method):
             yield from self._function(value.function, value.receiver, partial)
-        elif isinstance(value, Made) and isinstance(value.by, Class):
+        elif isinstance(value, CallResult) and isinstance(value.by, Class):
             function = classes.find_method(self.ev, self.ev.bases(value.by).classes, "__call__")
             if function is not None:
                 yield from self._function(function, value, partial)
@@ -141,22 +141,22 @@ class _Start:
         params = parameters(function.node)[1 if receiver is not None else 0 :]
         args = _bound(partial, params)
         worker_id = next((param for param in params if param.name.value not in args and not param.star), None)
-        roots = {id(worker_id): Part.WORKER} if worker_id is not None else {}
+        roots = {id(worker_id): Dep.WORKER} if worker_id is not None else {}
         frame = Frame(function.scope, args, receiver, function.outer)
         yield from self._calls(function.scope, frame, roots, ())
 
-    def _matters(self, seeder: str, parts: Parts) -> bool:
+    def _matters(self, seeder: str, parts: Deps) -> bool:
         """Whether workers may draw from what a function of a library seeds, and do so in more than one epoch."""
-        if not parts <= {Part.FIXED, Part.WORKER}:
+        if not parts <= {Dep.FIXED, Dep.WORKER}:
             return True  # another value in another epoch
         generator = seeder.partition(".")[0]
         if generator in ("numpy", "random") and not may_draw(self.workers, self.user, self.loader, generator):
             return False
-        return Part.WORKER not in parts or not is_gone_through_once(self.ev, self.ev.project, self.loader)
+        return Dep.WORKER not in parts or not is_iterated_once(self.ev, self.ev.project, self.loader)
 
-    def _calls(self, scope: Scope, frame: Frame, roots: dict[int, Part], above: tuple[Scope, ...]) -> Iterator[Seeding]:
+    def _calls(self, scope: Scope, frame: Frame, roots: dict[int, Dep], above: tuple[Scope, ...]) -> Iterator[Seeding]:
         path = (*above, scope)
-        ingredients = Ingredients(self.ev, roots, path)
+        ingredients = Dependence(self.ev, roots, path)
         for call in scope.within(cst.Call):
             for callee in self.ev.values(call.func, frame):
                 if isinstance(callee, Library) and _seeds(callee.name):
@@ -174,21 +174,21 @@ class _Start:
                     yield from self._calls(callee.scope, inner, roots, path)
 
 
-def _bound(partial: Partial | None, params: list[cst.Param]) -> dict[str, Passed]:
+def _bound(partial: Partial | None, params: list[cst.Param]) -> dict[str, Argument]:
     """What a `partial` gives beforehand, by parameter."""
     if partial is None:
         return {}
-    args: dict[str, Passed] = {}
+    args: dict[str, Argument] = {}
     for call, frame in (*reversed(partial.before), (partial.call, partial.frame)):
         free = [param for param in params if param.name.value not in args and not param.star]
         position = 0
         for arg in call.args[1:]:
             if arg.star:
-                args["**"] = Passed(arg.value, frame)
+                args["**"] = Argument(arg.value, frame)
             elif arg.keyword is not None:
-                args[arg.keyword.value] = Passed(arg.value, frame)
+                args[arg.keyword.value] = Argument(arg.value, frame)
             elif position < len(free):
-                args[free[position].name.value] = Passed(arg.value, frame)
+                args[free[position].name.value] = Argument(arg.value, frame)
                 position += 1
     return args
 
@@ -208,7 +208,7 @@ def _label(scope: Scope) -> str:
     return node.name.value if isinstance(node, cst.FunctionDef) else "lambda"
 
 
-def seedings_for_samples(reach: Reach, module: ModuleFacts) -> Iterator[Seeding]:
+def seedings_for_samples(reach: DatasetFlow, module: ModuleFacts) -> Iterator[Seeding]:
     """The seeds that worker code of the module sets again and again, for each sample, to what no sample changes."""
     workers = reach.workers
     names = _functions_that_seed(module)
@@ -229,11 +229,11 @@ def seedings_for_samples(reach: Reach, module: ModuleFacts) -> Iterator[Seeding]
                 yield Seeding(call, function.label, function.scope, parts, None, is_first=is_first)
 
 
-def _for_samples(workers: Workers, function: WorkerFunction) -> Ingredients:
+def _for_samples(workers: Workers, function: WorkerFunction) -> Dependence:
     entry = function.path[0].scope
     own = classes.receiver_name(entry) if classes.class_of(entry) is not None else ""
-    roots = {id(param): Part.SAMPLE for param in parameters(entry.node) if param.name.value != own}  # type: ignore[arg-type]
-    return Ingredients(workers.ev, roots, [each.scope for each in function.path])
+    roots = {id(param): Dep.SAMPLE for param in parameters(entry.node) if param.name.value != own}  # type: ignore[arg-type]
+    return Dependence(workers.ev, roots, [each.scope for each in function.path])
 
 
 def _runs_for_each_sample(function: WorkerFunction) -> bool:
@@ -244,19 +244,19 @@ def _runs_for_each_sample(function: WorkerFunction) -> bool:
     return not (isinstance(node, cst.FunctionDef) and node.name.value == "__iter__")
 
 
-def _may_go_on(reach: Reach, function: WorkerFunction) -> bool:
+def _may_go_on(reach: DatasetFlow, function: WorkerFunction) -> bool:
     """Whether workers may live on into the next epoch, as far as the loaders of the Dataset are in sight."""
     klass = classes.class_of(function.path[0].scope)
     loaders = reach.loaders_of(Class(klass, reach.ev.frame_of(klass))) if klass is not None else []
     if not loaders:
-        return reach.ev.project.speaks_of(function.module, "persistent_workers")
+        return reach.ev.project.mentions_word(function.module, "persistent_workers")
     return any(_keeps_workers(each) for each in loaders)
 
 
 def _is_for_first_sample(call: cst.Call, function: WorkerFunction) -> bool:
     """Whether a condition around a call asks for a mark of the object's that the function sets: `if not self.done`."""
     tree = function.module.tree
-    for test, _ in tests_around(call, function.frame):
+    for test, _ in enclosing_tests(call, function.frame):
         own = classes.receiver_name(function.scope)
         marks = {each.attr.value for each in tree.find(test, cst.Attribute) if dotted(each.value) == own}
         for assign in function.scope.own(cst.Assign):
@@ -283,6 +283,6 @@ def _depends_on_object(call: cst.Call, function: WorkerFunction) -> bool:
     tree = function.module.tree
     return any(
         name.value in ("self", "hasattr")
-        for test, _ in tests_around(call, function.frame)
+        for test, _ in enclosing_tests(call, function.frame)
         for name in tree.find(test, cst.Name)
     )

@@ -8,30 +8,30 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from dataloader_lint.facts.evaluation import classes
-from dataloader_lint.facts.evaluation.loader_calls import Loader
-from dataloader_lint.facts.evaluation.values import (
+from dataloader_lint.facts.infer import classes
+from dataloader_lint.facts.infer.loader_calls import Loader
+from dataloader_lint.facts.infer.values import (
     NOTHING_KNOWN,
+    CallResult,
     Class,
     Const,
     Frame,
     Function,
     Library,
-    Made,
     Mapping,
+    Opaque,
     Sequence,
-    Typed,
     Value,
     is_positive,
 )
-from dataloader_lint.facts.evaluation.values import (
+from dataloader_lint.facts.infer.values import (
     Iterator as Iterated,
 )
 from dataloader_lint.facts.libraries.datasets import ITERABLE_BASES
 from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.facts.syntax.names import dotted
 from dataloader_lint.facts.syntax.tree import Node, Scope, Tree, function_scope
-from dataloader_lint.facts.workers.reach import Reach
+from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
 
 # Whoever names one of these has thought of several readers.
 _SHARING = re.compile(
@@ -107,7 +107,7 @@ class UnsharedStream:
         return known.value if known is not None and isinstance(known.value, int) and not known.default else None
 
 
-def unshared_streams(reach: Reach, module: ModuleFacts) -> Iterator[UnsharedStream]:
+def unshared_streams(reach: DatasetFlow, module: ModuleFacts) -> Iterator[UnsharedStream]:
     """The iterable Datasets of a module that several workers repeat."""
     for klass in reach.workers.datasets(module):
         libraries = reach.ev.bases(klass).libraries
@@ -139,7 +139,7 @@ def _may_repeat(loader: Loader) -> bool:
     )
 
 
-def _is_offered(reach: Reach, klass: Class) -> bool:
+def _is_offered(reach: DatasetFlow, klass: Class) -> bool:
     """Whether a class is there for others to use: public, and never made or derived from in the project."""
     scope = klass.scope
     name = klass.node.name.value
@@ -180,7 +180,7 @@ def _mentions(node: cst.Call | cst.ClassDef, name: str) -> bool:
 class _Stream:
     """What one class iterates over, in its `__iter__` and the generators of its own that this runs."""
 
-    def __init__(self, reach: Reach, klass: Class, method: Scope) -> None:
+    def __init__(self, reach: DatasetFlow, klass: Class, method: Scope) -> None:
         self.ev = reach.ev
         self.workers = reach.workers
         self.klass = klass
@@ -212,7 +212,11 @@ class _Stream:
         scopes = {id(each.scope): each.scope for each in self.ev.bases(self.klass).classes}
         for function in self.workers.functions(self.klass.scope.module):
             receiver = function.path[0].frame.receiver
-            if isinstance(receiver, Made) and isinstance(receiver.by, Class) and receiver.by.scope is self.klass.scope:
+            if (
+                isinstance(receiver, CallResult)
+                and isinstance(receiver.by, Class)
+                and receiver.by.scope is self.klass.scope
+            ):
                 scopes[id(function.scope)] = function.scope
         if any(_SHARING.search(name) for scope in scopes.values() for name in _names(scope)):
             return True
@@ -261,11 +265,11 @@ class _Stream:
             self.is_written_out = self.is_written_out and value.items is not None
             return not isinstance(value.node, cst.FunctionDef)
         self.is_written_out = False
-        if isinstance(value, Typed):
+        if isinstance(value, Opaque):
             return value.kind in _TYPES
         if isinstance(value, Mapping):
             return True
-        if isinstance(value, Made) and value.call is not None and value.frame is not None and depth < MAX_DEPTH:
+        if isinstance(value, CallResult) and value.call is not None and value.frame is not None and depth < MAX_DEPTH:
             if value.library in _READERS or value.library.partition(".")[0] in ("pandas", "csv"):
                 return True
             if value.library in _PASSING:

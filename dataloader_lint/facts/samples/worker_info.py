@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from dataloader_lint.facts.evaluation.values import Evaluator, Function, Library
-from dataloader_lint.facts.samples.ingredients import WORKER_INFO
+from dataloader_lint.facts.infer.values import Evaluator, Function, Library
+from dataloader_lint.facts.samples.dependence import WORKER_INFO
 from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
 from dataloader_lint.facts.syntax.names import Binding, Kind, resolve
 from dataloader_lint.facts.syntax.tree import Node, Scope, Tree, function_scope
-from dataloader_lint.facts.workers.worker_code import WorkerFunction
+from dataloader_lint.facts.workers.worker_callgraph import WorkerFunction
 from dataloader_lint.facts.workers.workers import Workers
 
 _CALLED = WORKER_INFO.rpartition(".")[2]

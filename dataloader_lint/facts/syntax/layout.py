@@ -18,9 +18,9 @@ from dataloader_lint.diagnostics import Position
 from dataloader_lint.facts.syntax import positions
 from dataloader_lint.facts.syntax.tree import Node, Tree
 from dataloader_lint.source.alignment import Alignment
-from dataloader_lint.source.bare import UnlikeError, is_bare, pairs
 from dataloader_lint.source.decoding import UnreadableError, line_starts
 from dataloader_lint.source.extents import Lines, extents
+from dataloader_lint.source.fast_tree import UnlikeError, is_bare, pairs
 from dataloader_lint.source.odd_lines import is_same_program
 from dataloader_lint.source.parsing import code_of, has_plain_names, parse, parsed_by_python
 

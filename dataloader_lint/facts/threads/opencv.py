@@ -7,15 +7,15 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from dataloader_lint.facts.evaluation.branches import is_reached
-from dataloader_lint.facts.evaluation.loader_calls import Loader
-from dataloader_lint.facts.evaluation.values import Evaluator
+from dataloader_lint.facts.infer.loader_calls import Loader
+from dataloader_lint.facts.infer.reachability import is_reached
+from dataloader_lint.facts.infer.values import Evaluator
 from dataloader_lint.facts.project.imports import Imports
 from dataloader_lint.facts.project.scripts import is_test
 from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
 from dataloader_lint.facts.syntax.names import Binding, Kind, bindings_of, dotted, resolve
 from dataloader_lint.facts.syntax.tree import Tree
-from dataloader_lint.facts.workers.worker_code import WorkerFunction
+from dataloader_lint.facts.workers.worker_callgraph import WorkerFunction
 from dataloader_lint.facts.workers.workers import Workers
 
 LIMIT = "setNumThreads"
@@ -164,7 +164,7 @@ class OpenCV:
 
     def _is_for_workers_only(self, module: ModuleFacts) -> bool:
         """Whether workers run all functions of a module that call cv2, and nothing around it asks for the number."""
-        if self.project.speaks_of(module, "getNumThreads"):
+        if self.project.mentions_word(module, "getNumThreads"):
             return False
         imports = {binding.name for binding in _imports(module)}
         names = self.workers.names_that_use(module, _callers(module, imports))

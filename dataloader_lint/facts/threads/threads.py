@@ -7,15 +7,15 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from dataloader_lint.facts.evaluation.branches import is_reached
-from dataloader_lint.facts.evaluation.values import (
+from dataloader_lint.facts.infer.reachability import is_reached
+from dataloader_lint.facts.infer.values import (
+    CallResult,
     Class,
     Const,
     Evaluator,
     Frame,
     Function,
     Library,
-    Made,
     Method,
     Values,
     constant,
@@ -26,8 +26,8 @@ from dataloader_lint.facts.syntax.guards import is_guarded
 from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
 from dataloader_lint.facts.syntax.names import Binding, Kind, bindings_of, dotted
 from dataloader_lint.facts.syntax.tree import Node, Scope, function_scope
-from dataloader_lint.facts.workers.reach import Reach
-from dataloader_lint.facts.workers.worker_code import WorkerFunction
+from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
+from dataloader_lint.facts.workers.worker_callgraph import WorkerFunction
 
 _LIMIT = "set_num_threads"
 # Who reads a variable, and when: torch and numpy as they are loaded, numexpr likewise, which pandas loads.
@@ -67,7 +67,7 @@ class ThreadCall:
     number: int | None  # where it is known
 
 
-def limits_in_workers(reach: Reach, module: ModuleFacts) -> Iterator[ThreadCall]:
+def limits_in_workers(reach: DatasetFlow, module: ModuleFacts) -> Iterator[ThreadCall]:
     """The calls of `torch.set_num_threads` in a module that forked workers run, each once."""
     calls = module.calls_named(_LIMIT)
     tops = {_top_name(module, call) for call in calls} - {""}
@@ -100,10 +100,10 @@ def _number(found: Values) -> int | None:
     return number if isinstance(number, int) else None
 
 
-def _is_forked(reach: Reach, function: WorkerFunction) -> bool:
+def _is_forked(reach: DatasetFlow, function: WorkerFunction) -> bool:
     """Whether workers that run the function may be forked, as far as the loaders in sight say."""
     receiver = function.path[0].frame.receiver
-    klass = receiver.by if isinstance(receiver, Made) else None
+    klass = receiver.by if isinstance(receiver, CallResult) else None
     if not isinstance(klass, Class) or not reach.workers.is_dataset(klass):
         return True
     loaders = reach.loaders_of(klass)
@@ -301,7 +301,12 @@ def _methods(ev: Evaluator, contexts: Values, is_default: bool) -> set[str]:
     """The start methods of contexts that `get_context` gives, as far as they are known."""
     found: set[str] = set()
     for each in contexts:
-        if isinstance(each, Made) and each.library in _CONTEXTS and each.call is not None and each.frame is not None:
+        if (
+            isinstance(each, CallResult)
+            and each.library in _CONTEXTS
+            and each.call is not None
+            and each.frame is not None
+        ):
             method = constant(_given(ev, each.call, each.frame, "method") or _first(ev, each.call, each.frame))
             if method is not None and isinstance(method.value, str):
                 found.add(method.value)

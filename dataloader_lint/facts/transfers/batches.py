@@ -12,22 +12,22 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from dataloader_lint.facts.evaluation import classes
-from dataloader_lint.facts.evaluation.branches import is_reached
-from dataloader_lint.facts.evaluation.loader_calls import Loader
-from dataloader_lint.facts.evaluation.parameters import arguments_of_callers
-from dataloader_lint.facts.evaluation.values import (
+from dataloader_lint.facts.infer import classes
+from dataloader_lint.facts.infer.loader_calls import Loader
+from dataloader_lint.facts.infer.parameters import arguments_of_callers
+from dataloader_lint.facts.infer.reachability import is_reached
+from dataloader_lint.facts.infer.values import (
     ABSENT,
     NOTHING_KNOWN,
-    Attr,
+    AttributeOf,
+    CallResult,
     Class,
     Const,
-    Element,
     Evaluator,
     Frame,
+    ItemOf,
     Library,
-    Made,
-    Typed,
+    Opaque,
     Value,
     Values,
     constant,
@@ -38,9 +38,9 @@ from dataloader_lint.facts.syntax.layout import code
 from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
 from dataloader_lint.facts.syntax.names import Kind, dotted, resolve
 from dataloader_lint.facts.syntax.tree import Tree, function_scope, keyword_of, positional_of
+from dataloader_lint.facts.transfers.batch_stores import is_handed_on_after, is_written_after, stores_before
 from dataloader_lint.facts.transfers.devices import Device, is_device_object, kind_of_constant, possible_devices
 from dataloader_lint.facts.transfers.pinned_parts import is_pinned, loader_of_batches, path_of
-from dataloader_lint.facts.transfers.refilled import is_handed_on_after, is_written_after, stores_before
 from dataloader_lint.facts.transfers.tensors import is_tensor
 
 
@@ -50,7 +50,7 @@ class Origin:
 
     loader: Loader
     is_pinned: bool | None  # whether what is moved lies in pinned memory; None where that is not known
-    path: tuple[Element | Attr, ...]  # from a batch to what is moved
+    path: tuple[ItemOf | AttributeOf, ...]  # from a batch to what is moved
 
     @property
     def is_tensor(self) -> bool | None:
@@ -242,7 +242,7 @@ class Transfer:
     def _kind(self, value: Value, given: cst.BaseExpression) -> Device:
         if isinstance(value, Const):
             return kind_of_constant(value.value)
-        if isinstance(value, Made) and value.library == "torch.device" and value.call is not None:
+        if isinstance(value, CallResult) and value.library == "torch.device" and value.call is not None:
             inner = keyword_of(value.call, "type") or next(iter(positional_of(value.call)), None)
             if inner is None or value.frame is None:
                 return Device.UNKNOWN
@@ -251,7 +251,7 @@ class Transfer:
                 for each in self.ev.values(inner, value.frame)
             }
             return kinds.pop() if len(kinds) == 1 else Device.UNKNOWN
-        if isinstance(value, Typed):
+        if isinstance(value, Opaque):
             return {"int": Device.CUDA, "str": Device.UNKNOWN}.get(value.kind, Device.NONE)
         if isinstance(value, Library):
             return Device.NONE  # torch.float32
@@ -261,7 +261,7 @@ class Transfer:
     @property
     def is_of_own_class(self) -> bool:
         """True if what is moved may be an object of a class of the project, which has a `to` of its own."""
-        return any(isinstance(each, Made) and isinstance(each.by, Class) for each in self._values(self.moved))
+        return any(isinstance(each, CallResult) and isinstance(each.by, Class) for each in self._values(self.moved))
 
     @property
     def origins(self) -> tuple[Origin, ...]:
@@ -281,7 +281,7 @@ class Transfer:
             path, root = path_of(value)
             if isinstance(root, Const) and path:
                 continue  # no part of None or of a number was ever moved
-            loader = loader_of_batches(self.ev, root) if path and isinstance(path[0], Element) else None
+            loader = loader_of_batches(self.ev, root) if path and isinstance(path[0], ItemOf) else None
             if loader is None:
                 return ()
             found.append(Origin(loader, is_pinned(self.ev, loader, path[1:]), tuple(path[1:])))

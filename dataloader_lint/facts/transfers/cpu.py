@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from dataloader_lint.facts.evaluation.values import (
+from dataloader_lint.facts.infer.values import (
+    CallResult,
     Class,
     Const,
     Evaluator,
     Frame,
     Function,
     Library,
-    Made,
     Method,
     Values,
 )
@@ -96,7 +96,7 @@ def is_to_cpu(transfer: Transfer) -> bool:
     if given is None:
         return False
     for value in transfer.ev.values(given, transfer.frame):
-        if isinstance(value, Made) and value.call is not None and value.frame is not None and value.call.args:
+        if isinstance(value, CallResult) and value.call is not None and value.frame is not None and value.call.args:
             if any(
                 isinstance(each, Const) and each.default
                 for each in transfer.ev.values(value.call.args[0].value, value.frame)

@@ -6,9 +6,9 @@ from enum import Enum
 
 import libcst as cst
 
-from dataloader_lint.facts.evaluation import classes
-from dataloader_lint.facts.evaluation.parameters import arguments_of_callers
-from dataloader_lint.facts.evaluation.values import Const, Evaluator, Frame, Made, Value
+from dataloader_lint.facts.infer import classes
+from dataloader_lint.facts.infer.parameters import arguments_of_callers
+from dataloader_lint.facts.infer.values import CallResult, Const, Evaluator, Frame, Value
 from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
 from dataloader_lint.facts.syntax.names import Binding, Kind, dotted, resolve
 from dataloader_lint.facts.syntax.tree import function_scope, keyword_of, positional_of
@@ -60,7 +60,7 @@ _Source = tuple[cst.BaseExpression, Frame]
 
 
 def _is_device(value: Value) -> bool:
-    return isinstance(value, Made) and value.library == "torch.device"
+    return isinstance(value, CallResult) and value.library == "torch.device"
 
 
 def _named(ev: Evaluator, node: cst.BaseExpression, frame: Frame, depth: int) -> frozenset[Device]:
@@ -75,7 +75,7 @@ def _named(ev: Evaluator, node: cst.BaseExpression, frame: Frame, depth: int) ->
 def _device_of(ev: Evaluator, value: Value, depth: int) -> frozenset[Device]:
     if isinstance(value, Const) and not value.default and isinstance(value.value, str):
         return frozenset({kind_of_constant(value.value)})
-    if isinstance(value, Made) and _is_device(value) and value.call is not None and value.frame is not None:
+    if isinstance(value, CallResult) and _is_device(value) and value.call is not None and value.frame is not None:
         inner = keyword_of(value.call, "type") or next(iter(positional_of(value.call)), None)
         if inner is not None:
             return possible_devices(ev, inner, value.frame, depth + 1)

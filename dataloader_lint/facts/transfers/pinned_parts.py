@@ -6,24 +6,24 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from dataloader_lint.facts.evaluation import classes, keywords
-from dataloader_lint.facts.evaluation.loader_calls import Loader, loader_of
-from dataloader_lint.facts.evaluation.values import (
+from dataloader_lint.facts.infer import classes, dict_contents
+from dataloader_lint.facts.infer.loader_calls import Loader, loader_of
+from dataloader_lint.facts.infer.values import (
     ABSENT,
     NOTHING_KNOWN,
-    Attr,
+    AttributeOf,
+    CallResult,
     Class,
     Const,
-    Element,
     Evaluator,
     Frame,
     Function,
-    Made,
+    ItemOf,
     Mapping,
     Method,
+    Opaque,
     Partial,
     Sequence,
-    Typed,
     Value,
     Values,
     constant,
@@ -34,10 +34,10 @@ from dataloader_lint.facts.syntax.names import bindings_of, dotted, resolve, wri
 from dataloader_lint.facts.syntax.tree import Node, Tree, keyword_of, positional_of
 
 
-def path_of(value: Value) -> tuple[list[Element | Attr], Value]:
+def path_of(value: Value) -> tuple[list[ItemOf | AttributeOf], Value]:
     """The steps that lead from a whole to one of its parts, and the whole."""
-    path: list[Element | Attr] = []
-    while isinstance(value, Element | Attr):
+    path: list[ItemOf | AttributeOf] = []
+    while isinstance(value, ItemOf | AttributeOf):
         path.insert(0, value)
         value = value.of
     return path, value
@@ -48,14 +48,14 @@ def loader_of_batches(ev: Evaluator, value: Value) -> Loader | None:
     loader = loader_of(ev, value)
     if loader is None or loader.kind.moves_batches:
         return None
-    if isinstance(value, Made) and isinstance(value.by, Class):
+    if isinstance(value, CallResult) and isinstance(value.by, Class):
         bases = ev.bases(value.by).classes
         if any(classes.find_method(ev, bases, name) is not None for name in ("__iter__", "__next__")):
             return None
     return loader
 
 
-def is_pinned(ev: Evaluator, loader: Loader, path: list[Element | Attr]) -> bool | None:
+def is_pinned(ev: Evaluator, loader: Loader, path: list[ItemOf | AttributeOf]) -> bool | None:
     """Whether a part of a loader's batches is pinned: the loader pins, and the part is of a kind that can be."""
     pins = loader.known("pin_memory")
     if pins is None:
@@ -80,7 +80,7 @@ def _is_off(values: Values) -> bool:
     return known is not None and known.value is False
 
 
-def _can_be_pinned(ev: Evaluator, loader: Loader, path: list[Element | Attr]) -> bool | None:
+def _can_be_pinned(ev: Evaluator, loader: Loader, path: list[ItemOf | AttributeOf]) -> bool | None:
     """Tensors, containers of them and objects with a `pin_memory` method are pinned, other objects are passed over."""
     collate = loader.values("collate_fn")
     if loader.kind.drops_collate or all(isinstance(each, Const) and each.value is None for each in collate):
@@ -89,22 +89,22 @@ def _can_be_pinned(ev: Evaluator, loader: Loader, path: list[Element | Attr]) ->
     for step in path:
         if any(_is_passed_over(ev, value) for value in found):
             return False
-        if isinstance(step, Attr):
+        if isinstance(step, AttributeOf):
             found = merge(*(ev.attribute(value, step.name) for value in found))
         else:
             found = merge(*(item_of(ev, value, step.index) for value in found))
     if any(_is_passed_over(ev, value) for value in found):
         return False
-    if not path or isinstance(path[-1], Attr):
+    if not path or isinstance(path[-1], AttributeOf):
         # A batch that a function of the user's made and that has methods or attributes may be any object.
-        return True if all(isinstance(value, Typed) and value.kind == "tensor" for value in found) else None
+        return True if all(isinstance(value, Opaque) and value.kind == "tensor" for value in found) else None
     return None if any(_is_foreign(value) for value in found) else True
 
 
 def item_of(ev: Evaluator, value: Value, index: object) -> Values:
     """What stands under an index or key in a batch; None for any."""
     if isinstance(value, Mapping) and index is not None:
-        return tuple(each for each in keywords.in_value(ev, value, index) if each is not ABSENT) or NOTHING_KNOWN
+        return tuple(each for each in dict_contents.in_value(ev, value, index) if each is not ABSENT) or NOTHING_KNOWN
     found = ev.item(value, ABSENT if index is None else index)
     return merge(found, *_put_into(ev, value, index)) if isinstance(value, Sequence) else found
 
@@ -164,10 +164,10 @@ def _is_foreign(value: Value) -> bool:
 
     What has keys is a mapping as a rule, and pinning goes through those.
     """
-    if isinstance(value, Element) and isinstance(value.of, Made) and isinstance(value.index, str):
+    if isinstance(value, ItemOf) and isinstance(value.of, CallResult) and isinstance(value.index, str):
         return False
     root = path_of(value)[1]
-    return isinstance(root, Made) and bool(root.library) and root.library.partition(".")[0] not in _PINNABLE
+    return isinstance(root, CallResult) and bool(root.library) and root.library.partition(".")[0] not in _PINNABLE
 
 
 def collated(ev: Evaluator, value: Value) -> Values:
@@ -179,14 +179,14 @@ def collated(ev: Evaluator, value: Value) -> Values:
         function = value
     elif isinstance(value, Method):
         function = value.function
-    elif isinstance(value, Made) and isinstance(value.by, Class):
+    elif isinstance(value, CallResult) and isinstance(value.by, Class):
         function = classes.find_method(ev, ev.bases(value.by).classes, "__call__")
     return ev.run(function, ev.frame_of(function.scope)) if function is not None else NOTHING_KNOWN
 
 
 def _is_passed_over(ev: Evaluator, value: Value) -> bool:
     """Whether pinning leaves an object as it is: one of the project's own classes without a `pin_memory` method."""
-    if not isinstance(value, Made) or not isinstance(value.by, Class):
+    if not isinstance(value, CallResult) or not isinstance(value.by, Class):
         return False
     bases = ev.bases(value.by)
     is_plain = bases.complete and all(name == "builtins.object" for name in bases.libraries)

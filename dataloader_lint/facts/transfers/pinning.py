@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from dataloader_lint.facts.evaluation.loader_calls import Loader, loader_of
-from dataloader_lint.facts.evaluation.values import Evaluator, Frame, Made, Value
+from dataloader_lint.facts.infer.loader_calls import Loader, loader_of
+from dataloader_lint.facts.infer.values import CallResult, Evaluator, Frame, Value
 from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
 from dataloader_lint.facts.syntax.tree import function_scope
 from dataloader_lint.facts.transfers.batches import Origin, Transfer
@@ -97,7 +97,7 @@ def _gets(ev: Evaluator, call: cst.Call, frame: Frame, loader: Loader) -> bool:
 
 
 def _is_on_cpu(ev: Evaluator, value: Value) -> bool:
-    if not isinstance(value, Made) or value.call is None or value.frame is None:
+    if not isinstance(value, CallResult) or value.call is None or value.frame is None:
         return False
     if not value.library.startswith(_TRAINERS) or not value.library.endswith(".Trainer"):
         return False

@@ -6,19 +6,19 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from dataloader_lint.facts.evaluation import classes
-from dataloader_lint.facts.evaluation.loader_calls import Loader
-from dataloader_lint.facts.evaluation.values import (
+from dataloader_lint.facts.infer import classes
+from dataloader_lint.facts.infer.loader_calls import Loader
+from dataloader_lint.facts.infer.values import (
     UNKNOWN,
-    Attr,
+    AttributeOf,
+    CallResult,
     Class,
     Const,
-    Element,
     Evaluator,
+    ItemOf,
     Library,
-    Made,
+    Opaque,
     Sequence,
-    Typed,
     Value,
     Values,
     merge,
@@ -26,7 +26,7 @@ from dataloader_lint.facts.evaluation.values import (
 from dataloader_lint.facts.syntax.tree import positional_of
 from dataloader_lint.facts.transfers.pinned_parts import collated, item_of
 
-_TENSOR = Typed("tensor")
+_TENSOR = Opaque("tensor")
 # What the default collate_fn makes tensors of.
 _COLLATED_TO_TENSORS = frozenset({"array", "bool", "float", "int", "tensor"})
 _SELECTING = frozenset({"torch.utils.data.Subset", "torch.utils.data.dataset.Subset", "torch.utils.data.random_split"})
@@ -35,7 +35,7 @@ _IMAGES = "torchvision.datasets."
 _MAX_DEPTH = 3
 
 
-def is_tensor(ev: Evaluator, loader: Loader, path: list[Element | Attr]) -> bool | None:
+def is_tensor(ev: Evaluator, loader: Loader, path: list[ItemOf | AttributeOf]) -> bool | None:
     """True for a part of a loader's batches that surely is a tensor; None where nothing speaks against it.
 
     False where a function makes batches of which nothing is known, and where the part has a class of its own.
@@ -55,7 +55,7 @@ def is_tensor(ev: Evaluator, loader: Loader, path: list[Element | Attr]) -> bool
         return True  # every sample is a tuple of tensors
     for step in path:
         found = merge(*(_part(ev, value, step) for value in found))
-    if any(isinstance(value, Made) for value in found):
+    if any(isinstance(value, CallResult) for value in found):
         return False
     kinds = _COLLATED_TO_TENSORS if by_default else {"tensor"}
     if found and all(_is_of(value, kinds, by_default) for value in found):
@@ -66,13 +66,13 @@ def is_tensor(ev: Evaluator, loader: Loader, path: list[Element | Attr]) -> bool
 def _is_of(value: Value, kinds: frozenset[str] | set[str], by_default: bool) -> bool:
     if isinstance(value, Const):
         return by_default and isinstance(value.value, int | float)
-    return isinstance(value, Typed) and value.kind in kinds
+    return isinstance(value, Opaque) and value.kind in kinds
 
 
-def _part(ev: Evaluator, value: Value, step: Element | Attr) -> Values:
-    if isinstance(value, Typed) and value.kind in ("array", "tensor") and isinstance(step, Element):
+def _part(ev: Evaluator, value: Value, step: ItemOf | AttributeOf) -> Values:
+    if isinstance(value, Opaque) and value.kind in ("array", "tensor") and isinstance(step, ItemOf):
         return (value,)  # a part of a tensor
-    if isinstance(step, Attr):
+    if isinstance(step, AttributeOf):
         return ev.attribute(value, step.name)
     return item_of(ev, value, step.index)
 
@@ -81,7 +81,7 @@ def _samples(ev: Evaluator, dataset: Value, depth: int = 0) -> Values:
     """What a Dataset gives for an index; a tensor alone for those whose samples are tuples of nothing else."""
     if isinstance(dataset, Sequence):
         return ev.element(dataset)
-    if not isinstance(dataset, Made) or dataset.call is None or dataset.frame is None or depth > _MAX_DEPTH:
+    if not isinstance(dataset, CallResult) or dataset.call is None or dataset.frame is None or depth > _MAX_DEPTH:
         return (UNKNOWN,)
     if isinstance(dataset.by, Library):
         if dataset.library in _OF_TENSORS or (dataset.library.startswith(_IMAGES) and _is_plain(ev, dataset)):
@@ -106,7 +106,7 @@ def _yielded(statements: list[cst.Yield]) -> Iterator[cst.BaseExpression]:
         yield from (each.value for each in statements if isinstance(each.value, cst.BaseExpression))
 
 
-def _is_plain(ev: Evaluator, dataset: Made) -> bool:
+def _is_plain(ev: Evaluator, dataset: CallResult) -> bool:
     """True if nothing of the project's own makes the samples of a library's Dataset."""
     assert dataset.call is not None and dataset.frame is not None
     for arg in dataset.call.args:
@@ -118,6 +118,6 @@ def _is_plain(ev: Evaluator, dataset: Made) -> bool:
 
 
 def _is_library(value: Value) -> bool:
-    if isinstance(value, Made):
+    if isinstance(value, CallResult):
         return not isinstance(value.by, Class)
-    return isinstance(value, Const | Library | Typed)
+    return isinstance(value, Const | Library | Opaque)

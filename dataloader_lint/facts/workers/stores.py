@@ -8,7 +8,7 @@ import libcst as cst
 
 from dataloader_lint.facts.syntax.names import resolve, target_paths
 from dataloader_lint.facts.syntax.tree import Node, Scope, Tree
-from dataloader_lint.facts.workers.making import Step
+from dataloader_lint.facts.workers.constructor_steps import Step
 
 _ADDING = frozenset({"add", "append", "appendleft", "extend", "insert", "setdefault", "update"})
 

@@ -7,15 +7,15 @@ from collections.abc import Iterable, Iterator
 import libcst as cst
 
 from dataloader_lint.facts.datasets.candidates import is_container, looks_like_one, reaches_loader
-from dataloader_lint.facts.evaluation.dataset_bases import dataset_kind
-from dataloader_lint.facts.evaluation.evaluate import Evaluation
-from dataloader_lint.facts.evaluation.loader_calls import Loader, loaders_in
-from dataloader_lint.facts.evaluation.values import Class
+from dataloader_lint.facts.infer.dataset_bases import dataset_kind
+from dataloader_lint.facts.infer.evaluate import Evaluation
+from dataloader_lint.facts.infer.loader_calls import Loader, loaders_in
+from dataloader_lint.facts.infer.values import Class
 from dataloader_lint.facts.project.outline import Outline, mentioned_by, that_lead_to, that_use
 from dataloader_lint.facts.syntax.guards import is_guarded
 from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.facts.syntax.names import Binding, Kind, bindings_of
-from dataloader_lint.facts.workers.worker_code import WorkerFunction, functions_run_for
+from dataloader_lint.facts.workers.worker_callgraph import WorkerFunction, worker_functions
 
 # Bounds: what they cut off is not known to be in workers' reach.
 MAX_USERS = 60
@@ -77,7 +77,7 @@ class Workers:
         key = id(module)
         if key not in self._functions:
             self._functions[key] = []
-            self._functions[key] = functions_run_for(self, module)
+            self._functions[key] = worker_functions(self, module)
         return self._functions[key]
 
     def functions_inside(self, module: ModuleFacts, names: Iterable[str]) -> Iterator[WorkerFunction]:

@@ -57,7 +57,7 @@ from dataloader_lint.rules.base import Entity, Finding, FixLevel, Rule
 
 if TYPE_CHECKING:
     from dataloader_lint.edits import Editor, Repair
-    from dataloader_lint.facts.evaluation.loader_calls import Loader
+    from dataloader_lint.facts.infer.loader_calls import Loader
 
 RULE = Rule("DL301", "persistent-workers-without-workers", Entity.LOADER, fix=FixLevel.SAFE)
 
@@ -68,7 +68,7 @@ def raises(loader: Loader) -> bool:
     workers = loader.known("num_workers")
     if persistent is None or workers is None or persistent.value is not True or workers.value != 0:
         return False
-    return loader.is_reached and not loader.is_error_wanted("ValueError")
+    return loader.is_reached and not loader.is_error_expected("ValueError")
 
 
 def check(loader: Loader) -> Iterator[Finding]:

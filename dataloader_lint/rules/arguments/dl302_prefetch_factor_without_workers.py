@@ -58,7 +58,7 @@ from dataloader_lint.rules.base import Entity, Finding, FixLevel, Rule
 if TYPE_CHECKING:
     from dataloader_lint.edits import Editor, Repair
     from dataloader_lint.facts.arguments.needs_workers import Unused
-    from dataloader_lint.facts.evaluation.loader_calls import Loader
+    from dataloader_lint.facts.infer.loader_calls import Loader
 
 RULE = Rule("DL302", "prefetch-factor-without-workers", Entity.LOADER, fix=FixLevel.SAFE)
 
@@ -72,7 +72,7 @@ def check(loader: Loader) -> Iterator[Finding]:
         return
     factor = loader.known("prefetch_factor")
     if factor is not None and factor.value == 0 and factor.value is not False and loader.has_workers:
-        is_wanted = loader.is_error_wanted("AssertionError", at_use=True)
+        is_wanted = loader.is_error_expected("AssertionError", at_use=True)
         if loader.is_written_here and loader.is_reached and not is_wanted:
             source = f" ({factor.default})" if factor.default else ""
             problem = f"`{loader.name}` fails at the first iteration: with workers, `prefetch_factor` is 0{source}"

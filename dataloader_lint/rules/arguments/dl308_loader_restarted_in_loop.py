@@ -62,7 +62,7 @@ from dataloader_lint.rules.base import Entity, Finding, Rule
 
 if TYPE_CHECKING:
     from dataloader_lint.facts.analysis import Analysis
-    from dataloader_lint.facts.evaluation.loader_calls import Loader
+    from dataloader_lint.facts.infer.loader_calls import Loader
 
 RULE = Rule("DL308", "loader-restarted-in-loop", Entity.MODULE, subjects=(TRANSFERS,))
 

@@ -61,7 +61,7 @@ from dataloader_lint.rules.base import Entity, Finding, FixLevel, Rule
 if TYPE_CHECKING:
     from dataloader_lint.edits import Editor, Repair
     from dataloader_lint.facts.analysis import Analysis
-    from dataloader_lint.facts.evaluation.loader_calls import Loader
+    from dataloader_lint.facts.infer.loader_calls import Loader
     from dataloader_lint.facts.loaders.epochs import EpochLoop
 
 RULE = Rule(
@@ -91,7 +91,7 @@ def check(file: Analysis) -> Iterator[Finding]:
 def fix(loop: EpochLoop, loader: Loader, editor: Editor) -> Repair | None:
     from dataloader_lint.edits import Repair, add_argument, replace
     from dataloader_lint.facts.arguments.needs_workers import persistent_code
-    from dataloader_lint.facts.samples.changes import may_change_dataset
+    from dataloader_lint.facts.samples.stale_attributes import may_change_dataset
 
     code = persistent_code(loader)
     if not code or loader.call not in editor.tree or may_change_dataset(loader, loop):

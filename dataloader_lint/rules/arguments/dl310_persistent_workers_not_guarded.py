@@ -64,8 +64,8 @@ from dataloader_lint.rules.base import Entity, Finding, FixLevel, Rule
 
 if TYPE_CHECKING:
     from dataloader_lint.edits import Editor, Repair
-    from dataloader_lint.facts.arguments.settable import Zero
-    from dataloader_lint.facts.evaluation.loader_calls import Loader
+    from dataloader_lint.facts.arguments.zero_sources import Zero
+    from dataloader_lint.facts.infer.loader_calls import Loader
 
 RULE = Rule("DL310", "persistent-workers-not-guarded", Entity.LOADER, fix=FixLevel.SAFE)
 
@@ -129,14 +129,14 @@ def _is_reported(loader: Loader) -> bool:
 
 def _zero(loader: Loader) -> tuple[Zero, list[str]] | None:
     """Who can take the workers away, and what is hard-coded that needs them; None where nothing is wrong."""
-    from dataloader_lint.facts.arguments.needs_workers import fixed_for_workers, is_failure_wanted, zero_workers
+    from dataloader_lint.facts.arguments.needs_workers import fixed_for_workers, is_failure_expected, zero_workers
 
     workers = loader.known("num_workers")
     if workers is not None and workers.value == 0:  # DL301 to DL303
         return None
     fixed = fixed_for_workers(loader)
     zero = zero_workers(loader) if fixed else None
-    if zero is None or not loader.is_reached or is_failure_wanted(loader, *fixed):
+    if zero is None or not loader.is_reached or is_failure_expected(loader, *fixed):
         return None
     return zero, fixed
 

@@ -62,13 +62,13 @@ from dataloader_lint.rules.base import Entity, Finding, FixLevel, Rule
 if TYPE_CHECKING:
     from dataloader_lint.edits import Editor, Repair
     from dataloader_lint.facts.analysis import Analysis
-    from dataloader_lint.facts.evaluation.loader_calls import Loader
+    from dataloader_lint.facts.infer.loader_calls import Loader
 
 RULE = Rule("DL311", "ignored-loader-setting", Entity.MODULE, fix=FixLevel.UNSAFE)
 
 
 def check(file: Analysis) -> Iterator[Finding]:
-    from dataloader_lint.facts.arguments.ignored import drops_collate, names_pin_device
+    from dataloader_lint.facts.arguments.late_settings import drops_collate, names_pin_device
 
     for loader in file.loaders:
         if not loader.is_written_here or not loader.is_reached:
@@ -90,7 +90,7 @@ def check(file: Analysis) -> Iterator[Finding]:
 
 def fix(loader: Loader, editor: Editor) -> Repair | None:
     from dataloader_lint.edits import Repair, remove_option
-    from dataloader_lint.facts.arguments.ignored import names_pin_device
+    from dataloader_lint.facts.arguments.late_settings import names_pin_device
 
     edit = remove_option(editor, loader, "pin_memory_device", names_pin_device)
     return Repair(Safety.UNSAFE, "Remove `pin_memory_device`", (edit,))

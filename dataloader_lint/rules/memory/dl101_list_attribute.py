@@ -97,8 +97,8 @@ from dataloader_lint.rules.base import Entity, Finding, FixLevel, Rule
 
 if TYPE_CHECKING:
     from dataloader_lint.edits import Editor, Repair
-    from dataloader_lint.facts.storage.datasets import LintedDataset
-    from dataloader_lint.facts.storage.sample_storage import SampleStorage
+    from dataloader_lint.facts.object_state.datasets import LintedDataset
+    from dataloader_lint.facts.object_state.sample_storage import SampleStorage
 
 RULE = Rule("DL101", "list-attribute", Entity.DATASET, fix=FixLevel.UNSAFE)
 

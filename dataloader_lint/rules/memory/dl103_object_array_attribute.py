@@ -82,8 +82,8 @@ from dataloader_lint.rules.base import Entity, Finding, FixLevel, Rule
 
 if TYPE_CHECKING:
     from dataloader_lint.edits import Editor, Repair
-    from dataloader_lint.facts.storage.arrays import KeptArray
-    from dataloader_lint.facts.storage.datasets import LintedDataset
+    from dataloader_lint.facts.object_state.arrays import KeptArray
+    from dataloader_lint.facts.object_state.datasets import LintedDataset
 
 RULE = Rule("DL103", "object-array-attribute", Entity.DATASET, fix=FixLevel.UNSAFE)
 

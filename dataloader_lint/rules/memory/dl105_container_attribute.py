@@ -71,7 +71,7 @@ from typing import TYPE_CHECKING
 from dataloader_lint.rules.base import Entity, Finding, Rule
 
 if TYPE_CHECKING:
-    from dataloader_lint.facts.storage.datasets import LintedDataset
+    from dataloader_lint.facts.object_state.datasets import LintedDataset
 
 RULE = Rule("DL105", "container-attribute", Entity.DATASET, default=False)
 

@@ -68,17 +68,17 @@ from dataloader_lint.rules.base import Entity, Finding, FixLevel, Rule
 if TYPE_CHECKING:
     from dataloader_lint.edits import Editor, Repair
     from dataloader_lint.facts.analysis import Analysis
-    from dataloader_lint.facts.loaders.callables import Handed
+    from dataloader_lint.facts.loaders.callbacks import Callback
 
 RULE = Rule("DL201", "lambda-collate-fn", Entity.MODULE, fix=FixLevel.SAFE, codemod="HoistCollateLambda", spawning=True)
 
 
 def check(file: Analysis) -> Iterator[Finding]:
-    for handed in file.handed_over("collate_fn"):
+    for handed in file.callbacks_of("collate_fn"):
         loader = handed.loader
         if not handed.is_lambda or handed.function.node not in file.tree or not loader.pickles_its_functions:
             continue
-        if loader.is_pickling_error_wanted:
+        if loader.is_pickling_error_expected:
             continue
         problem = (
             f"the lambda given to `{loader.name}` as `collate_fn` cannot be pickled, so starting workers fails on "
@@ -94,7 +94,7 @@ def check(file: Analysis) -> Iterator[Finding]:
         yield Finding(handed.function.node, problem, advice, None if handed.is_in_notebook else partial(fix, handed))
 
 
-def fix(handed: Handed, editor: Editor) -> Repair | None:
+def fix(handed: Callback, editor: Editor) -> Repair | None:
     from dataloader_lint.edits import Repair, hoist_lambda
 
     name, edits = hoist_lambda(editor, handed.function.node, "collate_fn")

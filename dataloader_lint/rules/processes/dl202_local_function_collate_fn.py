@@ -75,7 +75,7 @@ from dataloader_lint.rules.base import Entity, Finding, FixLevel, Rule
 if TYPE_CHECKING:
     from dataloader_lint.edits import Editor, Repair
     from dataloader_lint.facts.analysis import Analysis
-    from dataloader_lint.facts.loaders.callables import Handed
+    from dataloader_lint.facts.loaders.callbacks import Callback
 
 RULE = Rule(
     "DL202",
@@ -88,12 +88,12 @@ RULE = Rule(
 
 
 def check(file: Analysis) -> Iterator[Finding]:
-    for handed in file.handed_over("collate_fn"):
+    for handed in file.callbacks_of("collate_fn"):
         loader = handed.loader
         is_wrong = handed.is_local or handed.is_notebooks_own
         if not is_wrong or handed.node not in file.tree or not loader.pickles_its_functions:
             continue
-        if loader.is_pickling_error_wanted:
+        if loader.is_pickling_error_expected:
             continue
         if not handed.is_local:
             problem = (
@@ -113,7 +113,7 @@ def check(file: Analysis) -> Iterator[Finding]:
         yield Finding(handed.node, problem, advice, None if handed.is_in_notebook else partial(fix, handed))
 
 
-def fix(handed: Handed, editor: Editor) -> Repair | None:
+def fix(handed: Callback, editor: Editor) -> Repair | None:
     from dataloader_lint.edits import Repair, lift_function
 
     name, edits = lift_function(editor, handed.function.node)

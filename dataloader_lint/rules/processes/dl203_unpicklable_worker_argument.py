@@ -76,15 +76,15 @@ if TYPE_CHECKING:
 
     from dataloader_lint.edits import Editor, Repair
     from dataloader_lint.facts.analysis import Analysis
-    from dataloader_lint.facts.loaders.callables import Handed
+    from dataloader_lint.facts.loaders.callbacks import Callback
 
 RULE = Rule("DL203", "unpicklable-worker-argument", Entity.MODULE, fix=FixLevel.SOMETIMES_SAFE, spawning=True)
 
 
 def check(file: Analysis) -> Iterator[Finding]:
-    for handed in file.handed_over("worker_init_fn"):
+    for handed in file.callbacks_of("worker_init_fn"):
         loader = handed.loader
-        if loader.has_workers is False or loader.pickles_nothing or loader.is_pickling_error_wanted:
+        if loader.has_workers is False or loader.pickles_nothing or loader.is_pickling_error_expected:
             continue
         node: cst.CSTNode = handed.node
         if handed.is_lambda and handed.function.node in file.tree:
@@ -113,7 +113,7 @@ def check(file: Analysis) -> Iterator[Finding]:
         yield Finding(node, problem, advice, None if handed.is_in_notebook else partial(fix, handed))
 
 
-def fix(handed: Handed, editor: Editor) -> Repair | None:
+def fix(handed: Callback, editor: Editor) -> Repair | None:
     from dataloader_lint.edits import Repair, hoist_lambda, lift_function
 
     function = handed.function.node

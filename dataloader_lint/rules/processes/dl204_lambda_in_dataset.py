@@ -94,7 +94,7 @@ RULE = Rule(
 
 def check(file: Analysis) -> Iterator[Finding]:
     for kept in file.kept_functions:
-        if kept.loader is not None and kept.loader.is_pickling_error_wanted:
+        if kept.loader is not None and kept.loader.is_pickling_error_expected:
             continue
         more = f" (and {kept.others} more beside it)" if kept.others else ""
         through = f" inside a `{kept.through}`" if kept.through and kept.through != kept.keeper else ""

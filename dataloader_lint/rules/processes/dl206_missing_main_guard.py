@@ -84,7 +84,7 @@ from dataloader_lint.rules.base import Entity, Finding, FixLevel, Rule
 if TYPE_CHECKING:
     from dataloader_lint.edits import Editor, Repair
     from dataloader_lint.facts.analysis import Analysis
-    from dataloader_lint.facts.processes.starts import Start
+    from dataloader_lint.facts.processes.unguarded_starts import Start
 
 RULE = Rule(
     "DL206",

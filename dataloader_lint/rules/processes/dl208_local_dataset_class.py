@@ -87,7 +87,7 @@ RULE = Rule("DL208", "local-dataset-class", Entity.MODULE, spawning=True)
 
 def check(file: Analysis) -> Iterator[Finding]:
     for local in file.local_datasets:
-        if local.loader is not None and local.loader.is_pickling_error_wanted:
+        if local.loader is not None and local.loader.is_pickling_error_expected:
             continue
         if local.loader is not None:
             effect = (

@@ -68,14 +68,14 @@ from dataloader_lint.rules.base import Entity, Finding, FixLevel, Rule
 if TYPE_CHECKING:
     from dataloader_lint.edits import Editor, Repair
     from dataloader_lint.facts.analysis import Analysis
-    from dataloader_lint.facts.loaders.signatures import Misfit
+    from dataloader_lint.facts.loaders.signatures import SignatureMismatch
 
 RULE = Rule("DL212", "worker-init-fn-signature", Entity.MODULE, fix=FixLevel.SOMETIMES_SAFE)
 
 
 def check(file: Analysis) -> Iterator[Finding]:
-    for found in file.misfits:
-        if found.loader.has_workers is False or found.loader.is_error_wanted("TypeError", at_use=True):
+    for found in file.signature_mismatches:
+        if found.loader.has_workers is False or found.loader.is_error_expected("TypeError", at_use=True):
             continue
         name = found.name if found.name == "the lambda" else f"`{found.name}`"
         if found.takes_none:
@@ -86,7 +86,7 @@ def check(file: Analysis) -> Iterator[Finding]:
         yield Finding(found.node, problem, advice, partial(fix, file, found))
 
 
-def fix(file: Analysis, found: Misfit, editor: Editor) -> Repair | None:
+def fix(file: Analysis, found: SignatureMismatch, editor: Editor) -> Repair | None:
     from dataloader_lint.edits import Repair, add_parameter
 
     if not found.takes_none or found.scope is None:

@@ -79,7 +79,7 @@ _ADVICE = "read it once, when the Dataset is made, or map it into memory"
 
 
 def check(analysis: Analysis) -> Iterator[Finding]:
-    for reread in analysis.samples.rereads:
+    for reread in analysis.samples.repeated_reads:
         problem = (
             f"`{reread.function.label}` reads a whole file with `{reread.reader}` again for every sample, "
             "though its path does not depend on the sample"

@@ -62,7 +62,7 @@ RULE = Rule("DL607", "per-sample-gc", Entity.MODULE, default=False)
 
 
 def check(analysis: Analysis) -> Iterator[Finding]:
-    for tidying in analysis.samples.tidyings:
+    for tidying in analysis.samples.cleanup_calls:
         cost = "goes through all objects of the process each time"
         if tidying.name != "gc.collect":
             cost = "gives torch itself no more memory"

@@ -100,7 +100,7 @@ _ADVICE = (
 
 
 def check(analysis: Analysis) -> Iterator[Finding]:
-    for change in analysis.samples.unseen_changes:
+    for change in analysis.samples.stale_attributes:
         problem = (
             f"`{change.written}` changes `{change.dataset.node.name.value}.{change.attribute}` in the main process "
             "only: the loader's persistent workers go on with the value of the first epoch"

@@ -66,7 +66,7 @@ RULE = Rule("DL611", "batches-kept", Entity.MODULE, default=False, subjects=(TRA
 
 
 def check(analysis: Analysis) -> Iterator[Finding]:
-    for kept in analysis.samples.kept_batches:
+    for kept in analysis.samples.retained_batches:
         problem = (
             "batches from workers are kept as they came, and each of their tensors holds a file descriptor: "
             "`Too many open files` after some hundred"

@@ -65,7 +65,7 @@ from dataloader_lint.rules.base import Entity, Finding, FixLevel, Rule
 if TYPE_CHECKING:
     from dataloader_lint.edits import Editor, Repair
     from dataloader_lint.facts.analysis import Analysis
-    from dataloader_lint.facts.evaluation.loader_calls import Loader
+    from dataloader_lint.facts.infer.loader_calls import Loader
 
 RULE = Rule("DL403", "pinning-on-cpu", Entity.MODULE, fix=FixLevel.UNSAFE, subjects=(TRANSFERS,))
 

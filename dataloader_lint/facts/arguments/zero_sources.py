@@ -1,0 +1,304 @@
+"""Who outside of the code can make a number 0: a caller, an option, a configuration."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import libcst as cst
+
+from dataloader_lint.facts.arguments.command_lines import click_takes_zero, takes_zero
+from dataloader_lint.facts.infer import attributes, classes, options
+from dataloader_lint.facts.infer.parameters import arguments_of_callers
+from dataloader_lint.facts.infer.reachability import is_reached
+from dataloader_lint.facts.infer.values import (
+    UNKNOWN,
+    AttributeOf,
+    CallResult,
+    Class,
+    Const,
+    Evaluator,
+    Frame,
+    Function,
+    ItemOf,
+    Library,
+    Mapping,
+    Method,
+    Value,
+    Values,
+    is_positive,
+)
+from dataloader_lint.facts.infer.zero_guards import at_zero, bars, is_checked, is_kept_away, name_of
+from dataloader_lint.facts.libraries.catalogue import LOADERS
+from dataloader_lint.facts.loaders import argument_sites
+from dataloader_lint.facts.syntax.layout import code
+from dataloader_lint.facts.syntax.names import Binding, Kind, bindings_of, dotted, resolve, written_part
+from dataloader_lint.facts.syntax.tree import Scope, positional_of
+
+_MAX_DEPTH = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Zero:
+    """Where a 0 can come from. `names` are those that the number has on its way."""
+
+    source: str  # "parameter `workers`", "`args.workers`"; empty for a 0 that is written out on one branch
+    names: frozenset[str]
+
+
+def zero_in(ev: Evaluator, node: cst.BaseExpression, frame: Frame, is_branch: bool) -> Zero | None:
+    """Who can make an expression 0 where it stands; None where nobody is known to, or something may prevent it.
+
+    A 0 that is written out counts on one branch of several.
+    """
+    return _Search(ev).of(node, frame, frozenset(), 1 if is_branch else 0)
+
+
+class _Search:
+    def __init__(self, ev: Evaluator) -> None:
+        self.ev = ev
+        self._barred: dict[tuple[int, frozenset[str]], bool] = {}  # by `id` of an `if`, and names
+
+    def of(self, node: cst.BaseExpression, frame: Frame, names: frozenset[str], depth: int) -> Zero | None:
+        if depth > _MAX_DEPTH:
+            return None
+        if isinstance(node, cst.Integer):
+            return Zero("", names) if node.evaluated_value == 0 and depth else None
+        name = name_of(node)
+        if name:
+            names = names | {name}
+        if names and is_kept_away(names, node, frame):
+            return None
+        found = self.ev.values(node, frame)
+        if all(is_positive(value) and not _is_default(value) for value in found):
+            return None
+        if isinstance(node, cst.Name):
+            return self.name(node, frame, names, depth)
+        if isinstance(node, cst.Attribute):
+            return self.attribute(node, frame, names, depth)
+        if isinstance(node, cst.Subscript) and name:
+            return self.key(node.value, node, frame, names, depth)
+        if isinstance(node, cst.Call):
+            return self.call(node, name, frame, names, depth)
+        if isinstance(node, cst.IfExp):
+            return self.first([node.body, node.orelse], frame, names, depth)
+        if isinstance(node, cst.BooleanOperation):
+            if isinstance(node.operator, cst.And):
+                return self.of(node.right, frame, names, depth + 1)
+            last = self.ev.values(node.right, frame)
+            return self.of(node.left, frame, names, depth + 1) if _is_zero(last) else None
+        if isinstance(node, cst.BinaryOperation):
+            if isinstance(node.operator, cst.Multiply):
+                return self.first([node.left, node.right], frame, names, depth)
+            if isinstance(node.operator, cst.Divide | cst.FloorDivide | cst.Modulo):
+                return self.of(node.left, frame, names, depth + 1)
+        return None
+
+    def first(self, nodes: list[cst.BaseExpression], frame: Frame, names: frozenset[str], depth: int) -> Zero | None:
+        return next((found for node in nodes if (found := self.of(node, frame, names, depth + 1)) is not None), None)
+
+    def name(self, node: cst.Name, frame: Frame, names: frozenset[str], depth: int) -> Zero | None:
+        tree = frame.scope.module.tree
+        bindings = resolve(node, tree)
+        if any(self.mends(each, names) for each in bindings):
+            return None
+        for binding in bindings:
+            home = self.ev.at(binding.scope, frame)
+            if binding.kind is Kind.PARAMETER:
+                found = self.parameter(binding, home, names, depth)
+            elif binding.kind is Kind.VALUE and binding.value is not None and is_reached(self.ev, binding.node, home):
+                value = written_part(binding.value, binding.path)
+                found = self.of(value, home, names, depth + 1) if value is not None else None
+            else:
+                continue
+            if found is not None:
+                return found
+        return None
+
+    def mends(self, binding: Binding, names: frozenset[str]) -> bool:
+        """`if not n: n = 4`, `n = max(n, 1)`: a binding that is there for the case of 0."""
+        if binding.kind is Kind.PARAMETER or binding.value is None:
+            return binding.kind is not Kind.PARAMETER
+        return binding.kind is not Kind.VALUE or self.is_barred(binding, names)
+
+    def is_barred(self, binding: Binding, names: frozenset[str]) -> bool:
+        """True if an `if` around a binding keeps a 0 out. Each is asked once: one `elif` lies inside of the other."""
+        tree = binding.scope.module.tree
+        passed: list[tuple[int, frozenset[str]]] = []
+        found = False
+        for above in tree.ancestors(binding.node):
+            if isinstance(above, cst.If):
+                key = (id(above), names)
+                if key in self._barred:
+                    found = self._barred[key]
+                    break
+                passed.append(key)
+                found = bars(above.test, False, names, tree)
+            if found or above is binding.scope.node:
+                break
+        self._barred.update(dict.fromkeys(passed, found))
+        return found
+
+    def parameter(self, binding: Binding, frame: Frame, names: frozenset[str], depth: int) -> Zero | None:
+        param, scope = binding.node, binding.scope
+        assert isinstance(param, cst.Param)
+        function = scope.node
+        if not isinstance(function, cst.FunctionDef) or param.star or is_checked(param.name.value, scope):
+            return None
+        if function.name.value.startswith("test_") or "parametrize" in _decorators(function):
+            return None
+        shown = f"parameter `{param.name.value}`"
+        if options.of_decorators(self.ev, scope, param):
+            return Zero(shown, names) if click_takes_zero(function, param.name.value) else None
+        if frame.args is not None:
+            given = frame.args.get(param.name.value)
+            if given is not None:
+                if given.node is None or given.frame is None:
+                    return None
+                return self.of(given.node, given.frame, names, depth + 1)
+            return None
+        callers = self.ev.callers(scope)
+        passed = arguments_of_callers(self.ev, scope, param.name.value)
+        for node, outer in passed:
+            found = self.of(node, outer, names, depth + 1)
+            if found is not None:
+                return found if not found.source else Zero(shown, found.names)
+        is_private = function.name.value.startswith("_") and not function.name.value.startswith("__")
+        if callers and (len(passed) == len(callers) or is_private):
+            return None
+        if param.default is None and callers:
+            return None
+        return Zero(shown, names)
+
+    def attribute(self, node: cst.Attribute, frame: Frame, names: frozenset[str], depth: int) -> Zero | None:
+        name = node.attr.value
+        owners = self.ev.values(node.value, frame)
+        for owner in owners:
+            found: Zero | None = None
+            if isinstance(owner, CallResult) and isinstance(owner.by, Class):
+                found = self.of_object(owner, owner.by, name, names, depth)
+            elif _is_configuration(owner):
+                found = self.configured(owner, name, node, frame, names)
+            if found is not None:
+                return found
+        return None
+
+    def configured(
+        self, owner: Value, name: str, node: cst.BaseExpression, frame: Frame, names: frozenset[str]
+    ) -> Zero | None:
+        """An option, or a key of a configuration, unless the program checks it."""
+        if is_checked(name, frame.scope) or not takes_zero(self.ev, owner, name):
+            return None
+        return Zero(f"`{_shown(node, frame)}`", names)
+
+    def of_object(self, owner: CallResult, klass: Class, name: str, names: frozenset[str], depth: int) -> Zero | None:
+        """An attribute of an object of the project."""
+        bases = self.ev.bases(klass)
+        if any(is_checked(name, each.scope) for each in bases.classes):
+            return None
+        bound = [each for base in bases.classes for each in classes.attribute_bindings(base.scope).get(name, ())]
+        for binding in bound:
+            if binding.kind is Kind.VALUE and binding.value is not None and not binding.path:
+                inner = attributes.method_frame(self.ev, binding.method, owner)
+                found = self.of(binding.value, inner, names, depth + 1)
+                if found is not None:
+                    return found
+        if bound:
+            return None
+        for base in bases.classes:
+            method = classes.methods_of(base.scope).get(name)
+            if method is not None and isinstance(method.node, cst.FunctionDef) and classes.is_property(method.node):
+                inner = self.ev.method_frame(method, owner)
+                return self.returned(method, inner, names, depth)
+            if name in bindings_of(base.scope):
+                return self.field(owner, base, name, names, depth)
+        return None
+
+    def field(self, owner: CallResult, klass: Class, name: str, names: frozenset[str], depth: int) -> Zero | None:
+        """A field of a dataclass, which every construction can set."""
+        if owner.call is not None and owner.frame is not None:
+            for arg in owner.call.args:
+                if arg.keyword is not None and arg.keyword.value == name:
+                    return self.of(arg.value, owner.frame, names, depth + 1)
+            return None
+        declared = bindings_of(klass.scope)[name]
+        if not classes.is_dataclass(klass) or any(
+            isinstance(each.value, cst.Call) and len(each.value.args) > 1 for each in declared
+        ):
+            return None
+        return Zero(f"field `{klass.node.name.value}.{name}`", names)
+
+    def key(
+        self, of: cst.BaseExpression, node: cst.BaseExpression, frame: Frame, names: frozenset[str], depth: int
+    ) -> Zero | None:
+        """`cfg["workers"]`, `cfg.get("workers", 4)`."""
+        key, owners = name_of(node), self.ev.values(of, frame)
+        if any(isinstance(owner, Mapping) for owner in owners):
+            places = argument_sites.in_dict(self.ev, of, key, frame)
+            for place in places or ():
+                found = self.of(place.node, place.frame, names, depth + 1) if place.node is not None else None
+                if found is not None:
+                    return found
+            return None
+        for owner in owners:
+            found = self.configured(owner, key, node, frame, names) if _is_configuration(owner) else None
+            if found is not None:
+                return found
+        return None
+
+    def call(self, node: cst.Call, name: str, frame: Frame, names: frozenset[str], depth: int) -> Zero | None:
+        if name and isinstance(node.func, cst.Attribute):
+            return self.key(node.func.value, node, frame, names, depth)
+        if name:  # getattr
+            for owner in self.ev.values(node.args[0].value, frame):
+                if _is_configuration(owner):
+                    return self.configured(owner, name, node, frame, names)
+            return None
+        positional = positional_of(node)
+        for callee in self.ev.values(node.func, frame):
+            if isinstance(callee, Library) and positional:
+                if callee.name in ("builtins.int", "builtins.float", "builtins.abs", "builtins.min"):
+                    return self.first(positional, frame, names, depth)
+                if callee.name == "builtins.max":
+                    if any(at_zero(each, names, frame.scope.module.tree) != 0 for each in positional):
+                        return None
+                    return self.first(positional, frame, names, depth)
+            function = callee.function if isinstance(callee, Method) else callee
+            if isinstance(function, Function):
+                receiver = callee.receiver if isinstance(callee, Method) else None
+                inner = self.ev.enter(function, node, frame, receiver)
+                return self.returned(function.scope, inner, names, depth)
+        return None
+
+    def returned(self, scope: Scope, frame: Frame, names: frozenset[str], depth: int) -> Zero | None:
+        for statement in scope.own(cst.Return):
+            if statement.value is not None and is_reached(self.ev, statement, frame):
+                found = self.of(statement.value, frame, names, depth + 1)
+                if found is not None:
+                    return found
+        return None
+
+
+def _is_configuration(owner: Value) -> bool:
+    """Something unknown that holds options: no class, no module, no loader."""
+    if isinstance(owner, CallResult):
+        return bool(owner.library) and owner.library not in LOADERS
+    return owner is UNKNOWN or isinstance(owner, AttributeOf | ItemOf)
+
+
+def _is_default(value: Value) -> bool:
+    return isinstance(value, Const) and bool(value.default)
+
+
+def _is_zero(values: Values) -> bool:
+    return all(isinstance(value, Const) and value.value == 0 and value.value is not False for value in values)
+
+
+def _shown(node: cst.BaseExpression, frame: Frame) -> str:
+    return dotted(node) or code(frame.scope.module.tree, node)
+
+
+def _decorators(function: cst.FunctionDef) -> list[str]:
+    return [
+        name_of(each.decorator.func if isinstance(each.decorator, cst.Call) else each.decorator)
+        for each in function.decorators
+    ]

@@ -1,0 +1,249 @@
+"""Who calls a function: calls in its module and in the modules of the project that import it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+
+import libcst as cst
+
+from dataloader_lint.facts.infer import classes
+from dataloader_lint.facts.infer.parameters import entered_by
+from dataloader_lint.facts.infer.values import (
+    ABSENT,
+    CallResult,
+    Class,
+    Evaluator,
+    Frame,
+    Function,
+    Method,
+    Partial,
+    Value,
+    Values,
+    merge,
+)
+from dataloader_lint.facts.project.project import Project
+from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
+from dataloader_lint.facts.syntax.names import Kind, resolve
+from dataloader_lint.facts.syntax.tree import Scope, function_scope
+
+MAX_CALLS = 24
+MAX_CHOOSING = 3  # the modules that are opened to see whether they choose a class
+MAX_DEPTH = 3
+
+
+def calls_of(ev: Evaluator, project: Project, function: Scope) -> tuple[tuple[cst.Call, Frame, Values], ...]:
+    """The calls in sight that surely run `function`, each with the frame it stands in and what it calls.
+
+    For `__init__` these are the constructions of its class and of the classes that inherit it, for `__call__` the calls
+    of objects.
+    """
+    node = function.node
+    if not isinstance(node, cst.FunctionDef):
+        return ()
+    name = node.name.value
+    klass = classes.class_of(function)
+    if name == "__call__":
+        return _calls_of_objects(ev, project, function, klass) if klass is not None else ()
+    found: list[tuple[cst.Call, Frame, Values]] = []
+    looked_at = 0
+    for module, each in _places(project, function, name, klass):
+        for call in module.calls_named(each):
+            if klass is None and not _may_be_of_module(call.func, module):
+                continue
+            looked_at += 1
+            if looked_at > 8 * MAX_CALLS or len(found) >= MAX_CALLS:
+                return tuple(found)
+            frame = ev.frame_of(function_scope(module.tree.scope_of(call)))
+            callees = tuple(callee for callee in ev.values(call.func, frame) if _runs(ev, callee, function, klass))
+            if callees and name == "__init__":
+                found.extend(_with_what_is_handed_on(ev, call, frame, callees))
+            elif callees:
+                found.append((call, frame, callees))
+    if not found and name == "__init__" and klass is not None:
+        return _calls_by_other_names(ev, project, function, klass)
+    return tuple(found)
+
+
+def _places(project: Project, function: Scope, name: str, klass: Scope | None) -> Iterator[tuple[ModuleFacts, str]]:
+    """The modules that may call a function, its own first, each with a name by which it would do so.
+
+    A constructor is called by the name of its class, and by those of the heirs that have none of their own.
+    """
+    home = function.module
+    if klass is None or name != "__init__":
+        for module in (home, *project.callers(home, [name], "function" if klass is None else "method")):
+            yield module, name
+        return
+    assert isinstance(klass.node, cst.ClassDef)
+    own = klass.node.name.value
+    subclasses = _subclasses(home, own)
+    elsewhere: list[tuple[ModuleFacts, list[str]]] = []
+    for module in (home, *project.callers(home, [own, *subclasses], "class")):
+        theirs = _subclasses(module, own) if module is not home else []
+        for each in (name, own, *subclasses, *theirs):
+            yield module, each
+        if theirs:
+            elsewhere.append((module, theirs))
+    for module, theirs in elsewhere:
+        for other in project.callers(module, theirs, "class"):
+            for each in theirs:
+                yield other, each
+
+
+def _may_be_of_module(func: cst.BaseExpression, module: ModuleFacts) -> bool:
+    """Whether what is called may be a function of a module: `get(name)`, `utils.get(name)`, but not `row.get(name)`.
+
+    A cheap look before the evaluation.
+    """
+    if isinstance(func, cst.Name):
+        return True
+    while isinstance(func, cst.Attribute):
+        func = func.value
+    if not isinstance(func, cst.Name):
+        return False
+    bindings = resolve(func, module.tree)
+    return not bindings or any(each.kind is Kind.IMPORT for each in bindings)
+
+
+def _calls_by_other_names(
+    ev: Evaluator, project: Project, function: Scope, klass: Scope
+) -> tuple[tuple[cst.Call, Frame, Values], ...]:
+    """The constructions of a class that nobody constructs by its name: it is looked up, or a function gives it.
+
+    `RUNNERS[task](model, loader)`, or `dataset_class, runner_class = choose(task)` and then `runner_class(...)`.
+    """
+    assert isinstance(klass.node, cst.ClassDef)
+    home = klass.module
+    own = klass.node.name.value
+    giving = (
+        scope.node.name.value
+        for scope in home.root.inner
+        if isinstance(scope.node, cst.FunctionDef)
+        and any(
+            name.value == own
+            for returned in scope.own(cst.Return)
+            if returned.value is not None
+            for name in home.tree.find(returned.value, cst.Name)
+        )
+    )
+    found: list[tuple[cst.Call, Frame, Values]] = []
+    for module in (home, *project.importers(home, [own, *giving], MAX_CHOOSING)):
+        for call, chosen in _calls_of_chosen(module):
+            frame = ev.frame_of(function_scope(module.tree.scope_of(call)))
+            if isinstance(chosen, cst.Subscript):  # any of what is there: the key may be an option, left at its default
+                held = merge(*(ev.item(value, ABSENT) for value in ev.values(chosen.value, frame)))
+            else:
+                held = ev.values(chosen, frame)
+            callees = tuple(each for each in held if _runs(ev, each, function, klass))
+            if callees and len(found) < MAX_CALLS:
+                found.append((call, frame, callees))
+    return tuple(found)
+
+
+def _calls_of_chosen(module: ModuleFacts) -> list[tuple[cst.Call, cst.BaseExpression]]:
+    """The first calls of what was looked up in something, or given by a call, each with how that is written."""
+    key = ("calls of what was chosen", id(module.root))
+    return module.tree.once(key, lambda: list(islice(_chosen(module), 2 * MAX_CALLS)))
+
+
+def _chosen(module: ModuleFacts) -> Iterator[tuple[cst.Call, cst.BaseExpression]]:
+    for call in module.all_calls():
+        func = call.func
+        if isinstance(func, cst.Subscript):
+            yield call, func
+        for each in resolve(func, module.tree) if isinstance(func, cst.Name) else ():
+            if each.kind is Kind.VALUE and isinstance(each.value, cst.Subscript) and not each.path:
+                yield call, each.value
+            elif each.kind is Kind.VALUE and isinstance(each.value, cst.Call):
+                yield call, func
+
+
+def _with_what_is_handed_on(
+    ev: Evaluator, call: cst.Call, frame: Frame, callees: Values
+) -> list[tuple[cst.Call, Frame, Values]]:
+    """A construction, once for each call in sight of the function around it where that hands on whatever it is given.
+
+    `def __init__(self, *args, **kwargs): super().__init__(*args, **kwargs)` passes what those who construct the class
+    pass.
+    """
+    scope = frame.scope
+    if not any(arg.star == "*" and _is_own_rest(arg.value, scope) for arg in call.args):
+        return [(call, frame, callees)]
+    found: list[tuple[cst.Call, Frame, Values]] = []
+    for outer, where, by in ev.callers(scope):
+        for each in by:
+            inner = entered_by(ev, scope, each, outer, where)
+            if inner is not None and inner.depth < MAX_DEPTH:
+                found.append((call, inner, callees))
+    return found or [(call, frame, callees)]
+
+
+def _is_own_rest(node: cst.BaseExpression, scope: Scope) -> bool:
+    """Whether an expression is the `*args` of a function."""
+    rest = scope.node.params.star_arg if isinstance(scope.node, cst.FunctionDef) else None
+    return isinstance(rest, cst.Param) and isinstance(node, cst.Name) and rest.name.value == node.value
+
+
+def _calls_of_objects(
+    ev: Evaluator, project: Project, function: Scope, klass: Scope
+) -> tuple[tuple[cst.Call, Frame, Values], ...]:
+    """The calls of objects of a class that run its `__call__`, in the modules that make these objects.
+
+    `evaluate = Evaluator(classes)` and then `evaluate(model, loader)`, or both in one.
+    """
+    assert isinstance(klass.node, cst.ClassDef)
+    own = klass.node.name.value
+    found: list[tuple[cst.Call, Frame, Values]] = []
+    for module in (klass.module, *project.callers(klass.module, [own], "function")):
+        tree = module.tree
+        names: set[str] = set()
+        calls: list[cst.Call] = []
+        for made in module.calls_named(own)[:MAX_CALLS]:
+            above = tree.parent(made)
+            if isinstance(above, cst.Call) and above.func is made:
+                calls.append(above)
+            elif isinstance(above, cst.Assign) and isinstance(above.targets[0].target, cst.Name | cst.Attribute):
+                names.add(last_name(above.targets[0].target))
+        calls.extend(call for name in sorted(names) for call in module.calls_named(name))
+        for call in calls[: MAX_CALLS - len(found)]:
+            frame = ev.frame_of(function_scope(tree.scope_of(call)))
+            callees = tuple(each for each in ev.values(call.func, frame) if _is_run_by(ev, each, function))
+            if callees:
+                found.append((call, frame, callees))
+    return tuple(found)
+
+
+def _is_run_by(ev: Evaluator, callee: Value, function: Scope) -> bool:
+    """Whether calling an object runs `function`, the `__call__` of its class or of a base."""
+    if not isinstance(callee, CallResult) or not isinstance(callee.by, Class):
+        return False
+    method = classes.find_method(ev, ev.bases(callee.by).classes, "__call__")
+    return method is not None and method.scope is function
+
+
+def _subclasses(module: ModuleFacts, name: str) -> list[str]:
+    """Names of classes of a module that name a class among their bases and have no constructor."""
+    return module.tree.once(("heirs", id(module.root)), lambda: _by_base(module)).get(name, [])
+
+
+def _by_base(module: ModuleFacts) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for scope in module.tree.root.inner:
+        if isinstance(scope.node, cst.ClassDef) and "__init__" not in classes.methods_of(scope):
+            for base in dict.fromkeys(last_name(base.value) for base in scope.node.bases):
+                found.setdefault(base, []).append(scope.node.name.value)
+    return found
+
+
+def _runs(ev: Evaluator, callee: Value, function: Scope, klass: Scope | None) -> bool:
+    if isinstance(callee, Function):
+        return callee.scope is function
+    if isinstance(callee, Method):
+        return callee.function.scope is function
+    if isinstance(callee, Partial):
+        return False
+    if isinstance(callee, Class) and klass is not None:
+        method = classes.find_method(ev, ev.bases(callee).classes, "__init__")
+        return method is not None and method.scope is function
+    return False

@@ -1,0 +1,233 @@
+"""Classes of the project: bases in order of resolution, methods, and where `self.x` is bound."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import libcst as cst
+
+from dataloader_lint.facts.infer.values import Bases, Class, Evaluator, Function, Library, Mapping
+from dataloader_lint.facts.syntax.flow import never_returns
+from dataloader_lint.facts.syntax.names import Kind, bindings_of, dotted, target_paths
+from dataloader_lint.facts.syntax.tree import Node, Scope
+
+MAX_CLASSES = 200  # that one derives from; what is asked of each of them is asked of all that derive from it
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AttributeBinding:
+    """One statement that binds `self.name`. `value` is None for a bare annotation; `path` follows an unpacking.
+
+    `target` is where an assignment to several names has this one.
+    """
+
+    name: str
+    node: Node  # the statement: Assign, AnnAssign, AugAssign, For, With
+    method: Scope
+    value: cst.BaseExpression | None
+    path: tuple[int, ...] = ()
+    kind: Kind = Kind.VALUE
+    annotation: cst.BaseExpression | None = None
+    target: Node | None = None
+
+    @property
+    def owner(self) -> str:
+        """The name of the class whose body the statement stands in, be it in a function inside of a method."""
+        scope = self.method
+        while not isinstance(scope.node, cst.ClassDef):
+            assert scope.parent is not None
+            scope = scope.parent
+        return scope.node.name.value
+
+
+def bases_of(ev: Evaluator, klass: Class) -> Bases:
+    """Bases by depth first search, each once. Python's own order differs only for diamonds."""
+    classes: list[Class] = []
+    libraries: list[str] = []
+    complete = True
+    seen: set[int] = set()
+    todo = [klass]  # the next one last
+    while todo:
+        current = todo.pop()
+        if id(current.scope) in seen:
+            continue
+        seen.add(id(current.scope))
+        classes.append(current)
+        if len(classes) > MAX_CLASSES:
+            return Bases(tuple(classes), tuple(libraries), False)
+        if current.scope.parent is not None and current.scope.parent.parent is None:
+            extra = ev.extras.dataset_base(current.scope.module.path, current.node.name.value)
+            if extra:
+                libraries.append(extra)
+        above: list[Class] = []
+        frame = ev.frame_of(current.scope.parent) if current.scope.parent is not None else current.outer
+        for base in current.node.bases:
+            expression = base.value
+            found = ev.values(expression.value if isinstance(expression, cst.Subscript) else expression, frame)
+            if any(isinstance(value, Mapping) for value in found):  # TABLE[name], not Dataset[Tensor] or Generic[T]
+                found = ev.values(expression, frame)
+            known = False
+            for value in found:
+                if isinstance(value, Class) and value.scope is not current.scope:
+                    above.append(value)
+                    known = True
+                elif isinstance(value, Library):
+                    libraries.append(value.name)
+                    known = True
+            complete = complete and known and bool(found)
+        todo.extend(reversed(above))
+    return Bases(tuple(classes), tuple(libraries), complete)
+
+
+def methods_of(scope: Scope) -> dict[str, Scope]:
+    """The functions defined in a class body, by name; a getter comes before its setter."""
+    return scope.module.tree.once(("methods", id(scope)), lambda: _methods_in(scope))
+
+
+def _methods_in(scope: Scope) -> dict[str, Scope]:
+    found: dict[str, Scope] = {}
+    for inner in scope.inner:
+        if isinstance(inner.node, cst.FunctionDef) and not (is_setter(inner.node) and inner.node.name.value in found):
+            found[inner.node.name.value] = inner
+    return found
+
+
+def is_left_to_subclasses(method: Scope) -> bool:
+    """Whether a method surely raises or is declared to be abstract: those who derive from its class have their own."""
+    node = method.node
+    is_declared = isinstance(node, cst.FunctionDef) and any(
+        name.rpartition(".")[2] == "abstractmethod" for name in decorator_names(node)
+    )
+    return is_declared or never_returns(method)
+
+
+def decorator_names(node: cst.FunctionDef | cst.ClassDef) -> list[str]:
+    """The decorators as written, without their arguments."""
+    names = []
+    for decorator in node.decorators:
+        expression = decorator.decorator
+        names.append(dotted(expression.func if isinstance(expression, cst.Call) else expression))
+    return names
+
+
+_WITH_FIELDS = frozenset({"dataclass", "dataclass_json", "define", "attrs"})
+
+
+def is_dataclass(klass: Class) -> bool:
+    """Whether a decorator makes the constructor of a class, of its annotated names."""
+    return any(name.rpartition(".")[2] in _WITH_FIELDS for name in decorator_names(klass.node))
+
+
+def field_bindings(klass: Class) -> Iterator[AttributeBinding]:
+    """The attributes that the constructor of a dataclass binds to what it is given, each where it is declared."""
+    for declared in klass.scope.own(cst.AnnAssign):
+        annotation = declared.annotation.annotation
+        kind = annotation.value if isinstance(annotation, cst.Subscript) else annotation
+        if isinstance(declared.target, cst.Name) and dotted(kind).rpartition(".")[2] not in ("ClassVar", "InitVar"):
+            yield AttributeBinding(declared.target.value, declared, klass.scope, None, annotation=annotation)
+
+
+def is_setter(function: cst.FunctionDef) -> bool:
+    return any(name.endswith((".setter", ".deleter")) for name in decorator_names(function))
+
+
+def is_property(function: cst.FunctionDef) -> bool:
+    """Whether reading the name runs the function."""
+    return any(name.rpartition(".")[2] in ("property", "cached_property") for name in decorator_names(function))
+
+
+def is_static(function: cst.FunctionDef) -> bool:
+    return "staticmethod" in decorator_names(function)
+
+
+def receiver_name(method: Scope) -> str:
+    """What a method calls its object, usually `self`; empty where there is none."""
+    node = method.node
+    if not isinstance(node, cst.FunctionDef) or (node.decorators and is_static(node)):
+        return ""
+    params = node.params.posonly_params or node.params.params
+    return params[0].name.value if params else ""
+
+
+def class_of(method: Scope) -> Scope | None:
+    """The class in whose body a function stands; None for other functions."""
+    parent = method.parent
+    if parent is not None and parent.is_class and isinstance(method.node, cst.FunctionDef):
+        return parent
+    return None
+
+
+def attribute_bindings(scope: Scope) -> dict[str, list[AttributeBinding]]:
+    """Where the methods of one class body bind attributes of their object, by attribute."""
+    return scope.module.tree.once(("attributes", id(scope)), lambda: _attributes_in(scope))
+
+
+def _attributes_in(scope: Scope) -> dict[str, list[AttributeBinding]]:
+    found: dict[str, list[AttributeBinding]] = {}
+    for method in scope.inner:
+        if isinstance(method.node, cst.FunctionDef):
+            for binding in _bound_in(method):
+                found.setdefault(binding.name, []).append(binding)
+    return found
+
+
+def _bound_in(method: Scope) -> Iterator[AttributeBinding]:
+    own = receiver_name(method)
+    if not own:
+        return
+
+    def attribute(target: cst.CSTNode) -> str:
+        if isinstance(target, cst.Attribute) and isinstance(target.value, cst.Name) and target.value.value == own:
+            return target.attr.value
+        return ""
+
+    for scope in (method, *_closures(method, own)):
+        for assign in scope.own(cst.Assign):
+            for each in assign.targets:
+                for target, path in target_paths(each.target):
+                    if name := attribute(target):
+                        place = target if path else None
+                        yield AttributeBinding(name, assign, scope, assign.value, path, target=place)
+        for annotated in scope.own(cst.AnnAssign):
+            if name := attribute(annotated.target):
+                yield AttributeBinding(
+                    name, annotated, scope, annotated.value, annotation=annotated.annotation.annotation
+                )
+        for augmented in scope.own(cst.AugAssign):
+            if name := attribute(augmented.target):
+                yield AttributeBinding(name, augmented, scope, augmented.value, kind=Kind.AUGMENTED)
+        for loop in scope.own(cst.For):
+            for target, path in target_paths(loop.target):
+                if name := attribute(target):
+                    yield AttributeBinding(name, loop, scope, loop.iter, path, Kind.ELEMENT)
+        for block in scope.own(cst.With):
+            for item in block.items:
+                if item.asname is not None and (name := attribute(item.asname.name)):
+                    yield AttributeBinding(name, block, scope, item.item, kind=Kind.ENTERED)
+
+
+def _closures(method: Scope, own: str) -> Iterator[Scope]:
+    """Functions nested in a method that see the method's `self`."""
+    for inner in method.inner:
+        if isinstance(inner.node, cst.FunctionDef) and own not in bindings_of(inner):
+            yield inner
+            yield from _closures(inner, own)
+
+
+def after_super(bases: tuple[Class, ...], call: cst.Call | None, here: Scope | None) -> tuple[Class, ...]:
+    """The classes in which `super()` looks: those after the one around it, or after another that it names."""
+    place = next((i for i, each in enumerate(bases) if each.scope is here), None)
+    named = dotted(call.args[0].value) if call is not None and call.args else ""
+    if place is not None and named and named != bases[place].node.name.value:
+        place = next((i for i, each in enumerate(bases) if i > place and each.node.name.value == named), place)
+    return bases[place + 1 :] if place is not None else ()
+
+
+def find_method(ev: Evaluator, classes: tuple[Class, ...], name: str) -> Function | None:
+    """The method that an object of a class with these classes in its order of resolution runs."""
+    for klass in classes:
+        method = methods_of(klass.scope).get(name)
+        if method is not None:
+            return Function(method, ev.frame_of(klass.scope))
+    return None

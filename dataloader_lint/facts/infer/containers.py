@@ -1,0 +1,403 @@
+"""Elements, items, slices, displays and arithmetic: what containers and operators give."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from dataloader_lint.facts.infer import dict_contents, records
+from dataloader_lint.facts.infer.iteration import element_of_object
+from dataloader_lint.facts.infer.values import (
+    ABSENT,
+    NOTHING_KNOWN,
+    UNKNOWN,
+    AttributeOf,
+    CallResult,
+    Class,
+    Const,
+    Evaluator,
+    Frame,
+    ItemOf,
+    Iterator,
+    Library,
+    Mapping,
+    Opaque,
+    Sequence,
+    Value,
+    Values,
+    constant,
+    is_positive,
+    merge,
+    part,
+)
+from dataloader_lint.facts.libraries.catalogue import LOADERS, PARSERS, PASS_THROUGH, TYPED_RESULTS
+from dataloader_lint.facts.syntax.names import STAR, dotted
+from dataloader_lint.facts.syntax.tree import positional_of
+
+# The parts of a random split are Subsets of the Dataset that is given first.
+_SPLIT, _SUBSET = "torch.utils.data.random_split", "torch.utils.data.Subset"
+# Gives two parts of each of its arguments, of the same kind.
+_HALVES = "sklearn.model_selection.train_test_split"
+
+
+def follow(ev: Evaluator, found: Values, path: tuple[int, ...]) -> Values:
+    """What an unpacking gives the name at `path`."""
+    for index in path:
+        found = merge(*(ev.item(value, ABSENT if index == STAR else index) for value in found))
+    return found
+
+
+def display(ev: Evaluator, node: cst.CSTNode, frame: Frame) -> Values:
+    """A list, tuple, set or dict as written."""
+    if isinstance(node, cst.Dict):
+        return (Mapping(node, frame),)
+    assert isinstance(node, cst.List | cst.Tuple | cst.Set)
+    kind = {cst.List: "list", cst.Tuple: "tuple", cst.Set: "set"}[type(node)]
+    if any(isinstance(element, cst.StarredElement) for element in node.elements) or len(node.elements) > 64:
+        return (Sequence(kind, node, frame),)
+    return (Sequence(kind, node, frame, tuple(ev.values(element.value, frame) for element in node.elements)),)
+
+
+def element(ev: Evaluator, value: Value) -> Values:
+    """What iterating over a value gives."""
+    if isinstance(value, Sequence):
+        return _element_of_sequence(ev, value)
+    if isinstance(value, Mapping):
+        return tuple(Const(key) for key in dict_contents.known_keys(ev, value)) or (Opaque("str"),)
+    if isinstance(value, Iterator):
+        return ev.element(value.of)
+    if isinstance(value, Const) and isinstance(value.value, str):
+        return (Opaque("str"),)
+    if isinstance(value, CallResult) and isinstance(value.by, Class):
+        return element_of_object(ev, value, value.by)
+    if isinstance(value, CallResult) and value.call is not None and value.frame is not None:
+        return _element_of_made(ev, value, value.call, value.frame)
+    if isinstance(value, Opaque):
+        return _ELEMENTS.get(value.kind, NOTHING_KNOWN)
+    if value is UNKNOWN or value is ABSENT:
+        return NOTHING_KNOWN
+    return part(ItemOf(value))
+
+
+_ELEMENTS: dict[str, Values] = {
+    "str": (Opaque("str"),),
+    "array": (Opaque("number"),),
+    "tensor": (Opaque("tensor"),),
+    "list of str": (Opaque("str"),),
+    "list of int": (Opaque("int"),),
+}
+
+
+def _element_of_sequence(ev: Evaluator, value: Sequence) -> Values:
+    node = value.node
+    if value.items is not None:
+        return merge(*value.items) if value.items else _appended(ev, value)
+    if isinstance(node, cst.ListComp | cst.SetComp | cst.GeneratorExp):
+        return ev.values(node.elt, value.frame)
+    if isinstance(node, cst.FunctionDef):
+        return _yielded(ev, value.frame)
+    if isinstance(node, cst.BinaryOperation):
+        sides = merge(ev.values(node.left, value.frame), ev.values(node.right, value.frame))
+        is_repeated = isinstance(node.operator, cst.Multiply)
+        return merge(*(ev.element(each) for each in sides if isinstance(each, Sequence) or not is_repeated))
+    if isinstance(node, cst.Call) and not node.args and isinstance(node.func, cst.Name):  # list()
+        return _appended(ev, value)
+    source = node.value if isinstance(node, cst.Subscript) else None  # a slice holds what it was cut from
+    if isinstance(node, cst.Call) and node.args and not node.args[0].star:  # list(x), sorted(x)
+        source = node.args[0].value
+    return merge(*(ev.element(each) for each in ev.values(source, value.frame))) if source else NOTHING_KNOWN
+
+
+def _appended(ev: Evaluator, value: Sequence) -> Values:
+    """What the function that makes an empty list appends to it under the name that it gives it."""
+    tree = value.frame.scope.module.tree
+    assign = tree.parent(value.node) if value.node in tree else None
+    if not isinstance(assign, cst.Assign | cst.AnnAssign):
+        return NOTHING_KNOWN
+    target = assign.targets[0].target if isinstance(assign, cst.Assign) else assign.target
+    name = dotted(target)
+    scope = value.frame.scope
+    found: list[Values] = []
+    owners: set[int] = set()
+    for call in scope.own(cst.Call) if name else ():
+        if isinstance(call.func, cst.Attribute) and call.func.attr.value == "append" and len(call.args) == 1:
+            if dotted(call.func.value) == name:
+                owners.add(id(call.func.value))
+                found.append(ev.values(call.args[0].value, value.frame))
+    is_local = isinstance(target, cst.Name) and isinstance(scope.node, cst.FunctionDef)
+    if (
+        is_local
+        and found
+        and all(
+            id(each) in owners or isinstance(tree.parent(each), _KEEPING)
+            for each in tree.named(scope.node, name)
+            if each is not target
+        )
+    ):
+        return merge(*found)
+    return merge(*found, NOTHING_KNOWN)
+
+
+_KEEPING = (cst.Return, cst.Element, cst.For, cst.Subscript)  # where a name stands and the list stays as it is
+
+
+def _yielded(ev: Evaluator, frame: Frame) -> Values:
+    """What a generator function hands out."""
+    found: list[Values] = []
+    for statement in frame.scope.own(cst.Yield):
+        if isinstance(statement.value, cst.From):
+            found.append(merge(*(ev.element(each) for each in ev.values(statement.value.item, frame))))
+        elif statement.value is not None:
+            found.append(ev.values(statement.value, frame))
+    return merge(*found) or NOTHING_KNOWN
+
+
+def _element_of_made(ev: Evaluator, value: CallResult, call: cst.Call, frame: Frame) -> Values:
+    name = value.library
+    if _turns_table(value):
+        return (Sequence("tuple", call, frame),)  # a column of a table, one element for each row
+    positional = positional_of(call)
+    if name == "builtins.enumerate" and positional:
+        inner = merge(*(ev.element(each) for each in ev.values(positional[0], frame)))
+        return (Sequence("tuple", call, frame, ((Opaque("int"),), inner)),)
+    if name in ("builtins.zip", "itertools.product") and positional:
+        columns = tuple(merge(*(ev.element(each) for each in ev.values(arg, frame))) for arg in positional)
+        return (Sequence("tuple", call, frame, columns),)
+    if name in PASS_THROUGH and positional:
+        return merge(*(ev.element(each) for each in ev.values(positional[0], frame)))
+    if name == "builtins.map" and len(positional) == 2:
+        return _mapped(ev.values(positional[0], frame))
+    if name == "itertools.chain":
+        return merge(*(ev.element(each) for arg in positional for each in ev.values(arg, frame))) or NOTHING_KNOWN
+    if name == "itertools.chain.from_iterable" and positional:
+        lists = (inner for each in ev.values(positional[0], frame) for inner in ev.element(each))
+        return merge(*(ev.element(each) for each in lists)) or NOTHING_KNOWN
+    if name == "builtins.range":
+        return (Opaque("int"),)
+    if name in LOADERS:
+        return (ItemOf(value),)
+    if name == _SPLIT:
+        return (CallResult(Library(_SUBSET), call, frame),)
+    if name in ("method.items", "method.values", "method.keys") and isinstance(call.func, cst.Attribute):
+        owners = ev.values(call.func.value, frame)
+        held = merge(*(ev.item(owner, ABSENT) for owner in owners))
+        if name == "method.items":
+            return (Sequence("tuple", call, frame, ((Opaque("key"),), held)),)
+        return held if name == "method.values" else merge(*(ev.element(owner) for owner in owners))
+    if name in ("glob.glob", "glob.iglob", "os.listdir"):
+        return (Opaque("str"),)
+    return NOTHING_KNOWN if name else (ItemOf(value),)
+
+
+def _turns_table(value: CallResult) -> bool:
+    """Whether it is `zip(*rows)`."""
+    call = value.call if value.library == "builtins.zip" else None
+    return call is not None and len(call.args) == 1 and call.args[0].star == "*"
+
+
+def _mapped(functions: Values) -> Values:
+    """What `map(int, texts)` gives."""
+    kinds = {TYPED_RESULTS.get(each.name, "") if isinstance(each, Library) else "" for each in functions}
+    kind = kinds.pop() if len(kinds) == 1 else ""
+    return (Opaque(kind),) if kind else NOTHING_KNOWN
+
+
+def item(ev: Evaluator, value: Value, index: object) -> Values:
+    """What `value[index]` can be; `index` is ABSENT where it is no constant."""
+    if isinstance(value, Sequence):
+        if value.items and isinstance(index, int) and not isinstance(index, bool):
+            inside = -len(value.items) <= index < len(value.items)
+            return value.items[index] if inside else NOTHING_KNOWN
+        return ev.element(value)
+    if isinstance(value, Mapping):
+        return merge(*dict_contents.all_values(ev, value)) or NOTHING_KNOWN
+    if isinstance(value, Opaque):
+        return _ELEMENTS.get(value.kind, NOTHING_KNOWN)
+    if value is UNKNOWN or value is ABSENT:
+        return NOTHING_KNOWN
+    if isinstance(value, Const):
+        return (Opaque("str"),) if isinstance(value.value, str) else NOTHING_KNOWN
+    if isinstance(value, CallResult) and value.library == _SPLIT:
+        return (CallResult(Library(_SUBSET), value.call, value.frame),)
+    if isinstance(value, CallResult) and value.library == _HALVES and isinstance(index, int):
+        return _half(ev, value, index)
+    if isinstance(value, CallResult) and _turns_table(value):
+        return ev.element(value)
+    if isinstance(value, CallResult) and value.library.endswith(".parse_known_args") and index == 0:
+        return (value,)  # the options; the rest of the command line comes after them
+    if isinstance(value, CallResult) and value.library in ("h5py.File", "h5py.Group") and isinstance(index, str):
+        return (
+            CallResult(Library("h5py.Dataset"), value.call, value.frame),
+        )  # or a group: it lives on the file's handle
+    held = records.at(ev, value, index)
+    if held is not None:
+        return held
+    if isinstance(value, CallResult) and value.library and value.library not in LOADERS:
+        if value.library not in PARSERS or not (index is ABSENT or isinstance(index, str)):
+            return NOTHING_KNOWN
+    return part(ItemOf(value, None if index is ABSENT else index))
+
+
+def _half(ev: Evaluator, split: CallResult, index: int) -> Values:
+    """One of the parts of what scikit-learn splits in two."""
+    whole = positional_of(split.call) if split.call is not None else []
+    if split.frame is None or not 0 <= index < 2 * len(whole):
+        return NOTHING_KNOWN
+    found = ev.values(whole[index // 2], split.frame)
+    return tuple(Sequence("list", each.node, each.frame) if isinstance(each, Sequence) else each for each in found)
+
+
+def sliced(node: cst.Subscript, found: Values, frame: Frame) -> Values:
+    """`x[a:b]`: a shorter one of the same kind."""
+    result: list[Value] = []
+    for value in found:
+        if isinstance(value, Sequence):
+            result.append(Sequence(value.kind, node, frame))
+        elif isinstance(value, Opaque):
+            result.append(value)
+        elif isinstance(value, Const) and isinstance(value.value, str):
+            result.append(Opaque("str"))
+        elif isinstance(value, ItemOf | AttributeOf) and all(_keeps_memory(each.slice) for each in node.slice):
+            result.extend(part(ItemOf(value)))
+        else:
+            result.append(UNKNOWN)
+    return merge(tuple(result))
+
+
+def _keeps_memory(index: cst.BaseSlice) -> bool:
+    """Whether a slice or index picks a view; by a mask or by positions a tensor is copied."""
+    if isinstance(index, cst.Index):
+        return isinstance(index.value, cst.Integer | cst.UnaryOperation | cst.Ellipsis) or (
+            isinstance(index.value, cst.Name) and index.value.value == "None"
+        )
+    return True
+
+
+def picked(value: Value, index: Values) -> bool:
+    """Whether `value[index]`, with an index that is not known, may well be a copy: a tensor that a tensor indexes."""
+    if not isinstance(value, ItemOf | AttributeOf):
+        return False
+    if any(isinstance(each, Opaque) and each.kind in ("tensor", "array", "bool") for each in index):
+        return True
+    # Of a whole batch an unknown index is a key or a position; of a part of it, most likely a tensor that has these.
+    is_part = isinstance(value.of, ItemOf | AttributeOf)
+    return is_part and not all(isinstance(each, Const | Opaque) for each in index)
+
+
+def augmented(found: Values) -> Values:
+    """What `name += value` leaves in the name: `value` is what is seen of it here."""
+    result: list[Value] = []
+    for value in found:
+        if isinstance(value, Sequence):
+            result.append(Sequence(value.kind, value.node, value.frame))
+        elif isinstance(value, Const) and isinstance(value.value, int | float):
+            result.append(Opaque("int" if isinstance(value.value, int) else "float"))
+        elif isinstance(value, Opaque):
+            result.append(value)
+        else:
+            result.append(UNKNOWN)
+    return merge(tuple(result))
+
+
+def compared(left: Values, operator: cst.CSTNode, right: Values) -> Values:
+    """A comparison of two values: a constant where both are known."""
+    a, b = constant(left), constant(right)
+    if a is not None and b is not None:
+        answer = _compare(operator, a.value, b.value)
+        if answer is not None:
+            return (Const(answer, a.default or b.default),)
+    if b is not None and b.value == 0 and isinstance(operator, cst.GreaterThan):
+        answers = {is_positive(value) for value in left}
+        if answers == {True}:
+            return (Const(True),)
+    if b is not None and b.value is None and left and all(_never_none(value) for value in left):
+        if isinstance(operator, cst.Is | cst.Equal):
+            return (Const(False),)
+        if isinstance(operator, cst.IsNot | cst.NotEqual):
+            return (Const(True),)
+    return (Opaque("bool"),)
+
+
+def _never_none(value: Value) -> bool:
+    if isinstance(value, Const):
+        return value.value is not None
+    return not (value is UNKNOWN or value is ABSENT or isinstance(value, ItemOf | AttributeOf))
+
+
+def _compare(operator: cst.CSTNode, a: object, b: object) -> bool | None:
+    if isinstance(operator, cst.Equal):
+        return a == b
+    if isinstance(operator, cst.NotEqual):
+        return a != b
+    if isinstance(operator, cst.Is):
+        return a is b if a is None or b is None or isinstance(a, bool) or isinstance(b, bool) else None
+    if isinstance(operator, cst.IsNot):
+        return a is not b if a is None or b is None or isinstance(a, bool) or isinstance(b, bool) else None
+    if isinstance(a, str) and isinstance(b, str) and isinstance(operator, cst.In | cst.NotIn):
+        return (a in b) is isinstance(operator, cst.In)
+    if isinstance(a, int | float) and isinstance(b, int | float):
+        if isinstance(operator, cst.GreaterThan):
+            return a > b
+        if isinstance(operator, cst.GreaterThanEqual):
+            return a >= b
+        if isinstance(operator, cst.LessThan):
+            return a < b
+        if isinstance(operator, cst.LessThanEqual):
+            return a <= b
+    return None
+
+
+def arithmetic(node: cst.BinaryOperation, left: Values, right: Values, frame: Frame) -> Values:
+    """Sums of numbers, joined lists and dicts; paths from `/`."""
+    a, b = constant(left), constant(right)
+    if a is not None and b is not None:
+        number = _calculate(node.operator, a.value, b.value)
+        if number is not None:
+            return (Const(number, a.default or b.default),)
+    result: list[Value] = []
+    for value in (*left, *right):
+        if isinstance(value, Sequence) and isinstance(node.operator, cst.Add | cst.Multiply):
+            result.append(Sequence(value.kind, node, frame))
+        elif isinstance(value, Mapping) and isinstance(node.operator, cst.BitOr):
+            result.append(Mapping(node, frame))
+        elif isinstance(value, Opaque) and value.kind == "path" and isinstance(node.operator, cst.Divide):
+            return (Opaque("path"),)
+        elif isinstance(value, Const | Opaque) and _is_text(value) and isinstance(node.operator, cst.Add | cst.Modulo):
+            return (Opaque("str"),)
+    if result:
+        return merge(tuple(result[:1]))
+    # Adding to or multiplying what is at least 1 keeps it so: `4 * n`, `n + 1`.
+    if isinstance(node.operator, cst.Multiply | cst.Add) and all(is_positive(value) for value in (*left, *right)):
+        return (Opaque("int", positive=True),)
+    kinds = {value.kind for value in (*left, *right) if isinstance(value, Opaque)}
+    if kinds & {"tensor", "array"}:
+        return (Opaque("tensor" if "tensor" in kinds else "array"),)
+    if kinds and kinds <= {"int", "bool"} and not isinstance(node.operator, cst.Divide):
+        return (
+            (Opaque("int"),) if all(isinstance(value, Opaque | Const) for value in (*left, *right)) else NOTHING_KNOWN
+        )
+    return NOTHING_KNOWN
+
+
+def _is_text(value: Const | Opaque) -> bool:
+    return isinstance(value.value, str) if isinstance(value, Const) else value.kind == "str"
+
+
+def _calculate(operator: cst.CSTNode, a: object, b: object) -> int | float | None:
+    if not isinstance(a, int | float) or not isinstance(b, int | float):
+        return None
+    try:
+        if isinstance(operator, cst.Add):
+            return a + b
+        if isinstance(operator, cst.Subtract):
+            return a - b
+        if isinstance(operator, cst.Multiply):
+            return a * b
+        if isinstance(operator, cst.Divide):
+            return a / b
+        if isinstance(operator, cst.FloorDivide):
+            return a // b
+        if isinstance(operator, cst.Modulo):
+            return a % b
+    except (ArithmeticError, ValueError):
+        return None
+    return None

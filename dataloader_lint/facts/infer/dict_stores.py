@@ -1,0 +1,146 @@
+"""What is stored into a dict after it was made, under the name that its maker gives it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import libcst as cst
+
+from dataloader_lint.facts.infer import classes
+from dataloader_lint.facts.infer.dict_mutations import key_of, touches
+from dataloader_lint.facts.infer.reachability import is_passed_after, is_reached
+from dataloader_lint.facts.infer.values import (
+    UNKNOWN,
+    Evaluator,
+    Frame,
+    Function,
+    Library,
+    Mapping,
+    Method,
+    Value,
+)
+from dataloader_lint.facts.syntax.module import last_name
+from dataloader_lint.facts.syntax.names import dotted
+from dataloader_lint.facts.syntax.tree import Node, Scope, Tree, parameters
+
+# Calls that read a dict they are given and leave it as it is.
+READERS = frozenset(
+    {"print", "len", "dict", "str", "repr", "sorted", "list", "bool", "vars", "isinstance", "type", "format", "pprint"}
+)
+READING_METHODS = frozenset({"debug", "format", "info", "isdisjoint", "update", "warning"})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Store:
+    """A statement or call that changes a dict; `key` is UNKNOWN where it is no constant, or where there are several."""
+
+    node: Node
+    key: object
+    frame: Frame
+    is_sure: bool  # whether it surely runs before anybody else sees the dict
+    is_update: bool = False
+
+
+def may_change(ev: Evaluator, call: cst.Call, name: str, frame: Frame) -> bool:
+    """Whether a call may change the dict called `name`, which it is given."""
+    if _only_reads(call.func):
+        return False
+    callees = ev.values(call.func, frame)
+    if any(isinstance(each, Library) for each in callees):
+        return False
+    return not callees or not all(_leaves_alone(each, call, name) for each in callees)
+
+
+def _leaves_alone(callee: Value, call: cst.Call, name: str) -> bool:
+    """Whether a function of the project only unpacks the dict, or looks things up in it."""
+    function = callee.function if isinstance(callee, Method) else callee
+    if not isinstance(function, Function) or not isinstance(function.node, cst.FunctionDef):
+        return False
+    bound = isinstance(callee, Method) and not classes.is_static(function.node)
+    params = [param.name.value for param in parameters(function.node)][1 if bound else 0 :]
+    for position, arg in enumerate(call.args):
+        if arg.star == "*":
+            return False
+        if arg.star or dotted(arg.value) != name:
+            continue
+        param = arg.keyword.value if arg.keyword is not None else params[position] if position < len(params) else ""
+        if param not in params or not _is_only_read(function.scope, param):
+            return False
+    return True
+
+
+def _is_only_read(scope: Scope, name: str) -> bool:
+    tree = scope.module.tree
+    assert isinstance(scope.node, cst.FunctionDef)
+    for use in tree.named(scope.node.body, name):
+        parent = tree.parent(use)
+        if isinstance(parent, cst.Subscript) and parent.value is use:
+            if isinstance(tree.parent(parent), cst.AssignTarget | cst.AugAssign | cst.Del):
+                return False
+        elif isinstance(parent, cst.Attribute) and parent.value is use:
+            if parent.attr.value not in _LOOKING:
+                return False
+        elif isinstance(parent, cst.Arg):
+            call = tree.parent(parent)
+            if parent.star != "**" and not (isinstance(call, cst.Call) and _only_reads(call.func)):
+                return False
+        elif not isinstance(parent, cst.ComparisonTarget | cst.StarredDictElement):
+            return False
+    return True
+
+
+_LOOKING = frozenset({"copy", "get", "items", "keys", "values"})
+
+
+def _only_reads(callee: cst.BaseExpression) -> bool:
+    if isinstance(callee, cst.Attribute):  # other.update(this)
+        return callee.attr.value in READING_METHODS
+    return isinstance(callee, cst.Name) and callee.value in READERS
+
+
+def kept_under(value: Mapping) -> str:
+    """The name, or the attribute of the object, that a dict is bound to where it is made; empty where there is none."""
+    tree = value.frame.scope.module.tree
+    assign = tree.parent(value.node) if value.node in tree else None
+    if isinstance(assign, cst.Element):
+        return _among_several(assign, tree)
+    if isinstance(assign, cst.Assign) and len(assign.targets) == 1:
+        return dotted(assign.targets[0].target)
+    return dotted(assign.target) if isinstance(assign, cst.AnnAssign) else ""
+
+
+def _among_several(element: cst.Element, tree: Tree) -> str:
+    """The name at the same place on the other side: `self.loaders, self.iterators = {}, {}`."""
+    written = tree.parent(element)
+    assign = tree.parent(written) if isinstance(written, cst.Tuple) else None
+    target = assign.targets[0].target if isinstance(assign, cst.Assign) and len(assign.targets) == 1 else None
+    if not isinstance(written, cst.Tuple) or not isinstance(target, cst.Tuple):
+        return ""
+    if any(isinstance(each, cst.StarredElement) for each in (*written.elements, *target.elements)):
+        return ""
+    place = next(number for number, each in enumerate(written.elements) if each is element)
+    return dotted(target.elements[place].value) if place < len(target.elements) else ""
+
+
+def stores(ev: Evaluator, value: Mapping, name: str) -> Iterator[Store]:
+    """What changes a dict that is kept under `name`: in the same function, for an attribute in the same class."""
+    home = value.frame.scope
+    scopes = [home]
+    klass = classes.class_of(home)
+    if "." in name and klass is not None:
+        scopes += [each for each in klass.inner if each is not home]
+    for scope in scopes:
+        frame = value.frame if scope is home else ev.frame_of(scope)
+        for touch in touches(scope, name):
+            node, part = touch.node, touch.part
+            if isinstance(node, cst.AugAssign):
+                yield Store(node, UNKNOWN, frame, False)
+            elif isinstance(node, cst.Call) and isinstance(part, cst.Arg):
+                if may_change(ev, node, name, frame):
+                    yield Store(node, UNKNOWN, frame, False)
+            elif not isinstance(node, cst.Del) and (not ev.cuda or is_reached(ev, node, frame)):
+                is_update = last_name(part) == "update"
+                stored = key_of(ev, part, frame) if isinstance(part, cst.Subscript) else None if is_update else UNKNOWN
+                is_sure = scope is home and (is_update or isinstance(part, cst.Subscript))
+                yield Store(node, stored, frame, is_sure and is_passed_after(ev, node, value.node, frame), is_update)

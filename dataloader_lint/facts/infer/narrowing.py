@@ -1,0 +1,222 @@
+"""What tests leave of the values of a name: under `isinstance(rows, list)` no generator, under `if rows` no None."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import libcst as cst
+
+from dataloader_lint.facts.infer.reachability import path_conditions
+from dataloader_lint.facts.infer.values import (
+    NOTHING_KNOWN,
+    Class,
+    Const,
+    Frame,
+    Function,
+    Mapping,
+    Opaque,
+    Sequence,
+    Values,
+)
+from dataloader_lint.facts.infer.values import Value as AnyValue
+from dataloader_lint.facts.syntax.names import Binding, Kind, dotted, resolve
+from dataloader_lint.facts.syntax.tree import Node, Scope, Tree, function_scope
+
+_COLLECTION = frozenset({"Collection", "Container", "Iterable", "Sized"})
+# The types that an object is of, among those that are told apart here, by the kind of the value.
+_TYPES_OF: dict[str, frozenset[str]] = {
+    "array": _COLLECTION,
+    "bool": frozenset({"bool", "int"}),
+    "bytes": _COLLECTION | {"Sequence", "bytes"},
+    "dict": _COLLECTION | {"Mapping", "MutableMapping", "dict"},
+    "float": frozenset({"float"}),
+    "frame": _COLLECTION,
+    "frozenset": _COLLECTION | {"Set", "frozenset"},
+    "function": frozenset(),
+    "generator": frozenset({"Generator", "GeneratorType", "Iterable", "Iterator"}),
+    "int": frozenset({"int"}),
+    "list": _COLLECTION | {"MutableSequence", "Sequence", "list"},
+    "NoneType": frozenset({"NoneType"}),
+    "path": frozenset({"Path", "PathLike", "PurePath"}),
+    "set": _COLLECTION | {"MutableSet", "Set", "set"},
+    "str": _COLLECTION | {"Sequence", "str"},
+    "tensor": _COLLECTION,
+    "tuple": _COLLECTION | {"Sequence", "tuple"},
+}
+_NONE = frozenset({"NoneType"})
+_TOLD_APART = frozenset[str]().union(*_TYPES_OF.values())
+_ARRAYS = frozenset({"DataFrame", "Series", "Tensor", "memmap", "ndarray"})
+_ARRAY_KINDS = ("array", "frame", "tensor")
+_NUMBERS = ("bool", "float", "int")  # numpy has such as well, which are not always of Python's types
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TypeTest:
+    """An expression is of one of some types, given by the last parts of their names, or is of none (`answer`)."""
+
+    of: cst.BaseExpression
+    names: frozenset[str]
+    answer: bool
+    node: Node  # what asks
+
+
+def type_test(test: cst.BaseExpression, answer: bool, tree: Tree) -> Iterator[TypeTest]:
+    """What a condition that gave an answer says of types, None's among them.
+
+    A name may keep the answer to another condition.
+    """
+    while isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
+        test, answer = test.expression, not answer
+    if isinstance(test, cst.BooleanOperation) and isinstance(test.operator, cst.And if answer else cst.Or):
+        yield from type_test(test.left, answer, tree)
+        yield from type_test(test.right, answer, tree)
+    elif isinstance(test, cst.Name):
+        kept = _kept_answer(test, tree)
+        if kept is not None:
+            yield from type_test(kept, answer, tree)
+        elif answer:
+            yield TypeTest(test, _NONE, False, test)
+    elif isinstance(test, cst.Call) and dotted(test.func) == "isinstance" and len(test.args) == 2:
+        yield TypeTest(test.args[0].value, frozenset(_last_parts(test.args[1].value)), answer, test)
+    elif isinstance(test, cst.Comparison) and len(test.comparisons) == 1:  # type(rows) is list
+        sign, other = test.comparisons[0].operator, test.comparisons[0].comparator
+        if _is_none(other):
+            yield TypeTest(test.left, _NONE, answer is isinstance(sign, cst.Equal | cst.Is), test)
+        elif isinstance(test.left, cst.Call) and dotted(test.left.func) == "type" and len(test.left.args) == 1:
+            if isinstance(sign, cst.Equal | cst.Is | cst.NotEqual | cst.IsNot):
+                answer = answer is isinstance(sign, cst.Equal | cst.Is)
+                yield TypeTest(test.left.args[0].value, frozenset(_last_parts(other)), answer, test)
+
+
+def _is_none(node: cst.BaseExpression) -> bool:
+    return isinstance(node, cst.Name) and node.value == "None"
+
+
+def _kept_answer(name: cst.Name, tree: Tree) -> cst.BaseExpression | None:
+    """What a name was bound to, `is_list = isinstance(rows, list)`, where that is the test of one type."""
+    bindings = resolve(name, tree)
+    if len(bindings) != 1 or bindings[0].kind is not Kind.VALUE or bindings[0].path:
+        return None
+    value = bindings[0].value
+    return value if isinstance(value, cst.Call) and dotted(value.func) == "isinstance" else None
+
+
+def _last_parts(types: cst.BaseExpression) -> Iterator[str]:
+    if isinstance(types, cst.Tuple):
+        for part in types.elements:
+            yield from _last_parts(part.value)
+    elif isinstance(types, cst.BinaryOperation):  # list | tuple
+        yield from _last_parts(types.left)
+        yield from _last_parts(types.right)
+    else:
+        yield dotted(types).rpartition(".")[2]
+
+
+def narrowed(use: cst.Name, binding: Binding, found: Values, frame: Frame) -> Values:
+    """Those of the values that a binding gives a name which the tests between it and a use of the name let pass."""
+    scope = binding.scope
+    if use.value not in _names_asked(scope) or scope is not function_scope(frame.scope):
+        return found
+    tree = scope.module.tree
+    left = found
+    for told in tree.once(("types told", id(use)), lambda: _told(use, scope)):
+        if tree.order(told.node) > tree.order(binding.node):  # else it asked for what the name was before
+            left = tuple(value for value in left if is_of(value, told.names) in (None, told.answer))
+    return left or NOTHING_KNOWN
+
+
+def _told(use: cst.Name, scope: Scope) -> list[TypeTest]:
+    """What the tests on the way to a use of a name say of its type."""
+    conditions = [(each.test, each.wanted) for each in path_conditions(use, scope)]
+    return [
+        told
+        for test, wanted in (*conditions, *_set_anew_otherwise(use, scope), *_asserted(use, scope))
+        for told in type_test(test, wanted, scope.module.tree)
+        if isinstance(told.of, cst.Name) and told.of.value == use.value
+    ]
+
+
+def _set_anew_otherwise(use: cst.Name, scope: Scope) -> Iterator[tuple[cst.BaseExpression, bool]]:
+    """What must have been answered before a use, lest another binding be in force: `if not is_list: rows = [rows]`."""
+    tree = scope.module.tree
+    child: Node = use
+    for above in tree.ancestors(use):
+        if isinstance(above, cst.IndentedBlock | cst.Module):
+            for statement in tree.backwards(above, child):
+                if isinstance(statement, cst.If):
+                    if _binds(statement.body, use.value):
+                        yield statement.test, False
+                    elif isinstance(statement.orelse, cst.Else) and _binds(statement.orelse.body, use.value):
+                        yield statement.test, True
+        if above is scope.node:
+            break
+        child = above
+
+
+def _asserted(use: cst.Name, scope: Scope) -> Iterator[tuple[cst.BaseExpression, bool]]:
+    """What must hold lest control never come to a use: `assert isinstance(rows, np.ndarray)`."""
+    tree = scope.module.tree
+    earlier = [each for each in scope.own(cst.Assert) if tree.order(each) < tree.order(use)]
+    around = {id(each) for each in tree.ancestors(use)} if earlier else set()
+    for check in earlier:
+        line = tree.parent(check)
+        if line is not None and id(tree.parent(line)) in around:
+            yield check.test, True
+
+
+def _binds(body: cst.BaseSuite, name: str) -> bool:
+    """Whether running a block surely gives a name another value."""
+    return any(
+        isinstance(statement, cst.Assign) and any(dotted(each.target) == name for each in statement.targets)
+        for line in body.body
+        if isinstance(line, cst.SimpleStatementLine)
+        for statement in line.body
+    )
+
+
+def _names_asked(scope: Scope) -> frozenset[str]:
+    """The names that a function anywhere asks for their type, or whether they are None."""
+    return scope.module.tree.once(("types asked", id(scope)), lambda: frozenset(_asked_in(scope)))
+
+
+def _asked_in(scope: Scope) -> Iterator[str]:
+    tree = scope.module.tree
+    conditions: list[cst.If | cst.IfExp] = [*scope.within(cst.If), *scope.within(cst.IfExp)]
+    for condition in conditions:
+        for told in (*type_test(condition.test, True, tree), *type_test(condition.test, False, tree)):
+            if isinstance(told.of, cst.Name):
+                yield told.of.value
+    for check in scope.own(cst.Assert):
+        for told in type_test(check.test, True, tree):
+            if isinstance(told.of, cst.Name):
+                yield told.of.value
+
+
+def is_of(value: AnyValue, names: frozenset[str]) -> bool | None:
+    """Whether a value is of one of some types, given by the last parts of their names; None where nobody knows."""
+    kind = _kind(value)
+    own = _TYPES_OF.get(kind)
+    if own is None:
+        return None
+    known = names & _TOLD_APART
+    if kind in _NUMBERS:
+        if not known.isdisjoint(("bool", "float", "int")):
+            return None
+    if kind not in _ARRAY_KINDS:
+        known = known | (names & _ARRAYS)
+    if not own.isdisjoint(known):
+        return True
+    return False if known == names else None
+
+
+def _kind(value: AnyValue) -> str:
+    if isinstance(value, Const):
+        return type(value.value).__name__
+    if isinstance(value, Opaque):
+        return "list" if value.kind.startswith("list of ") else value.kind
+    if isinstance(value, Sequence):
+        return value.kind
+    if isinstance(value, Mapping):
+        return "dict"
+    return "function" if isinstance(value, Function | Class) else ""

@@ -1,0 +1,217 @@
+"""Functions that are handed to DataLoaders: lambdas and local functions, and where they are passed in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import libcst as cst
+
+from dataloader_lint.facts.infer.classes import attribute_bindings, class_of, find_method, receiver_name
+from dataloader_lint.facts.infer.loader_calls import Loader, loader_of, loaders_in
+from dataloader_lint.facts.infer.values import CallResult, Class, Evaluator, Frame, Function, Method, Partial, Value
+from dataloader_lint.facts.project.scripts import is_notebook_file
+from dataloader_lint.facts.syntax.module import ModuleFacts
+from dataloader_lint.facts.syntax.names import Kind, dotted, resolve
+from dataloader_lint.facts.syntax.tree import Scope, function_scope, parameters
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Callback:
+    """A function of the project that reaches an argument of a loader, and the expression that hands it over."""
+
+    function: Function
+    loader: Loader
+    node: cst.BaseExpression
+    in_partial: bool = False
+
+    @property
+    def is_lambda(self) -> bool:
+        return isinstance(self.function.node, cst.Lambda)
+
+    @property
+    def takes_arguments(self) -> bool:
+        """Whether the function has a parameter at all."""
+        return bool(parameters(self.function.node))
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it is defined inside another function, so that no import can find it by its name."""
+        scope = self.function.scope
+        return (
+            isinstance(scope.node, cst.FunctionDef)
+            and class_of(scope) is None
+            and scope.parent is not None
+            and scope.parent.function is not None
+        )
+
+    @property
+    def is_in_notebook(self) -> bool:
+        """Whether it is defined in a notebook, where a worker that is spawned finds nothing by its name."""
+        return is_notebook_file(self.function.scope.module)
+
+    @property
+    def is_notebooks_own(self) -> bool:
+        """Whether it is a plain function of a notebook, and the loader starts workers."""
+        return self.is_in_notebook and is_plain(self.function.scope) and self.loader.has_workers is True
+
+    @property
+    def name(self) -> str:
+        """What the user calls the function; empty for a lambda."""
+        node = self.function.node
+        return node.name.value if isinstance(node, cst.FunctionDef) else ""
+
+
+def is_plain(scope: Scope) -> bool:
+    """Whether a function stands at module level, with no decorator that could make something else of it."""
+    node = scope.node
+    return isinstance(node, cst.FunctionDef) and not node.decorators and scope.parent is scope.module.root
+
+
+def callbacks_of(ev: Evaluator, module: ModuleFacts, loaders: list[Loader], argument: str) -> Iterator[Callback]:
+    """Functions that reach `argument` of a loader and are handed over in this module, each with its place."""
+    told: set[tuple[int, int]] = set()
+    for loader in loaders:
+        written = loader.argument(argument) if loader.is_written_here else None
+        for value in loader.values(argument):
+            function, in_partial = _function(value)
+            if function is None:
+                continue
+            if written is not None:
+                if _keeps_argument(ev, written.value, loader.frame, function):
+                    continue  # reported where it is passed in
+                if not _is_parameter(written.value, loader.frame):
+                    yield Callback(function, loader, written.value, in_partial)
+                elif _is_default(ev, written.value, function, module):
+                    yield Callback(function, loader, written.value, in_partial)
+            elif function.scope.module is module and isinstance(function.node, cst.Lambda):
+                told.add((id(loader.site), id(function.node)))
+                yield Callback(function, loader, function.node, in_partial)
+            elif loader.is_written_here and function.scope.module is module:
+                yield Callback(function, loader, loader.node, in_partial)
+    yield from _passed_in(ev, module, argument, told)
+    yield from _assigned_later(ev, module, argument)
+
+
+def _function(value: Value) -> tuple[Function | None, bool]:
+    if isinstance(value, Function):
+        return value, False
+    if isinstance(value, Partial):
+        return (value.callee, True) if isinstance(value.callee, Function) else (None, False)
+    return None, False
+
+
+def _is_parameter(node: cst.BaseExpression, frame: Frame) -> bool:
+    return isinstance(node, cst.Name) and any(
+        binding.kind is Kind.PARAMETER for binding in resolve(node, frame.scope.module.tree)
+    )
+
+
+def _keeps_argument(ev: Evaluator, node: cst.BaseExpression, frame: Frame, function: Function) -> bool:
+    """Whether `self.collate` is only what somebody passed to the constructor, where the function stands by name."""
+    klass = class_of(frame.scope)
+    if klass is None or not isinstance(node, cst.Attribute) or dotted(node.value) != receiver_name(frame.scope):
+        return False
+    bound = attribute_bindings(klass).get(node.attr.value, ())
+    if not any(each.value is not None and _is_parameter(each.value, ev.frame_of(each.method)) for each in bound):
+        return False
+    for each in bound:
+        home = ev.frame_of(each.method)
+        if each.value is not None and not _is_parameter(each.value, home) and function in ev.values(each.value, home):
+            return False
+    return _is_passed(function)
+
+
+def _is_passed(function: Function) -> bool:
+    """Whether a local function is an argument of some call in its module."""
+    tree = function.scope.module.tree
+    for call in function.scope.module.all_calls():
+        for arg in call.args:
+            if arg.value is function.node:
+                return True
+            if isinstance(arg.value, cst.Name) and any(
+                binding.node is function.node for binding in resolve(arg.value, tree)
+            ):
+                return True
+    return False
+
+
+def _is_default(ev: Evaluator, node: cst.BaseExpression, function: Function, module: ModuleFacts) -> bool:
+    """Whether the function is a lambda that stands as the default of a parameter of this module."""
+    tree = module.tree
+    return function.node in tree and isinstance(tree.parent(function.node), cst.Param)
+
+
+def _passed_in(ev: Evaluator, module: ModuleFacts, argument: str, told: set[tuple[int, int]]) -> Iterator[Callback]:
+    """Calls of functions of the project that hand a function on to a loader of theirs.
+
+    But those that make a loader of the project's own class, as far as that was `told`: it runs `super().__init__`.
+    """
+    for call in module.all_calls():
+        for arg in call.args:
+            if (id(call), id(arg.value)) in told or not _may_give_callback(arg, argument, module):
+                continue
+            frame = ev.frame_of(function_scope(module.tree.scope_of(call)))
+            functions = [found for found, _ in map(_function, ev.values(arg.value, frame)) if found is not None]
+            if not functions or _is_parameter(arg.value, frame):
+                continue
+            for callee in ev.values(call.func, frame):
+                for loader in _loaders_behind(ev, callee, call, frame):
+                    if loader.node is call or (loader.site or loader.call) is call:
+                        continue
+                    reached = {found.scope for found, _ in map(_function, loader.values(argument)) if found}
+                    for function in functions:
+                        if function.scope in reached:
+                            yield Callback(function, loader, arg.value)
+
+
+def _may_give_callback(arg: cst.Arg, argument: str, module: ModuleFacts) -> bool:
+    """A cheap look before the evaluation: a lambda, what is passed under the name, or a function of this module."""
+    if type(arg.value) is cst.Lambda or (arg.keyword is not None and arg.keyword.value == argument):
+        return True
+    if type(arg.value) is not cst.Name or arg.value.value not in module.functions:
+        return False
+    return any(binding.kind is Kind.FUNCTION for binding in resolve(arg.value, module.tree))
+
+
+def _loaders_behind(ev: Evaluator, callee: Value, call: cst.Call, frame: Frame) -> list[Loader]:
+    """The loaders that stand in the function or class that is called, as this call makes them."""
+    function: Function | None = None
+    receiver: Value | None = None
+    if isinstance(callee, Function):
+        scope, function = callee.scope, callee
+    elif isinstance(callee, Method):
+        scope, function, receiver = callee.function.scope, callee.function, callee.receiver
+    elif isinstance(callee, Class):
+        scope, receiver = callee.scope, CallResult(callee, call, frame)
+        function = find_method(ev, ev.bases(callee).classes, "__init__")
+    else:
+        return []
+    tree = scope.module.tree
+    inside = {id(each) for each in scope.descend()}
+    return [
+        replace(loader, frame=ev.enter(function, call, frame, receiver))
+        if function is not None and loader.frame.scope is function.scope and loader.frame.args is None
+        else loader
+        for loader in loaders_in(ev, scope.module)
+        if id(function_scope(tree.scope_of(loader.node))) in inside
+    ]
+
+
+def _assigned_later(ev: Evaluator, module: ModuleFacts, argument: str) -> Iterator[Callback]:
+    """`loader.collate_fn = function` after the construction."""
+    for scope in module.root.descend():
+        for assign in scope.own(cst.Assign):
+            for target in assign.targets:
+                node = target.target
+                if not isinstance(node, cst.Attribute) or node.attr.value != argument:
+                    continue
+                frame = ev.frame_of(function_scope(scope))
+                for owner in ev.values(node.value, frame):
+                    loader = loader_of(ev, owner)
+                    if loader is None:
+                        continue
+                    for value in ev.values(assign.value, frame):
+                        function, in_partial = _function(value)
+                        if function is not None:
+                            yield Callback(function, loader, assign.value, in_partial)

@@ -1,0 +1,123 @@
+"""Datasets that no worker reads though no loader shows it: scripts that only look at them, trainers told to have none.
+
+Both are told from how objects of the class are made and what is done with them, everywhere in sight.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from dataloader_lint.facts.infer import classes
+from dataloader_lint.facts.infer.values import Class, Evaluator, Frame, Library
+from dataloader_lint.facts.libraries.catalogue import PASS_THROUGH, TRAINER_WORKERS
+from dataloader_lint.facts.loaders.single_pass import uses_of
+from dataloader_lint.facts.syntax.module import last_name
+from dataloader_lint.facts.syntax.names import bindings_of
+from dataloader_lint.facts.syntax.tree import Node, Tree, function_scope
+
+if TYPE_CHECKING:
+    from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
+
+MAX_DEPTH = 4
+_HANDED_ON = PASS_THROUGH | {"builtins.enumerate", "builtins.iter", "builtins.reversed", "builtins.zip"}
+_LOOKING = frozenset(f"builtins.{name}" for name in ("isinstance", "len", "next", "print", "repr", "str", "type"))
+
+
+def is_read_in_parent_only(reach: DatasetFlow, klass: Class) -> bool:
+    """Whether all that is done with objects of a class is to go through them, to index them, or to ask their length.
+
+    Its module makes no loaders; whether others may import it is for the caller to find out.
+    """
+    home = klass.scope.module
+    outer = klass.scope.parent
+    found = bindings_of(outer).get(klass.node.name.value, []) if outer is not None else []
+    if len(found) != 1 or reach.workers.loaders(home):
+        return False
+    uses = list(uses_of(home.tree, found[0]))
+    return bool(uses) and all(_is_made_for_parent(reach.ev, home.tree, use) for use in uses)
+
+
+def _is_made_for_parent(ev: Evaluator, tree: Tree, use: cst.Name) -> bool:
+    call = tree.parent(use)
+    return isinstance(call, cst.Call) and call.func is use and is_made_for_parent(ev, tree, call)
+
+
+def is_made_for_parent(ev: Evaluator, tree: Tree, call: cst.Call) -> bool:
+    """Whether all that is done with the object that a call makes is to go through it, to index it, to ask its length.
+
+    The object has one name at most.
+    """
+    above = tree.parent(call)
+    if not isinstance(above, cst.Assign):
+        return _is_read_in_parent(ev, tree, call)
+    bound = [each for every in bindings_of(tree.scope_of(call)).values() for each in every if each.node is above]
+    return bool(bound) and all(
+        not each.path and all(_is_read_in_parent(ev, tree, inner) for inner in uses_of(tree, each)) for each in bound
+    )
+
+
+def _is_read_in_parent(ev: Evaluator, tree: Tree, node: Node) -> bool:
+    above = tree.parent(node)
+    if isinstance(above, cst.Subscript | cst.Attribute):
+        return above.value is node
+    if isinstance(above, cst.For | cst.CompFor):
+        return above.iter is node
+    if isinstance(above, cst.From):
+        return True
+    call = tree.parent(above) if isinstance(above, cst.Arg) else None
+    if not isinstance(call, cst.Call):
+        return isinstance(above, cst.Expr | cst.Comparison | cst.ComparisonTarget)
+    callees = ev.values(call.func, ev.frame_of(function_scope(tree.scope_of(call))))
+    names = {each.name if isinstance(each, Library) else "" for each in callees}
+    return names <= _LOOKING or (names <= _HANDED_ON and _is_read_in_parent(ev, tree, call))
+
+
+def trainer_has_no_workers(ev: Evaluator, klass: Class, depth: int = 0) -> bool:
+    """Whether a trainer's options are set to no workers wherever an object of a class, or of an heir, is made."""
+    made = classes.find_method(ev, ev.bases(klass).classes, "__init__")
+    if made is None or classes.class_of(made.scope) is not klass.scope or depth > MAX_DEPTH:
+        return False
+    found = ev.callers(made.scope)
+    return bool(found) and all(_has_none(ev, call, frame, depth) for call, frame, _ in found)
+
+
+def _has_none(ev: Evaluator, call: cst.Call, frame: Frame, depth: int) -> bool:
+    if last_name(call.func) != "__init__":
+        return _is_beside_zero(call, frame.scope.module.tree)
+    heir = classes.class_of(frame.scope)  # its constructor runs this one
+    if heir is None or heir.parent is None:
+        return False
+    return trainer_has_no_workers(ev, Class(heir, ev.frame_of(heir.parent)), depth + 1)
+
+
+def _is_beside_zero(call: cst.Call, tree: Tree) -> bool:
+    """Whether a statement of a block around a call sets a trainer's number of workers to 0, or makes sure of that."""
+    for block in tree.ancestors(call):
+        if isinstance(block, cst.IndentedBlock) and any(
+            _says_zero(small) for line in block.body if isinstance(line, cst.SimpleStatementLine) for small in line.body
+        ):
+            return True
+        if isinstance(block, cst.FunctionDef):
+            break
+    return False
+
+
+def _says_zero(statement: cst.BaseSmallStatement) -> bool:
+    """`args.dataloader_num_workers = 0`, `assert args.dataloader_num_workers == 0`."""
+    if isinstance(statement, cst.Assign):
+        return _is_zero(statement.value) and any(_is_number_of_workers(each.target) for each in statement.targets)
+    if not isinstance(statement, cst.Assert) or not isinstance(statement.test, cst.Comparison):
+        return False
+    asked = statement.test.comparisons
+    is_equal = len(asked) == 1 and isinstance(asked[0].operator, cst.Equal) and _is_zero(asked[0].comparator)
+    return is_equal and _is_number_of_workers(statement.test.left)
+
+
+def _is_number_of_workers(node: cst.CSTNode) -> bool:
+    return isinstance(node, cst.Attribute) and node.attr.value in TRAINER_WORKERS
+
+
+def _is_zero(node: cst.CSTNode) -> bool:
+    return isinstance(node, cst.Integer) and node.evaluated_value == 0

@@ -1,0 +1,311 @@
+"""Containers that live as long as the worker: on objects that were made before it, on classes, in modules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from enum import Enum
+
+import libcst as cst
+
+from dataloader_lint.facts.datasets.construction import construction_of
+from dataloader_lint.facts.infer.reachability import enclosing_tests
+from dataloader_lint.facts.infer.values import (
+    CallResult,
+    Class,
+    Const,
+    Evaluator,
+    Frame,
+    Mapping,
+    Sequence,
+    Value,
+    Values,
+)
+from dataloader_lint.facts.libraries.catalogue import DICT_MAKERS
+from dataloader_lint.facts.syntax.module import last_name
+from dataloader_lint.facts.syntax.names import Binding, Kind, bindings_of, dotted, resolve, target_paths
+from dataloader_lint.facts.syntax.tree import Node, Scope, Tree
+from dataloader_lint.facts.workers.worker_callgraph import WorkerFunction
+from dataloader_lint.facts.workers.workers import Workers
+
+_EMPTYING = frozenset({"clear", "discard", "pop", "popitem", "popleft", "remove", "heappop", "heappushpop"})
+MAX_DEPTH = 5
+
+
+class Shape(Enum):
+    """How a container can grow."""
+
+    DICT = "dict"  # by another key; sets too
+    LIST = "list"  # by appending
+    SLOTS = "slots"  # as many places as there will ever be, all of them empty at first
+    OTHER = "other"  # not at all, or nobody knows
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Holder:
+    """A container that outlives the sample."""
+
+    text: str  # as the user writes it
+    name: str
+    shape: Shape
+    is_global: bool
+    klass: Scope | None = None  # of the object whose attribute it is
+    is_root: bool = True  # what grows is the container itself, not something in it
+    makes_elements: bool = False  # a key that is not there is no error
+
+
+def may_outlive(node: cst.BaseExpression, tree: Tree, depth: int = 0) -> bool:
+    """Whether `Lifetimes.find` might find the container: a cheap look, which needs no worker code."""
+    while isinstance(node, cst.Subscript):
+        node = node.value
+    if not isinstance(node, cst.Name):
+        return isinstance(node, cst.Attribute)
+    bindings = resolve(node, tree) if depth <= MAX_DEPTH else []
+    return bool(bindings) and all(_may_live_on(each, tree, depth) for each in bindings)
+
+
+def _may_live_on(binding: Binding, tree: Tree, depth: int) -> bool:
+    if binding.kind is Kind.VALUE and not isinstance(binding.scope.node, cst.Module):
+        return binding.value is not None and not binding.path and may_outlive(binding.value, tree, depth + 1)
+    return binding.kind in (Kind.IMPORT, Kind.PARAMETER) or isinstance(binding.scope.node, cst.Module)
+
+
+class Lifetimes:
+    """Answers for one function as a worker runs it."""
+
+    def __init__(self, workers: Workers, function: WorkerFunction) -> None:
+        self.ev: Evaluator = workers.ev
+        self.function = function
+        known = {id(each.scope) for each in workers.functions(function.path[0].module)}
+        self.inside = known | {id(each.scope) for each in function.path}
+
+    def find(self, node: cst.BaseExpression, frame: Frame, depth: int = 0) -> Holder | None:
+        """The container that an expression names, if it outlives the sample."""
+        if depth > MAX_DEPTH:
+            return None
+        if isinstance(node, cst.Subscript):
+            outer = self.find(node.value, frame, depth + 1)
+            if outer is None or outer.shape is Shape.OTHER:
+                return None
+            shape = outer.shape if outer.makes_elements else _shape(self.ev, self.ev.values(node, frame))
+            return replace(outer, shape=shape, is_root=False)
+        if isinstance(node, cst.Name):
+            return self._named(node, frame, depth)
+        if isinstance(node, cst.Attribute):
+            return self._attribute(node, frame)
+        return None
+
+    def _named(self, node: cst.Name, frame: Frame, depth: int) -> Holder | None:
+        tree = frame.scope.module.tree
+        bindings = resolve(node, tree) if node in tree else []
+        found = None
+        for binding in bindings:
+            home = self.ev.at(binding.scope, frame)
+            if binding.kind is Kind.IMPORT or isinstance(binding.scope.node, cst.Module):
+                values = self.ev.values(node, frame)
+                if any(isinstance(each, Mapping | Sequence) and not _is_top(each.frame.scope) for each in values):
+                    return None
+                found = Holder(node.value, node.value, _shape(self.ev, values), True, None, True, _makes(values))
+            elif binding.kind is Kind.VALUE and binding.value is not None and not binding.path:
+                found = self.find(binding.value, home, depth + 1)
+            elif binding.kind is Kind.PARAMETER and home.args is not None and node.value in home.args:
+                given = home.args[node.value]
+                if given.node is None or given.frame is None:
+                    return None
+                found = self.find(given.node, given.frame, depth + 1)
+            else:
+                return None
+            if found is None:
+                return None
+        return found
+
+    def _attribute(self, node: cst.Attribute, frame: Frame) -> Holder | None:
+        name = node.attr.value
+        if isinstance(node.value, cst.Attribute) and node.value.attr.value == "__class__":
+            owners = self.ev.values(node.value.value, frame)
+        else:
+            owners = self.ev.values(node.value, frame)
+        if not owners or not all(self._lives_on(each) for each in owners):
+            return None
+        owner = owners[0]
+        klass = owner.by if isinstance(owner, CallResult) else owner
+        if not isinstance(klass, Class) or len(owners) > 1:
+            return None
+        values = self.ev.attribute(owner, name)
+        shape = _shape(self.ev, values)
+        if shape in (Shape.DICT, Shape.SLOTS) and self._is_filled(klass, name):
+            shape = Shape.OTHER
+        return Holder(dotted(node) or name, name, shape, False, klass.scope, True, _makes(values))
+
+    def _lives_on(self, value: Value) -> bool:
+        """Whether an object is one of the project that was not made in worker code."""
+        if isinstance(value, Class):
+            return True
+        if not isinstance(value, CallResult) or not isinstance(value.by, Class):
+            return False
+        return value.frame is None or id(value.frame.scope) not in self.inside
+
+    def _is_filled(self, klass: Class, name: str) -> bool:
+        """Whether construction already fills all places: a store that depends on no condition."""
+        for scope in construction_of(self.ev, klass, self.ev.bases(klass)):
+            for inner in scope.descend():
+                for statement, target in _stores_to(inner, name):
+                    if isinstance(target, cst.Subscript):
+                        if not any(isinstance(above, cst.If) for above in inner.module.tree.ancestors(statement)):
+                            return True
+        return False
+
+    def is_emptied(self, kept: Holder) -> bool:
+        """Whether worker code takes something out again, or starts anew."""
+        return any(self._empties(scope, kept) for scope in self._around(kept) if id(scope) in self.inside)
+
+    def _around(self, kept: Holder) -> Iterator[Scope]:
+        if kept.klass is None:
+            yield from self.function.module.root.descend()
+            return
+        for each in self.ev.bases(Class(kept.klass, self.ev.frame_of(kept.klass))).classes:
+            for method in each.scope.inner:
+                yield from method.descend()
+        yield from (each.scope for each in self.function.path)
+
+    def _empties(self, scope: Scope, kept: Holder) -> bool:
+        aliases = _aliases(scope, kept.is_root).get(kept.name, frozenset()) | {kept.name}
+        if not aliases.isdisjoint(_emptied_names(scope)):
+            return True
+        return any(
+            not _is_first_time(statement, scope)
+            for statement, target in _stores_to(scope, kept.name)
+            if isinstance(target, cst.Attribute) or (isinstance(target, cst.Name) and kept.is_global)
+        )
+
+
+def _aliases(scope: Scope, is_root: bool) -> dict[str, set[str]]:
+    """The local names of an attribute, or of what grows in it where that is no root: `bucket = self.buckets[size]`."""
+
+    def work_out() -> dict[str, set[str]]:
+        aliases: dict[str, set[str]] = {}
+        for name, found in bindings_of(scope).items():
+            for binding in found:
+                node = binding.value
+                while not is_root and isinstance(node, cst.Subscript):
+                    node = node.value
+                if isinstance(node, cst.Attribute):
+                    aliases.setdefault(node.attr.value, set()).add(name)
+        return aliases
+
+    return scope.module.tree.once((f"aliases {is_root}", id(scope)), work_out)
+
+
+def _emptied_names(scope: Scope) -> set[str]:
+    """The last parts of the names of the containers out of which a scope takes something."""
+    return scope.module.tree.once(("emptied names", id(scope)), lambda: {*map(_owner_name, _emptied(scope))} - {""})
+
+
+def _emptied(scope: Scope) -> Iterator[cst.CSTNode]:
+    for call in scope.own(cst.Call):
+        if last_name(call.func) in _EMPTYING:
+            if isinstance(call.func, cst.Attribute):
+                yield call.func.value
+            yield from (arg.value for arg in call.args[:1])
+    yield from (each.target for each in scope.own(cst.Del))
+    for statement, target in _stores(scope):
+        if isinstance(target, cst.Subscript):
+            value = getattr(statement, "value", None)
+            if value is not None and (_mentions_none(value) or _is_emptied_whole(target, value)):
+                yield target
+
+
+def _stores_to(scope: Scope, name: str) -> list[tuple[Node, cst.CSTNode]]:
+    """The statements that bind what has such a last name, or store something in it, with their targets."""
+
+    def work_out() -> dict[str, list[tuple[Node, cst.CSTNode]]]:
+        found: dict[str, list[tuple[Node, cst.CSTNode]]] = {}
+        for statement, target in _stores(scope):
+            found.setdefault(_owner_name(target), []).append((statement, target))
+        return found
+
+    return scope.module.tree.once(("stores", id(scope)), work_out).get(name, [])
+
+
+def _is_emptied_whole(target: cst.Subscript, value: cst.CSTNode) -> bool:
+    """Whether `bucket[:] = []` is stored."""
+    return isinstance(target.slice[0].slice, cst.Slice) and isinstance(value, cst.List) and not value.elements
+
+
+def _mentions_none(node: cst.CSTNode) -> bool:
+    parts = [each.value for each in node.elements] if isinstance(node, cst.Tuple) else [node]
+    return any(isinstance(each, cst.Name) and each.value == "None" for each in parts)
+
+
+def _is_first_time(statement: Node, scope: Scope) -> bool:
+    """Whether a statement makes a container where there is none yet: `if self.cache is None: self.cache = {}`."""
+    frame = Frame(scope)
+    for test, answer in enclosing_tests(statement, frame):
+        if isinstance(test, cst.Comparison) and isinstance(test.comparisons[0].operator, cst.Is) and answer:
+            return True
+        if isinstance(test, cst.UnaryOperation) and answer:  # not hasattr(...)
+            return True
+    return False
+
+
+def _stores(scope: Scope) -> Iterator[tuple[Node, cst.CSTNode]]:
+    for assign in scope.own(cst.Assign):
+        for each in assign.targets:
+            for target, _ in target_paths(each.target):
+                yield assign, target
+    for annotated in scope.own(cst.AnnAssign):
+        if annotated.value is not None:
+            yield annotated, annotated.target
+
+
+def _owner_name(node: cst.CSTNode) -> str:
+    """The last part of the name of a container, of an expression that is that or something in it; maybe empty."""
+    while isinstance(node, cst.Subscript):
+        node = node.value
+    return last_name(node)
+
+
+def _is_top(scope: Scope) -> bool:
+    return isinstance(scope.node, cst.Module)
+
+
+def _makes(values: Values) -> bool:
+    return any(isinstance(each, CallResult) and each.library == "collections.defaultdict" for each in values)
+
+
+def _shape(ev: Evaluator, values: Values) -> Shape:
+    """How a container grows; whatever is not known to be a plain container of Python does not."""
+    shapes = {_shape_of(ev, each) for each in values if not (isinstance(each, Const) and each.value is None)}
+    return shapes.pop() if len(shapes) == 1 else Shape.OTHER
+
+
+def _shape_of(ev: Evaluator, value: Value) -> Shape:
+    if isinstance(value, Mapping):
+        if isinstance(value.node, cst.Dict):
+            return Shape.DICT
+        if isinstance(value.node, cst.DictComp):
+            return Shape.SLOTS if _is_none(value.node.value) else Shape.OTHER
+        return Shape.DICT if isinstance(value.node, cst.Call) else Shape.OTHER
+    if isinstance(value, Sequence):
+        if value.kind in ("set", "frozenset"):
+            return Shape.DICT
+        if value.kind != "list":
+            return Shape.OTHER
+        if isinstance(value.node, cst.BinaryOperation) and isinstance(value.node.operator, cst.Multiply):
+            sides = (value.node.left, value.node.right)
+            lists = [each for each in sides if isinstance(each, cst.List)]
+            return Shape.SLOTS if any(_is_none(part.value) for each in lists for part in each.elements) else Shape.LIST
+        if isinstance(value.node, cst.ListComp) and _is_none(value.node.elt):
+            return Shape.SLOTS
+        return Shape.LIST
+    if isinstance(value, CallResult):
+        if value.library == "collections.deque" and value.call is not None:
+            is_bounded = len(value.call.args) > 1 or any(arg.keyword is not None for arg in value.call.args)
+            return Shape.OTHER if is_bounded else Shape.LIST
+        if value.library in DICT_MAKERS and value.library.startswith(("builtins.", "collections.")):
+            return Shape.DICT
+    return Shape.OTHER
+
+
+def _is_none(node: cst.CSTNode) -> bool:
+    return isinstance(node, cst.Name) and node.value == "None"

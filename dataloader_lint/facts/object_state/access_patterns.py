@@ -1,0 +1,139 @@
+"""What workers ask a container for: the keys of a dict, the places of a list. Of a file of JSON it tells what it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from dataloader_lint.facts.datasets import streams
+from dataloader_lint.facts.datasets.field_uses import FieldUse
+from dataloader_lint.facts.infer import attributes
+from dataloader_lint.facts.infer.values import Opaque, Sequence, Value, is_whole_number, merge
+from dataloader_lint.facts.object_state.dataset import Dataset
+from dataloader_lint.facts.object_state.mutations import added_to
+from dataloader_lint.facts.syntax.module import last_name
+from dataloader_lint.facts.syntax.names import Kind, resolve
+from dataloader_lint.facts.syntax.tree import Scope, function_scope
+
+
+def keys_come_from_sample_list(dataset: Dataset, use: FieldUse) -> bool:
+    """Whether it is asked for what stands at the index in a list as long as the Dataset: `self.boxes[self.names[i]]`.
+
+    Then it has a key for each sample, which what stands in another list beside that one need not be. The keys of JSON
+    are strings: what is asked for a number is a list.
+    """
+    return any(not _holds_numbers(dataset, name) for name in _lists_of_keys(dataset, use))
+
+
+def is_indexed_by_own_keys(dataset: Dataset, value: Value, use: FieldUse) -> bool:
+    """Whether it is asked for elements of a list of what running over it gives: `self.keys = [*self.rows]`.
+
+    Of a dict these are its keys, all of them; of a list they would be no places in it.
+    """
+    return any(_lists_what(dataset, name, value) for names in _lists_behind(use) for name in names)
+
+
+def is_indexed_by_position(dataset: Dataset, name: str, use: FieldUse) -> bool:
+    """Whether it is asked for its own places, which stand in a list for each sample: `self.rows[self.chosen[i]]`."""
+    return any(_holds_places(dataset, each, name) for each in _lists_of_keys(dataset, use))
+
+
+def is_indexed_by_number(dataset: Dataset, use: FieldUse) -> bool:
+    """Whether a list is asked for numbers that count as many things as the Dataset has: `self.rows[self.order[i]]`."""
+    return any(
+        binding.value is not None and not binding.path and streams.counts(binding.value, binding.method.module.tree)
+        for name in _lists_of_keys(dataset, use)
+        for binding in dataset.bound().get(name, ())
+    )
+
+
+def _lists_of_keys(dataset: Dataset, use: FieldUse) -> Iterator[str]:
+    """The attributes as long as the Dataset of which one element is what the file is asked for."""
+    for names in _lists_behind(use):
+        if all(dataset.reads.of(name).is_length for name in names):
+            yield from names
+
+
+def _lists_behind(use: FieldUse) -> Iterator[list[str]]:
+    """For each place that asks the file for something, the attributes of which one element is that."""
+    for place in use.places:
+        node = place.node
+        if isinstance(node, cst.Subscript) and isinstance(node.slice[0].slice, cst.Index):
+            yield _list_behind(node.slice[0].slice.value, place.scope)
+
+
+def _list_behind(node: cst.BaseExpression, scope: Scope) -> list[str]:
+    if isinstance(node, cst.Name):
+        found: list[str] = []
+        for each in resolve(node, scope.module.tree):
+            if each.kind is not Kind.VALUE or each.path or not isinstance(each.value, cst.Subscript):
+                return []
+            behind = _list_behind(each.value, scope)
+            if not behind:
+                return []
+            found.extend(behind)
+        return found
+    owner = node.value if isinstance(node, cst.Subscript) else None
+    return [owner.attr.value] if isinstance(owner, cst.Attribute) else []
+
+
+def _lists_what(dataset: Dataset, name: str, value: Value) -> bool:
+    """Whether an attribute is bound to a list of what running over a value gives: `list(rows)`, `[*rows]`."""
+    ev = dataset.ev
+    for binding in dataset.bound().get(name, ()):
+        frame = attributes.method_frame(ev, binding.method, dataset.self_value)
+        source = _listed(binding.value) if not binding.path else None
+        if source is not None and value in ev.values(source, frame):
+            return True
+    return False
+
+
+def _listed(node: cst.BaseExpression | None) -> cst.BaseExpression | None:
+    """What an expression makes a list of, element by element."""
+    if isinstance(node, cst.List) and len(node.elements) == 1:
+        return node.elements[0].value if isinstance(node.elements[0], cst.StarredElement) else None
+    if not isinstance(node, cst.Call) or not node.args or last_name(node.func) not in ("list", "sorted", "tuple"):
+        return None
+    source = node.args[0].value
+    return _listed(source) or source
+
+
+def _holds_numbers(dataset: Dataset, name: str) -> bool:
+    """Whether any element of a list, array or tensor that a Dataset keeps is known to be a whole number."""
+    ev = dataset.ev
+    for binding in dataset.bound().get(name, ()):
+        found = attributes.bound(ev, binding, dataset.self_value)
+        if any(isinstance(value, Opaque) and value.kind == "tensor" for value in found):
+            return True  # of nothing else
+        call = binding.value
+        if isinstance(call, cst.Call) and call.args and last_name(call.func) in ("array", "asarray"):
+            frame = attributes.method_frame(ev, binding.method, dataset.self_value)
+            found = merge(found, ev.values(call.args[0].value, frame))
+        for value in found:
+            if isinstance(value, Sequence) and any(is_whole_number(each) for each in ev.element(value)):
+                return True
+        for added, scope in added_to(dataset, name, binding):
+            frame = attributes.method_frame(ev, function_scope(scope), dataset.self_value)
+            if any(is_whole_number(each) for each in ev.values(added, frame)):
+                return True
+    return False
+
+
+def _holds_places(dataset: Dataset, name: str, of: str) -> bool:
+    """Whether what a list gets are numbers that count another attribute's elements: `enumerate(self.rows)`."""
+    return any(
+        _counts(added, scope, of)
+        for binding in dataset.bound().get(name, ())
+        for added, scope in added_to(dataset, name, binding)
+    )
+
+
+def _counts(node: cst.BaseExpression, scope: Scope, of: str) -> bool:
+    for binding in resolve(node, scope.module.tree) if isinstance(node, cst.Name) else ():
+        call = binding.value
+        if binding.kind is Kind.ELEMENT and binding.path[:1] == (0,) and isinstance(call, cst.Call):
+            counted = call.args[0].value if call.args and last_name(call.func) == "enumerate" else None
+            if isinstance(counted, cst.Attribute) and counted.attr.value == of:
+                return True
+    return False

@@ -1,0 +1,89 @@
+"""What is in an array or a table, as far as the way it is filled and used shows."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from dataloader_lint.facts.infer import classes
+from dataloader_lint.facts.infer.classes import AttributeBinding
+from dataloader_lint.facts.object_state.dataset import Dataset
+from dataloader_lint.facts.syntax.module import last_name
+from dataloader_lint.facts.syntax.names import dotted
+from dataloader_lint.facts.syntax.tree import Scope
+
+_PARSERS = frozenset({"eval", "literal_eval", "loads"})
+# Methods of tables that are given a function; `map` is one of pools of processes as well.
+TABLE_METHODS = frozenset({"agg", "aggregate", "apply", "map"})
+_CONTAINERS = frozenset({"list", "set", "tuple"})
+_NUMERIC = frozenset({"all", "any", "argmax", "argmin", "max", "mean", "min", "ndim", "std", "sum"})
+
+
+def parses(node: cst.CSTNode) -> bool:
+    """Whether a function turns text into lists and dicts."""
+    if isinstance(node, cst.Lambda):
+        return isinstance(node.body, cst.Call) and parses(node.body.func)
+    if isinstance(node, cst.Dict):
+        return any(parses(element.value) for element in node.elements)
+    return last_name(node) in _PARSERS
+
+
+def makes_containers(call: cst.Call) -> bool:
+    """Whether a method of a table gives lists and dicts: parsed text, or what groups of rows are made of.
+
+    `df["boxes"].apply(literal_eval)`, `df.groupby("image")["text"].agg(list)`.
+    """
+    name = last_name(call.func)
+    if not call.args or name not in TABLE_METHODS:
+        return False
+    function = call.args[0].value
+    return parses(function) or (name != "map" and last_name(function) in _CONTAINERS)
+
+
+def parsed_column(binding: AttributeBinding) -> cst.Call | None:
+    """A column of a kept table that is set to lists or dicts: `df["boxes"] = df["boxes"].apply(literal_eval)`."""
+    kept = binding.value.value if isinstance(binding.value, cst.Name) else ""
+    for assign in binding.method.own(cst.Assign):
+        for each in assign.targets:
+            target = each.target
+            if not isinstance(target, cst.Subscript) or not isinstance(assign.value, cst.Call):
+                continue
+            is_it = (isinstance(target.value, cst.Name) and target.value.value == kept) or (
+                isinstance(target.value, cst.Attribute) and target.value.attr.value == binding.name
+            )
+            call = assign.value
+            if is_it and makes_containers(call):
+                return call
+            if is_it and last_name(call.func) == "astype" and call.args and last_name(call.args[0].value) == "object":
+                return call
+    return None
+
+
+def is_numeric(dataset: Dataset, name: str) -> bool:
+    """Whether the class treats an array as one of numbers: several indices at once, sums, other shapes."""
+    for klass in dataset.bases.classes:
+        for method in klass.scope.inner:
+            for scope in method.descend():
+                if _is_numeric_in(scope, name, classes.receiver_name(method)):
+                    return True
+    return False
+
+
+def _is_numeric_in(scope: Scope, name: str, own: str) -> bool:
+    def is_it(node: cst.CSTNode) -> bool:
+        return isinstance(node, cst.Attribute) and node.attr.value == name and dotted(node.value) == own
+
+    if any(is_it(each.value) and len(each.slice) > 1 for each in scope.own(cst.Subscript)):
+        return True
+    if any(is_it(each.value) and each.attr.value in _NUMERIC for each in scope.own(cst.Attribute)):
+        return True
+    for subscript in scope.own(cst.Subscript):  # self.data.shape[1]
+        if isinstance(subscript.value, cst.Attribute) and subscript.value.attr.value == "shape":
+            index = subscript.slice[0].slice
+            number = index.value if isinstance(index, cst.Index) else None
+            is_first = isinstance(number, cst.Integer) and number.value == "0"
+            if is_it(subscript.value.value) and not is_first:
+                return True
+    return any(
+        last_name(call.func) in ("from_numpy", "as_tensor") and call.args and is_it(call.args[0].value)
+        for call in scope.own(cst.Call)
+    )

@@ -1,0 +1,361 @@
+"""What construction adds to the containers of a Dataset for each of many things."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import libcst as cst
+
+from dataloader_lint.facts.infer import attributes, classes
+from dataloader_lint.facts.infer.classes import AttributeBinding
+from dataloader_lint.facts.infer.dataset_bases import dataset_kind
+from dataloader_lint.facts.infer.size_classes import Size, container_kind, is_few, size_of
+from dataloader_lint.facts.infer.values import (
+    CallResult,
+    Class,
+    Const,
+    Evaluator,
+    Library,
+    Partial,
+    Sequence,
+    Value,
+)
+from dataloader_lint.facts.object_state.aliases import other_names
+from dataloader_lint.facts.object_state.dataset import Dataset
+from dataloader_lint.facts.syntax.module import last_name
+from dataloader_lint.facts.syntax.names import Kind, dotted, resolve, written_part
+from dataloader_lint.facts.syntax.tree import Node, Scope, function_scope
+
+MAX_DEPTH = 4
+_ADDERS = frozenset({"append", "extend", "add", "insert", "appendleft", "update", "setdefault"})
+
+
+def appended_in(dataset: Dataset, name: str) -> list[cst.BaseExpression]:
+    """What construction adds to `self.name` for each of many things (in loops, or many at once)."""
+    found: list[cst.BaseExpression] = []
+    for scope in dataset.construction:
+        own = classes.receiver_name(scope)
+        for inner in scope.descend():
+            found.extend(_additions(dataset.ev, inner, own, name))
+    return found
+
+
+def appended_later(dataset: Dataset, name: str) -> bool:
+    """Whether a method that neither construction nor a worker runs adds to `self.name`: `data.add(page)`."""
+    return any(
+        isinstance(call.func, cst.Attribute)
+        and call.func.attr.value in ("append", "extend")
+        and isinstance(call.func.value, cst.Attribute)
+        and is_it(call.func.value, classes.receiver_name(method), name)
+        and not _is_dataset(dataset.ev, inner, call.args[-1].value)
+        for method in _run_by_owners(dataset)
+        for inner in method.descend()
+        for call in inner.own(cst.Call)
+        if call.args
+    )
+
+
+def is_numbered_later(dataset: Dataset, name: str) -> bool:
+    """Whether such a method stores something for each sample: `for i in range(len(self)): self.kept[i] = ...`."""
+    return any(
+        isinstance(target.target, cst.Subscript)
+        and isinstance(target.target.value, cst.Attribute)
+        and is_it(target.target.value, classes.receiver_name(method), name)
+        and _counts_samples(target.target, method)
+        for method in _run_by_owners(dataset)
+        for assign in method.own(cst.Assign)
+        for target in assign.targets
+    )
+
+
+def _run_by_owners(dataset: Dataset) -> Iterator[Scope]:
+    """The methods that neither construction nor a worker runs."""
+    busy = {id(scope) for scope in (*dataset.construction, *dataset.reads.functions)}
+    for klass in dataset.bases.classes:
+        yield from (each for each in classes.methods_of(klass.scope).values() if id(each) not in busy)
+
+
+def _counts_samples(node: cst.Subscript, method: Scope) -> bool:
+    """Whether the index of a subscript runs over `range(len(self))`."""
+    index = node.slice[0].slice
+    if not isinstance(index, cst.Index) or not isinstance(index.value, cst.Name):
+        return False
+    bindings = resolve(index.value, method.module.tree)
+    return bool(bindings) and all(
+        each.kind is Kind.ELEMENT and _is_length_of(each.value, classes.receiver_name(method)) for each in bindings
+    )
+
+
+def _is_length_of(node: cst.BaseExpression | None, own: str) -> bool:
+    """`range(len(self))`, seen through what shows progress."""
+    names = []
+    while isinstance(node, cst.Call) and node.args:
+        names.append(last_name(node.func))
+        node = node.args[0].value
+    return isinstance(node, cst.Name) and node.value == own and names[-2:] in (["range", "len"], ["trange", "len"])
+
+
+def added_to(dataset: Dataset, name: str, binding: AttributeBinding) -> list[tuple[cst.BaseExpression, Scope]]:
+    """What is added to an attribute for each of many things, also under the local name that it had before."""
+    found = [
+        (added, inner)
+        for scope in dataset.construction
+        for inner in scope.descend()
+        for added in _additions(dataset.ev, inner, classes.receiver_name(scope), name)
+    ]
+    for scope, own, other in other_names(dataset.ev, binding, dataset.self_value):
+        found.extend((added, scope) for added in _additions(dataset.ev, scope, own, other))
+    return found
+
+
+def adds_files(dataset: Dataset, name: str, binding: AttributeBinding) -> bool:
+    """Whether all that is added to an attribute is what a whole file holds, as an array: few things, and large ones."""
+    found = added_to(dataset, name, binding)
+    return bool(found) and all(_is_file_content(dataset.ev, added, scope, frozenset()) for added, scope in found)
+
+
+def fills_fields(dataset: Dataset, name: str, binding: AttributeBinding) -> bool:
+    """Whether lists grow inside a dict: `self.columns["label"].append(label)`, or one is stored in it."""
+    for scope, own, held in filling(dataset, name, binding):
+        for call in scope.own(cst.Call):
+            if isinstance(call.func, cst.Attribute) and call.func.attr.value in _ADDERS:
+                owner = call.func.value
+                if isinstance(owner, cst.Call) and isinstance(
+                    owner.func, cst.Attribute
+                ):  # .setdefault(k, []).append(v)
+                    owner = owner.func.value
+                elif not isinstance(owner, cst.Subscript):
+                    continue
+                if is_it(owner, own, held):
+                    return True
+        for augmented in scope.own(cst.AugAssign):
+            if isinstance(augmented.target, cst.Subscript) and is_it(augmented.target, own, held):
+                return True
+        for assign in scope.own(cst.Assign):
+            for target in assign.targets:
+                if isinstance(target.target, cst.Subscript) and is_it(target.target, own, held):
+                    if _may_be_list(dataset.ev, scope, assign.value):
+                        return True
+    return False
+
+
+def collects_from(dataset: Dataset, name: str, binding: AttributeBinding) -> bool:
+    """Whether lists in a dict get something for each of many things, whatever the keys: `self.boxes[k].append(box)`."""
+    if _makes_objects(dataset, binding):
+        return False  # what has such a method may be anything: `self.means[k].update(value)`
+    for scope, own, held in filling(dataset, name, binding):
+        for call in scope.own(cst.Call):
+            if not isinstance(call.func, cst.Attribute) or call.func.attr.value not in _ADDERS:
+                continue
+            owner: cst.BaseExpression = call.func.value
+            if isinstance(owner, cst.Call) and last_name(owner.func) == "setdefault":
+                assert isinstance(owner.func, cst.Attribute)
+                owner = owner.func.value
+            elif not isinstance(owner, cst.Subscript):
+                continue
+            if is_it(owner, own, held) and _in_long_loop(dataset.ev, scope, call) and not _is_given(scope, call):
+                return True
+    return False
+
+
+def _makes_objects(dataset: Dataset, binding: AttributeBinding) -> bool:
+    """Whether a `defaultdict` makes objects of the project for keys that are not there yet."""
+    ev = dataset.ev
+    for made in attributes.bound(ev, binding, dataset.self_value):
+        if isinstance(made, CallResult) and made.library == "collections.defaultdict" and made.call and made.frame:
+            factories = ev.values(made.call.args[0].value, made.frame) if made.call.args else ()
+            called = [each.callee if isinstance(each, Partial) else each for each in factories]
+            if called and all(isinstance(each, Class) for each in called):
+                return True
+    return False
+
+
+def _is_given(scope: Scope, node: Node) -> bool:
+    """Whether the loop around a node goes over a parameter, which may be a table of classes as well as one of rows."""
+    tree = scope.module.tree
+    loop = next((above for above in tree.ancestors(node) if isinstance(above, cst.For | cst.FunctionDef)), None)
+    if not isinstance(loop, cst.For) or not isinstance(loop.iter, cst.Name):
+        return False
+    return any(each.kind is Kind.PARAMETER for each in resolve(loop.iter, tree))
+
+
+def filling(dataset: Dataset, name: str, binding: AttributeBinding) -> Iterator[tuple[Scope, str, str]]:
+    """The functions that fill an attribute, each with the object it is one of there, or none, and its name there."""
+    for scope in dataset.construction:
+        for inner in scope.descend():
+            yield inner, classes.receiver_name(scope), name
+    yield from other_names(dataset.ev, binding, dataset.self_value)
+
+
+def _may_be_list(ev: Evaluator, scope: Scope, node: cst.BaseExpression) -> bool:
+    found = ev.values(node, ev.frame_of(function_scope(scope)))
+    return any(container_kind(value) is Size.LIST or size_of(ev, value) is Size.LIST for value in found)
+
+
+def _is_file_content(ev: Evaluator, node: cst.BaseExpression | None, scope: Scope, seen: frozenset[int]) -> bool:
+    if isinstance(node, cst.Subscript):
+        return _is_file_content(ev, node.value, scope, seen)
+    if isinstance(node, cst.Name):
+        bindings = resolve(node, scope.module.tree)
+        new = [each for each in bindings if id(each) not in seen]
+        inside = seen | {id(each) for each in bindings}
+        return bool(bindings) and all(
+            _is_file_content(ev, written_part(each.value, each.path), scope, inside) for each in new
+        )
+    if not isinstance(node, cst.Call) or not node.args:
+        return False
+    frame = ev.frame_of(function_scope(scope))
+    names = [each.name for each in ev.values(node.func, frame) if isinstance(each, Library)]
+    if any(name in _ARRAY_READERS or name.endswith(".imread") for name in names):
+        return True
+    return any(name in _ARRAY_MAKERS for name in names) and _is_file_content(ev, node.args[0].value, scope, seen)
+
+
+_ARRAY_READERS = frozenset(
+    {"numpy.fromfile", "numpy.load", "numpy.loadtxt", "soundfile.read", "torchaudio.load", "torchvision.io.read_image"}
+)
+_ARRAY_MAKERS = frozenset(
+    f"numpy.{name}"
+    for name in ("array", "asarray", "ascontiguousarray", "expand_dims", "moveaxis", "squeeze", "transpose")
+) | {"torch.from_numpy"}
+
+
+def grown_elsewhere(dataset: Dataset, binding: AttributeBinding) -> bool:
+    """Whether the value is grown under another name that it has: `items = []`, a loop, `self.items = items`."""
+    places = other_names(dataset.ev, binding, dataset.self_value)
+    return any(True for place in places for _ in _additions(dataset.ev, *place))
+
+
+def grown_under_a_key(ev: Evaluator, value: Value) -> bool:
+    """Whether a list starts empty under a key, and the lists there get more: `by[k] = []`, `by[k].append(name)`."""
+    if not isinstance(value, Sequence) or value.items != () or value.node not in value.frame.scope.module.tree:
+        return False
+    tree = value.frame.scope.module.tree
+    assign = tree.parent(value.node)
+    if not isinstance(assign, cst.Assign) or not isinstance(assign.targets[0].target, cst.Subscript):
+        return False
+    kept = assign.targets[0].target.value
+    if not isinstance(kept, cst.Name | cst.Attribute):
+        return False
+    home = tree.scope_of(assign)
+    klass = classes.class_of(home) if isinstance(kept, cst.Attribute) else None
+    return any(
+        isinstance(call.func, cst.Attribute)
+        and call.func.attr.value in ("append", "extend")
+        and isinstance(call.func.value, cst.Subscript)
+        and dotted(call.func.value.value) == dotted(kept) != ""
+        and _in_long_loop(ev, scope, call)
+        for scope in (home if klass is None else klass).descend()
+        for call in scope.own(cst.Call)
+    )
+
+
+def is_it(node: cst.CSTNode, own: str, name: str) -> bool:
+    """Whether an expression is `own.name` (the local `name` where `own` is empty), or something in it."""
+    return _kept_under(node) == (own, name)
+
+
+def _kept_under(node: cst.CSTNode) -> tuple[str, str] | None:
+    """The object and its attribute that an expression is, or is something in; for a local name the object is empty."""
+    while isinstance(node, cst.Subscript):
+        node = node.value
+    if isinstance(node, cst.Name):
+        return "", node.value
+    if isinstance(node, cst.Attribute) and isinstance(node.value, cst.Name):
+        return node.value.value, node.attr.value
+    return None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Added:
+    """What one statement adds to a container."""
+
+    statement: Node
+    value: cst.BaseExpression
+    is_stored: bool  # under a key
+    are_several: bool  # where it is a container itself
+
+
+def _additions(ev: Evaluator, scope: Scope, own: str, name: str) -> Iterator[cst.BaseExpression]:
+    """What is added to `own.name` (or to the local `name` where `own` is empty) for each of many things."""
+    by_name = scope.module.tree.once(("added to", id(scope)), lambda: _by_name(scope))
+    for added in by_name.get((own, name), ()):
+        if not isinstance(added.statement, cst.AugAssign) and _is_dataset(ev, scope, added.value):
+            continue
+        if not added.is_stored:
+            if _is_many(ev, scope, added.statement, added.are_several, added.value):
+                yield added.value
+        # One list for each of a few keys grows as much: `self.files[split] = os.listdir(folder)`.
+        elif _in_long_loop(ev, scope, added.statement) or _is_list(ev, scope, added.value):
+            yield added.value
+
+
+def _by_name(scope: Scope) -> dict[tuple[str, str], list[_Added]]:
+    """What the statements of a scope add, by what they add it to."""
+    found: dict[tuple[str, str], list[_Added]] = {}
+    for of, added in _all_additions(scope):
+        kept = _kept_under(of)
+        if kept is not None:
+            found.setdefault(kept, []).append(added)
+    return found
+
+
+def _all_additions(scope: Scope) -> Iterator[tuple[cst.CSTNode, _Added]]:
+    for call in scope.own(cst.Call):
+        if not isinstance(call.func, cst.Attribute) or call.func.attr.value not in _ADDERS or not call.args:
+            continue
+        owner: cst.BaseExpression = call.func.value
+        if isinstance(owner, cst.Call) and isinstance(owner.func, cst.Attribute):  # x.setdefault(k, []).append(v)
+            owner = owner.func.value
+        yield owner, _Added(call, call.args[-1].value, False, call.func.attr.value in ("extend", "update"))
+    for assign in scope.own(cst.Assign):
+        for target in assign.targets:
+            if isinstance(target.target, cst.Subscript):
+                yield target.target, _Added(assign, assign.value, True, False)
+    for augmented in scope.own(cst.AugAssign):
+        yield augmented.target, _Added(augmented, augmented.value, False, True)
+
+
+def _is_many(ev: Evaluator, scope: Scope, node: Node, several: bool, added: cst.BaseExpression) -> bool:
+    """Whether an addition is made often, or adds many at once."""
+    if _in_long_loop(ev, scope, node):
+        return True
+    return several and not is_few(ev, added, ev.frame_of(function_scope(scope)))
+
+
+def _is_dataset(ev: Evaluator, scope: Scope, node: cst.BaseExpression) -> bool:
+    """Whether an expression surely gives another Dataset, which hands out many things itself, or now and then None."""
+    if not isinstance(node, cst.Call | cst.Name):
+        return False
+    found = [each for each in ev.values(node, ev.frame_of(function_scope(scope))) if each != Const(None)]
+    return bool(found) and all(
+        isinstance(value, CallResult) and isinstance(value.by, Class) and bool(dataset_kind(ev, value.by))
+        for value in found
+    )
+
+
+def _is_list(ev: Evaluator, scope: Scope, node: cst.BaseExpression) -> bool:
+    """Whether an expression surely gives a list that follows the data."""
+    found = ev.values(node, ev.frame_of(function_scope(scope)))
+    return bool(found) and all(size_of(ev, value) is Size.LIST for value in found)
+
+
+def _in_long_loop(ev: Evaluator, scope: Scope, node: Node) -> bool:
+    """Whether a node runs again and again: in a loop over more than a few things, or in a method called from one."""
+    tree = scope.module.tree
+    home = scope.function
+    for above in tree.ancestors(node):
+        if isinstance(above, cst.While):
+            return True
+        if isinstance(above, cst.For) and not is_few(ev, above.iter, ev.frame_of(function_scope(scope))):
+            return True
+        if home is not None and above is home.node:
+            break
+    if home is None or not isinstance(home.node, cst.FunctionDef) or home.parent is None:
+        return False
+    return any(
+        isinstance(above, cst.For)
+        for call in scope.module.calls_named(home.node.name.value)
+        for above in tree.ancestors(call)
+    )

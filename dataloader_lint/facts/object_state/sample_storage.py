@@ -1,0 +1,279 @@
+"""What a Dataset keeps: which of its attributes are Python containers that grow with the data, and what is in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import libcst as cst
+
+from dataloader_lint.facts.datasets.field_uses import AccessSite, FieldUse, Level
+from dataloader_lint.facts.infer import attributes, classes
+from dataloader_lint.facts.infer.classes import attribute_bindings
+from dataloader_lint.facts.infer.dict_contents import all_values
+from dataloader_lint.facts.infer.size_classes import Size, container_kind, has_list, is_of_pairs, is_parsed, size_of
+from dataloader_lint.facts.infer.values import (
+    CallResult,
+    Class,
+    Const,
+    ItemOf,
+    Mapping,
+    Opaque,
+    Sequence,
+    Value,
+    merge,
+)
+from dataloader_lint.facts.libraries.catalogue import DICT_MAKERS
+from dataloader_lint.facts.object_state.access_patterns import (
+    is_indexed_by_number,
+    is_indexed_by_own_keys,
+    is_indexed_by_position,
+    keys_come_from_sample_list,
+)
+from dataloader_lint.facts.object_state.concatenation import holds_parts, is_round_robin
+from dataloader_lint.facts.object_state.container_fields import Container, containers_of, is_called
+from dataloader_lint.facts.object_state.dataset import Dataset
+from dataloader_lint.facts.object_state.interned_elements import shares_elements
+from dataloader_lint.facts.object_state.label_maps import is_numbered_by_labels, numbers_names
+from dataloader_lint.facts.object_state.mutations import (
+    added_to,
+    adds_files,
+    appended_in,
+    collects_from,
+    fills_fields,
+    grown_elsewhere,
+)
+from dataloader_lint.facts.object_state.per_sample_entries import (
+    has_entry_for_each,
+    has_entry_for_each_pair,
+    has_files_of_each,
+    is_numbered_by_samples,
+)
+from dataloader_lint.facts.object_state.random_access import holds_samples
+from dataloader_lint.facts.object_state.type_guards import reads_of_size
+from dataloader_lint.facts.object_state.worker_reachability import is_reached_in_workers
+from dataloader_lint.facts.syntax.tree import Node, Tree, function_scope
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SampleStorage:
+    """A Python container of a Dataset that grows with the data and that workers read for every sample."""
+
+    container: Container
+    use: FieldUse
+    dataset: Dataset
+
+    @property
+    def name(self) -> str:
+        return self.container.name
+
+    @property
+    def owner(self) -> str:
+        """The name of the class that binds it."""
+        return self.container.binding.owner
+
+    @property
+    def node(self) -> Node:
+        """The statement that binds it, or its place among several that one statement binds."""
+        return self.container.binding.target or self.container.binding.node
+
+    @property
+    def reading(self) -> str:
+        """What workers do with it, to follow "that workers"."""
+        if self.use.indexed is Level.INDEX or self.use.indexed is Level.KEY:
+            return "index for every sample"
+        if self.use.is_iterated:
+            return "go through, sample by sample"
+        if self.use.is_sampled:
+            return "pick from for every sample"
+        if self.use.queried is Level.NONE and self.use.indexed is Level.NONE:
+            return "get whole where they are spawned"  # it is as long as the Dataset
+        return "read for every sample"
+
+    @property
+    def kind(self) -> str:
+        """What the container is called: `dict`, `set`, `COCO`."""
+        value = self.container.value
+        if isinstance(value, CallResult) and value.library and not is_parsed(value):
+            return f"`{value.library.rpartition('.')[2]}`"
+        return value.kind if isinstance(value, Sequence) else "dict"
+
+    @property
+    def holds_files(self) -> bool:
+        """Whether its elements are the arrays that whole files hold."""
+        return adds_files(self.dataset, self.name, self.container.binding)
+
+    @property
+    def element_kind(self) -> str:
+        """The kind of all its elements where it is known: `str`, `int`, `float`, `bool`, `tensor`, ...; else empty."""
+        kinds = {_kind(value) for value in self.container.elements}
+        return kinds.pop() if len(kinds) == 1 else ""
+
+
+def _kind(value: Value) -> str:
+    if isinstance(value, Const):
+        return type(value.value).__name__
+    return value.kind if isinstance(value, Opaque) else ""
+
+
+def sample_storage(dataset: Dataset, size: Size, tree: Tree) -> Iterator[SampleStorage]:
+    """The lists or dicts of a Dataset that are sample storage; those that the tree binds among them."""
+    told: set[str] = set()
+    for container in containers_of(dataset, tree):
+        use, found = dataset.reads.of(container.name), container.size
+        if not is_parsed(container.value):
+            use = reads_of_size(use, container.name, found)
+        if found is Size.LIST and is_parsed(container.value):
+            if use.is_named or is_called(dataset, container.name, ("items", "keys", "values")):
+                found = Size.DICT
+            elif use.indexed is Level.KEY and not use.is_length and keys_come_from_sample_list(dataset, use):
+                found = Size.DICT
+            elif is_indexed_by_own_keys(dataset, container.value, use) or _is_dict_elsewhere(dataset, container):
+                found = Size.DICT
+        if found is not size or container.name in told or _holds_little(container):
+            continue
+        if size is Size.LIST:
+            # What a file holds may be a dict as well, which is asked for keys.
+            grows = container.grows
+            if use.indexed is Level.KEY and is_parsed(container.value):
+                grows = is_indexed_by_position(dataset, container.name, use)
+            elif use.indexed is Level.KEY and not grows:
+                grows = is_indexed_by_number(dataset, use)
+            indexed = use.indexed if use.itself is use.indexed or _has_lists(dataset, container) else use.itself
+            stored = indexed is Level.INDEX or use.is_length or (indexed is Level.KEY and grows)
+            stored = stored or use.is_iterated
+            if not stored and use.itself is Level.SAMPLE:
+                stored = has_files_of_each(dataset, container) or is_numbered_by_samples(dataset, container)
+            stored = stored or (use.is_sampled and container.grows and holds_samples(dataset, container))
+            if stored and use.itself is not Level.INDEX and not use.is_length:
+                stored = not holds_parts(dataset, container, use.itself is not Level.NONE)
+                stored = stored and not is_numbered_by_labels(dataset, container)
+            elif stored:
+                stored = not is_round_robin(dataset, container, use)
+            stored = stored and not shares_elements(dataset, container) and not _is_two_things(dataset, container)
+        else:
+            # Most dicts of pairs number names.
+            numbers = is_of_pairs(container.value) or numbers_names(dataset, container)
+            least = Level.INDEX if numbers or _is_written_out(container, dataset) else Level.KEY
+            asked = use.indexed >= least or use.queried >= (Level.SAMPLE if _is_index(container) else least)
+            if use.itself is Level.SAMPLE and not asked:
+                asked = collects_from(dataset, container.name, container.binding) or (
+                    container.grows
+                    and (has_entry_for_each(dataset, container) or has_entry_for_each_pair(dataset, container, use))
+                )
+            if use.is_sampled and not asked and fills_fields(dataset, container.name, container.binding):
+                asked = holds_samples(dataset, container)
+            stored = use.is_length or ((asked or use.is_iterated) and container.grows)
+            stored = stored and not _is_record(container, dataset) and not _is_of_sources(container, dataset, use)
+        if stored and (use.is_length or is_reached_in_workers(dataset, use)):
+            told.add(container.name)
+            yield SampleStorage(container, use, dataset)
+
+
+def _has_lists(dataset: Dataset, container: Container) -> bool:
+    """Whether the elements of a list are lists; of what else may be in it, arrays of all samples are most likely."""
+    found = merge(container.elements, dataset.ev.element(container.value))
+    if any(container_kind(each) is Size.LIST or size_of(dataset.ev, each) is Size.LIST for each in found):
+        return True
+    return fills_fields(dataset, container.name, container.binding)
+
+
+def _is_two_things(dataset: Dataset, container: Container) -> bool:
+    """Whether a part of a file of JSON has the name of what another class of the Dataset keeps.
+
+    What is asked for the index tells nothing of it then: `self.labels` may be classes here, and cached masks in a base.
+    """
+    if not isinstance(container.value, ItemOf):
+        return False
+    home = classes.class_of(container.binding.method)
+    others = (each.scope for each in dataset.bases.classes if each.scope is not home)
+    return any(container.name in attribute_bindings(each) for each in others)
+
+
+def _is_dict_elsewhere(dataset: Dataset, container: Container) -> bool:
+    """Whether the class or a base of it binds the attribute to an empty dict as well, or to one that is written out."""
+    return any(
+        container_kind(value) is Size.DICT
+        for klass in dataset.bases.classes
+        for binding in attribute_bindings(klass.scope).get(container.name, ())
+        for value in attributes.bound(dataset.ev, binding, dataset.self_value)
+    )
+
+
+def _is_record(container: Container, dataset: Dataset) -> bool:
+    """Whether a dict has one key for each field of the samples, none for a sample, and holds no lists in sight.
+
+    Workers then ask what stands in it for the index, `self.columns["label"][index]`, never the dict itself.
+    """
+    use = dataset.reads.of(container.name)
+    value = container.value
+    if use.indexed is Level.NONE or use.itself is not Level.NONE or use.queried is not Level.NONE:
+        return False
+    if use.is_iterated:
+        return False
+    if isinstance(value, CallResult) and value.library not in DICT_MAKERS:
+        return False  # a file of which nobody knows what is in it
+    if any(isinstance(place.node.value, cst.Name) for place in use.places if isinstance(place.node, cst.Subscript)):
+        # `{key: column[index] for key, column in self.columns.items()}`: columns are arrays as often as lists.
+        return not _is_appended_to(dataset, container)
+    if fills_fields(dataset, container.name, container.binding):
+        return False
+    if isinstance(value, Mapping) and has_list(dataset.ev, value):
+        return False
+    return not any(container_kind(each) or size_of(dataset.ev, each) is Size.LIST for each in container.elements)
+
+
+def _is_of_sources(container: Container, dataset: Dataset, use: FieldUse) -> bool:
+    """Whether the objects in a dict are asked for samples in turn: there are few of them, each with many.
+
+    `self.filters[self.targets[number]][index]`, with `number, index = divmod(index, len(self.rows))`.
+    """
+    if not isinstance(container.value, Mapping) or use.is_length or use.is_iterated:
+        return False
+    if not use.places or not all(_is_asked_further(place) for place in use.places):
+        return False
+    held = merge(*all_values(dataset.ev, container.value))
+    return bool(held) and all(isinstance(each, CallResult) and isinstance(each.by, Class) for each in held)
+
+
+def _is_asked_further(place: AccessSite) -> bool:
+    outer = place.scope.module.tree.parent(place.node)
+    if not isinstance(place.node, cst.Subscript) or not isinstance(outer, cst.Subscript):
+        return False
+    inner = outer.slice[0].slice
+    return outer.value is place.node and isinstance(inner, cst.Index) and isinstance(inner.value, cst.Name)
+
+
+def _is_appended_to(dataset: Dataset, container: Container) -> bool:
+    """Whether the constructor itself adds to the lists of a dict one by one: `self.columns["text"].append(text)`."""
+    return any(
+        isinstance(scope.module.tree.parent(added), cst.Arg)
+        for added, scope in added_to(dataset, container.name, container.binding)
+        if any(function_scope(scope) is each for each in dataset.construction)
+    )
+
+
+def _is_written_out(container: Container, dataset: Dataset) -> bool:
+    """Whether a dict is written out and nothing is added to it, so that a list in it is all that may be long."""
+    if not isinstance(container.value, Mapping) or not isinstance(container.value.node, cst.Dict):
+        return False
+    return not appended_in(dataset, container.name) and not grown_elsewhere(dataset, container.binding)
+
+
+def _is_index(container: Container) -> bool:
+    """Whether it is a library's index over all annotations of a data set."""
+    return isinstance(container.value, CallResult) and container.value.library.rpartition(".")[2] in ("COCO", "LVIS")
+
+
+def _holds_little(container: Container) -> bool:
+    """Elements that every process shares anyway: None, booleans, integers below 257, one string again and again."""
+    found = container.elements
+    return bool(found) and all(_is_tiny(value) for value in found)
+
+
+def _is_tiny(value: Value) -> bool:
+    if isinstance(value, Opaque):
+        return value.kind == "bool"
+    if not isinstance(value, Const):
+        return False
+    return value.value is None or isinstance(value.value, bool) or (isinstance(value.value, int) and value.value < 257)

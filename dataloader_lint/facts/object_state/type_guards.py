@@ -1,0 +1,51 @@
+"""What `isinstance` tells of a value: in the `else` of `isinstance(rows, dict)` it is no dict."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from dataloader_lint.facts.datasets.field_uses import AccessSite, FieldUse
+from dataloader_lint.facts.infer.classes import AttributeBinding
+from dataloader_lint.facts.infer.narrowing import TypeTest, type_test
+from dataloader_lint.facts.infer.reachability import enclosing_tests, path_conditions
+from dataloader_lint.facts.infer.size_classes import Size
+from dataloader_lint.facts.infer.values import Frame
+
+_TYPES = {Size.DICT: frozenset({"dict", "Mapping"}), Size.LIST: frozenset({"list", "tuple", "Sequence"})}
+_ARRAYS = frozenset({"DataFrame", "Series", "Tensor", "ndarray"})
+_NO_OTHER = _ARRAYS.union(*_TYPES.values())
+
+
+def is_excluded_by_guard(binding: AttributeBinding, size: Size) -> bool:
+    """Whether a test around a binding says that what is bound has not this form."""
+    if not isinstance(binding.value, cst.Name | cst.Attribute):
+        return False
+    tree = binding.method.module.tree
+    bound = tree.spelling(binding.value)
+    return any(
+        not _allows(size, told) and tree.spelling(told.of) == bound
+        for test, wanted in enclosing_tests(binding.node, Frame(binding.method))
+        for told in type_test(test, wanted, tree)
+    )
+
+
+def reads_of_size(use: FieldUse, name: str, size: Size) -> FieldUse:
+    """How worker code reads an attribute while it has this form: where no test on the way says that it has not."""
+    return use.only(lambda place: not _is_read_as_other(place, name, size)) if size in _TYPES else use
+
+
+def _is_read_as_other(place: AccessSite, name: str, size: Size) -> bool:
+    return any(
+        not _allows(size, told)
+        for condition in path_conditions(place.node, place.scope)
+        for told in type_test(condition.test, condition.wanted, place.scope.module.tree)
+        if isinstance(told.of, cst.Attribute) and told.of.attr.value == name and isinstance(told.of.value, cst.Name)
+    )
+
+
+def _allows(size: Size, told: TypeTest) -> bool:
+    """Whether a value of which a test tells the type may have a form."""
+    own = _TYPES[size]
+    if not told.answer:  # what is no tuple may still be a list
+        return (own - {"tuple"}).isdisjoint(told.names)
+    return not own.isdisjoint(told.names) or not told.names <= _NO_OTHER

@@ -1,0 +1,252 @@
+"""What worker code hands to the queue that brings batches to the main process, where it cannot be pickled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import libcst as cst
+
+from dataloader_lint.facts.infer import classes
+from dataloader_lint.facts.infer.loader_calls import Loader
+from dataloader_lint.facts.infer.reachability import is_reached
+from dataloader_lint.facts.infer.values import (
+    CallResult,
+    Class,
+    Const,
+    Evaluator,
+    Frame,
+    Function,
+    Mapping,
+    Method,
+    Partial,
+    Sequence,
+    Value,
+)
+from dataloader_lint.facts.libraries.catalogue import MODULES
+from dataloader_lint.facts.libraries.objects import HANDLES, LAYERS
+from dataloader_lint.facts.processes.unpicklable import is_unpicklable, never_started
+from dataloader_lint.facts.syntax.module import ModuleFacts
+from dataloader_lint.facts.syntax.names import Kind, bindings_of, dotted, resolve
+from dataloader_lint.facts.syntax.tree import Node, Scope, parameters
+from dataloader_lint.facts.workers.constructor_steps import bare, steps_of
+from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
+
+_NO_GRADIENTS = ("no_grad", "inference_mode", "set_grad_enabled")
+_COLLATING = "collat"
+_SAMPLES = ("__getitem__", "__getitems__", "get")
+MAX_DEPTH = 4
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class UnpicklableSample:
+    """A statement by which worker code hands out something that cannot be pickled, and what that is."""
+
+    node: Node
+    function: str  # `Images.__getitem__`, `collate`
+    what: str
+    is_yield: bool
+
+
+def unpicklable_samples(reach: DatasetFlow, module: ModuleFacts) -> list[UnpicklableSample]:
+    """What Datasets and collate functions of a module hand out that no queue can pickle, once for each statement."""
+    found: dict[int, UnpicklableSample] = {}
+    for scope, frame, name in _entries(reach, module):
+        for statement, value in _handed_out(scope):
+            if id(statement) in found or not is_reached(reach.ev, statement, frame):
+                continue
+            what = _what(reach.ev, value, frame, 0)
+            if what:
+                found[id(statement)] = UnpicklableSample(statement, name, what, isinstance(statement, cst.Yield))
+    return sorted(found.values(), key=lambda one: module.tree.order(one.node))
+
+
+def _entries(reach: DatasetFlow, module: ModuleFacts) -> Iterator[tuple[Scope, Frame, str]]:
+    """The functions of a module whose results leave the worker."""
+    ev = reach.ev
+    for klass in reach.workers.datasets(module):
+        methods = classes.methods_of(klass.scope)
+        entries = [methods[name] for name in (*_SAMPLES, "__iter__") if name in methods]
+        if not any(_hands_out(scope) for scope in entries):
+            continue
+        loaders = reach.loaders_of(klass)
+        if never_started(loaders) or (loaders and not any(_keeps_samples(loader) for loader in loaders)):
+            continue
+        made = bare(klass, ev)
+        for scope in entries:
+            assert isinstance(scope.node, cst.FunctionDef)
+            name = scope.node.name.value
+            if name != "get" or any(each.startswith("torch_geometric.") for each in ev.bases(klass).libraries):
+                yield scope, ev.method_frame(scope, made), f"{klass.node.name.value}.{name}"
+    names = list(_names(reach, module))
+    # Loaders of other modules use its functions by their names, or are made by functions to which it passes them.
+    for other in reach.around(module, names) if names or _COLLATING in module.tree.text else (module,):
+        for loader in reach.workers.loaders(other):
+            if loader.has_workers is not False:
+                for value in loader.values("collate_fn"):
+                    yield from _collating(ev, value, module)
+
+
+def _names(reach: DatasetFlow, module: ModuleFacts) -> Iterator[str]:
+    for scope in module.root.inner:
+        if isinstance(scope.node, cst.FunctionDef | cst.ClassDef) and any(map(_hands_out, scope.descend())):
+            name = scope.node.name.value
+            # A cheap look before the loaders of other modules are worked out.
+            if _COLLATING in name.lower() or reach.ev.project.is_collating(module, name):
+                yield name
+
+
+def _collating(ev: Evaluator, value: Value, module: ModuleFacts) -> Iterator[tuple[Scope, Frame, str]]:
+    if isinstance(value, Partial):
+        yield from _collating(ev, value.callee, module)
+        return
+    receiver: Value | None = None
+    function: Function | None = None
+    if isinstance(value, Method):
+        function, receiver = value.function, value.receiver
+    elif isinstance(value, Function):
+        function = value
+    elif isinstance(value, CallResult) and isinstance(value.by, Class):
+        function, receiver = classes.find_method(ev, ev.bases(value.by).classes, "__call__"), value
+    if function is None or function.scope.module is not module or not isinstance(function.node, cst.FunctionDef):
+        return
+    frame = ev.method_frame(function.scope, receiver) if receiver is not None else ev.frame_of(function.scope)
+    yield function.scope, frame, function.node.name.value
+
+
+def _keeps_samples(loader: Loader) -> bool:
+    """Whether samples leave the worker as they are, as far as is known, or meet torch's own collate function."""
+    collate = loader.values("collate_fn")
+    plain = all((isinstance(value, Const) and value.value is None) or _hands_on(value) for value in collate)
+    return loader.has_workers is not False and plain
+
+
+def _hands_on(value: Value) -> bool:
+    """Whether a collate function returns the list of samples that it is given."""
+    if not isinstance(value, Function) or not parameters(value.node):
+        return False
+    node = value.node
+    returned = [node.body] if isinstance(node, cst.Lambda) else [each.value for each in value.scope.own(cst.Return)]
+    given = parameters(node)[0].name.value
+    if len(bindings_of(value.scope)[given]) > 1:
+        return False
+    return len(returned) == 1 and isinstance(returned[0], cst.Name) and returned[0].value == given
+
+
+def _hands_out(scope: Scope) -> bool:
+    return any(True for _ in _handed_out(scope))
+
+
+def _handed_out(scope: Scope) -> Iterator[tuple[Node, cst.BaseExpression]]:
+    """What a function returns; for a generator function what it yields."""
+    yields = scope.own(cst.Yield)
+    for each in yields:
+        if each.value is not None and not isinstance(each.value, cst.From):
+            yield each, each.value
+    node = scope.node
+    is_iterator = isinstance(node, cst.FunctionDef) and node.name.value == "__iter__"
+    if not yields and not is_iterator:
+        for statement in scope.own(cst.Return):
+            if statement.value is not None:
+                yield statement, statement.value
+
+
+def _what(ev: Evaluator, node: cst.BaseExpression, frame: Frame, depth: int) -> str:
+    """What in an expression's value cannot be pickled; empty where nothing is known to."""
+    if isinstance(node, cst.Tuple | cst.List):
+        parts = [element.value for element in node.elements if not isinstance(element, cst.StarredElement)]
+    elif isinstance(node, cst.Dict):
+        parts = [element.value for element in node.elements if isinstance(element, cst.DictElement)]
+    else:
+        parts = []
+    if parts and depth < MAX_DEPTH:
+        return next((what for part in parts if (what := _what(ev, part, frame, depth + 1))), "")
+    call = _made_by(node, frame)
+    if call is not None and _has_graph(ev, call, frame):
+        return f"the output of `{dotted(call.func)}` with its graph"
+    found = ev.values(node, frame)
+    named = [_named(ev, value, depth) for value in found]
+    return named[0] if named and all(named) else ""
+
+
+def _made_by(node: cst.BaseExpression, frame: Frame) -> cst.Call | None:
+    """The call that an expression is, or that the name it is was bound to."""
+    if isinstance(node, cst.Name):
+        bindings = resolve(node, frame.scope.module.tree)
+        if len(bindings) != 1 or bindings[0].kind is not Kind.VALUE or bindings[0].path:
+            return None
+        if bindings[0].scope is not frame.scope or any(
+            dotted(call.func) == f"{node.value}.detach_" for call in frame.scope.own(cst.Call)
+        ):
+            return None
+        return bindings[0].value if isinstance(bindings[0].value, cst.Call) else None
+    return node if isinstance(node, cst.Call) else None
+
+
+def _named(ev: Evaluator, value: Value, depth: int) -> str:
+    if isinstance(value, Sequence):
+        if value.kind == "generator":
+            return "a generator"
+        inner = value.items if value.items is not None and depth < MAX_DEPTH else ()
+        for item in inner:
+            named = [_named(ev, each, depth + 1) for each in item]
+            if named and all(named):
+                return named[0]
+    elif isinstance(value, Mapping) and isinstance(value.node, cst.Dict) and depth < MAX_DEPTH:
+        return _what(ev, value.node, value.frame, depth + 1)
+    elif isinstance(value, Function) and is_unpicklable(value):
+        return "a lambda" if isinstance(value.node, cst.Lambda) else f"the local function `{value.node.name.value}`"
+    elif isinstance(value, CallResult) and value.library != "numpy.load" and value.library in HANDLES:
+        return HANDLES[value.library]
+    return ""
+
+
+def _has_graph(ev: Evaluator, call: cst.Call, frame: Frame) -> bool:
+    """Whether a call runs a network that is known to have parameters, where gradients are kept."""
+    callees = ev.values(call.func, frame)
+    if not callees or not all(isinstance(callee, CallResult) and _has_parameters(ev, callee) for callee in callees):
+        return False
+    tree = frame.scope.module.tree
+    if any(word in tree.text for word in ("requires_grad", "set_grad_enabled(False)")):
+        return False
+    for above in tree.ancestors(call):
+        if isinstance(above, cst.With) and any(_stops_gradients(item.item) for item in above.items):
+            return False
+        if isinstance(above, cst.FunctionDef) and any(
+            name.rpartition(".")[2] in _NO_GRADIENTS for name in classes.decorator_names(above)
+        ):
+            return False
+    return True
+
+
+def _stops_gradients(node: cst.BaseExpression) -> bool:
+    return isinstance(node, cst.Call) and dotted(node.func).rpartition(".")[2] in _NO_GRADIENTS
+
+
+def _has_parameters(ev: Evaluator, value: CallResult) -> bool:
+    """Whether a module is a layer with weights, or one of the project that makes such a layer for itself."""
+    if value.library == "torch.nn.Sequential" and value.call is not None and value.frame is not None:
+        inside = [each for arg in value.call.args for each in ev.values(arg.value, value.frame)]
+        return any(isinstance(each, CallResult) and each.library in LAYERS for each in inside)
+    if value.library:
+        return value.library in LAYERS
+    assert isinstance(value.by, Class)
+    if not any(name in MODULES for name in ev.bases(value.by).libraries):
+        return False
+    forward = classes.find_method(ev, ev.bases(value.by).classes, "forward")
+    if forward is None or any(
+        name.rpartition(".")[2] in _NO_GRADIENTS
+        for name in classes.decorator_names(forward.node)  # type: ignore[arg-type]
+    ):
+        return False
+    if any(_stops_gradients(item.item) for block in forward.scope.own(cst.With) for item in block.items):
+        return False
+    made = value if value.call is not None else bare(value.by, ev)
+    return any(
+        isinstance(each, CallResult) and each.library in LAYERS
+        for step in steps_of(ev, made)
+        for bindings in classes.attribute_bindings(classes.class_of(step.scope) or step.scope).values()
+        for binding in bindings
+        if binding.method is step.scope and binding.value is not None
+        for each in ev.values(binding.value, step.frame)
+    )

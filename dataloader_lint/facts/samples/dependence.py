@@ -1,0 +1,305 @@
+"""What a value is made of: constants and options, the worker's id, torch's seed, chance, or the sample itself.
+
+Asked of seeds and of paths in worker code: the answer says whether they change from worker to worker, from epoch to
+epoch and from sample to sample.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from enum import Enum
+
+import libcst as cst
+
+from dataloader_lint.facts.infer import classes
+from dataloader_lint.facts.infer.parameters import arguments_of_callers
+from dataloader_lint.facts.infer.values import CallResult, Class, Evaluator, Frame, Function, Library, Method
+from dataloader_lint.facts.syntax.flow import reaching
+from dataloader_lint.facts.syntax.module import last_name
+from dataloader_lint.facts.syntax.names import Binding, Kind, bindings_of, resolve
+from dataloader_lint.facts.syntax.tree import Scope
+
+
+class Dep(Enum):
+    """One ingredient of a value."""
+
+    FIXED = "fixed"  # a constant, an option, something of the object: the same in all epochs
+    WORKER = "worker"  # the id of the worker
+    TORCH = "torch"  # the seed that torch gives each worker anew in each epoch
+    FRESH = "fresh"  # chance, the clock: another value each time
+    SAMPLE = "sample"  # what the loader asks for
+    COUNTED = "counted"  # something that changes as the program goes on: an epoch, a step
+    UNKNOWN = "unknown"
+
+
+Deps = frozenset[Dep]
+
+_FIXED: Deps = frozenset({Dep.FIXED})
+_UNKNOWN: Deps = frozenset({Dep.UNKNOWN})
+_COUNTS: Deps = frozenset({Dep.COUNTED})
+MAX_DEPTH = 8
+
+WORKER_INFO = "torch.utils.data.get_worker_info"
+# Names of things that somebody counts up.
+_COUNTED = re.compile(r"epoch|iter|step|round|count|tick", re.IGNORECASE)
+_TORCH_SEED = frozenset({"torch.initial_seed", "torch.random.initial_seed"})
+_FRESH = (
+    *("time.", "uuid.", "secrets.", "datetime.", "os.urandom", "os.getpid", "random.", "numpy.random."),
+    *("torch.rand", "torch.seed", "torch.random.", "torch.empty", "torch.normal", "torch.bernoulli"),
+)
+_STATE = frozenset({"numpy.random.get_state"})  # in a worker the first word of its array is the same in all epochs
+_COMBINING = frozenset(
+    {
+        "builtins.abs",
+        "builtins.bytes",
+        "builtins.divmod",
+        "builtins.float",
+        "builtins.hash",
+        "builtins.int",
+        "builtins.len",
+        "builtins.list",
+        "builtins.max",
+        "builtins.min",
+        "builtins.pow",
+        "builtins.round",
+        "builtins.str",
+        "builtins.sum",
+        "builtins.tuple",
+        "builtins.open",
+        "numpy.array",
+        "numpy.asarray",
+        "numpy.int64",
+        "numpy.uint32",
+        "numpy.random.SeedSequence",
+        "os.environ.get",
+        "os.getenv",
+        "os.path.join",
+        "os.path.abspath",
+        "os.path.dirname",
+        "os.path.expanduser",
+        "os.path.realpath",
+        "os.path.normpath",
+        "os.fspath",
+        "io.open",
+        "gzip.open",
+        "pathlib.Path",
+        "torch.tensor",
+        "zlib.crc32",
+    }
+)
+_OF_THE_PROCESS = ("get_rank", "get_world_size", "get_local_rank", "device_count")
+_COMBINING_METHODS = frozenset(
+    {
+        "encode",
+        "expanduser",
+        "from_bytes",
+        "generate_state",
+        "get",
+        "item",
+        "joinpath",
+        "open",
+        "resolve",
+        "strip",
+        "to_bytes",
+        "format",
+        "with_suffix",
+        "as_posix",
+        "absolute",
+    }
+)
+
+
+def _before_the_workers(found: Deps) -> Deps:
+    """What was worked out before is the same in all workers, however; unless it is worked out again and again."""
+    if found & {Dep.TORCH, Dep.FRESH, Dep.COUNTED}:
+        return _COUNTS
+    return _FIXED
+
+
+class Dependence:
+    """Looks into expressions. `roots` says what the parameters of the first function are, `inside` what workers run.
+
+    What is bound outside of `inside` was bound before the workers started.
+    """
+
+    def __init__(self, ev: Evaluator, roots: dict[int, Dep], inside: Iterable[Scope]) -> None:
+        self.ev = ev
+        self.roots = roots
+        self.inside = {id(scope) for scope in inside}
+        self._running: set[tuple[int, int]] = set()
+
+    def of(self, node: cst.CSTNode | None, frame: Frame, depth: int = 0) -> Deps:
+        """The ingredients of an expression in a frame."""
+        key = (id(node), id(frame))
+        if node is None or depth > MAX_DEPTH or key in self._running:
+            return _UNKNOWN
+        self._running.add(key)
+        try:
+            found = self._of(node, frame, depth + 1)
+            return found if id(frame.scope) in self.inside else _before_the_workers(found)
+        finally:
+            self._running.discard(key)
+
+    def _all(self, nodes: Iterable[cst.CSTNode], frame: Frame, depth: int) -> Deps:
+        found: set[Dep] = set()
+        for node in nodes:
+            found |= self.of(node, frame, depth)
+        return frozenset(found) or _FIXED
+
+    def _of(self, node: cst.CSTNode, frame: Frame, depth: int) -> Deps:
+        if isinstance(node, cst.Integer | cst.Float | cst.SimpleString | cst.ConcatenatedString):
+            return _FIXED
+        if isinstance(node, cst.FormattedString):
+            inner = [part.expression for part in node.parts if isinstance(part, cst.FormattedStringExpression)]
+            return self._all(inner, frame, depth)
+        if isinstance(node, cst.Name):
+            return self._name(node, frame, depth)
+        if isinstance(node, cst.Attribute):
+            return self._attribute(node, frame, depth)
+        if isinstance(node, cst.Call):
+            return self._call(node, frame, depth)
+        if isinstance(node, cst.Subscript):
+            indexes = [each.slice.value for each in node.slice if isinstance(each.slice, cst.Index)]
+            return self._all((node.value, *indexes), frame, depth)
+        if isinstance(node, cst.BinaryOperation | cst.BooleanOperation):
+            return self._all((node.left, node.right), frame, depth)
+        if isinstance(node, cst.UnaryOperation):
+            return self.of(node.expression, frame, depth)
+        if isinstance(node, cst.IfExp):
+            return self._all((node.body, node.orelse), frame, depth)
+        if isinstance(node, cst.Tuple | cst.List):
+            return self._all([element.value for element in node.elements], frame, depth)
+        return _UNKNOWN
+
+    def _name(self, node: cst.Name, frame: Frame, depth: int) -> Deps:
+        tree = frame.scope.module.tree
+        bindings = resolve(node, tree) if node in tree else []
+        if not bindings:
+            return _FIXED if node.value in ("True", "False", "None", "__file__", "__name__") else _UNKNOWN
+        if any(self.roots.get(id(each.node)) is None for each in bindings) and _COUNTED.search(node.value):
+            return _COUNTS
+        found: set[Dep] = set()
+        for binding in bindings:
+            found |= self._binding(binding, frame, depth)
+        return frozenset(found)
+
+    def _binding(self, binding: Binding, frame: Frame, depth: int) -> Deps:
+        if binding.kind is Kind.PARAMETER:
+            return self._parameter(binding, frame, depth)
+        if binding.kind in (Kind.IMPORT, Kind.FUNCTION, Kind.CLASS):
+            return _FIXED
+        home = self.ev.at(binding.scope, frame)
+        if binding.kind is Kind.VALUE and binding.value is not None:
+            return self.of(binding.value, home, depth)
+        if binding.kind is Kind.ENTERED and binding.value is not None:
+            return self.of(binding.value, home, depth)
+        if binding.kind is Kind.AUGMENTED and binding.value is not None:
+            others = [each for each in bindings_of(binding.scope)[binding.name] if each is not binding]
+            found = set(self.of(binding.value, home, depth))
+            for each in reaching(binding.node, others, binding.scope.module.tree):
+                found |= self._binding(each, frame, depth)
+            return frozenset(found)
+        return _UNKNOWN
+
+    def _parameter(self, binding: Binding, frame: Frame, depth: int) -> Deps:
+        part = self.roots.get(id(binding.node))
+        if part is not None:
+            return frozenset({part})
+        scope = binding.scope
+        if classes.class_of(scope) is not None and binding.name == classes.receiver_name(scope):
+            receiver = self.ev.at(scope, frame).receiver
+            made_in = receiver.frame.scope if isinstance(receiver, CallResult) and receiver.frame is not None else None
+            return _UNKNOWN if made_in is not None and id(made_in) in self.inside else _FIXED
+        assert isinstance(binding.node, cst.Param)
+        if binding.node.star:
+            return _UNKNOWN
+        home = self.ev.at(scope, frame)
+        if home.args is not None:
+            given = home.args.get(binding.name)
+            if given is not None:
+                return self.of(given.node, given.frame, depth) if given.frame is not None else _UNKNOWN
+            if "**" not in home.args and binding.node.default is not None:
+                return _FIXED
+            return _UNKNOWN
+        if id(scope) in self.inside:
+            return _UNKNOWN
+        passed = arguments_of_callers(self.ev, scope, binding.name)
+        found: set[Dep] = set()
+        for each, where in passed:
+            found |= self.of(each, where, depth)
+        return frozenset(found) or _FIXED  # an option, as far as this file goes
+
+    def _attribute(self, node: cst.Attribute, frame: Frame, depth: int) -> Deps:
+        name = node.attr.value
+        owners = self.ev.values(node.value, frame)
+        if any(isinstance(each, CallResult) and each.library == WORKER_INFO for each in owners):
+            return {"id": frozenset({Dep.WORKER}), "seed": frozenset({Dep.TORCH}), "num_workers": _FIXED}.get(
+                name, _UNKNOWN
+            )
+        if _COUNTED.search(name):
+            return _COUNTS
+        for each in owners:
+            if isinstance(each, CallResult) and each.frame is not None and id(each.frame.scope) in self.inside:
+                return _UNKNOWN  # an object that workers make, from whatever the sample gives them
+            if isinstance(each, CallResult) and each.call is None and each != frame.receiver:
+                break  # any object of its class: which one, what stands before the dot tells
+            klass = each.by if isinstance(each, CallResult) else each
+            if isinstance(klass, Class):
+                if not self._is_kept(klass, name):
+                    return _UNKNOWN
+                return _FIXED
+        return self.of(node.value, frame, depth)
+
+    def _is_kept(self, klass: Class, name: str) -> bool:
+        """Whether an attribute stays what the constructor made it; a property or a setter may change it."""
+        for each in self.ev.bases(klass).classes:
+            if name in classes.methods_of(each.scope):
+                return False
+            for binding in classes.attribute_bindings(each.scope).get(name, ()):
+                method = binding.method
+                if not isinstance(method.node, cst.FunctionDef) or method.node.name.value != "__init__":
+                    return False
+        return True
+
+    def _call(self, node: cst.Call, frame: Frame, depth: int) -> Deps:
+        arguments = [arg.value for arg in node.args]
+        name = last_name(node.func)
+        if name in _OF_THE_PROCESS:
+            return _FIXED
+        found: set[Dep] = set()
+        for callee in self.ev.values(node.func, frame):
+            if isinstance(callee, Library):
+                found |= self._library(callee.name, arguments, frame, depth)
+            elif isinstance(callee, Function):
+                found |= self._returned(callee, self.ev.enter(callee, node, frame, None), depth)
+            elif isinstance(callee, Method):
+                inner = self.ev.enter(callee.function, node, frame, callee.receiver)
+                found |= self._returned(callee.function, inner, depth)
+            elif isinstance(node.func, cst.Attribute) and name in _COMBINING_METHODS:
+                found |= self._all((node.func.value, *arguments), frame, depth)
+            else:
+                found.add(Dep.UNKNOWN)
+        return frozenset(found) or _UNKNOWN
+
+    def _library(self, name: str, arguments: list[cst.BaseExpression], frame: Frame, depth: int) -> Deps:
+        if name in _TORCH_SEED:
+            return frozenset({Dep.TORCH})
+        if name in _STATE:
+            return _FIXED
+        if name in _COMBINING:
+            return self._all(arguments, frame, depth)
+        if name.startswith(_FRESH):
+            return frozenset({Dep.FRESH})
+        return _UNKNOWN
+
+    def _returned(self, function: Function, frame: Frame, depth: int) -> Deps:
+        node = function.node
+        self.inside.add(id(function.scope))
+        if isinstance(node, cst.Lambda):
+            return self.of(node.body, frame, depth)
+        found: set[Dep] = set()
+        for statement in function.scope.own(cst.Return):
+            if statement.value is not None:
+                found |= self.of(statement.value, frame, depth)
+        return frozenset(found) or _UNKNOWN

@@ -1,0 +1,89 @@
+"""Batches of loaders with workers that are kept as they came, each tensor with a file descriptor of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import libcst as cst
+
+from dataloader_lint.facts.infer.loader_calls import Loader, loader_of
+from dataloader_lint.facts.infer.values import AttributeOf, Evaluator, Frame, ItemOf, Library, Sequence, Value
+from dataloader_lint.facts.loaders.epochs import loaders_behind
+from dataloader_lint.facts.syntax.module import ModuleFacts
+from dataloader_lint.facts.syntax.names import dotted
+from dataloader_lint.facts.syntax.tree import Node, Tree, function_scope
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RetainedBatches:
+    """A call that keeps batches, or parts of them: `list(loader)`, `out.append(batch)`."""
+
+    call: cst.Call
+    loader: Loader
+
+
+def retained_batches(ev: Evaluator, module: ModuleFacts) -> Iterator[RetainedBatches]:
+    """The calls of a module that keep batches of a loader that is known to have workers."""
+    tree = module.tree
+    for call in [*module.calls_named("list"), *module.calls_named("tuple"), *module.calls_named("append")]:
+        frame = ev.frame_of(function_scope(tree.scope_of(call)))
+        if len(call.args) != 1 or call.args[0].star:
+            continue
+        given = call.args[0].value
+        if isinstance(call.func, cst.Attribute):
+            if call.func.attr.value == "append" and _stays(tree, call, dotted(call.func.value)):
+                loader = _loader_of_batch(ev, given, frame)
+                if loader is not None:
+                    yield RetainedBatches(call, loader)
+        elif ev.values(call.func, frame) in ((Library("builtins.list"),), (Library("builtins.tuple"),)):
+            found = [each for _, each in loaders_behind(ev, ev.values(given, frame))]
+            if found and found[0].has_workers is True:
+                yield RetainedBatches(call, found[0])
+
+
+def _stays(tree: Tree, call: cst.Call, name: str) -> bool:
+    """Whether what is appended in a loop is still there after many rounds: nothing in the loop empties the list."""
+    loop = next((above for above in tree.ancestors(call) if isinstance(above, cst.For | cst.FunctionDef)), None)
+    if not name or not isinstance(loop, cst.For):
+        return False
+    body = loop.body
+    emptied = tree.once(("emptied", id(body)), lambda: {each for node in tree.walk(body) for each in _emptied_by(node)})
+    return name not in emptied
+
+
+def _emptied_by(node: Node) -> Iterator[str]:
+    if isinstance(node, cst.Assign):
+        yield from (dotted(each.target) for each in node.targets)
+    elif isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
+        if node.func.attr.value in ("clear", "pop", "popleft"):
+            yield dotted(node.func.value)
+    elif isinstance(node, cst.Del):
+        yield dotted(node.target)
+
+
+def _loader_of_batch(ev: Evaluator, node: cst.BaseExpression, frame: Frame) -> Loader | None:
+    """The loader whose batch, or part of one, an expression surely is."""
+    loader: Loader | None = None
+    for value in ev.values(node, frame):
+        found = _of_value(ev, value)
+        if found is None or found.has_workers is not True:
+            return None
+        loader = found
+    return loader
+
+
+def _of_value(ev: Evaluator, value: Value) -> Loader | None:
+    if isinstance(value, Sequence) and value.items:
+        inner = [_of_value(ev, each) for item in value.items for each in item]
+        return next((each for each in inner if each is not None), None)
+    if not isinstance(value, ItemOf | AttributeOf):
+        return None
+    is_whole = not isinstance(value.of, ItemOf | AttributeOf)
+    while isinstance(value, ItemOf | AttributeOf):
+        value = value.of
+    loader = loader_of(ev, value)
+    if loader is None or is_whole:
+        return loader
+    collate = loader.known("collate_fn")  # what another function makes of the samples may hold anything
+    return loader if collate is not None and collate.value is None else None

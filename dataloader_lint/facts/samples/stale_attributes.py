@@ -1,0 +1,163 @@
+"""What the main process changes on a Dataset between epochs, while persistent workers keep their first copy of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import libcst as cst
+
+from dataloader_lint.facts.datasets.construction import calls_on_self
+from dataloader_lint.facts.infer import classes
+from dataloader_lint.facts.infer.loader_calls import Loader
+from dataloader_lint.facts.infer.reachability import is_reached
+from dataloader_lint.facts.infer.values import CallResult, Class, Const, Frame
+from dataloader_lint.facts.loaders.epochs import EpochLoop, Pass
+from dataloader_lint.facts.syntax.module import last_name
+from dataloader_lint.facts.syntax.names import dotted
+from dataloader_lint.facts.syntax.tree import Node, Scope, function_scope
+from dataloader_lint.facts.workers.workers import Workers
+
+# Attributes through which shared memory is written.
+_SHARED = frozenset({"value", "data"})
+MAX_METHODS = 12
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StaleAttribute:
+    """A statement in an epoch loop that changes what workers read, after they got their copy."""
+
+    node: Node
+    attribute: str
+    dataset: Class
+    loader: Loader
+    written: str  # how the change is written: `dataset.epoch`, `dataset.set_epoch()`
+
+
+def stale_attributes(workers: Workers, loops: list[EpochLoop]) -> Iterator[StaleAttribute]:
+    """The changes that the loops of a module make to Datasets whose loaders keep their workers."""
+    seen: set[int] = set()
+    for epochs in loops:
+        tree = epochs.frame.scope.module.tree
+        for found in epochs.passes:
+            if not _keeps_workers(found.loader):
+                continue
+            for value in found.loader.values("dataset"):
+                if isinstance(value, CallResult) and isinstance(value.by, Class):
+                    for change in _changes(workers, epochs.loop, found, value, value.by):
+                        if id(change.node) not in seen and change.node in tree:
+                            seen.add(id(change.node))
+                            yield change
+
+
+def may_change_dataset(loader: Loader, loop: EpochLoop) -> bool:
+    """True if the modules of a loader and of a loop over it may change the loader's Dataset once it is made.
+
+    That is where they store into it or call a method of it, by its name or as the `dataset` of something.
+    """
+    given = loader.argument("dataset")
+    name = dotted(given.value) if given is not None else ""
+    modules = {each.path: each for each in (loader.frame.scope.module, loop.frame.scope.module)}
+    for module in modules.values():
+        tree = module.tree
+        for node in tree.find(module.root.node, cst.Attribute):
+            if not (dotted(node.value) == name != "" or last_name(node.value) == "dataset"):
+                continue
+            part: Node = node
+            above = tree.parent(part)
+            while isinstance(above, cst.Subscript | cst.Attribute) and above.value is part:
+                part, above = above, tree.parent(above)
+            if isinstance(above, cst.AssignTarget | cst.AugAssign | cst.AnnAssign | cst.Del):
+                return True
+            if isinstance(above, cst.Call) and above.func is part:
+                return True
+    return False
+
+
+def _keeps_workers(loader: Loader) -> bool:
+    persistent = loader.values("persistent_workers")
+    always = bool(persistent) and all(isinstance(each, Const) and bool(each.value) for each in persistent)
+    return always and loader.has_workers is not False
+
+
+def _changes(
+    workers: Workers, loop: cst.For | cst.While, found: Pass, made: CallResult, klass: Class
+) -> Iterator[StaleAttribute]:
+    """The changes to one object in a round of the loop, on the way to the place that goes over its loader."""
+    read: set[str] | None = None
+    for frame in found.path:
+        body: Node = loop.body if frame is found.path[0] else frame.scope.node
+        for node, written, names in _changing(workers, body, frame, made, klass):
+            if not is_reached(workers.ev, node, frame, with_options=True):
+                continue
+            if read is None:
+                read = _read_by_workers(workers, klass, found.loader)
+            name = next((each for each in sorted(names) if each in read), None)
+            if name is not None:
+                yield StaleAttribute(node, name, klass, found.loader, written)
+
+
+def _changing(
+    workers: Workers, body: Node, frame: Frame, made: CallResult, klass: Class
+) -> Iterator[tuple[Node, str, set[str]]]:
+    """Stores into the object and calls of methods that bind its attributes, with the attributes."""
+    tree = frame.scope.module.tree
+    for node in tree.walk(body):
+        if function_scope(tree.scope_of(node)) is not frame.scope:
+            continue
+        if isinstance(node, cst.Assign | cst.AugAssign):
+            targets = [each.target for each in node.targets] if isinstance(node, cst.Assign) else [node.target]
+            for target in targets:
+                name = _first_attribute(workers, target, frame, made)
+                if name:
+                    yield node, dotted(target), {name}
+        elif isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
+            if made in workers.ev.values(node.func.value, frame):
+                method = classes.find_method(workers.ev, workers.ev.bases(klass).classes, node.func.attr.value)
+                if method is not None:
+                    yield node, f"{dotted(node.func)}()", _bound_by(workers, method.scope, klass)
+
+
+def _first_attribute(workers: Workers, target: cst.BaseExpression, frame: Frame, made: CallResult) -> str:
+    """The attribute of the object that a store changes, itself or something in it; empty where it is another object."""
+    if not isinstance(target, cst.Attribute) or target.attr.value in _SHARED:
+        return ""
+    node: cst.BaseExpression = target
+    while isinstance(node, cst.Attribute):
+        if made in workers.ev.values(node.value, frame):
+            return node.attr.value
+        node = node.value
+    return ""
+
+
+def _bound_by(workers: Workers, method: Scope, klass: Class) -> set[str]:
+    """The attributes that a method binds, itself or through others that it calls on the object."""
+    bases = workers.ev.bases(klass)
+    todo = [method]
+    found: set[str] = set()
+    for scope in todo:  # grows while it is gone through
+        owner = classes.class_of(scope)
+        for bindings in classes.attribute_bindings(owner).values() if owner is not None else ():
+            found.update(binding.name for binding in bindings if binding.method is scope)
+        for called, _ in calls_on_self(workers.ev, scope, bases):
+            if called.scope not in todo and len(todo) < MAX_METHODS:
+                todo.append(called.scope)
+    return found
+
+
+def _read_by_workers(workers: Workers, klass: Class, loader: Loader) -> set[str]:
+    """The attributes of an object of the class that worker code reads."""
+    mine = {id(each.scope) for each in workers.ev.bases(klass).classes}
+    found: set[str] = set()
+    modules = {each.path: each for each in (klass.scope.module, loader.frame.scope.module)}
+    for module in modules.values():
+        for function in workers.functions(module):
+            owner = classes.class_of(function.scope)
+            if owner is None or id(owner) not in mine:
+                continue
+            own = classes.receiver_name(function.scope)
+            for scope in function.scope.descend():
+                for node in scope.own(cst.Attribute):
+                    if isinstance(node.value, cst.Name) and node.value.value == own:
+                        found.add(node.attr.value)
+    return found

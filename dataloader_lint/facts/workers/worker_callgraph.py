@@ -1,0 +1,331 @@
+"""The functions that run in worker processes: what loaders and Datasets lead to, from call to call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import libcst as cst
+
+from dataloader_lint.facts.datasets import streams
+from dataloader_lint.facts.infer import attributes, classes
+from dataloader_lint.facts.infer.evaluate import Evaluation
+from dataloader_lint.facts.infer.loader_calls import Loader
+from dataloader_lint.facts.infer.values import (
+    UNKNOWN,
+    CallResult,
+    Class,
+    Frame,
+    Function,
+    ItemOf,
+    Library,
+    Mapping,
+    Method,
+    Partial,
+    Sequence,
+    Value,
+)
+from dataloader_lint.facts.libraries.datasets import CALLED_BY_BASES
+from dataloader_lint.facts.loaders.dynamic_classes import arguments_of_dynamic_class
+from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
+from dataloader_lint.facts.syntax.tree import Scope, function_scope
+from dataloader_lint.facts.workers.prefilter import is_unresolved_parameter, may_be_function
+
+ENTRIES = ("__getitem__", "__getitems__", "__iter__")
+HANDED_TO_WORKERS = ("collate_fn", "worker_init_fn")
+# Bounds: what they cut off is not known to run in workers.
+MAX_FUNCTIONS = 200
+MAX_FRAMES = 2
+MAX_CALLS = 800  # in these functions; what evaluation costs would depend on what is worked out already
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WorkerFunction:
+    """A function or lambda that runs in worker processes, in one frame; `caller` is None for what the loader calls."""
+
+    scope: Scope
+    frame: Frame
+    caller: WorkerFunction | None
+    argument: str = ""  # of the loader, through which it gets to the workers; empty where a Dataset brings it
+    library_calls: list[tuple[cst.Call, str]] = field(default_factory=list)  # to what, by its qualified name
+
+    @property
+    def module(self) -> ModuleFacts:
+        return self.scope.module
+
+    @property
+    def label(self) -> str:
+        """What the user calls it: `Pairs.__getitem__`, `read_image`; for a method the class of the object."""
+        node = self.scope.node
+        if not isinstance(node, cst.FunctionDef):
+            return "lambda"
+        klass = classes.class_of(self.scope)
+        if klass is None:
+            return node.name.value
+        receiver = self.frame.receiver
+        by = receiver.by if isinstance(receiver, CallResult) else receiver
+        assert isinstance(klass.node, cst.ClassDef)
+        owner = by.node if isinstance(by, Class) else klass.node
+        return f"{owner.name.value}.{node.name.value}"
+
+    @property
+    def path(self) -> tuple[WorkerFunction, ...]:
+        """How the worker gets here, this function last."""
+        return (*(self.caller.path if self.caller is not None else ()), self)
+
+
+class WorkerIndex(Protocol):
+    """What is known of the Datasets and loaders of a project; `workers` has the one that works."""
+
+    ev: Evaluation
+
+    def is_dataset(self, klass: Class) -> bool:
+        """Whether a class is a Dataset."""
+        ...
+
+    def datasets(self, module: ModuleFacts) -> list[Class]:
+        """The Datasets that a module defines."""
+        ...
+
+    def loaders(self, module: ModuleFacts) -> list[Loader]:
+        """The loaders that a module makes."""
+        ...
+
+
+def worker_functions(known: WorkerIndex, module: ModuleFacts) -> list[WorkerFunction]:
+    """All that workers run for the Datasets and loaders of a module, wherever it is defined.
+
+    A function can be there several times, in different frames.
+    """
+    return _Closure(known).of_module(module)
+
+
+def _iterables(scope: Scope, kind: type[cst.For | cst.CompFor]) -> Iterator[cst.BaseExpression]:
+    return (loop.iter for loop in scope.within(kind))
+
+
+class _Closure:
+    """Follows the calls from what a loader runs in its workers."""
+
+    def __init__(self, known: WorkerIndex) -> None:
+        self.known = known
+        self.ev = known.ev
+        self.found: list[WorkerFunction] = []
+        self._frames: dict[tuple[int, int, Value | None], Frame] = {}
+        self._entered: set[int] = set()
+        self._times: dict[int, int] = {}
+        self._held: set[Value] = set()
+        self._argument = ""  # the argument of a loader that is being looked at
+
+    def of_module(self, module: ModuleFacts) -> list[WorkerFunction]:
+        own = self.known.datasets(module)
+        for klass in own:
+            self._dataset(CallResult(klass, None, None))
+        for loader in self.known.loaders(module):
+            for value in loader.values("dataset"):
+                self._dataset(value)
+                if value is UNKNOWN:
+                    for arg, frame in arguments_of_dynamic_class(loader):
+                        for given in self.ev.values(arg.value, frame):
+                            self._holds(given, None)
+            for name in HANDED_TO_WORKERS if loader.has_workers is not False else ():
+                self._argument = name
+                for value in loader.values(name):
+                    self._holds(value, None)
+                self._argument = ""
+        for call in module.all_calls():
+            name = last_name(call.func)
+            if name[:1].isupper() and self.ev.project.may_be_dataset(module, name):
+                frame = self.ev.frame_of(function_scope(module.tree.scope_of(call)))
+                for callee in self.ev.values(call.func, frame):
+                    if isinstance(callee, Class) and callee.scope.module is not module:
+                        if self.known.is_dataset(callee):
+                            self._dataset(CallResult(callee, call, frame))
+        calls = 0
+        for each in self.found:  # grows while it is gone through
+            calls += self._follow(each)
+            if calls > MAX_CALLS:
+                break
+        return self.found
+
+    def _dataset(self, value: Value) -> None:
+        """What workers run of a Dataset, be it one of a library around others."""
+        while isinstance(value, ItemOf):
+            value = value.of
+        if not isinstance(value, CallResult) or value in self._held:
+            return
+        self._held.add(value)
+        if isinstance(value.by, Class):
+            for name in (*ENTRIES, *self._hooks(value.by)):
+                self._method(value, value.by, name, None)
+            if streams.next_of(self.ev, self.ev.bases(value.by)) is not None:
+                self._method(value, value.by, "__next__", None)
+            self._given_to_bases(value, value.by)
+        else:
+            for inner in self._arguments(value):
+                self._dataset(inner)
+                self._holds(inner, None)
+
+    def _hooks(self, klass: Class) -> list[str]:
+        libraries = self.ev.bases(klass).libraries
+        return [
+            name
+            for prefix, names in CALLED_BY_BASES.items()
+            if any(library.startswith(prefix) for library in libraries)
+            for name in names
+        ]
+
+    def _given_to_bases(self, value: CallResult, klass: Class) -> None:
+        """Callables that a constructor hands to the one of a library's base, which keeps and calls them."""
+        function = classes.find_method(self.ev, self.ev.bases(klass).classes, "__init__")
+        if function is None:
+            return
+        frame = attributes.method_frame(self.ev, function.scope, value)
+        for call in function.scope.own(cst.Call):
+            if last_name(call.func) == "__init__" and any(
+                isinstance(callee, Library) for callee in self.ev.values(call.func, frame)
+            ):
+                for arg in call.args:
+                    for inner in self.ev.values(arg.value, frame):
+                        self._holds(inner, None)
+
+    def _arguments(self, value: CallResult) -> Iterator[Value]:
+        """What the making of a library's object was given, the elements of lists one by one."""
+        if value.call is None or value.frame is None:
+            return
+        for arg in value.call.args:
+            for given in self.ev.values(arg.value, value.frame):
+                yield given
+                if isinstance(given, Sequence):
+                    yield from self.ev.element(given)
+
+    def _holds(self, value: Value, caller: WorkerFunction | None) -> None:
+        """Something that is kept and called somewhere out of sight, if it is a callable."""
+        if isinstance(value, Function):
+            self._enter(value.scope, self._frame(value.scope, value.outer, None), caller)
+        elif isinstance(value, Method):
+            self._enter(value.function.scope, self._frame(value.function.scope, None, value.receiver), caller)
+        elif isinstance(value, Partial):
+            self._holds(value.callee, caller)
+        elif isinstance(value, CallResult | Sequence | Mapping) and value not in self._held:
+            self._held.add(value)
+            if isinstance(value, CallResult):
+                self._object(value, caller)
+            elif isinstance(value, Sequence):
+                for inner in self.ev.element(value):
+                    self._holds(inner, caller)
+
+    def _object(self, value: CallResult, caller: WorkerFunction | None) -> None:
+        """Calling an object: its `__call__`, methods that a library's base calls, or all that a library was given."""
+        if isinstance(value.by, Class):
+            if not self._method(value, value.by, "__call__", caller):
+                for name in self._hooks(value.by):
+                    self._method(value, value.by, name, caller)
+            return
+        for inner in self._arguments(value):
+            self._holds(inner, caller)
+
+    def _method(self, value: CallResult, klass: Class, name: str, caller: WorkerFunction | None) -> bool:
+        function = classes.find_method(self.ev, self.ev.bases(klass).classes, name)
+        if function is None:
+            return False
+        self._enter(function.scope, self._frame(function.scope, None, value), caller)
+        return True
+
+    def _frame(self, scope: Scope, outer: Frame | None, receiver: Value | None) -> Frame:
+        """The frame of a function about whose call nothing is known but its object, or the function around it."""
+        key = (id(scope), id(outer), receiver)
+        if key not in self._frames:
+            frame = self.ev.frame_of(scope)
+            if isinstance(receiver, CallResult):
+                frame = attributes.method_frame(self.ev, scope, receiver)
+            elif receiver is not None:
+                frame = Frame(scope, None, receiver, frame.outer)
+            elif outer is not None and outer is not frame.outer:
+                frame = Frame(scope, None, None, outer)
+            self._frames[key] = frame
+        return self._frames[key]
+
+    def _enter(self, scope: Scope, frame: Frame, caller: WorkerFunction | None) -> None:
+        times = self._times.get(id(scope), 0)
+        if id(frame) in self._entered or times >= MAX_FRAMES or len(self.found) >= MAX_FUNCTIONS:
+            return
+        self._entered.add(id(frame))
+        self._times[id(scope)] = times + 1
+        argument = caller.argument if caller is not None else self._argument
+        self.found.append(WorkerFunction(scope, frame, caller, argument))
+
+    def _follow(self, function: WorkerFunction) -> int:
+        """What one function runs. Gives the number of its calls."""
+        scope, frame = function.scope, function.frame
+        calls = list(scope.within(cst.Call))
+        for call in calls:
+            if not is_unresolved_parameter(self.ev, call.func, frame):
+                for callee in self.ev.values(call.func, frame):
+                    self._call(callee, call, function)
+        self._reads_properties(function)
+        for subscript in scope.within(cst.Subscript):
+            self._uses(subscript.value, "__getitem__", function)
+        for iterable in (*_iterables(scope, cst.For), *_iterables(scope, cst.CompFor)):
+            self._uses(iterable, "__iter__", function)
+        return len(calls)
+
+    def _call(self, callee: Value, call: cst.Call, function: WorkerFunction) -> None:
+        frame = function.frame
+        if isinstance(callee, Function):
+            self._enter(callee.scope, self.ev.enter(callee, call, frame, None), function)
+        elif isinstance(callee, Method):
+            entered = self.ev.enter(callee.function, call, frame, callee.receiver)
+            self._enter(callee.function.scope, entered, function)
+        elif isinstance(callee, Class):
+            made = CallResult(callee, call, frame)
+            init = classes.find_method(self.ev, self.ev.bases(callee).classes, "__init__")
+            if init is not None:
+                self._enter(init.scope, self.ev.enter(init, call, frame, made), function)
+        elif isinstance(callee, CallResult):
+            called = None
+            if isinstance(callee.by, Class):
+                called = classes.find_method(self.ev, self.ev.bases(callee.by).classes, "__call__")
+            if called is not None:
+                self._enter(called.scope, self.ev.enter(called, call, frame, callee), function)
+            else:
+                self._object(callee, function)
+        elif isinstance(callee, Partial):
+            self._holds(callee, function)
+        else:
+            if isinstance(callee, Library):
+                function.library_calls.append((call, callee.name))
+            for arg in call.args:  # map(self.read, names)
+                if may_be_function(self.ev, arg.value, call, frame):
+                    for given in self.ev.values(arg.value, frame):
+                        if isinstance(given, Function | Method | Partial):
+                            self._holds(given, function)
+
+    def _reads_properties(self, function: WorkerFunction) -> None:
+        frame: Frame | None = function.frame
+        while frame is not None and not (
+            isinstance(frame.receiver, CallResult) and isinstance(frame.receiver.by, Class)
+        ):
+            frame = frame.outer
+        if frame is None:
+            return
+        receiver = frame.receiver
+        assert isinstance(receiver, CallResult) and isinstance(receiver.by, Class)
+        own = classes.receiver_name(frame.scope)
+        names = {
+            node.attr.value
+            for node in function.scope.within(cst.Attribute)
+            if isinstance(node.value, cst.Name) and node.value.value == own
+        }
+        for name in sorted(names):
+            method = classes.find_method(self.ev, self.ev.bases(receiver.by).classes, name)
+            if method is not None and isinstance(method.node, cst.FunctionDef) and classes.is_property(method.node):
+                self._method(receiver, receiver.by, name, function)
+
+    def _uses(self, node: cst.CSTNode, name: str, function: WorkerFunction) -> None:
+        """`self.inner[index]`, `for line in self.reader`: methods that run without being called by name."""
+        if isinstance(node, cst.Name | cst.Attribute) and not is_unresolved_parameter(self.ev, node, function.frame):
+            for value in self.ev.values(node, function.frame):
+                if isinstance(value, CallResult) and isinstance(value.by, Class):
+                    self._method(value, value.by, name, function)
