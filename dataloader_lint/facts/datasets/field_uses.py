@@ -4,22 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from enum import IntEnum
 from typing import TYPE_CHECKING
 
+from dataloader_lint.facts.datasets.index_dep import IndexDep
 from dataloader_lint.facts.syntax.tree import Scope
 
 if TYPE_CHECKING:
     import libcst as cst
-
-
-class Level(IntEnum):
-    """How an expression depends on the index argument."""
-
-    NONE = 0
-    SAMPLE = 1  # something computed from the sample: a label, a part of a row
-    KEY = 2  # what a list of keys holds at the index: `self.ids[index]`
-    INDEX = 3  # the index itself, or arithmetic on it
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,9 +19,9 @@ class AccessSite:
 
     node: cst.BaseExpression
     scope: Scope
-    indexed: Level = Level.NONE
-    itself: Level = Level.NONE
-    queried: Level = Level.NONE
+    indexed: IndexDep = IndexDep.NONE
+    itself: IndexDep = IndexDep.NONE
+    queried: IndexDep = IndexDep.NONE
     is_iterated: bool = False
     is_sampled: bool = False
 
@@ -39,9 +30,9 @@ class AccessSite:
 class FieldUse:
     """How one attribute is read by worker code."""
 
-    indexed: Level = Level.NONE  # it, or what stands in it under the same key for all samples
-    itself: Level = Level.NONE  # the same of it alone
-    queried: Level = Level.NONE  # a method of the attribute is called with something of this level
+    indexed: IndexDep = IndexDep.NONE  # it, or what stands in it under the same key for all samples
+    itself: IndexDep = IndexDep.NONE  # the same of it alone
+    queried: IndexDep = IndexDep.NONE  # a method of the attribute is called with something of this level
     is_length: bool = False
     is_iterated: bool = False  # one sample is made of each of its elements
     is_named: bool = False  # a constant string is a key of it

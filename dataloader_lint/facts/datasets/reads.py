@@ -8,7 +8,8 @@ from __future__ import annotations
 import libcst as cst
 
 from dataloader_lint.facts.datasets import streams
-from dataloader_lint.facts.datasets.field_uses import AccessSite, FieldUse, FieldUses, Level
+from dataloader_lint.facts.datasets.field_uses import AccessSite, FieldUse, FieldUses
+from dataloader_lint.facts.datasets.index_dep import IndexDep
 from dataloader_lint.facts.datasets.lengths import add_lengths, is_geometric
 from dataloader_lint.facts.datasets.worker_body import Body, Entry
 from dataloader_lint.facts.infer import classes
@@ -31,16 +32,16 @@ def reads_of(ev: Evaluator, klass: Class, bases: Bases) -> FieldUses:
             continue
         own = classes.receiver_name(method.scope)
         params = [param.name.value for param in parameters(method.node) if param.name.value != own]
-        levels = ((params[0], Level.INDEX),) if params and name != "__iter__" else ()
+        levels = ((params[0], IndexDep.INDEX),) if params and name != "__iter__" else ()
         todo.append(Entry(method.scope, own, levels))
     if following is not None:
         todo.append(Entry(following.scope, classes.receiver_name(following.scope), ()))
-    seen: dict[tuple[int, tuple[tuple[str, str], ...]], dict[str, Level]] = {}
+    seen: dict[tuple[int, tuple[tuple[str, str], ...]], dict[str, IndexDep]] = {}
     while todo and len(seen) < MAX_FUNCTIONS:
         entry = todo.pop()
         is_entered = (id(entry.scope), entry.held) in seen
-        known = seen.setdefault((id(entry.scope), entry.held), {"": Level.NONE})
-        new = {name: level for name, level in entry.levels if level > known.get(name, Level.NONE)}
+        known = seen.setdefault((id(entry.scope), entry.held), {"": IndexDep.NONE})
+        new = {name: level for name, level in entry.levels if level > known.get(name, IndexDep.NONE)}
         if not new and is_entered:
             continue
         known.update(new)
@@ -60,7 +61,7 @@ def _read_by_library(ev: Evaluator, klass: Class, bases: Bases, reads: FieldUses
     if own is not None and not any(last_name(call.func) == "__getitem__" for call in own.scope.own(cst.Call)):
         return
     for name in names:
-        place = AccessSite(klass.node.bases[0].value, klass.scope, Level.INDEX, Level.INDEX)
+        place = AccessSite(klass.node.bases[0].value, klass.scope, IndexDep.INDEX, IndexDep.INDEX)
         reads.uses.setdefault(name, FieldUse()).add(place)
 
 

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import libcst as cst
 
 from dataloader_lint.facts.datasets import streams
-from dataloader_lint.facts.datasets.field_uses import AccessSite, FieldUse, FieldUses, Level
-from dataloader_lint.facts.datasets.index_levels import IndexLevels, iterated
+from dataloader_lint.facts.datasets.field_uses import AccessSite, FieldUse, FieldUses
+from dataloader_lint.facts.datasets.function_index import IndexInFunction, iterated
+from dataloader_lint.facts.datasets.index_dep import IndexDep
 from dataloader_lint.facts.datasets.random_choice import bounds_of, chosen_from, is_size_of
 from dataloader_lint.facts.infer import classes
 from dataloader_lint.facts.infer.values import Bases, Evaluator, Function, Method
@@ -28,7 +29,7 @@ class Entry:
 
     scope: Scope
     own: str
-    levels: tuple[tuple[str, Level], ...] = ()
+    levels: tuple[tuple[str, IndexDep], ...] = ()
     held: tuple[tuple[str, str], ...] = ()
 
 
@@ -36,7 +37,7 @@ class Body:
     """One function of worker code, with what its names depend on."""
 
     def __init__(
-        self, ev: Evaluator, bases: Bases, reads: FieldUses, entry: Entry, levels: dict[str, Level], depth: int = 0
+        self, ev: Evaluator, bases: Bases, reads: FieldUses, entry: Entry, levels: dict[str, IndexDep], depth: int = 0
     ) -> None:
         scope = entry.scope
         self.ev = ev
@@ -46,7 +47,7 @@ class Body:
         self.own = entry.own
         self._held = entry.held
         self._loops = streams.sample_loops(scope) if reads.is_stream else []
-        self._levels = IndexLevels(scope, levels, self._loops, scope is reads.following, self._handed_back)
+        self._index = IndexInFunction(scope, levels, self._loops, scope is reads.following, self._handed_back)
         self._depth = depth  # how many calls deep this is in what it hands back
         self._running: set[int] = set()
 
@@ -112,38 +113,38 @@ class Body:
             for name in self.attributes(node.value):
                 self.use(name).is_named = True
         index = max(
-            (self._levels.of(element.slice.value) for element in node.slice if isinstance(element.slice, cst.Index)),
-            default=Level.NONE,
+            (self._index.at(element.slice.value) for element in node.slice if isinstance(element.slice, cst.Index)),
+            default=IndexDep.NONE,
         )
         for element in node.slice:
             if isinstance(element.slice, cst.Slice):
                 for bound in (element.slice.lower, element.slice.upper):
                     if bound is not None:
-                        index = max(index, self._levels.of(bound))
-        if index is Level.NONE:
+                        index = max(index, self._index.at(bound))
+        if index is IndexDep.NONE:
             self._sampled(node)
             return
         owner: cst.BaseExpression = node.value
         is_inside = isinstance(owner, cst.Subscript)
         while isinstance(owner, cst.Subscript):  # self.info["path"][index]
-            if self._levels.of(owner) is not Level.NONE:
+            if self._index.at(owner) is not IndexDep.NONE:
                 return  # indexes a part of the sample
             owner = owner.value
         for name in self.attributes(owner):
-            self.use(name).add(AccessSite(node, self.scope, index, Level.NONE if is_inside else index))
+            self.use(name).add(AccessSite(node, self.scope, index, IndexDep.NONE if is_inside else index))
         if isinstance(owner, cst.Attribute):  # self.coco.imgs[key]
             for name in self.attributes(owner.value):
                 self.use(name).add(AccessSite(node, self.scope, queried=index))
-        if isinstance(owner, cst.Name) and index is Level.INDEX:
+        if isinstance(owner, cst.Name) and index is IndexDep.INDEX:
             for name in self._holding(owner):
                 self.use(name).add(AccessSite(node, self.scope, index))
             self._part_by_name(owner, index)
 
-    def _part_by_name(self, node: cst.Name, index: Level) -> None:
+    def _part_by_name(self, node: cst.Name, index: IndexDep) -> None:
         """`paths = self.paths[self.split]` and then `paths[index]`, as if it were written in one."""
         for binding in resolve(node, self.scope.module.tree):
             whole = binding.value if binding.kind is Kind.VALUE and not binding.path else None
-            while isinstance(whole, cst.Subscript) and self._levels.of(whole) is Level.NONE:
+            while isinstance(whole, cst.Subscript) and self._index.at(whole) is IndexDep.NONE:
                 whole = whole.value
             for name in self.attributes(whole) if whole is not binding.value and whole is not None else ():
                 assert isinstance(binding.value, cst.Subscript)
@@ -183,9 +184,9 @@ class Body:
     def _call(self, call: cst.Call) -> Iterator[Entry]:
         function = call.func
         if isinstance(function, cst.Attribute):
-            inside = max((self._levels.of(arg.value) for arg in call.args), default=Level.NONE)
-            if inside is not Level.NONE:
-                got = inside if function.attr.value == "get" else Level.NONE
+            inside = max((self._index.at(arg.value) for arg in call.args), default=IndexDep.NONE)
+            if inside is not IndexDep.NONE:
+                got = inside if function.attr.value == "get" else IndexDep.NONE
                 for name in self.attributes(function.value):
                     self.use(name).add(AccessSite(call, self.scope, got, got, queried=inside))
         source = chosen_from(call)
@@ -194,7 +195,7 @@ class Body:
         given = {arg.value: sorted(self.attributes(arg.value)) for arg in call.args}
         for target, own in self._targets(call, any(given.values())):
             passed = tuple(self._passed(call, target, own))
-            levels = tuple((name, self._levels.of(node)) for name, node in passed)
+            levels = tuple((name, self._index.at(node)) for name, node in passed)
             held = tuple((name, each) for name, node in passed for each in given[node])
             yield Entry(target.scope, own, levels, held)
 
@@ -227,29 +228,29 @@ class Body:
                         if arg.keyword is None and position < len(params):
                             yield value, params[position].name.value
                 return
-        if gives_attributes and any(self._levels.of(arg.value) is not Level.NONE for arg in call.args):
+        if gives_attributes and any(self._index.at(arg.value) is not IndexDep.NONE for arg in call.args):
             for value in self.ev.values(function, self.ev.frame_of(self.scope)):
                 if isinstance(value, Function) and isinstance(value.node, cst.FunctionDef):
                     yield value, ""
 
-    def _handed_back(self, call: cst.Call, path: tuple[int, ...]) -> Level:
+    def _handed_back(self, call: cst.Call, path: tuple[int, ...]) -> IndexDep:
         """What a method of the object makes of the index that it is given: `return self.names[index]` gives a key.
 
         `path` is the place in the tuple that it returns, where that is unpacked.
         """
         owner = call.func.value if isinstance(call.func, cst.Attribute) else None
         if not isinstance(owner, cst.Name) or owner.value != self.own or self._depth >= MAX_DEPTH:
-            return Level.NONE
+            return IndexDep.NONE
         assert isinstance(call.func, cst.Attribute)
         method = classes.find_method(self.ev, self.bases.classes, call.func.attr.value)
         if method is None:
-            return Level.NONE
+            return IndexDep.NONE
         own = classes.receiver_name(method.scope)
-        levels = {name: self._levels.of(node) for name, node in self._passed(call, method, own)}
+        levels = {name: self._index.at(node) for name, node in self._passed(call, method, own)}
         inside = Body(self.ev, self.bases, self.reads, Entry(method.scope, own), levels, self._depth + 1)
         returned = [each.value for each in method.scope.own(cst.Return) if each.value is not None]
         parts = [written_out(each, path) for each in returned]
-        return min((Level.NONE if rest else inside._levels.of(part) for part, rest in parts), default=Level.NONE)
+        return min((IndexDep.NONE if rest else inside._index.at(part) for part, rest in parts), default=IndexDep.NONE)
 
     def _passed(self, call: cst.Call, target: Function, own: str) -> Iterator[tuple[str, cst.BaseExpression]]:
         """The parameters of a function that a call gives something, and what."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from dataloader_lint.facts.datasets.field_uses import Level
+from dataloader_lint.facts.datasets.index_dep import IndexDep
 from dataloader_lint.facts.infer import attributes, classes, dict_contents
 from dataloader_lint.facts.infer.parameters import OF_PARAMETER
 from dataloader_lint.facts.infer.reachability import enclosing_tests, excludes, path_conditions
@@ -24,8 +24,8 @@ from dataloader_lint.facts.infer.values import (
     Values,
     merge,
 )
-from dataloader_lint.facts.memory.dependence import Dependence
 from dataloader_lint.facts.memory.lifetimes import Holder, Lifetimes, Shape, may_outlive
+from dataloader_lint.facts.memory.worker_index import IndexInWorker
 from dataloader_lint.facts.syntax.additions import Addition, additions
 from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
 from dataloader_lint.facts.syntax.names import Kind, dotted, resolve
@@ -119,7 +119,7 @@ class _Search:
         self.function = function
         self.frame: Frame = function.frame
         self.scope = function.scope
-        self.dependence = Dependence(reach.ev, function)
+        self.index = IndexInWorker(reach.ev, function)
 
     def run(self) -> Iterator[Growth]:
         if self.function.path[0].argument == "worker_init_fn":
@@ -155,16 +155,16 @@ class _Search:
         if addition.key is None:
             if any(not self._identifies(each) for each in self._only_new(addition.statement)):
                 return False  # a vocabulary: its size is that of the language
-            return self.dependence.level(addition.value) >= Level.SAMPLE
+            return self.index.at(addition.value) >= IndexDep.SAMPLE
         if self._identifies(addition.key):
             return True
         inner = addition.target
-        return isinstance(inner, cst.Subscript) and self.dependence.level(inner) >= Level.KEY
+        return isinstance(inner, cst.Subscript) and self.index.at(inner) >= IndexDep.KEY
 
     def _identifies(self, key: cst.BaseExpression) -> bool:
         """Whether a key is another one for each sample: made from the index, or the name of a file that is read."""
-        level = self.dependence.level(key)
-        return level >= Level.KEY or (level is Level.SAMPLE and self._is_read(key))
+        level = self.index.at(key)
+        return level >= IndexDep.KEY or (level is IndexDep.SAMPLE and self._is_read(key))
 
     def _is_read(self, key: cst.BaseExpression) -> bool:
         """Whether a file is read by the key in the same function."""
@@ -223,7 +223,7 @@ class _Search:
 
     def _is_data(self, node: cst.BaseExpression | None, found: Values) -> bool:
         """Whether what is stored is worth keeping: no flag, number or text."""
-        if self.dependence.level(node) < Level.SAMPLE:
+        if self.index.at(node) < IndexDep.SAMPLE:
             return False
         small = ("str", "int", "float", "bool", "path")
         return not any(isinstance(each, Const) or (isinstance(each, Opaque) and each.kind in small) for each in found)
@@ -317,8 +317,8 @@ class _Search:
                     return decorator if node.name.value == "__getitem__" else None
                 for param in node.params.params:
                     given = self.frame.args.get(param.name.value)
-                    level = self.dependence.level(given.node, given.frame) if given is not None else Level.NONE
-                    if level >= Level.KEY or (level is Level.SAMPLE and self._is_read(param.name)):
+                    level = self.index.at(given.node, given.frame) if given is not None else IndexDep.NONE
+                    if level >= IndexDep.KEY or (level is IndexDep.SAMPLE and self._is_read(param.name)):
                         return decorator
         return None
 

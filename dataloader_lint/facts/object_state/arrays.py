@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from dataloader_lint.facts.datasets.field_uses import FieldUse, Level
+from dataloader_lint.facts.datasets.field_uses import FieldUse
+from dataloader_lint.facts.datasets.index_dep import IndexDep
 from dataloader_lint.facts.infer import attributes
 from dataloader_lint.facts.infer.classes import AttributeBinding
 from dataloader_lint.facts.infer.values import (
@@ -102,7 +103,7 @@ def arrays_of(dataset: Dataset) -> Iterator[KeptArray]:
     tree = dataset.klass.scope.module.tree
     for name, bindings in dataset.bound().items():
         use = dataset.reads.of(name)
-        if use.indexed < Level.KEY and use.queried < Level.KEY and not use.is_length:
+        if use.indexed < IndexDep.KEY and use.queried < IndexDep.KEY and not use.is_length:
             continue
         if not any(binding.node in tree for binding in bindings):
             continue

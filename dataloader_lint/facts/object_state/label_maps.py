@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import libcst as cst
 
-from dataloader_lint.facts.datasets.field_uses import AccessSite, Level
+from dataloader_lint.facts.datasets.field_uses import AccessSite
+from dataloader_lint.facts.datasets.index_dep import IndexDep
 from dataloader_lint.facts.infer import classes
 from dataloader_lint.facts.infer.classes import AttributeBinding
 from dataloader_lint.facts.infer.size_classes import Size, container_kind, size_of
@@ -28,7 +29,7 @@ def is_numbered_by_labels(dataset: Dataset, container: Container) -> bool:
         return False  # the arrays of whole files, from each of which many samples are cut
     if _is_of_distinct(container.binding.value, container.binding.method):
         return True  # `sorted(set(labels))`
-    places = [place for place in dataset.reads.of(container.name).places if place.itself is not Level.NONE]
+    places = [place for place in dataset.reads.of(container.name).places if place.itself is not IndexDep.NONE]
     return bool(places) and all(_is_asked_for_label(dataset, place) for place in places)
 
 

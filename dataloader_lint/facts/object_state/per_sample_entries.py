@@ -11,7 +11,8 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from dataloader_lint.facts.datasets.field_uses import FieldUse, Level
+from dataloader_lint.facts.datasets.field_uses import FieldUse
+from dataloader_lint.facts.datasets.index_dep import IndexDep
 from dataloader_lint.facts.infer.size_classes import Size, is_parsed, size_of
 from dataloader_lint.facts.infer.values import (
     CallResult,
@@ -367,7 +368,7 @@ def _is_samples(dataset: Dataset, node: cst.BaseExpression) -> bool:
 
 
 def _is_dynamic(use: FieldUse) -> bool:
-    return use.is_length or use.itself is Level.INDEX
+    return use.is_length or use.itself is IndexDep.INDEX
 
 
 def _iterated(node: Node) -> Iterator[cst.BaseExpression]:

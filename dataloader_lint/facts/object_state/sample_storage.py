@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from dataloader_lint.facts.datasets.field_uses import AccessSite, FieldUse, Level
+from dataloader_lint.facts.datasets.field_uses import AccessSite, FieldUse
+from dataloader_lint.facts.datasets.index_dep import IndexDep
 from dataloader_lint.facts.infer import attributes, classes
 from dataloader_lint.facts.infer.classes import attribute_bindings
 from dataloader_lint.facts.infer.dict_contents import all_values
@@ -80,13 +81,13 @@ class SampleStorage:
     @property
     def reading(self) -> str:
         """What workers do with it, to follow "that workers"."""
-        if self.use.indexed is Level.INDEX or self.use.indexed is Level.KEY:
+        if self.use.indexed is IndexDep.INDEX or self.use.indexed is IndexDep.KEY:
             return "index for every sample"
         if self.use.is_iterated:
             return "go through, sample by sample"
         if self.use.is_sampled:
             return "pick from for every sample"
-        if self.use.queried is Level.NONE and self.use.indexed is Level.NONE:
+        if self.use.queried is IndexDep.NONE and self.use.indexed is IndexDep.NONE:
             return "get whole where they are spawned"  # it is as long as the Dataset
         return "read for every sample"
 
@@ -126,7 +127,7 @@ def sample_storage(dataset: Dataset, size: Size, tree: Tree) -> Iterator[SampleS
         if found is Size.LIST and is_parsed(container.value):
             if use.is_named or is_called(dataset, container.name, ("items", "keys", "values")):
                 found = Size.DICT
-            elif use.indexed is Level.KEY and not use.is_length and keys_come_from_sample_list(dataset, use):
+            elif use.indexed is IndexDep.KEY and not use.is_length and keys_come_from_sample_list(dataset, use):
                 found = Size.DICT
             elif is_indexed_by_own_keys(dataset, container.value, use) or _is_dict_elsewhere(dataset, container):
                 found = Size.DICT
@@ -135,18 +136,18 @@ def sample_storage(dataset: Dataset, size: Size, tree: Tree) -> Iterator[SampleS
         if size is Size.LIST:
             # What a file holds may be a dict as well, which is asked for keys.
             grows = container.grows
-            if use.indexed is Level.KEY and is_parsed(container.value):
+            if use.indexed is IndexDep.KEY and is_parsed(container.value):
                 grows = is_indexed_by_position(dataset, container.name, use)
-            elif use.indexed is Level.KEY and not grows:
+            elif use.indexed is IndexDep.KEY and not grows:
                 grows = is_indexed_by_number(dataset, use)
             indexed = use.indexed if use.itself is use.indexed or _has_lists(dataset, container) else use.itself
-            stored = indexed is Level.INDEX or use.is_length or (indexed is Level.KEY and grows)
+            stored = indexed is IndexDep.INDEX or use.is_length or (indexed is IndexDep.KEY and grows)
             stored = stored or use.is_iterated
-            if not stored and use.itself is Level.SAMPLE:
+            if not stored and use.itself is IndexDep.SAMPLE:
                 stored = has_files_of_each(dataset, container) or is_numbered_by_samples(dataset, container)
             stored = stored or (use.is_sampled and container.grows and holds_samples(dataset, container))
-            if stored and use.itself is not Level.INDEX and not use.is_length:
-                stored = not holds_parts(dataset, container, use.itself is not Level.NONE)
+            if stored and use.itself is not IndexDep.INDEX and not use.is_length:
+                stored = not holds_parts(dataset, container, use.itself is not IndexDep.NONE)
                 stored = stored and not is_numbered_by_labels(dataset, container)
             elif stored:
                 stored = not is_round_robin(dataset, container, use)
@@ -154,9 +155,9 @@ def sample_storage(dataset: Dataset, size: Size, tree: Tree) -> Iterator[SampleS
         else:
             # Most dicts of pairs number names.
             numbers = is_of_pairs(container.value) or numbers_names(dataset, container)
-            least = Level.INDEX if numbers or _is_written_out(container, dataset) else Level.KEY
-            asked = use.indexed >= least or use.queried >= (Level.SAMPLE if _is_index(container) else least)
-            if use.itself is Level.SAMPLE and not asked:
+            least = IndexDep.INDEX if numbers or _is_written_out(container, dataset) else IndexDep.KEY
+            asked = use.indexed >= least or use.queried >= (IndexDep.SAMPLE if _is_index(container) else least)
+            if use.itself is IndexDep.SAMPLE and not asked:
                 asked = collects_from(dataset, container.name, container.binding) or (
                     container.grows
                     and (has_entry_for_each(dataset, container) or has_entry_for_each_pair(dataset, container, use))
@@ -207,7 +208,7 @@ def _is_record(container: Container, dataset: Dataset) -> bool:
     """
     use = dataset.reads.of(container.name)
     value = container.value
-    if use.indexed is Level.NONE or use.itself is not Level.NONE or use.queried is not Level.NONE:
+    if use.indexed is IndexDep.NONE or use.itself is not IndexDep.NONE or use.queried is not IndexDep.NONE:
         return False
     if use.is_iterated:
         return False

@@ -1,0 +1,100 @@
+"""How the expressions of one function of worker code depend on the index argument of `__getitem__`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import libcst as cst
+
+from dataloader_lint.facts.datasets import streams
+from dataloader_lint.facts.datasets.index_dep import IndexDep, IndexDependence, of_part
+from dataloader_lint.facts.infer.values import Frame
+from dataloader_lint.facts.syntax.file_names import names_file, unpacked
+from dataloader_lint.facts.syntax.module import last_name
+from dataloader_lint.facts.syntax.names import Binding, Kind, resolve, written_out
+from dataloader_lint.facts.syntax.tree import Scope
+
+
+class IndexInFunction(IndexDependence):
+    """Answers for one function; `entered` says what its parameters depend on, by name.
+
+    `loops` are the loops in it that make a sample of each element; `is_next` says if it is the `__next__` of a stream;
+    `returned` gives what a method that it calls on the same object makes of the index, at a place of the tuple that
+    it returns.
+    """
+
+    def __init__(
+        self,
+        scope: Scope,
+        entered: dict[str, IndexDep],
+        loops: Sequence[cst.For],
+        is_next: bool,
+        returned: Callable[[cst.Call, tuple[int, ...]], IndexDep],
+    ) -> None:
+        super().__init__()
+        self._scope = scope
+        self._entered = entered
+        self._loops = loops
+        self._is_next = is_next
+        self._returned = returned
+
+    def at(self, node: cst.CSTNode) -> IndexDep:
+        """How an expression of the function depends on the index."""
+        return self.of(node, None)
+
+    def name(self, node: cst.Name, frame: Frame | None) -> IndexDep:
+        bindings = resolve(node, self._scope.module.tree)
+        return max((self._bound(each) for each in bindings), default=IndexDep.NONE)
+
+    def is_next_sample(self, node: cst.Call, frame: Frame | None) -> bool:
+        return self._is_next and isinstance(node.func, cst.Name) and node.func.value == "next"
+
+    def call_result(self, node: cst.Call, frame: Frame | None, given: IndexDep) -> IndexDep:
+        is_method = isinstance(node.func, cst.Attribute) and self.at(node.func.value) is IndexDep.NONE
+        return self._returned(node, ()) if is_method else IndexDep.NONE
+
+    def _bound(self, binding: Binding) -> IndexDep:
+        """How what a binding gives its name depends on the index."""
+        if binding.kind is Kind.PARAMETER:
+            return self._entered.get(binding.name, IndexDep.NONE) if binding.scope is self._scope else IndexDep.NONE
+        if binding.value is None:
+            return IndexDep.NONE
+        if any(binding.node is loop for loop in self._loops):
+            return self._sample_of(binding)
+        value, path = binding.value, binding.path
+        if binding.kind is Kind.ELEMENT:
+            value, path = iterated(value, path)
+        value, path = written_out(value, path)
+        whole = self.at(value)
+        if binding.kind is Kind.ELEMENT:
+            return whole if whole is IndexDep.INDEX else min(whole, IndexDep.SAMPLE)
+        if not binding.path:
+            return whole
+        stem = unpacked(value, path)
+        if stem is not None:
+            return self.at(stem)
+        if whole > IndexDep.SAMPLE and isinstance(value, cst.Call) and isinstance(value.func, cst.Attribute):
+            return max(IndexDep.SAMPLE, self._returned(value, path))
+        return whole if whole is IndexDep.KEY and names_file(binding.name) else of_part(value, path, whole)
+
+    def _sample_of(self, binding: Binding) -> IndexDep:
+        """What a loop that makes a sample a pass takes: the number of the sample, or an element of a list of keys."""
+        assert binding.value is not None
+        if isinstance(binding.value, cst.Call) and last_name(binding.value.func) == "enumerate" and binding.path:
+            return IndexDep.INDEX if binding.path[0] == 0 else IndexDep.SAMPLE if binding.path[1:] else IndexDep.KEY
+        if streams.counts(binding.value, self._scope.module.tree):
+            return IndexDep.INDEX
+        return IndexDep.SAMPLE if binding.path else IndexDep.KEY
+
+
+def iterated(value: cst.BaseExpression, path: tuple[int, ...]) -> tuple[cst.BaseExpression, tuple[int, ...]]:
+    """Whose elements a loop gives the name at a path: those of `indices` in `for place, i in enumerate(indices)`."""
+    while isinstance(value, cst.Call) and isinstance(value.func, cst.Name) and path and value.args:
+        name, place = value.func.value, path[0]
+        if name == "enumerate" and place == 1:
+            value, path = value.args[0].value, path[1:]
+        elif name == "zip" and 0 <= place < len(value.args) and not any(arg.star for arg in value.args):
+            value, path = value.args[place].value, path[1:]
+        else:
+            break
+    return value, path

@@ -1,0 +1,174 @@
+"""How a value depends on the sample that worker code is asked for: the index, a key found at it, or a part of it.
+
+`IndexDependence` holds the one transfer function: what an operation makes of the dependence of its operands. What a
+name stands for is left to subclasses: one looks inside a single function, one follows calls through all worker code.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from enum import IntEnum
+
+import libcst as cst
+
+from dataloader_lint.facts.infer.values import Frame
+from dataloader_lint.facts.syntax.file_names import field_of, names_file, path_behind
+from dataloader_lint.facts.syntax.module import last_name
+
+
+class IndexDep(IntEnum):
+    """How an expression depends on the index argument; a larger one tells samples apart better."""
+
+    NONE = 0
+    SAMPLE = 1  # something computed from the sample: a label, a part of a row
+    KEY = 2  # what a list of keys holds at the index: `self.ids[index]`
+    INDEX = 3  # the index itself, or arithmetic on it
+
+
+# Calls whose result depends on the index as much as their arguments do.
+_SAME_FUNCTIONS = frozenset(
+    {
+        *("Path", "PurePath", "abs", "as_tensor", "array", "asarray", "divmod", "float", "format", "hash", "int"),
+        *("int64", "join", "len", "list", "max", "md5", "min", "range", "repr", "round", "sha1", "sha256", "sorted"),
+        *("str", "tensor", "tuple"),
+    }
+)
+# Methods whose result depends on the index as much as the object they are called on.
+_SAME_METHODS = frozenset(
+    {
+        *("as_posix", "copy", "cpu", "decode", "encode", "format", "hexdigest", "item", "joinpath", "long", "lower"),
+        *("numpy", "strip", "tolist", "upper", "zfill"),
+    }
+)
+_BOUNDING = (cst.Modulo, cst.FloorDivide)
+_TEXTS = (cst.SimpleString, cst.FormattedString, cst.ConcatenatedString)
+# Kinds of expressions that depend on nothing, or of which nothing is known.
+_OPAQUE = (cst.BaseString, cst.BaseNumber, cst.Lambda, cst.Comparison, cst.Await, cst.Yield, cst.Ellipsis)
+
+
+class IndexDependence(ABC):
+    """Answers for expressions, each read in the frame that says what its parameters are; None for a single function."""
+
+    # What `index % n` and `index // n` are. A read with it is a read for the sample; as a key it is one of few.
+    bounded = IndexDep.INDEX
+    max_nesting = 100  # expressions, each part of or given by the next one
+
+    def __init__(self) -> None:
+        # With the nodes and frames, so that no id is given away.
+        self._known: dict[tuple[int, int], tuple[cst.CSTNode, Frame | None, IndexDep]] = {}
+        self._running: set[tuple[int, int]] = set()
+        self._unfinished = 0  # how often a question met itself, or was too deep
+
+    def of(self, node: cst.CSTNode | None, frame: Frame | None) -> IndexDep:
+        """How an expression depends on the index."""
+        if node is None or (isinstance(node, _OPAQUE) and not isinstance(node, cst.FormattedString)):
+            return IndexDep.NONE
+        key = (id(node), id(frame))
+        if key in self._known:
+            return self._known[key][2]
+        if key in self._running or len(self._running) > self.max_nesting:
+            self._unfinished += 1
+            return IndexDep.NONE
+        unfinished = self._unfinished
+        self._running.add(key)
+        found = self._of(node, frame)
+        self._running.discard(key)
+        if unfinished == self._unfinished or not self._running:
+            self._known[key] = (node, frame, found)
+        return found
+
+    def most(self, nodes: Iterable[cst.CSTNode], frame: Frame | None) -> IndexDep:
+        """The strongest dependence of some expressions."""
+        return max((self.of(node, frame) for node in nodes), default=IndexDep.NONE)
+
+    @abstractmethod
+    def name(self, node: cst.Name, frame: Frame | None) -> IndexDep:
+        """How a name depends on the index."""
+
+    def call_result(self, node: cst.Call, frame: Frame | None, given: IndexDep) -> IndexDep:
+        """What a call of the project's own code makes of arguments that depend on the index by `given`."""
+        return IndexDep.NONE
+
+    def is_next_sample(self, node: cst.Call, frame: Frame | None) -> bool:
+        """True if a call takes the next sample of a stream."""
+        return False
+
+    def _of(self, node: cst.CSTNode, frame: Frame | None) -> IndexDep:
+        if isinstance(node, cst.Name):
+            return self.name(node, frame)
+        path = path_behind(node)
+        if path is not None and self.of(path, frame) >= IndexDep.KEY:
+            return IndexDep.KEY
+        if isinstance(node, cst.Subscript):
+            return self._subscript(node, frame)
+        if isinstance(node, cst.Call):
+            return self._call(node, frame)
+        if isinstance(node, cst.Attribute):
+            owner = self.of(node.value, frame)
+            return owner if owner is IndexDep.KEY and names_file(node.attr.value) else min(owner, IndexDep.SAMPLE)
+        if isinstance(node, cst.BinaryOperation):
+            return self._arithmetic(node, frame)
+        if isinstance(node, cst.BooleanOperation):
+            return self.most((node.left, node.right), frame)
+        if isinstance(node, cst.IfExp):
+            return self.most((node.body, node.orelse), frame)
+        if isinstance(node, cst.UnaryOperation):
+            return self.of(node.expression, frame)
+        if isinstance(node, cst.NamedExpr | cst.StarredElement):
+            return self.of(node.value, frame)
+        if isinstance(node, cst.FormattedString):
+            inner = [part.expression for part in node.parts if isinstance(part, cst.FormattedStringExpression)]
+            return self.most(inner, frame)
+        if isinstance(node, cst.Tuple | cst.List | cst.Set):
+            return self.most((element.value for element in node.elements), frame)
+        if isinstance(node, cst.Dict):
+            return min(self.most((element.value for element in node.elements), frame), IndexDep.SAMPLE)
+        if isinstance(node, cst.ListComp | cst.SetComp | cst.GeneratorExp):
+            return min(self.most((node.elt, node.for_in.iter), frame), IndexDep.SAMPLE)
+        return IndexDep.NONE
+
+    def _arithmetic(self, node: cst.BinaryOperation, frame: Frame | None) -> IndexDep:
+        left, right = self.of(node.left, frame), self.of(node.right, frame)
+        if isinstance(node.operator, _BOUNDING) and not isinstance(node.left, _TEXTS):
+            return min(max(left, right), self.bounded)
+        return max(left, right)
+
+    def _subscript(self, node: cst.Subscript, frame: Frame | None) -> IndexDep:
+        inside = [each.slice.value for each in node.slice if isinstance(each.slice, cst.Index)]
+        index = self.most(inside, frame)
+        if index is IndexDep.INDEX:
+            return IndexDep.KEY  # what stands at the index
+        if index is not IndexDep.NONE:
+            return IndexDep.SAMPLE
+        owner = self.of(node.value, frame)
+        if owner is IndexDep.INDEX:
+            return owner  # a part of what the sampler gives
+        return owner if owner is IndexDep.KEY and names_file(field_of(node)) else min(owner, IndexDep.SAMPLE)
+
+    def _call(self, node: cst.Call, frame: Frame | None) -> IndexDep:
+        if self.is_next_sample(node, frame):
+            return IndexDep.INDEX
+        given = self.most((arg.value for arg in node.args), frame)
+        name = last_name(node.func)
+        owner = IndexDep.NONE
+        if isinstance(node.func, cst.Attribute):
+            owner = self.of(node.func.value, frame)
+            if name in _SAME_METHODS and owner is not IndexDep.NONE:
+                return max(owner, given)
+            if name in ("get", "pop") and given is IndexDep.INDEX:
+                return IndexDep.KEY
+        if owner is IndexDep.NONE and (name in _SAME_FUNCTIONS or name in _SAME_METHODS or "hash" in name):
+            return given
+        result = min(max(given, owner), IndexDep.SAMPLE)
+        return max(result, self.call_result(node, frame, given)) if given > IndexDep.SAMPLE else result
+
+
+def of_part(value: cst.BaseExpression, path: tuple[int, ...], whole: IndexDep) -> IndexDep:
+    """A part of an unpacked value: `divmod(index, n)` gives indices, but a pair that a sampler makes only one.
+
+    What is unpacked side by side with others is most often a label of the sample.
+    """
+    if whole is not IndexDep.INDEX:
+        return min(whole, IndexDep.SAMPLE)
+    return IndexDep.SAMPLE if isinstance(value, cst.Name) and path not in ((), (0,)) else whole
