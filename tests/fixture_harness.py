@@ -11,6 +11,7 @@ its cases starts with a comment `# silent: reason`.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -58,6 +59,19 @@ class Unit:
                 if marker := EXPECT.search(line):
                     places += [(inside, number, code) for code in marker[1].split(", ")]
         return sorted(places)
+
+    def differences(self, diagnostics: Iterable[Diagnostic]) -> str:
+        """What is missing and what is unexpected, each with its line of source and its message; empty if nothing."""
+        found = list(diagnostics)
+        wanted, reported = Counter(self.expected()), Counter(places(found, self.root))
+        lines: list[str] = []
+        for word, places_of_word in (("missing", wanted - reported), ("unexpected", reported - wanted)):
+            for file, number, code in sorted(places_of_word):
+                source = read_source(self.root / file).splitlines()[number - 1 : number]
+                lines.append(f"{word} {code} at {file}:{number}: {''.join(source).strip()}")
+                messages = {one.problem for one in found if places([one], self.root) == [(file, number, code)]}
+                lines += [f"    {message}" for message in sorted(messages)] if word == "unexpected" else []
+        return "\n".join(lines)
 
     def silent_cases(self) -> int:
         """How many cases say that they must stay silent, and why."""

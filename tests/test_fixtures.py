@@ -14,6 +14,7 @@ import pytest
 
 from benchmarks import processes
 from dataloader_lint import lint_paths
+from dataloader_lint.diagnostics import Diagnostic
 from dataloader_lint.settings import Settings
 from docs.generate import read_pages
 from fixture_harness import FIXTURES, Place, Unit, find_units, places, read_source, suppressed
@@ -27,14 +28,30 @@ ALL_CODES = ",".join(rule.code for rule in RULES)
 each_unit = pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.name)
 
 
-def lint(unit: Unit) -> list[Place]:
+def diagnose(unit: Unit) -> list[Diagnostic]:
     """Lints a unit with the default rules and the one that it is a fixture of."""
-    return places(lint_paths([unit.path], Settings(extend_select=(unit.code,))), unit.root)
+    return lint_paths([unit.path], Settings(extend_select=(unit.code,)))
+
+
+def lint(unit: Unit) -> list[Place]:
+    """The places of what is found in a unit."""
+    return places(diagnose(unit), unit.root)
 
 
 @each_unit
 def test_reported_where_the_comments_say(unit: Unit) -> None:
-    assert lint(unit) == unit.expected()
+    differences = unit.differences(diagnose(unit))
+    assert not differences, f"\n{differences}"
+
+
+def test_a_difference_is_shown_with_its_line_and_message(tmp_path: Path) -> None:
+    source = "from torch.utils.data import DataLoader\n\nDataLoader(range(4), persistent_workers=True)\n"
+    (tmp_path / "reported.py").write_text(source + "print()  # expect: DL301\n")
+    unit = Unit("DL301", tmp_path / "reported.py")
+    missing, unexpected, message = unit.differences(diagnose(unit)).splitlines()
+    assert missing == "missing DL301 at reported.py:4: print()  # expect: DL301"
+    assert unexpected == "unexpected DL301 at reported.py:3: DataLoader(range(4), persistent_workers=True)"
+    assert message.startswith("    `DataLoader` raises ValueError: ")
 
 
 @each_unit
