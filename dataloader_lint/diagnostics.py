@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 
 
@@ -44,10 +44,24 @@ class Fix:
 
 
 @dataclass(frozen=True, slots=True)
+class Reason:
+    """One step of the chain that leads to a finding: what is known at a place, which may be in another file.
+
+    In a notebook `position` lies in `cell`, as that of a `Diagnostic` does.
+    """
+
+    filename: str
+    position: Position
+    text: str
+    cell: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Diagnostic:
     """One finding.
 
-    `problem` says what is wrong and why it hurts, `advice` what to do. `statement_lines` are the first and the last
+    `problem` says what is wrong and why it hurts, `advice` what to do. `because` is the chain of steps that shows it,
+    from cause to harm; two findings that differ in it alone are the same. `statement_lines` are the first and the last
     line of the statement around the finding: a `# noqa` on either one suppresses it.
 
     In a notebook `cell` is the number of the cell, counted from 1 over all cells, those without code among them, and
@@ -63,6 +77,7 @@ class Diagnostic:
     statement_lines: tuple[int, int]
     fix: Fix | None = None
     cell: int | None = None
+    because: tuple[Reason, ...] = field(default=(), compare=False)
 
     @property
     def message(self) -> str:

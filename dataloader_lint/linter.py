@@ -16,10 +16,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from dataloader_lint.diagnostics import Diagnostic, Position
+    from dataloader_lint.diagnostics import Diagnostic, Position, Reason
     from dataloader_lint.edits import Editor, Repair
     from dataloader_lint.facts.analysis import Analysis, Session
     from dataloader_lint.facts.project.mentions import Mentions
+    from dataloader_lint.facts.syntax.steps import Step
     from dataloader_lint.facts.syntax.tree import Node, Tree
     from dataloader_lint.rules.base import Entity, Finding
     from dataloader_lint.rules.registry import FoundRule
@@ -252,11 +253,13 @@ def _lint_tree(
     if not found:
         return Examined(broken, {}, facts.tree)
     places = _places(facts.tree, [finding.node for _, finding in found])
+    reasons = _reasons([step for _, finding in found for step in finding.because], facts.tree, filename)
     diagnostics = set()  # what two entities lead to is still one finding
     builders: dict[Diagnostic, Build] = {}
     for code, finding in found:
         start, end, lines = places[id(finding.node)]
-        one = Diagnostic(filename, start, end, code, finding.problem, finding.advice, lines)
+        because = tuple(reasons[id(step)] for step in finding.because if id(step) in reasons)
+        one = Diagnostic(filename, start, end, code, finding.problem, finding.advice, lines, because=because)
         diagnostics.add(one)
         if finding.repair is not None:
             builders.setdefault(one, finding.repair)
@@ -322,6 +325,34 @@ def _places(tree: Tree, nodes: list[Node]) -> dict[int, tuple[Position, Position
                 last = ranges[id(head)][0]
             places[id(node)] = (start, end, (first.line, last.line))
     return places
+
+
+def _reasons(steps: list[Step], own: Tree, filename: str) -> dict[int, Reason]:
+    """Where the steps of chains stand, by `id`; without those in a file that cannot be laid out."""
+    from dataloader_lint.diagnostics import Reason
+    from dataloader_lint.facts.syntax.layout import excerpts
+    from dataloader_lint.source.decoding import UnreadableError
+    from dataloader_lint.source.fast_tree import UnlikeError
+
+    by_tree: dict[int, list[Step]] = {}
+    for step in steps:
+        by_tree.setdefault(id(step.module.tree), []).append(step)
+    reasons: dict[int, Reason] = {}
+    for group in by_tree.values():
+        tree = group[0].module.tree
+        path = filename if tree is own else group[0].module.path
+        try:
+            starts = {
+                id(node): excerpt.ranges([excerpt.twin(node)])[id(excerpt.twin(node))][0]
+                for excerpt, held in excerpts(tree, [step.node for step in group])
+                for node in held
+            }
+        except (UnreadableError, UnlikeError):
+            if tree is own:
+                raise
+            continue
+        reasons |= {id(step): Reason(path, starts[id(step.node)], step.text) for step in group}
+    return reasons
 
 
 def _end_of_head(statement: Node) -> Node | None:

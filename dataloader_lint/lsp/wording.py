@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
 
 from lsprotocol import types
+from pygls import uris
 
-from dataloader_lint.diagnostics import Diagnostic, Fix, Position, Safety
+from dataloader_lint.diagnostics import Diagnostic, Fix, Position, Reason, Safety
 from dataloader_lint.lsp.places import Places
 from dataloader_lint.output.as_json import SITE, page_url
 from dataloader_lint.output.text import neutralise
@@ -28,7 +30,20 @@ def diagnostic(one: Diagnostic, places: Places) -> types.Diagnostic:
         code=one.code,
         code_description=types.CodeDescription(_link(one.code)),
         source=SOURCE,
+        related_information=[_related(each, one, places) for each in one.because],
     )
+
+
+def _related(reason: Reason, one: Diagnostic, places: Places) -> types.DiagnosticRelatedInformation:
+    """A step of the chain; in a file that is not open its column is exact only where the line is ASCII before it."""
+    position = reason.position
+    if reason.filename == one.filename:
+        found = places.range(position, position)
+    else:
+        there = types.Position(position.line - 1, position.column)
+        found = types.Range(there, there)
+    path = os.path.abspath(reason.filename)
+    return types.DiagnosticRelatedInformation(types.Location(uris.from_fs_path(path) or "", found), reason.text)
 
 
 def title_of(fix: Fix) -> str:

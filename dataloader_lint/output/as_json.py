@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator
 
-from dataloader_lint.diagnostics import Diagnostic, Fix, Position, TextEdit
+from dataloader_lint.diagnostics import Diagnostic, Fix, Position, Reason, TextEdit
 
 # Where mkdocs.yml's site is served from.
 SITE = "https://dataloader-lint.readthedocs.io/en/latest/"
@@ -30,6 +30,7 @@ def emit_lines(diagnostics: Iterable[Diagnostic], name_of: Callable[[str], str])
 
 def _as_object(one: Diagnostic, name: str) -> dict[str, object]:
     return {
+        "because": [_reason(each) for each in one.because],
         "cell": one.cell,
         "code": one.code,
         "end_location": _location(one.end),
@@ -54,6 +55,15 @@ def _edit(edit: TextEdit) -> dict[str, object]:
     # Not the cell of the finding: an import goes where the others are.
     cell = {"cell": edit.cell} if edit.cell is not None else {}
     return {"content": edit.content, "end_location": _location(edit.end), "location": _location(edit.start), **cell}
+
+
+def _reason(one: Reason) -> dict[str, object]:
+    return {
+        "cell": one.cell,
+        "filename": os.path.abspath(one.filename),
+        "location": _location(one.position),
+        "message": one.text,
+    }
 
 
 def _location(position: Position) -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""Problem, place, source with the finding marked, advice, link."""
+"""Problem, place, source with the finding marked, advice, the chain of steps that shows it, link."""
 
 from __future__ import annotations
 
@@ -30,6 +30,8 @@ def emit(
             yield edge
         if one.advice:
             yield f"{paint('help', 'help:')} {neutralise(one.advice)}"
+        for reason in one.because:
+            yield f"{paint('quiet', 'because:')} {neutralise(reason.text)} ({shown_place(reason)})"
         yield paint("quiet", f"docs: {url_of(one.code)}")
         yield ""
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from dataloader_lint.diagnostics import Diagnostic, Fix, Position
+from dataloader_lint.diagnostics import Diagnostic, Fix, Position, Reason
 from dataloader_lint.output.fingerprints import fingerprints
 from dataloader_lint.output.places import Lines, cell_prefix, path_from
 
@@ -91,9 +91,19 @@ def _result(one: Diagnostic, index: int, mark: str, root: str) -> dict[str, obje
         "locations": [{"physicalLocation": place}],
         "partialFingerprints": {"primaryLocationLineHash": mark},
     }
+    related = [_related(number, each, root) for number, each in enumerate(one.because)]
+    if related:
+        result["relatedLocations"] = related
     if one.fix is not None and one.cell is None:
         result["fixes"] = [_fix(one.fix, artifact)]
     return result
+
+
+def _related(number: int, one: Reason, root: str) -> dict[str, object]:
+    place: dict[str, object] = {"artifactLocation": _artifact(one.filename, root)}
+    if one.cell is None:
+        place["region"] = {"startLine": one.position.line, "startColumn": one.position.column + 1}
+    return {"id": number, "physicalLocation": place, "message": {"text": one.text}}
 
 
 def _fix(fix: Fix, artifact: dict[str, str]) -> dict[str, object]:

@@ -10,9 +10,7 @@ import os
 import re
 import unicodedata
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from dataloader_lint.diagnostics import Diagnostic
+from dataloader_lint.diagnostics import Diagnostic, Reason
 
 TAB = 4
 
@@ -55,13 +53,14 @@ def shown_path(filename: str) -> str:
     return neutralise(filename)
 
 
-def shown_place(one: Diagnostic, filename: str | None = None) -> str:
-    """Where a finding is: file, line and column from 1; of a notebook also the cell that the line is in.
+def shown_place(one: Diagnostic | Reason, filename: str | None = None) -> str:
+    """Where a finding or a reason is: file, line and column from 1; of a notebook also the cell with the line.
 
     `filename` is the file's name in other words, such as with colours.
     """
     cell = f"cell {one.cell}:" if one.cell is not None else ""
-    return f"{filename or shown_path(one.filename)}:{cell}{one.start.line}:{one.start.column + 1}"
+    start = one.start if isinstance(one, Diagnostic) else one.position
+    return f"{filename or shown_path(one.filename)}:{cell}{start.line}:{start.column + 1}"
 
 
 def draw_line(line: str) -> tuple[str, list[int]]:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import libcst as cst
 
     from dataloader_lint.edits import Editor, Repair
+    from dataloader_lint.facts.syntax.steps import Step
     from dataloader_lint.settings import Settings
 
 
@@ -55,7 +56,8 @@ class Rule:
 class Finding:
     """What a check yields: the node to point at, and a message in two halves that read as one sentence.
 
-    `problem` says what is wrong and why it hurts, with the user's own names; `advice` says what to do. `repair` builds
+    `problem` says what is wrong and why it hurts, with the user's own names; `advice` says what to do. `because` is the
+    chain of steps that shows it, from cause to harm; at most five are reported. `repair` builds
     the edits when somebody asks for them, and only then; it returns None, or raises RefusedError, when it refuses.
     """
 
@@ -63,6 +65,7 @@ class Finding:
     problem: str
     advice: str
     repair: Callable[[Editor], Repair | None] | None = None
+    because: tuple[Step, ...] = ()
 
 
 __all__ = ["Entity", "Finding", "FixLevel", "Rule"]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from dataloader_lint.diagnostics import Diagnostic, Position, TextEdit
+from dataloader_lint.diagnostics import Diagnostic, Position, Reason, TextEdit
 from dataloader_lint.source.decoding import UnreadableError, line_starts
 from dataloader_lint.source.magics import Hidden, blanked, to_python
 from dataloader_lint.source.notebooks import Cell
@@ -43,6 +43,9 @@ class Module:
         fix = one.fix
         if fix is not None:
             fix = replace(fix, edits=tuple(self._edit(edit) for edit in fix.edits))
+        because = tuple(
+            self._reason(each) if each.filename == one.filename and each.cell is None else each for each in one.because
+        )
         first, last = (self._place(cell, self.line_starts[line - 1]).line for line in one.statement_lines)
         return replace(
             one,
@@ -51,7 +54,12 @@ class Module:
             end=self._place(cell, self._offset(one.end)),
             statement_lines=(first, last),
             fix=fix,
+            because=because,
         )
+
+    def _reason(self, one: Reason) -> Reason:
+        cell = self._cell_at(self._offset(one.position))
+        return replace(one, cell=self.cells[cell].number, position=self._place(cell, self._offset(one.position)))
 
     def spliced(self, edits: Sequence[tuple[int, int, str]]) -> tuple[Cell, ...] | None:
         """The cells with some edits of the module applied, given as start, end and content, sorted and apart.
