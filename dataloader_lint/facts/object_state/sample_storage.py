@@ -25,6 +25,7 @@ from dataloader_lint.facts.infer.values import (
     merge,
 )
 from dataloader_lint.facts.libraries.catalogue import DICT_MAKERS
+from dataloader_lint.facts.loaders import loader_steps
 from dataloader_lint.facts.object_state.access_patterns import (
     is_indexed_by_number,
     is_indexed_by_own_keys,
@@ -53,7 +54,9 @@ from dataloader_lint.facts.object_state.per_sample_entries import (
 from dataloader_lint.facts.object_state.random_access import holds_samples
 from dataloader_lint.facts.object_state.type_guards import reads_of_size
 from dataloader_lint.facts.object_state.worker_reachability import is_reached_in_workers
+from dataloader_lint.facts.syntax.steps import Step
 from dataloader_lint.facts.syntax.tree import Node, Tree, function_scope
+from dataloader_lint.facts.workers.worker_steps import loader_of_class
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,6 +93,18 @@ class SampleStorage:
         if self.use.queried is IndexDep.NONE and self.use.indexed is IndexDep.NONE:
             return "get whole where they are spawned"  # it is as long as the Dataset
         return "read for every sample"
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """Where worker code reads it, and the loader whose workers do, as far as one is known."""
+        reads = [place for place in self.use.places if place.node in place.scope.module.tree][:1]
+        function = {each.scope.node.name.value for each in reads if isinstance(each.scope.node, cst.FunctionDef)}
+        name = f"`{self.dataset.name}.{function.pop()}`" if function else "worker code"
+        loader = loader_of_class(self.dataset.reach, self.dataset.klass)
+        return (
+            *(Step(each.scope.module, each.node, f"{name} reads it here") for each in reads),
+            *([loader_steps.made(loader, "num_workers")] if loader is not None else []),
+        )
 
     @property
     def kind(self) -> str:

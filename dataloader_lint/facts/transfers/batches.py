@@ -34,9 +34,11 @@ from dataloader_lint.facts.infer.values import (
     is_whole_number,
 )
 from dataloader_lint.facts.libraries.catalogue import SAME_VALUE
+from dataloader_lint.facts.loaders import loader_steps
 from dataloader_lint.facts.syntax.layout import code
 from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
 from dataloader_lint.facts.syntax.names import Kind, dotted, resolve
+from dataloader_lint.facts.syntax.steps import Step
 from dataloader_lint.facts.syntax.tree import Tree, function_scope, keyword_of, positional_of
 from dataloader_lint.facts.transfers.batch_stores import is_handed_on_after, is_written_after, stores_before
 from dataloader_lint.facts.transfers.devices import Device, is_device_object, kind_of_constant, possible_devices
@@ -61,6 +63,11 @@ class Origin:
     def name(self) -> str:
         """What the user calls the loader."""
         return self.loader.bound_name
+
+    @property
+    def step(self) -> Step:
+        """Where the loader is made, and how it pins."""
+        return loader_steps.made(self.loader, "pin_memory")
 
     @property
     def file(self) -> str:

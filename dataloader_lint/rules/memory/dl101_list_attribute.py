@@ -136,6 +136,7 @@ def check(dataset: LintedDataset) -> Iterator[Finding]:
             problem,
             _ADVICE.get(kind, "keep one numpy array or tensor for each field, or all records serialised in one tensor"),
             partial(fix, dataset, stored),
+            stored.steps,
         )
 
 

@@ -104,4 +104,5 @@ def check(dataset: LintedDataset) -> Iterator[Finding]:
             f"`{stored.owner}.{stored.name}` is a {stored.kind} that grows with the data and that workers "
             f"{stored.reading}, so every worker ends up with a copy of its own{yet}",
             "keep a sorted array of keys beside an array of values, one serialised buffer, or a database such as LMDB",
+            because=stored.steps,
         )

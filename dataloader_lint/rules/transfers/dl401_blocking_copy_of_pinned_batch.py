@@ -114,7 +114,7 @@ def check(transfer: Transfer) -> Iterator[Finding]:
         f"the host waits for `{transfer.text}`, though `{pinned.name}`{place} pins its batches{default} "
         "so that copies can overlap with work on the GPU"
     )
-    yield Finding(transfer.call, problem, _advice(transfer), partial(fix, transfer))
+    yield Finding(transfer.call, problem, _advice(transfer), partial(fix, transfer), (pinned.step,))
 
 
 def _advice(transfer: Transfer) -> str:

@@ -1,0 +1,28 @@
+"""The step of a chain that says where a loader is made, and with which of the arguments that matter."""
+
+from __future__ import annotations
+
+from dataloader_lint.facts.infer.loader_calls import Loader
+from dataloader_lint.facts.syntax.layout import code
+from dataloader_lint.facts.syntax.steps import Step
+
+
+def made(loader: Loader, *arguments: str) -> Step:
+    """Where a loader is made, with what is known of some arguments: "`train` is made with `num_workers=8`"."""
+    shown = [each for each in (_argument(loader, name) for name in arguments) if each]
+    text = f"`{loader.bound_name}` is made here"
+    if shown:
+        text += f" with {' and '.join(shown)}"
+    return Step(loader.frame.scope.module, loader.call, text)
+
+
+def _argument(loader: Loader, name: str) -> str:
+    """An argument with its value, or as it is written; empty where it is left out or comes in another way."""
+    known = loader.known(name)
+    if known is not None and known.default:
+        return f"`{name}={known.value!r}` ({known.default})"
+    if known is not None and loader.is_passed(name):
+        return f"`{name}={known.value!r}`"
+    written = loader.argument(name)
+    tree = loader.frame.scope.module.tree
+    return f"`{name}={code(tree, written.value)}`" if written is not None and written.value in tree else ""
