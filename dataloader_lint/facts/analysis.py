@@ -34,6 +34,7 @@ from dataloader_lint.facts.project.outline import defined_about
 from dataloader_lint.facts.project.project import Project
 from dataloader_lint.facts.samples.samples import Samples
 from dataloader_lint.facts.syntax.module import ModuleFacts
+from dataloader_lint.facts.syntax.steps import Step
 from dataloader_lint.facts.syntax.tree import Tree
 from dataloader_lint.facts.threads.opencv import OpenCV
 from dataloader_lint.facts.threads.threads import LateLimit, ThreadCall, late_limits, limits_in_workers
@@ -41,6 +42,8 @@ from dataloader_lint.facts.transfers.batches import Origin, Transfer, transfers_
 from dataloader_lint.facts.transfers.cpu import EarlyRead, early_reads
 from dataloader_lint.facts.transfers.pinning import UselessPin, unpinned_moves, useless_pins
 from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
+from dataloader_lint.facts.workers.worker_callgraph import WorkerFunction
+from dataloader_lint.facts.workers.worker_steps import to_function
 from dataloader_lint.facts.workers.workers import Workers
 from dataloader_lint.gate import Gate, words_about
 from dataloader_lint.settings import Settings
@@ -167,6 +170,10 @@ class Analysis:
     @property
     def tree(self) -> Tree:
         return self.module.tree
+
+    def steps_to(self, function: WorkerFunction) -> tuple[Step, ...]:
+        """The chain from a loader to a function that its workers run."""
+        return to_function(self.session.reach, function)
 
     def entities(self, kind: Entity) -> Iterable[object]:
         """What a rule's `check` is called with, by the kind that it asks for."""
