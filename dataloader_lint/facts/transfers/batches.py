@@ -275,24 +275,38 @@ class Transfer:
         """The loaders whose batches it moves, all of them; empty where it may move anything else as well."""
         if not _may_be_part(self.moved, self.frame):
             return ()
-        found = self._origins_of(self.moved)
+        found = self.origins_of(self.moved)
         if found and self.moved in self.frame.scope.module.tree:
             for store in stores_before(self.moved, self.frame.scope.module.tree):
-                if not self._origins_of(store.value):
+                if not self.origins_of(store.value):
                     return ()
         return found
 
-    def _origins_of(self, node: cst.BaseExpression) -> tuple[Origin, ...]:
+    @property
+    def known_origins(self) -> tuple[tuple[Origin, ...], bool]:
+        """The loaders that are known to be among those whose batches it moves, and True if it moves nothing else."""
+        if not _may_be_part(self.moved, self.frame):
+            return (), True
+        return self._found_origins(self.moved)
+
+    def origins_of(self, node: cst.BaseExpression) -> tuple[Origin, ...]:
+        """The loaders whose batches an expression is part of; empty where it may be anything else as well."""
+        found, is_complete = self._found_origins(node)
+        return found if is_complete else ()
+
+    def _found_origins(self, node: cst.BaseExpression) -> tuple[tuple[Origin, ...], bool]:
         found: list[Origin] = []
+        is_complete = True
         for value in self._values(node):
             path, root = path_of(value)
             if isinstance(root, Const) and path:
                 continue  # no part of None or of a number was ever moved
             loader = loader_of_batches(self.ev, root) if path and isinstance(path[0], ItemOf) else None
             if loader is None:
-                return ()
+                is_complete = False
+                continue
             found.append(Origin(loader, is_pinned(self.ev, loader, path[1:]), tuple(path[1:])))
-        return tuple(found)
+        return tuple(found), is_complete
 
     def _values(self, node: cst.BaseExpression) -> Values:
         return self.ev.values(node, self.frame)

@@ -100,9 +100,10 @@ def check(transfer: Transfer) -> Iterator[Finding]:
         return
     if not transfer.is_surely_blocking:
         return
-    origins = transfer.origins
-    pinned = next((origin for origin in origins if origin.is_pinned), None)
-    if pinned is None or any(origin.is_pinned is None for origin in origins):
+    from dataloader_lint.facts.transfers.witness import pinned_origin
+
+    pinned = pinned_origin(transfer)
+    if pinned is None:
         return
     pins = pinned.loader.known("pin_memory")
     is_optional = pins is None or bool(pins.default)  # then the option that leads here may turn off the pinning, too

@@ -1,0 +1,141 @@
+"""The pinned batch that a move is known to get, if one is, whatever else it may get as well.
+
+One loader that pins, and whose batches reach the move, is enough. What is unknown beside it does not change that; what
+rules it out does: the batch is surely replaced on the way, or the loader and the device are chosen together.
+"""
+
+from __future__ import annotations
+
+import re
+
+import libcst as cst
+
+from dataloader_lint.facts.infer.values import Sequence
+from dataloader_lint.facts.project.scripts import is_test
+from dataloader_lint.facts.syntax.names import Binding, Kind, resolve, written_part
+from dataloader_lint.facts.syntax.tree import LOOPS, Node, Tree, function_scope
+from dataloader_lint.facts.transfers.batch_stores import stores_before
+from dataloader_lint.facts.transfers.batches import Origin, Transfer
+
+_DEVICE = re.compile(r"cuda|gpu|device|accelerat", re.IGNORECASE)
+
+
+def pinned_origin(transfer: Transfer) -> Origin | None:
+    """A loader whose pinned batches are moved; None where none is known, or something rules it out."""
+    origins, is_complete = transfer.known_origins
+    pinned = next((origin for origin in origins if origin.is_pinned), None)
+    if pinned is None or _is_surely_replaced(transfer):
+        return None
+    if is_complete and all(origin.is_pinned is not None for origin in origins):
+        return pinned
+    tree = transfer.frame.scope.module.tree
+    root = _root(transfer.moved)
+    bindings = resolve(root, tree) if root is not None and root in tree else []
+    if _is_place_in_list(transfer, bindings) or _exclude_each_other(bindings, tree):
+        return None
+    if any(tree.order(binding.node) >= tree.order(tree.statement_of(transfer.call)) for binding in bindings):
+        return None  # from the second round of an inner loop on, it moves what the first has made
+    if any(_is_chosen_with_device(binding, tree) for binding in bindings):
+        return None
+    return next((origin for origin in origins if origin.is_pinned and not _is_out_of_use(origin, transfer)), None)
+
+
+def _root(node: cst.CSTNode) -> cst.Name | None:
+    """The name that an expression such as `batch["image"].x` begins with."""
+    while isinstance(node, cst.Attribute | cst.Subscript):
+        node = node.value
+    return node if isinstance(node, cst.Name) else None
+
+
+def _is_surely_replaced(transfer: Transfer) -> bool:
+    """True if another value is stored into the moved part of the batch on every way to the move."""
+    tree = transfer.frame.scope.module.tree
+    if transfer.moved not in tree:
+        return False
+    stores = [store for store in stores_before(transfer.moved, tree) if not transfer.origins_of(store.value)]
+    return any(_surely_runs(store, transfer.call, stores, tree) for store in stores)
+
+
+def _surely_runs(store: Node, move: Node, stores: list[cst.Assign], tree: Tree) -> bool:
+    """True if a store runs before a move: no condition around it that the move has not, or a store on its other arm."""
+    above_move = {id(each) for each in tree.ancestors(move)}
+    child = store
+    for above in tree.ancestors(store):
+        if id(above) in above_move:
+            return True
+        if isinstance(above, cst.If):
+            other = above.orelse if child is above.body else above.body
+            arms = [each for each in stores if other is not None and any(up is other for up in tree.ancestors(each))]
+            if not arms:
+                return False
+        child = above
+    return True
+
+
+def _exclude_each_other(bindings: list[Binding], tree: Tree) -> bool:
+    """True if a name is bound anew under a test and under its negation, so that one of the two always happens."""
+    tests: set[tuple[object, bool]] = set()
+    for binding in bindings:
+        child: Node = binding.node
+        for above in tree.ancestors(binding.node):
+            if isinstance(above, cst.If):
+                test, wanted = above.test, child is above.body
+                while isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
+                    test, wanted = test.expression, not wanted
+                tests.add((tree.spelling(test), wanted))
+            if isinstance(above, LOOPS):
+                break
+            child = above
+    return any((spelling, not wanted) in tests for spelling, wanted in tests)
+
+
+def _is_chosen_with_device(binding: Binding, tree: Tree) -> bool:
+    """True if a test of the device chooses what a loop iterates over: `if cuda: loader = Other(loader)`."""
+    if binding.kind is not Kind.ELEMENT or binding.value is None:
+        return False
+    for name in tree.find(binding.value, cst.Name):
+        for source in resolve(name, tree):
+            for above in (source.value, *tree.ancestors(source.node)):
+                if isinstance(above, cst.If | cst.IfExp) and _DEVICE.search(tree.words(above.test)):
+                    return True
+                if above is source.scope.node:
+                    break
+    return False
+
+
+def _is_place_in_list(transfer: Transfer, bindings: list[Binding]) -> bool:
+    """True if a known place of a list is moved or iterated, of which only other places may be known."""
+    ev, frame, tree = transfer.ev, transfer.frame, transfer.frame.scope.module.tree
+
+    def is_list(each: cst.BaseExpression) -> bool:
+        return any(isinstance(value, Sequence) and value.kind == "list" for value in ev.values(each, frame))
+
+    for binding in bindings:
+        iterated = binding.value if binding.kind is Kind.ELEMENT else None
+        for name in tree.find(iterated, cst.Name) if iterated is not None else ():
+            for source in resolve(name, tree):
+                if source.path and source.value is not None and written_part(source.value, source.path) is None:
+                    if source.kind is Kind.VALUE and is_list(source.value):
+                        return True
+    node: cst.BaseExpression = transfer.moved
+    while isinstance(node, cst.Attribute | cst.Subscript):
+        if isinstance(node, cst.Subscript) and isinstance(node.slice[0].slice, cst.Index):
+            is_number = isinstance(node.slice[0].slice.value, cst.Integer)
+            if is_number and is_list(node.value):
+                return True
+        node = node.value
+    return False
+
+
+def _is_out_of_use(origin: Origin, transfer: Transfer) -> bool:
+    """True if only tests make a loader, for code that is there for others, or a private function nobody mentions."""
+    module = origin.loader.frame.scope.module
+    if is_test(module) and not is_test(transfer.frame.scope.module):
+        return True
+    tree = module.tree
+    if origin.loader.call not in tree:
+        return False
+    scope = function_scope(tree.scope_of(origin.loader.call))
+    name = scope.node.name.value if isinstance(scope.node, cst.FunctionDef) else ""
+    is_private = name.startswith("_") and not name.startswith("__")
+    return is_private and len(re.findall(rf"\b{name}\b", tree.text)) < 2
