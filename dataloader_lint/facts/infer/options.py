@@ -22,6 +22,7 @@ from dataloader_lint.facts.infer.values import (
     constant,
     merge,
 )
+from dataloader_lint.facts.project.scripts import is_test
 from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.facts.syntax.names import dotted
 from dataloader_lint.facts.syntax.tree import Scope, Tree
@@ -176,7 +177,9 @@ def of_filled(ev: Evaluator, made: CallResult, name: str) -> Values:
         return ()
     given = _keyword(call, name)
     if given is not None:
-        return _labelled(ev.values(given, frame), f"the default of `{name}`")
+        found = ev.values(given, frame)
+        # Nobody sets the options that a test writes to anything else.
+        return found if is_test(frame.scope.module) else _labelled(found, f"the default of `{name}`")
     tree = frame.scope.module.tree
     above = tree.parent(call)
     target = above.targets[0].target if isinstance(above, cst.Assign) and len(above.targets) == 1 else None
