@@ -14,7 +14,7 @@ from dataloader_lint.facts.syntax.tree import Scope, parameters
 WRAPPERS = ("Subset", "ConcatDataset", "random_split", "ChainDataset")
 
 
-def looks_like_one(ev: Evaluator, klass: Class) -> bool:
+def looks_like_dataset(ev: Evaluator, klass: Class) -> bool:
     """Whether objects of a class, whatever it derives from, have a length and can be indexed with numbers."""
     own = classes.methods_of(klass.scope)
     if "__getitem__" in own and "__len__" in own:

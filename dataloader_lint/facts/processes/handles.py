@@ -80,8 +80,8 @@ def kept_handles(reach: DatasetFlow, module: ModuleFacts) -> list[KeptHandle]:
         return []
     found: dict[int, KeptHandle] = {}
     spared: dict[int, bool] = {}
-    names = reach.workers.names_holding(module, candidates)
-    for kept, owner in reach.kept_around(module, names):
+    names = reach.workers.names_containing(module, candidates)
+    for kept, owner in reach.reachable_around(module, names):
         kind = _kind(reach.ev, kept)
         if not kind or not all(map(_hands_on, kept.path.through)):
             continue

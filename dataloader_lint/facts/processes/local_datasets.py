@@ -16,7 +16,7 @@ from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.facts.syntax.names import bindings_of
 from dataloader_lint.facts.syntax.tree import Scope
 from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
-from dataloader_lint.facts.workers.object_graph import PICKLES_ITSELF
+from dataloader_lint.facts.workers.object_graph import PICKLE_METHODS
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,7 +89,7 @@ def _is_found_by_name(ev: Evaluator, klass: Class, function: Scope) -> bool:
 
 def _pickles_itself(ev: Evaluator, klass: Class) -> bool:
     bases = ev.bases(klass).classes
-    return any(classes.find_method(ev, bases, each) is not None for each in PICKLES_ITSELF[1:])
+    return any(classes.find_method(ev, bases, each) is not None for each in PICKLE_METHODS[1:])
 
 
 def _names(statement: cst.Global) -> Iterator[cst.Name]:

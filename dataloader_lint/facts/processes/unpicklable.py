@@ -90,8 +90,8 @@ def kept_functions(reach: DatasetFlow, module: ModuleFacts) -> list[KeptFunction
     counts: dict[int, int] = {}
     silent: dict[int, bool] = {}
     # Without any of its own, its Datasets may still keep what functions of other files make and return.
-    around = reach.around(module, reach.workers.names_holding(module, candidates)) if candidates else [module]
-    for kept, owner in reach.kept_in(around):
+    around = reach.around(module, reach.workers.names_containing(module, candidates)) if candidates else [module]
+    for kept, owner in reach.reachable_in(around):
         is_notebooks = is_notebooks_own(kept.value)
         if not is_notebooks and not is_unpicklable(kept.value):
             continue
