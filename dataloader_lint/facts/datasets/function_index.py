@@ -16,11 +16,11 @@ from dataloader_lint.facts.syntax.tree import Scope
 
 
 class IndexInFunction(IndexDependence):
-    """Answers for one function; `entered` says what its parameters depend on, by name.
+    """Index dependence in one function; `entered` gives the dependence of its parameters, by name.
 
-    `loops` are the loops in it that make a sample of each element; `is_next` says if it is the `__next__` of a stream;
-    `returned` gives what a method that it calls on the same object makes of the index, at a place of the tuple that
-    it returns.
+    `loops` are its loops that yield one sample per element. `is_next` is True for the `__next__` of a stream.
+    `returned` gives the dependence of the result of a method called on the same object, at a place in the returned
+    tuple.
     """
 
     def __init__(
@@ -33,7 +33,7 @@ class IndexInFunction(IndexDependence):
     ) -> None:
         super().__init__()
         self._scope = scope
-        self._entered = entered
+        self._parameters = entered
         self._loops = loops
         self._is_next = is_next
         self._returned = returned
@@ -54,13 +54,13 @@ class IndexInFunction(IndexDependence):
         return self._returned(node, ()) if is_method else IndexDep.NONE
 
     def _bound(self, binding: Binding) -> IndexDep:
-        """How what a binding gives its name depends on the index."""
+        """How the value that a binding assigns depends on the index."""
         if binding.kind is Kind.PARAMETER:
-            return self._entered.get(binding.name, IndexDep.NONE) if binding.scope is self._scope else IndexDep.NONE
+            return self._parameters.get(binding.name, IndexDep.NONE) if binding.scope is self._scope else IndexDep.NONE
         if binding.value is None:
             return IndexDep.NONE
         if any(binding.node is loop for loop in self._loops):
-            return self._sample_of(binding)
+            return self._loop_target(binding)
         value, path = binding.value, binding.path
         if binding.kind is Kind.ELEMENT:
             value, path = iterated(value, path)
@@ -77,8 +77,8 @@ class IndexInFunction(IndexDependence):
             return max(IndexDep.SAMPLE, self._returned(value, path))
         return whole if whole is IndexDep.KEY and names_file(binding.name) else of_part(value, path, whole)
 
-    def _sample_of(self, binding: Binding) -> IndexDep:
-        """What a loop that makes a sample a pass takes: the number of the sample, or an element of a list of keys."""
+    def _loop_target(self, binding: Binding) -> IndexDep:
+        """The dependence of the target of a sample loop: the number of the sample, or an element of a key list."""
         assert binding.value is not None
         if isinstance(binding.value, cst.Call) and last_name(binding.value.func) == "enumerate" and binding.path:
             return IndexDep.INDEX if binding.path[0] == 0 else IndexDep.SAMPLE if binding.path[1:] else IndexDep.KEY
@@ -88,7 +88,7 @@ class IndexInFunction(IndexDependence):
 
 
 def iterated(value: cst.BaseExpression, path: tuple[int, ...]) -> tuple[cst.BaseExpression, tuple[int, ...]]:
-    """Whose elements a loop gives the name at a path: those of `indices` in `for place, i in enumerate(indices)`."""
+    """The iterable whose elements the name at a path gets: `indices` in `for place, i in enumerate(indices)`."""
     while isinstance(value, cst.Call) and isinstance(value.func, cst.Name) and path and value.args:
         name, place = value.func.value, path[0]
         if name == "enumerate" and place == 1:

@@ -1,4 +1,4 @@
-"""What an expression picks by chance: `self.files[random.randrange(len(self.files))]`, `random.choice(self.files)`."""
+"""Random sampling from attributes: `self.files[random.randrange(len(self.files))]`, `random.choice(self.files)`."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _CHOOSING = frozenset({"choice", "choices", "sample"})
 _NUMBERS = frozenset({"integers", "randint", "randrange"})
 
 
-def chosen_from(call: cst.Call) -> cst.BaseExpression | None:
-    """What a call picks from by chance; None where it does not."""
+def sampled_source(call: cst.Call) -> cst.BaseExpression | None:
+    """The expression that a call samples from at random; None for other calls."""
     if last_name(call.func) not in _CHOOSING or not call.args or call.args[0].keyword is not None:
         return None
     source = call.args[0].value
@@ -26,7 +26,7 @@ def chosen_from(call: cst.Call) -> cst.BaseExpression | None:
 
 
 def bounds_of(node: cst.BaseExpression, scope: Scope, depth: int = 0) -> set[str]:
-    """The attributes in the bound of an index that is drawn by chance: `randint(0, len(self.files) - 1)`."""
+    """The attributes in the bound of a random index: `randint(0, len(self.files) - 1)`."""
     tree = scope.module.tree
     if isinstance(node, cst.Name):
         bindings = resolve(node, tree) if depth < MAX_DEPTH else []
@@ -42,7 +42,7 @@ def bounds_of(node: cst.BaseExpression, scope: Scope, depth: int = 0) -> set[str
 
 
 def is_size_of(bound: str, name: str, bases: Bases) -> bool:
-    """Whether an attribute is another one, which is measured, or holds its length: `self.size = len(self.files)`."""
+    """True if an attribute is the one that is indexed, or stores its length: `self.size = len(self.files)`."""
     return bound == name or any(
         isinstance(binding.value, cst.Call)
         and last_name(binding.value.func) == "len"
