@@ -17,7 +17,7 @@ from dataloader_lint.facts.syntax.tree import Node, Scope, function_scope
 from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
 from dataloader_lint.facts.workers.worker_callgraph import WorkerFunction
 
-# What several processes share by design.
+# Objects that processes share by design.
 _SHARED = ("multiprocessing.", "torch.multiprocessing.")
 
 
@@ -25,8 +25,8 @@ _SHARED = ("multiprocessing.", "torch.multiprocessing.")
 class StaleGlobal:
     """A statement that sets a global in the parent at run time, and a function of worker code that reads it.
 
-    `setter` is the function in which it stands, empty for the main guard. `is_bound` says whether importing the module
-    gives the name some value too.
+    `setter` is the function that contains it, empty for the main guard. `is_bound` is True if importing the module
+    binds the name too.
     """
 
     node: Node
@@ -37,8 +37,8 @@ class StaleGlobal:
 
 
 def stale_globals(reach: DatasetFlow, module: ModuleFacts) -> list[StaleGlobal]:
-    """What this module sets too late for spawned workers to see, each name once, at the first such statement."""
-    if is_notebook_file(module):  # workers that are spawned import nothing of it
+    """Returns what this module sets too late for spawned workers, once per name, at the first such statement."""
+    if is_notebook_file(module):  # spawned workers import nothing from it
         return []
     late = {name: found for name, found in _set_late(reach.ev, module) if found}
     if not late:
@@ -48,7 +48,7 @@ def stale_globals(reach: DatasetFlow, module: ModuleFacts) -> list[StaleGlobal]:
     for function in reach.workers.functions_inside(module, late):
         node = function.scope.node
         if isinstance(node, cst.FunctionDef) and is_guarded(node, module.tree):
-            continue  # workers that are spawned do not find it by its name
+            continue  # spawned workers cannot find it by name
         set_by_workers |= _globals_of(function.scope)
         for name in late:
             if name not in readers and _reads(function.scope, name, module) and _is_pickled(reach, function):
@@ -64,7 +64,7 @@ def stale_globals(reach: DatasetFlow, module: ModuleFacts) -> list[StaleGlobal]:
 
 
 def _set_late(ev: Evaluator, module: ModuleFacts) -> Iterator[tuple[str, list[Binding]]]:
-    """The names of a module with the statements that set them in the process that runs the script, and only there."""
+    """Yields the names of a module, with the statements that set them only in the process that runs the script."""
     tree = module.tree
     for name, bindings in bindings_of(module.root).items():
         late = [
@@ -83,7 +83,7 @@ def _is_shared(ev: Evaluator, binding: Binding) -> bool:
 
 
 def _runs_late(ev: Evaluator, scope: Scope, module: ModuleFacts) -> bool:
-    """Whether a function is called in sight, and never as the module is imported."""
+    """True if a function has known calls, and none of them runs while the module is imported."""
     function = scope.function
     if function is None or not isinstance(function.node, cst.FunctionDef):
         return False
@@ -108,7 +108,7 @@ def _globals_of(scope: Scope) -> set[str]:
 
 
 def _reads(scope: Scope, name: str, module: ModuleFacts) -> bool:
-    """Whether a function reads a name of its module."""
+    """True if a function reads a name of its module."""
     if scope.module is not module:
         return False
     tree = module.tree
@@ -124,7 +124,7 @@ def _is_global(binding: Binding, module: ModuleFacts) -> bool:
 
 
 def _is_pickled(reach: DatasetFlow, function: WorkerFunction) -> bool:
-    """Whether workers that run a function may be spawned, as far as the loaders of the Dataset in sight say."""
+    """True if workers that run a function may be spawned, as far as the known loaders of its Dataset show."""
     receiver: Value | None = function.path[0].frame.receiver
     if isinstance(receiver, CallResult) and isinstance(receiver.by, Class) and reach.workers.is_dataset(receiver.by):
         return not never_pickled(reach.loaders_of(receiver.by))
