@@ -29,7 +29,7 @@ from dataloader_lint.facts.infer.values import (
     Iterator as Iterated,
 )
 from dataloader_lint.facts.libraries.catalogue import LOADERS
-from dataloader_lint.facts.libraries.objects import DOES_NOT_KEEP, KEEPERS
+from dataloader_lint.facts.libraries.objects import ARGUMENTS_NOT_STORED, STORING_CALLABLES
 from dataloader_lint.facts.syntax.tree import Node, Tree, parameters
 from dataloader_lint.facts.workers.constructor_steps import Step, bare, steps_of
 from dataloader_lint.facts.workers.stores import added_to_container, attributes_set_on, stores
@@ -285,7 +285,7 @@ class _Walk:
         for call, frame in ((value.call, value.frame), *value.before):
             for arg in call.args:
                 keyword = arg.keyword.value if arg.keyword is not None else ""
-                if (last, keyword) not in DOES_NOT_KEEP:
+                if (last, keyword) not in ARGUMENTS_NOT_STORED:
                     inside = replace(path, through=(*path.through, name), keyword=keyword, container=None)
                     self._argument(arg, frame, inside)
 
@@ -332,7 +332,7 @@ class _Walk:
                 continue
             for arg in call.args:
                 keyword = arg.keyword.value if arg.keyword is not None else ""
-                if not any((each, keyword) in DOES_NOT_KEEP for each in (base.rpartition(".")[2], *behind)):
+                if not any((each, keyword) in ARGUMENTS_NOT_STORED for each in (base.rpartition(".")[2], *behind)):
                     holding = FieldOwner(made, steps, step, keyword, call)
                     inside = replace(path, holdings=(*path.holdings, holding), through=(base,), keyword=keyword)
                     self._argument(arg, step.frame, inside)
@@ -351,7 +351,7 @@ def _is_spread(added: cst.BaseExpression, tree: Tree) -> bool:
 def keeps_arguments(name: str) -> bool:
     """True if a library callable stores its arguments: a class, judged by its capitalized name."""
     package, _, last = name.rpartition(".")
-    if name in KEEPERS:
+    if name in STORING_CALLABLES:
         return True
     if any(package == each or package.startswith(f"{each}.") for each in _CONSUMERS):
         return False
