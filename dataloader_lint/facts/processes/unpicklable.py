@@ -20,7 +20,7 @@ from dataloader_lint.facts.syntax.tree import Scope, function_scope
 from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
 from dataloader_lint.facts.workers.object_graph import Reachable
 
-MEMOISING = ("functools.cache", "functools.lru_cache")
+_MEMOIZING = ("functools.cache", "functools.lru_cache")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -183,7 +183,7 @@ def is_unpicklable(value: Value) -> bool:
         return is_local(value.scope) and not any(name.endswith("wraps") for name in classes.decorator_names(value.node))
     return (
         isinstance(value, CallResult)
-        and value.library in MEMOISING
+        and value.library in _MEMOIZING
         and value.frame is not None
         and value.frame.scope.is_function  # at module level the name may refer to the wrapper itself
         and value.call is not None

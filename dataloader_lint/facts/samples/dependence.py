@@ -48,7 +48,7 @@ _FRESH = (
     *("torch.rand", "torch.seed", "torch.random.", "torch.empty", "torch.normal", "torch.bernoulli"),
 )
 _STATE = frozenset({"numpy.random.get_state"})  # in a worker, the first word of its array is the same in all epochs
-_PURE_FUNCTIONS = frozenset(
+_PROPAGATING_FUNCTIONS = frozenset(
     {
         "builtins.abs",
         "builtins.bytes",
@@ -88,7 +88,7 @@ _PURE_FUNCTIONS = frozenset(
     }
 )
 _PROCESS_CONSTANTS = ("get_rank", "get_world_size", "get_local_rank", "device_count")
-_PURE_METHODS = frozenset(
+_PROPAGATING_METHODS = frozenset(
     {
         "encode",
         "expanduser",
@@ -276,7 +276,7 @@ class Dependence:
             elif isinstance(callee, Method):
                 inner = self.ev.enter(callee.function, node, frame, callee.receiver)
                 found |= self._returned(callee.function, inner, depth)
-            elif isinstance(node.func, cst.Attribute) and name in _PURE_METHODS:
+            elif isinstance(node.func, cst.Attribute) and name in _PROPAGATING_METHODS:
                 found |= self._sources_of_all((node.func.value, *arguments), frame, depth)
             else:
                 found.add(Dep.UNKNOWN)
@@ -287,7 +287,7 @@ class Dependence:
             return frozenset({Dep.TORCH})
         if name in _STATE:
             return _FIXED
-        if name in _PURE_FUNCTIONS:
+        if name in _PROPAGATING_FUNCTIONS:
             return self._sources_of_all(arguments, frame, depth)
         if name.startswith(_FRESH):
             return frozenset({Dep.FRESH})
