@@ -50,7 +50,7 @@ MAX_SECONDS = 60
 # Initial limit, in characters, of all modules that a session caches; trees and facts take about 50 times as much, 1.2
 # GB in all. If few files exceed it, the limit is raised, as reopening costs more than the memory: 2,600 files of one
 # repository need 20,000,000 characters. With all of them cached they take a third of the time, and 15 % more memory
-# than with a third of the limit, as freed memory seldom returns to the system.
+# than with a third of the limit: freed memory seldom returns to the system.
 MAX_KEPT = 25_000_000
 MIN_FILES = 200
 # Characters that may stay cached when the next file belongs to another project, which needs none of them. Freeing trees

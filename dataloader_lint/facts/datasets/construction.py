@@ -18,7 +18,7 @@ def construction_of(ev: Evaluator, klass: Class, bases: Bases) -> tuple[Scope, .
     """Returns the functions of the class and its bases that construction runs, `__init__` first, in calling order."""
     start = [classes.find_method(ev, bases.classes, name) for name in ("__init__", "__post_init__")]
     if start[0] is None:  # the constructor is that of a library's base class
-        start.extend(run_by_libraries(ev, bases))
+        start.extend(called_by_library_constructors(ev, bases))
     return _in_calling_order(ev, bases, [method.scope for method in start if method is not None])
 
 
@@ -83,10 +83,10 @@ def calls_on_self(ev: Evaluator, scope: Scope, bases: Bases) -> Iterator[tuple[F
             if found is not None:
                 yield found, call
             elif name == "__init__":
-                yield from ((each, call) for each in run_by_libraries(ev, bases))
+                yield from ((each, call) for each in called_by_library_constructors(ev, bases))
 
 
-def run_by_libraries(ev: Evaluator, bases: Bases) -> list[Function]:
+def called_by_library_constructors(ev: Evaluator, bases: Bases) -> list[Function]:
     """The methods that constructors of library base classes call: `process` of a torch_geometric Dataset."""
     found = (
         classes.find_method(ev, bases.classes, name)

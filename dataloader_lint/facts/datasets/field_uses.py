@@ -41,7 +41,7 @@ class FieldUse:
     lengths: list[AccessSite] = field(default_factory=list)  # where its length gives the length of the Dataset
 
     @property
-    def is_of_samples(self) -> bool:
+    def is_read_per_sample(self) -> bool:
         """True if it is read per sample, or for the number of samples."""
         levels = (self.indexed, self.itself, self.queried)
         return any(levels) or self.is_length or self.is_iterated or self.is_sampled

@@ -44,7 +44,7 @@ class IndexInFunction(IndexDependence):
 
     def name(self, node: cst.Name, frame: Frame | None) -> IndexDep:
         bindings = resolve(node, self._scope.module.tree)
-        return max((self._bound(each) for each in bindings), default=IndexDep.NONE)
+        return max((self._binding_dependence(each) for each in bindings), default=IndexDep.NONE)
 
     def is_next_sample(self, node: cst.Call, frame: Frame | None) -> bool:
         return self._is_next and isinstance(node.func, cst.Name) and node.func.value == "next"
@@ -53,7 +53,7 @@ class IndexInFunction(IndexDependence):
         is_method = isinstance(node.func, cst.Attribute) and self.at(node.func.value) is IndexDep.NONE
         return self._returned(node, ()) if is_method else IndexDep.NONE
 
-    def _bound(self, binding: Binding) -> IndexDep:
+    def _binding_dependence(self, binding: Binding) -> IndexDep:
         """How the value that a binding assigns depends on the index."""
         if binding.kind is Kind.PARAMETER:
             return self._parameters.get(binding.name, IndexDep.NONE) if binding.scope is self._scope else IndexDep.NONE
@@ -82,7 +82,7 @@ class IndexInFunction(IndexDependence):
         assert binding.value is not None
         if isinstance(binding.value, cst.Call) and last_name(binding.value.func) == "enumerate" and binding.path:
             return IndexDep.INDEX if binding.path[0] == 0 else IndexDep.SAMPLE if binding.path[1:] else IndexDep.KEY
-        if streams.counts(binding.value, self._scope.module.tree):
+        if streams.iterates_over_numbers(binding.value, self._scope.module.tree):
             return IndexDep.INDEX
         return IndexDep.SAMPLE if binding.path else IndexDep.KEY
 

@@ -41,7 +41,7 @@ _SAME_METHODS = frozenset(
         *("numpy", "strip", "tolist", "upper", "zfill"),
     }
 )
-_BOUNDING = (cst.Modulo, cst.FloorDivide)
+_BOUNDING_OPERATORS = (cst.Modulo, cst.FloorDivide)
 _STRINGS = (cst.SimpleString, cst.FormattedString, cst.ConcatenatedString)
 # Kinds of expressions that depend on nothing, or whose dependence is unknown.
 _OPAQUE = (cst.BaseString, cst.BaseNumber, cst.Lambda, cst.Comparison, cst.Await, cst.Yield, cst.Ellipsis)
@@ -130,7 +130,7 @@ class IndexDependence(ABC):
 
     def _arithmetic(self, node: cst.BinaryOperation, frame: Frame | None) -> IndexDep:
         left, right = self.of(node.left, frame), self.of(node.right, frame)
-        if isinstance(node.operator, _BOUNDING) and not isinstance(node.left, _STRINGS):
+        if isinstance(node.operator, _BOUNDING_OPERATORS) and not isinstance(node.left, _STRINGS):
             return min(max(left, right), self.bounded)
         return max(left, right)
 

@@ -119,7 +119,7 @@ _PASS_THROUGH = frozenset(
 )
 
 
-def counts(node: cst.BaseExpression, tree: Tree, seen: frozenset[int] = frozenset()) -> bool:
+def iterates_over_numbers(node: cst.BaseExpression, tree: Tree, seen: frozenset[int] = frozenset()) -> bool:
     """True if a loop iterates over numbers: `range(len(self))`, or a shuffled list of them."""
     if isinstance(node, cst.Name):
         return any(
@@ -127,7 +127,7 @@ def counts(node: cst.BaseExpression, tree: Tree, seen: frozenset[int] = frozense
             and not binding.path
             and binding.value is not None
             and id(binding) not in seen
-            and counts(binding.value, tree, seen | {id(binding)})
+            and iterates_over_numbers(binding.value, tree, seen | {id(binding)})
             for binding in resolve(node, tree)
         )
     return any(last_name(call.func) in _NUMBER_SOURCES for call in tree.find(node, cst.Call))

@@ -11,7 +11,7 @@ from dataloader_lint.facts.datasets import streams
 from dataloader_lint.facts.datasets.field_uses import AccessSite, FieldUse, FieldUses
 from dataloader_lint.facts.datasets.function_index import IndexInFunction, iterated
 from dataloader_lint.facts.datasets.index_dep import IndexDep
-from dataloader_lint.facts.datasets.random_choice import bounds_of, is_size_of, sampled_source
+from dataloader_lint.facts.datasets.random_choice import is_size_of, random_index_bounds, sampled_source
 from dataloader_lint.facts.infer import classes
 from dataloader_lint.facts.infer.values import Bases, Evaluator, Function, Method
 from dataloader_lint.facts.syntax.names import Kind, resolve, written_out
@@ -53,7 +53,7 @@ class Body:
 
     def run(self) -> Iterator[Entry]:
         for loop in self._loops:
-            self._iterated_by(loop)
+            self._record_iteration(loop)
         for scope in self.scope.descend():
             if scope.is_class:
                 continue
@@ -68,7 +68,7 @@ class Body:
         """The record of an attribute's uses, for adding to it."""
         return self.reads.uses.setdefault(name, FieldUse())
 
-    def _iterated_by(self, loop: cst.For) -> None:
+    def _record_iteration(self, loop: cst.For) -> None:
         """Records what a loop that yields one sample per pass iterates over."""
         for source in streams.iterated(loop.iter, self.scope.module.tree):
             for name in self.attributes(source):
@@ -126,7 +126,7 @@ class Body:
                     if bound is not None:
                         index = max(index, self._dependence.at(bound))
         if index is IndexDep.NONE:
-            self._sampled(node)
+            self._random_subscript(node)
             return
         owner: cst.BaseExpression = node.value
         is_inside = isinstance(owner, cst.Subscript)
@@ -169,12 +169,12 @@ class Body:
                 found |= self.attributes(over)
         return found
 
-    def _sampled(self, node: cst.Subscript) -> None:
+    def _random_subscript(self, node: cst.Subscript) -> None:
         """`self.files[random.randrange(len(self.files))]`."""
         index = node.slice[0].slice
         if isinstance(index, cst.Index) and isinstance(index.value, cst.Name | cst.Call | cst.Subscript):
             names = self.attributes(node.value)
-            bounds = bounds_of(index.value, self.scope) if names else set()
+            bounds = random_index_bounds(index.value, self.scope) if names else set()
             for name in names:
                 if any(is_size_of(bound, name, self.bases) for bound in bounds):
                     self.use(name).add(AccessSite(node, self.scope, is_sampled=True))

@@ -34,7 +34,7 @@ from dataloader_lint.facts.workers.worker_callgraph import ENTRIES, WorkerFuncti
 _METHODS = frozenset({"cuda", "pin_memory"})
 _DEVICE_KEYWORDS = frozenset({"device", "map_location"})
 # Names in `torch.cuda` that initialize CUDA in the calling process.
-_STARTING = frozenset(
+_CUDA_INITIALIZERS = frozenset(
     {
         "Event",
         "FloatTensor",
@@ -97,7 +97,7 @@ def _is_candidate(ev: Evaluation, call: cst.Call, module: ModuleFacts) -> bool:
             positional = positional_of(call)
             if positional and _may_be_cuda(ev, positional[0], module):
                 return True
-        elif name in _METHODS or name in _STARTING:
+        elif name in _METHODS or name in _CUDA_INITIALIZERS:
             return True
     return any(
         arg.keyword is not None and arg.keyword.value in _DEVICE_KEYWORDS and _may_be_cuda(ev, arg.value, module)
@@ -146,9 +146,9 @@ def _form_of_call(ev: Evaluator, call: cst.Call, frame: Frame) -> str:
         return ""  # the function has its own report
     name = call.func.attr.value if isinstance(call.func, cst.Attribute) else ""
     for callee in callees:
-        if isinstance(callee, Library) and callee.name.startswith("torch.cuda.") and name in _STARTING:
+        if isinstance(callee, Library) and callee.name.startswith("torch.cuda.") and name in _CUDA_INITIALIZERS:
             return f"`torch.cuda.{name}()`"
-    if name == "cuda" and not _is_module(callees):
+    if name == "cuda" and not _is_library_function(callees):
         return "`.cuda()`"
     if name == "pin_memory" and not call.args:
         return "`.pin_memory()`"
@@ -162,7 +162,7 @@ def _form_of_call(ev: Evaluator, call: cst.Call, frame: Frame) -> str:
     return ""
 
 
-def _is_module(callees: Values) -> bool:
+def _is_library_function(callees: Values) -> bool:
     """True if `cuda` names a function of a library: that is not the method of a tensor."""
     return bool(callees) and all(isinstance(callee, Library) for callee in callees)
 

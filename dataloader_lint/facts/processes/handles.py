@@ -65,7 +65,7 @@ class KeptHandle:
 
     @property
     def opener(self) -> str:
-        """The method that opens the handle, such as `__init__`, or `__len__` if the parent opens it for the length."""
+        """The entry method whose call opens the handle: `__init__`, or `__len__`, which loaders call in the parent."""
         step = self.kept.path.holdings[-1].step if self.kept.path.holdings else None
         while step is not None and step.before is not None:
             step = step.before
@@ -85,7 +85,7 @@ def kept_handles(reach: DatasetFlow, module: ModuleFacts) -> list[KeptHandle]:
         kind = _kind(reach.ev, kept)
         if not kind or not all(map(_wraps_handle, kept.path.through)):
             continue
-        node = _opening(reach.ev, kept)
+        node = _opening_call(reach.ev, kept)
         if node not in module.tree or id(node) in found or _is_closed_locally(node, module):
             continue
         if any(_is_released(holding) for holding in kept.path.holdings):
@@ -157,7 +157,7 @@ def _is_queried_for_members(call: cst.Call, tree: Tree) -> bool:
     )
 
 
-def _opening(ev: Evaluator, kept: Reachable) -> cst.BaseExpression:
+def _opening_call(ev: Evaluator, kept: Reachable) -> cst.BaseExpression:
     """The call that opens the handle; for a transaction or a cursor, the call that opens its database."""
     value = kept.value
     if not isinstance(value, CallResult) or value.call is None:
@@ -312,10 +312,10 @@ def _is_attribute_of(node: cst.CSTNode, owner: str, attribute: str) -> bool:
 def _candidates(ev: Evaluation, module: ModuleFacts) -> list[cst.CSTNode]:
     """Calls of opening functions, and stored generators: a cheap check before the search."""
     calls = (call for name in _OPENING for call in module.calls_named(name))
-    return [*(call for call in calls if _may_be_kept(ev, call, module)), *_kept_generators(module)]
+    return [*(call for call in calls if _may_be_stored(ev, call, module)), *_kept_generators(module)]
 
 
-def _may_be_kept(ev: Evaluation, call: cst.Call, module: ModuleFacts) -> bool:
+def _may_be_stored(ev: Evaluation, call: cst.Call, module: ModuleFacts) -> bool:
     """True if a call may open a lasting handle, unlike `Image.open(path)` and `json.load(open(path))`."""
     opened = ev.library_name(call.func, module)
     if (opened and opened not in HANDLES) or _is_closed_locally(call, module) or _is_own_method(call, module):

@@ -66,7 +66,7 @@ def local_datasets(reach: DatasetFlow, module: ModuleFacts) -> Iterator[LocalDat
 def _in_notebook(reach: DatasetFlow, klass: Class) -> Iterator[LocalDataset]:
     loaders = (each for each in reach.loaders_of(klass) if each.has_workers is True and may_pickle(each))
     loader = next(loaders, None)
-    if loader is not None and not _pickles_itself(reach.ev, klass):
+    if loader is not None and not _customizes_pickling(reach.ev, klass):
         yield LocalDataset(klass, "", loader)
 
 
@@ -84,10 +84,10 @@ def _is_found_by_name(ev: Evaluator, klass: Class, function: Scope) -> bool:
         return True
     if "__qualname__" in bindings_of(klass.scope):
         return True
-    return _pickles_itself(ev, klass)
+    return _customizes_pickling(ev, klass)
 
 
-def _pickles_itself(ev: Evaluator, klass: Class) -> bool:
+def _customizes_pickling(ev: Evaluator, klass: Class) -> bool:
     bases = ev.bases(klass).classes
     return any(classes.find_method(ev, bases, each) is not None for each in PICKLE_METHODS[1:])
 

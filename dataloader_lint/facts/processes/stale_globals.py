@@ -40,7 +40,7 @@ def stale_globals(reach: DatasetFlow, module: ModuleFacts) -> list[StaleGlobal]:
     """Returns what this module sets too late for spawned workers, once per name, at the first such statement."""
     if is_notebook_file(module):  # spawned workers import nothing from it
         return []
-    late = {name: found for name, found in _set_late(reach.ev, module) if found}
+    late = {name: found for name, found in _late_bindings(reach.ev, module) if found}
     if not late:
         return []
     readers: dict[str, WorkerFunction] = {}
@@ -51,7 +51,7 @@ def stale_globals(reach: DatasetFlow, module: ModuleFacts) -> list[StaleGlobal]:
             continue  # spawned workers cannot find it by name
         set_by_workers |= _globals_of(function.scope)
         for name in late:
-            if name not in readers and _reads(function.scope, name, module) and _is_pickled(reach, function):
+            if name not in readers and _reads_global(function.scope, name, module) and _may_be_spawned(reach, function):
                 readers[name] = function
     found = []
     for name, bindings in late.items():
@@ -63,7 +63,7 @@ def stale_globals(reach: DatasetFlow, module: ModuleFacts) -> list[StaleGlobal]:
     return sorted(found, key=lambda one: module.tree.order(one.node))
 
 
-def _set_late(ev: Evaluator, module: ModuleFacts) -> Iterator[tuple[str, list[Binding]]]:
+def _late_bindings(ev: Evaluator, module: ModuleFacts) -> Iterator[tuple[str, list[Binding]]]:
     """Yields the names of a module, with the statements that set them only in the process that runs the script."""
     tree = module.tree
     for name, bindings in bindings_of(module.root).items():
@@ -72,7 +72,9 @@ def _set_late(ev: Evaluator, module: ModuleFacts) -> Iterator[tuple[str, list[Bi
             for each in bindings
             if each.kind in (Kind.VALUE, Kind.ELEMENT, Kind.ENTERED, Kind.AUGMENTED)
             and not _is_shared(ev, each)
-            and (is_guarded(each.node, tree) if each.scope is module.root else _runs_late(ev, each.scope, module))
+            and (
+                is_guarded(each.node, tree) if each.scope is module.root else _runs_after_import(ev, each.scope, module)
+            )
         ]
         yield name, late
 
@@ -82,7 +84,7 @@ def _is_shared(ev: Evaluator, binding: Binding) -> bool:
     return any(isinstance(value, CallResult) and value.library.startswith(_SHARED) for value in values)
 
 
-def _runs_late(ev: Evaluator, scope: Scope, module: ModuleFacts) -> bool:
+def _runs_after_import(ev: Evaluator, scope: Scope, module: ModuleFacts) -> bool:
     """True if a function has known calls, and none of them runs while the module is imported."""
     function = scope.function
     if function is None or not isinstance(function.node, cst.FunctionDef):
@@ -107,7 +109,7 @@ def _globals_of(scope: Scope) -> set[str]:
     return {name for name in named if any(each.scope is scope for each in bound.get(name, ()))}
 
 
-def _reads(scope: Scope, name: str, module: ModuleFacts) -> bool:
+def _reads_global(scope: Scope, name: str, module: ModuleFacts) -> bool:
     """True if a function reads a name of its module."""
     if scope.module is not module:
         return False
@@ -123,7 +125,7 @@ def _is_global(binding: Binding, module: ModuleFacts) -> bool:
     return any(each is binding for each in bindings_of(module.root).get(binding.name, ()))
 
 
-def _is_pickled(reach: DatasetFlow, function: WorkerFunction) -> bool:
+def _may_be_spawned(reach: DatasetFlow, function: WorkerFunction) -> bool:
     """True if workers that run a function may be spawned, as far as the known loaders of its Dataset show."""
     receiver: Value | None = function.path[0].frame.receiver
     if isinstance(receiver, CallResult) and isinstance(receiver.by, Class) and reach.workers.is_dataset(receiver.by):

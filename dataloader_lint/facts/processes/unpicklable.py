@@ -84,7 +84,7 @@ class KeptFunction:
 
 
 def kept_functions(reach: DatasetFlow, module: ModuleFacts) -> list[KeptFunction]:
-    """Returns the unpicklable functions of this module that a Dataset stores and whose workers may be spawned."""
+    """Returns the unpicklable functions of this module that are stored by a Dataset whose workers may be spawned."""
     candidates = _candidates(module)
     found: dict[int, KeptFunction] = {}
     counts: dict[int, int] = {}

@@ -47,7 +47,7 @@ def missing_samples(reach: DatasetFlow, module: ModuleFacts) -> Iterator[Missing
         method = classes.methods_of(klass.scope).get("__getitem__")
         if method is None:
             continue
-        places = list(_places(reach.ev, method))
+        places = list(_none_sites(reach.ev, method))
         if not places:
             continue
         loader = next((each for each in reach.loaders_of(klass) if _collates_results(reach.ev, each, method)), None)
@@ -56,7 +56,7 @@ def missing_samples(reach: DatasetFlow, module: ModuleFacts) -> Iterator[Missing
                 yield MissingSample(statement, klass, loader, is_written)
 
 
-def _places(ev: Evaluator, method: Scope) -> Iterator[tuple[Node, bool]]:
+def _none_sites(ev: Evaluator, method: Scope) -> Iterator[tuple[Node, bool]]:
     returns = method.own(cst.Return)
     if not any(each.value is not None and not _is_none(each.value) for each in returns) or method.own(cst.Yield):
         return

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from dataloader_lint.facts.datasets.construction import run_by_libraries
+from dataloader_lint.facts.datasets.construction import called_by_library_constructors
 from dataloader_lint.facts.infer import classes
 from dataloader_lint.facts.infer.reachability import enclosing_tests, is_reached
 from dataloader_lint.facts.infer.values import CallResult, Class, Evaluator, Frame, Library
@@ -103,7 +103,7 @@ def _runs_in_construction(workers: Workers, scope: Scope) -> bool:
     klass = Class(home, workers.ev.frame_of(home))
     if not workers.is_dataset(klass):
         return False
-    run = run_by_libraries(workers.ev, workers.ev.bases(klass))
+    run = called_by_library_constructors(workers.ev, workers.ev.bases(klass))
     return scope.node.name.value == "__init__" or any(each.scope is scope for each in run)
 
 

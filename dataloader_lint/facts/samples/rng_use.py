@@ -1,4 +1,4 @@
-"""Whether workers may draw from a global random generator: False only if everything that they call is known."""
+"""Use of global random generators by workers, which is ruled out only if everything that they call is known."""
 
 from __future__ import annotations
 

@@ -37,9 +37,9 @@ class StuckSampler:
         """The name of the loader where it is iterated over, or the name it is bound to if that is another object."""
         node: cst.CSTNode = self.found.node
         node = node.iter if isinstance(node, cst.For | cst.CompFor) else node
-        return self._name_of(node, MAX_WRAPPERS) or self.found.loader.bound_name
+        return self._name_in_expression(node, MAX_WRAPPERS) or self.found.loader.bound_name
 
-    def _name_of(self, node: cst.CSTNode, depth: int) -> str:
+    def _name_in_expression(self, node: cst.CSTNode, depth: int) -> str:
         """The name of the loader in an expression; for `bar = wrapped(loader)`, the name of the argument."""
         frame = self.found.path[-1]
         call = node
@@ -47,7 +47,7 @@ class StuckSampler:
             call = next((each.value for each in resolve(node, frame.scope.module.tree) if each.value), node)
         if isinstance(call, cst.Call) and call is not self.found.made.call and depth:
             for arg in call.args:
-                if name := self._name_of(arg.value, depth - 1):
+                if name := self._name_in_expression(arg.value, depth - 1):
                     return name
         if self.found.made not in self.found.loader.ev.values(node, frame):
             return ""
@@ -67,10 +67,10 @@ class StuckSampler:
         scope = frame.scope
         if not self.loader_name.isidentifier() or scope is not self.found.loader.frame.scope:
             return None
-        owner = self._name_in(scope) or f"{self.loader_name}.sampler"
+        owner = self._sampler_name(scope) or f"{self.loader_name}.sampler"
         return loop.body, f"{owner}.{SETTER}({loop.target.value})"
 
-    def _name_in(self, scope: Scope) -> str:
+    def _sampler_name(self, scope: Scope) -> str:
         """The name that a function binds to the sampler only."""
         tree = scope.module.tree
         assert self.sampler.call is not None

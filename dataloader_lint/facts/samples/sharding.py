@@ -156,7 +156,7 @@ def _is_public_api(reach: DatasetFlow, klass: Class) -> bool:
     for module in (scope.module, *reach.ev.project.importers(scope.module, [name])):
         for inner in module.root.descend():
             nodes: list[cst.Call | cst.ClassDef] = [*inner.own(cst.Call), *inner.own(cst.ClassDef)]
-            if any(_mentions(node, name) for node in nodes):
+            if any(_uses_class(node, name) for node in nodes):
                 return False
     return True
 
@@ -177,7 +177,7 @@ def _has_sharding_init_function(klass: Class) -> bool:
     return False
 
 
-def _mentions(node: cst.Call | cst.ClassDef, name: str) -> bool:
+def _uses_class(node: cst.Call | cst.ClassDef, name: str) -> bool:
     if isinstance(node, cst.Call):
         return dotted(node.func).rpartition(".")[2] == name or any(
             dotted(arg.value).rpartition(".")[2] == name for arg in node.args
@@ -229,13 +229,13 @@ class _Stream:
         if any(_SHARING.search(name) for scope in scopes.values() for name in _names_in(scope)):
             return True
         called = list(scopes.values())
-        for scope in called:  # grows; the worker call graph cannot say which class calls a shared function
-            for helper in self._called(scope) if len(called) < MAX_FUNCTIONS else ():
+        for scope in called:  # grows; the call graph does not list a shared function for each class that calls it
+            for helper in self._called_helpers(scope) if len(called) < MAX_FUNCTIONS else ():
                 if all(helper is not known for known in called):
                     called.append(helper)
         return any(_SHARING.search(name) for scope in called[len(scopes) :] for name in _names_in(scope))
 
-    def _called(self, scope: Scope) -> Iterator[Scope]:
+    def _called_helpers(self, scope: Scope) -> Iterator[Scope]:
         """The functions of the project that a class or function calls by a plain name."""
         for inner in scope.descend():
             for call in inner.own(cst.Call):
@@ -304,14 +304,14 @@ def _iterables_of(scope: Scope) -> list[cst.BaseExpression]:
         around: list[Node] = [above for above in tree.ancestors(node) if isinstance(above, cst.For | cst.FunctionDef)]
         inner = [above for above in around[: around.index(scope.node)] if isinstance(above, cst.For)]
         # The outermost loop determines the items, except for loops that only count: `for _ in range(epochs):`
-        item_loops = [loop for loop in inner if not _only_counts(loop, tree)] or inner
+        item_loops = [loop for loop in inner if not _ignores_target(loop, tree)] or inner
         for loop in item_loops[-1:]:
             loops[id(loop)] = loop
     found.extend(loop.iter for loop in loops.values())
     return found
 
 
-def _only_counts(loop: cst.For, tree: Tree) -> bool:
+def _ignores_target(loop: cst.For, tree: Tree) -> bool:
     """True if the body of a loop does not use the loop target."""
     targets = {name.value for name in tree.find(loop.target, cst.Name)}
     return not any(name.value in targets for name in tree.find(loop.body, cst.Name))

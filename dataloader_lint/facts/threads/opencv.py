@@ -37,7 +37,7 @@ _NO_WORK = frozenset(
     }
 )
 # These stay on the calling thread, measured under 4.11 and 5.0 with four threads allowed. They process a few points:
-_POINTS = frozenset(
+_POINT_FUNCTIONS = frozenset(
     {
         "Rodrigues",
         "approxPolyDP",
@@ -143,7 +143,7 @@ class OpenCV:
     def calls_without_limit(self, module: ModuleFacts) -> Iterator[WorkerCall]:
         """Yields the cv2 calls of a module that workers run without any `cv2.setNumThreads` call on the call path."""
         imports = _imports(module)
-        callers = _callers(module, {binding.name for binding in imports}) if imports else set()
+        callers = _callers_of_cv2(module, {binding.name for binding in imports}) if imports else set()
         if not callers or module.calls_named(LIMIT):
             return
         names = self.workers.names_that_use(module, callers)
@@ -158,7 +158,7 @@ class OpenCV:
                 yield WorkerCall(function, name, _import_of(call, module, imports))
 
     def is_surely_in_workers(self, module: ModuleFacts) -> bool:
-        """True if the loaders known for a module's cv2 calls have workers: one surely, and none surely without."""
+        """True if some loader known for a module's cv2 calls has workers, and none is known to have none."""
         answers = {loader.has_workers for loader in self._loaders_around(module)}
         return True in answers and False not in answers and self._is_for_workers_only(module)
 
@@ -167,13 +167,13 @@ class OpenCV:
         if self.project.mentions_word(module, "getNumThreads"):
             return False
         imports = {binding.name for binding in _imports(module)}
-        names = self.workers.names_that_use(module, _callers(module, imports))
+        names = self.workers.names_that_use(module, _callers_of_cv2(module, imports))
         inside = {id(function.scope) for function in self.workers.functions_inside(module, names)}
         return all(
             _outermost_function(use, module.tree) in inside
             for name in imports
             for use in module.tree.named(module.tree.module, name)
-            if _is_called_on(use, module.tree)
+            if _leads_to_call(use, module.tree)
         )
 
     def is_in_one_worker(self, module: ModuleFacts) -> bool:
@@ -189,11 +189,11 @@ class OpenCV:
         return bool(numbers) and all(isinstance(number, int) and number <= 1 for number in numbers)
 
     def _loaders_around(self, module: ModuleFacts) -> list[Loader]:
-        return [loader for each in (module, *self._users(module)) for loader in self.workers.loaders(each)]
+        return [loader for each in (module, *self._importing_modules(module)) for loader in self.workers.loaders(each)]
 
-    def _users(self, module: ModuleFacts) -> Iterator[ModuleFacts]:
+    def _importing_modules(self, module: ModuleFacts) -> Iterator[ModuleFacts]:
         """The modules that may construct loaders and can refer to the cv2 calls of a module."""
-        names = self.workers.names_that_use(module, _callers(module, {each.name for each in _imports(module)}))
+        names = self.workers.names_that_use(module, _callers_of_cv2(module, {each.name for each in _imports(module)}))
         return self.workers.users(module, names)
 
     def imports_without_limit(self, module: ModuleFacts) -> list[cst.CSTNode]:
@@ -203,7 +203,7 @@ class OpenCV:
             return []
         if not self.workers.loaders(module) and not self.workers.datasets(module):
             return []
-        limits = self._limits_around(module)
+        limits = self._limiting_modules(module)
         if self._imports.reaches([module], {each.path for each in limits}):
             return []
         if any(self._imports.reaches([each], {module.path}) for each in limits):
@@ -216,22 +216,22 @@ class OpenCV:
         An import by the module that constructs the loaders counts: it runs in the parent of forked workers and in
         spawned ones.
         """
-        limits = self._limits_around(function.module)
+        limits = self._limiting_modules(function.module)
         if not limits:
             return False
         path = list({each.module.path: each.module for each in function.path}.values())
         paths = {each.path for each in limits}
         if self._imports.reaches(path, paths):
             return True
-        if any(self._imports.reaches([each], paths) for each in self._users(function.module)):
+        if any(self._imports.reaches([each], paths) for each in self._importing_modules(function.module)):
             return True
         return any(self._imports.reaches([each], {one.path for one in path}) for each in limits)
 
-    def _limits_around(self, module: ModuleFacts) -> list[ModuleFacts]:
+    def _limiting_modules(self, module: ModuleFacts) -> list[ModuleFacts]:
         return [each for each in self.project.modules_with(module, LIMIT) if each.calls_named(LIMIT)]
 
 
-def _is_called_on(use: cst.Name, tree: Tree) -> bool:
+def _leads_to_call(use: cst.Name, tree: Tree) -> bool:
     """True if a name of cv2, or of one of its functions, is the root of a call that computes something."""
     node: cst.CSTNode = use
     above = tree.parent(node)
@@ -249,7 +249,7 @@ def _outermost_function(node: cst.CSTNode, tree: Tree) -> int:
 
 def _does_work(name: str) -> bool:
     is_work = name.startswith("cv2.") and not name.startswith(_NO_WORK_PARTS)
-    return is_work and name[4:] not in _NO_WORK and name[4:] not in _POINTS
+    return is_work and name[4:] not in _NO_WORK and name[4:] not in _POINT_FUNCTIONS
 
 
 def _starts_threads(name: str) -> bool:
@@ -264,7 +264,7 @@ def _is_type_checking_only(node: cst.CSTNode, module: ModuleFacts) -> bool:
     )
 
 
-def _callers(module: ModuleFacts, names: set[str]) -> set[str]:
+def _callers_of_cv2(module: ModuleFacts, names: set[str]) -> set[str]:
     """The top-level functions and classes of a module that call cv2 under one of its names."""
     found = set()
     for scope in module.root.inner:

@@ -50,7 +50,7 @@ _STARTERS = (
     "torch.distributed.elastic.",
 )
 # Processes that are not forked import the libraries again, and read the environment at that time.
-_FRESH = ("spawn", "forkserver")
+_UNFORKED = ("spawn", "forkserver")
 _SPAWNERS = frozenset({"torch.multiprocessing.spawn", "torch.multiprocessing.start_processes"})
 _PROCESSES = ("Pool", "Process", "ProcessPoolExecutor")
 _PROCESS_PACKAGES = ("concurrent.futures", "multiprocessing", "torch.multiprocessing")
@@ -130,7 +130,7 @@ class LateLimit:
 
 def late_limits(ev: Evaluator, module: ModuleFacts) -> Iterator[LateLimit]:
     """Yields the limits that a module sets too late for itself, in document order."""
-    places = sorted(_settings(ev, module), key=lambda place: module.tree.order(place[0]))
+    places = sorted(_environment_settings(ev, module), key=lambda place: module.tree.order(place[0]))
     if not places:
         return
     imports = [each for found in bindings_of(module.root).values() for each in found if each.kind is Kind.IMPORT]
@@ -140,7 +140,7 @@ def late_limits(ev: Evaluator, module: ModuleFacts) -> Iterator[LateLimit]:
         for node, variables in places
         if id(module.tree.scope_of(node)) not in direct  # the process is limited directly: the variable is for others
         for variable in variables
-        if (binding := _reader(module, imports, node, variable)) is not None
+        if (binding := _import_that_read(module, imports, node, variable)) is not None
     ]
     if not late or _starts_programs(ev, module):
         return
@@ -149,7 +149,7 @@ def late_limits(ev: Evaluator, module: ModuleFacts) -> Iterator[LateLimit]:
         if id(node) in done:
             continue
         done.add(id(node))
-        if not _starts_fresh_processes_after(ev, node, module):  # in time for such processes
+        if not _starts_unforked_after(ev, node, module):  # in time for such processes
             line = module.tree.statement_of(node)
             movable = _is_movable(ev, module, node, line, binding)
             yield LateLimit(line, variable, _package(binding), binding.node, movable)
@@ -172,7 +172,7 @@ def _is_movable(ev: Evaluator, module: ModuleFacts, node: Node, line: Node, read
     return any(tree.order(each.node) < tree.order(reader.node) for each in bindings if each.kind is Kind.IMPORT)
 
 
-def _settings(ev: Evaluator, module: ModuleFacts) -> Iterator[tuple[Node, list[str]]]:
+def _environment_settings(ev: Evaluator, module: ModuleFacts) -> Iterator[tuple[Node, list[str]]]:
     for scope in module.root.descend():
         for assign in scope.own(cst.Assign):
             for each in assign.targets:
@@ -180,20 +180,20 @@ def _settings(ev: Evaluator, module: ModuleFacts) -> Iterator[tuple[Node, list[s
                 if isinstance(target, cst.Subscript) and _is_environment(ev, target.value, scope):
                     index = target.slice[0].slice
                     if isinstance(index, cst.Index):
-                        yield assign, _variables(ev, index.value, scope)
+                        yield assign, _limits_named(ev, index.value, scope)
         for call in scope.own(cst.Call):
             if isinstance(call.func, cst.Attribute) and call.func.attr.value in ("setdefault", "update") and call.args:
                 if not _is_environment(ev, call.func.value, scope):
                     continue
                 first = call.args[0]
                 if call.func.attr.value == "setdefault":
-                    yield call, _variables(ev, first.value, scope)
+                    yield call, _limits_named(ev, first.value, scope)
                 else:
                     names = [arg.keyword.value for arg in call.args if arg.keyword is not None]
                     if isinstance(first.value, cst.Dict):
                         for element in first.value.elements:
                             if isinstance(element, cst.DictElement):
-                                names += _variables(ev, element.key, scope)
+                                names += _limits_named(ev, element.key, scope)
                     yield call, [name for name in names if name in _READERS]
 
 
@@ -203,7 +203,7 @@ def _is_environment(ev: Evaluator, node: cst.BaseExpression, scope: Scope) -> bo
     return any(isinstance(each, Library) and each.name == "os.environ" for each in ev.values(node, ev.frame_of(scope)))
 
 
-def _variables(ev: Evaluator, node: cst.BaseExpression, scope: Scope) -> list[str]:
+def _limits_named(ev: Evaluator, node: cst.BaseExpression, scope: Scope) -> list[str]:
     found = ev.values(node, ev.frame_of(scope))
     if not all(isinstance(each, Const) for each in found):
         return []
@@ -225,7 +225,7 @@ class _Site:
     node: Node
 
 
-def _starts_fresh_processes_after(ev: Evaluator, setting: Node, module: ModuleFacts) -> bool:
+def _starts_unforked_after(ev: Evaluator, setting: Node, module: ModuleFacts) -> bool:
     """True if processes that import the libraries again start after a setting: in its function or in later code."""
     is_default = _spawns_by_default(ev, module)
     places: list[tuple[Node, Scope]] = [(setting, function_scope(module.tree.scope_of(setting)))]
@@ -235,12 +235,12 @@ def _starts_fresh_processes_after(ev: Evaluator, setting: Node, module: ModuleFa
         with_options = not is_reached(ev, place, frame)  # one option may enable both the setting and the processes
         for call in scope.within(cst.Call):
             if call is not place and reaching(call, [_Site(place)], scope.module.tree):
-                if _starts_fresh(ev, call, frame, is_default, 0, with_options):
+                if _starts_unforked(ev, call, frame, is_default, 0, with_options):
                     return True
         if isinstance(scope.node, cst.Module):
             # A script is complete; functions of a module can be called by others.
             is_script = is_guarded(place, scope.module.tree)
-            if not is_script and any(_starts_later(ev, inner, is_default) for inner in scope.descend()):
+            if not is_script and any(_may_start_unforked_later(ev, inner, is_default) for inner in scope.descend()):
                 return True
         elif id(scope) not in seen and len(seen) < _MAX_DEPTH:
             seen.add(id(scope))
@@ -248,12 +248,12 @@ def _starts_fresh_processes_after(ev: Evaluator, setting: Node, module: ModuleFa
     return False
 
 
-def _starts_later(ev: Evaluator, scope: Scope, is_default: bool) -> bool:
+def _may_start_unforked_later(ev: Evaluator, scope: Scope, is_default: bool) -> bool:
     """True if a function starts such processes, and is called from another module or has no known call."""
     if not isinstance(scope.node, cst.FunctionDef):
         return False
     frame = ev.frame_of(scope)
-    if not any(_starts_fresh(ev, call, frame, is_default, _MAX_DEPTH) for call in scope.within(cst.Call)):
+    if not any(_starts_unforked(ev, call, frame, is_default, _MAX_DEPTH) for call in scope.within(cst.Call)):
         return False
     scopes, seen = [scope], {id(scope)}
     for each in scopes:
@@ -265,7 +265,7 @@ def _starts_later(ev: Evaluator, scope: Scope, is_default: bool) -> bool:
     return False
 
 
-def _starts_fresh(
+def _starts_unforked(
     ev: Evaluator, call: cst.Call, frame: Frame, is_default: bool, depth: int, with_options: bool = False
 ) -> bool:
     """True if a call starts processes that are not forked, directly or in functions of the project that it runs.
@@ -276,9 +276,9 @@ def _starts_fresh(
         return False
     name = last_name(call.func)
     if name in _PROCESSES and isinstance(call.func, cst.Attribute):
-        methods = _methods(ev, ev.values(call.func.value, frame), is_default)
+        methods = _start_methods_of(ev, ev.values(call.func.value, frame), is_default)
         if methods:
-            return methods <= set(_FRESH)
+            return methods <= set(_UNFORKED)
     for callee in ev.values(call.func, frame):
         if isinstance(callee, Library):
             if callee.name in _SPAWNERS:
@@ -287,17 +287,19 @@ def _starts_fresh(
             if callee.name.endswith(_PROCESSES) and package in _PROCESS_PACKAGES:
                 context = _keyword_values(ev, call, frame, "mp_context") or _keyword_values(ev, call, frame, "context")
                 is_default = is_default or _spawns_by_default(ev, frame.scope.module)
-                methods = _methods(ev, context, is_default)
-                return methods <= set(_FRESH) if methods else is_default
+                methods = _start_methods_of(ev, context, is_default)
+                return methods <= set(_UNFORKED) if methods else is_default
         elif isinstance(callee, Function | Method) and depth < _MAX_DEPTH:
             function = callee.function if isinstance(callee, Method) else callee
             inner = ev.enter(function, call, frame, callee.receiver if isinstance(callee, Method) else None)
-            if any(_starts_fresh(ev, each, inner, is_default, depth + 1) for each in function.scope.within(cst.Call)):
+            if any(
+                _starts_unforked(ev, each, inner, is_default, depth + 1) for each in function.scope.within(cst.Call)
+            ):
                 return True
     return False
 
 
-def _methods(ev: Evaluator, contexts: Values, is_default: bool) -> set[str]:
+def _start_methods_of(ev: Evaluator, contexts: Values, is_default: bool) -> set[str]:
     """The start methods of `get_context` results, as far as they are known."""
     found: set[str] = set()
     for each in contexts:
@@ -327,10 +329,10 @@ def _keyword_values(ev: Evaluator, call: cst.Call, frame: Frame, name: str) -> V
 
 
 def _spawns_by_default(ev: Evaluator, module: ModuleFacts) -> bool:
-    return any(each.method in _FRESH for each in start_methods(ev, module))
+    return any(each.method in _UNFORKED for each in start_methods(ev, module))
 
 
-def _reader(module: ModuleFacts, imports: list[Binding], node: Node, variable: str) -> Binding | None:
+def _import_that_read(module: ModuleFacts, imports: list[Binding], node: Node, variable: str) -> Binding | None:
     """The import before a statement that has already read the variable."""
     tree = module.tree
     place: Node = node  # a function can be called as soon as it is defined

@@ -11,7 +11,7 @@ from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
 from dataloader_lint.facts.syntax.names import Binding, Kind, resolve
 
 # Callables that call a function given to them.
-_CALLING = frozenset(
+_CALLING_FUNCTIONS = frozenset(
     {
         "apply",
         "apply_along_axis",
@@ -42,7 +42,7 @@ def may_be_function(ev: Evaluation, node: cst.BaseExpression, call: cst.Call, fr
         return True
     if kind is not cst.Name and kind is not cst.Attribute:
         return False
-    if last_name(call.func) in _CALLING:
+    if last_name(call.func) in _CALLING_FUNCTIONS:
         return True
     module = frame.scope.module
     if kind is cst.Attribute:
