@@ -1,4 +1,4 @@
-"""The facts about one file, as rules ask for them: its entities, and the evaluator to ask further."""
+"""The facts about one file, as rules request them: its entities, and the evaluator for further questions."""
 
 from __future__ import annotations
 
@@ -48,24 +48,24 @@ from dataloader_lint.facts.workers.workers import Workers
 from dataloader_lint.gate import Gate, words_about
 from dataloader_lint.settings import Settings
 
-# Seconds of CPU time that one file may take. Real files take one or two, the largest of torch some ten.
+# Limit of CPU seconds per file. Real files take one or two, the largest of torch about ten.
 MAX_SECONDS = 60
-# Characters of all modules that a session keeps at first; trees and facts take some 50 times as much, 1.2 GB in all.
-# Where few files need more than that, opening it all again would cost more than the room is worth: 2,600 files of one
-# repository, which need 20,000,000, take a third of the time with all of them kept, and 15 % more memory than with a
-# third of that, as what is let go seldom goes back to the system.
+# Initial limit, in characters, of all modules that a session caches; trees and facts take about 50 times as much, 1.2
+# GB in all. If few files exceed it, the limit is raised, as reopening costs more than the memory: 2,600 files of one
+# repository need 20,000,000 characters. With all of them cached they take a third of the time, and 15 % more memory
+# than with a third of the limit: freed memory seldom returns to the system.
 MAX_KEPT = 25_000_000
 MIN_FILES = 200
-# Characters that may stay where the next file is of another project, which needs none of them. To let trees go takes a
-# sixth of the time that it took to open them and to work them out.
+# Characters that may stay cached when the next file belongs to another project, which needs none of them. Freeing trees
+# takes a sixth of the time that it took to parse and evaluate them.
 MAX_LEFT = 3_000_000
 
 
 class Session:
-    """What the files of one run share: the project's modules and what has been worked out about them.
+    """State shared by the files of one run: the project's modules and the cached facts about them.
 
-    Of the settings only those count that `Settings.project_key` holds; files that differ there need other sessions.
-    `gate` is that of a run that has one, `dependencies` is where it is taken down what findings rest on.
+    Only the settings in `Settings.project_key` count; files that differ in these need other sessions. `gate` is the
+    gate of the run, if any; `dependencies` records what findings depend on.
     """
 
     def __init__(
@@ -75,33 +75,33 @@ class Session:
         self._gate = gate or Gate(self._settings.extra_words)
         self.dependencies = dependencies or Dependencies()
         self._whole: set[str] = set()
-        self._room = MAX_KEPT
-        self._files = 0  # since the last time that room was made
-        self._root = ""  # of the project that the last file was of, or of the one around it
+        self._limit = MAX_KEPT
+        self._files = 0  # since modules were last freed
+        self._root = ""  # of the last file's project, or of the project around it
         self.forget()
 
     def forget(self) -> None:
-        """Start anew; for after an error that may have left something half worked out."""
+        """Starts anew, after an error that may have left incomplete facts."""
         settings = self._settings
         self._start(Project(settings.src, self._gate, self._whole, self.dependencies, settings.roots))
 
     def use_libcst_for(self, path: str) -> None:
-        """Start anew, and have LibCST parse this file from now on: the tree made from Python's was unlike its own."""
+        """Starts anew, with LibCST as the parser of this file: the tree from Python's parser differed from LibCST's."""
         self._whole.add(path)
         self.forget()
 
-    def _make_room(self, path: str) -> None:
-        """Let all modules go where there are too many of them; the next files open again what they need."""
+    def _free_modules_if_full(self, path: str) -> None:
+        """Frees all modules if there are too many of them; the next files reopen what they need."""
         root = self.project.root_of(os.path.dirname(path))
-        is_full = self.project.kept > self._room
-        if is_full or (self.project.kept > MAX_LEFT and _are_apart(root, self._root)):
+        is_full = self.project.kept > self._limit
+        if is_full or (self.project.kept > MAX_LEFT and _are_disjoint(root, self._root)):
             if is_full and self._files < MIN_FILES:
-                self._room *= 2
+                self._limit *= 2
             self._files = 0
             self.project.forget_modules()
             self._start(self.project)
-            gc.collect()  # trees and what is known about them refer to each other
-        if not _is_inside(root, self._root):  # the projects inside one use its modules in turn
+            gc.collect()  # trees and their facts refer to each other
+        if not _is_inside(root, self._root):  # nested projects use its modules in turn
             self._root = root
         self._files += 1
 
@@ -116,10 +116,10 @@ class Session:
         self.imports = Imports(self.project)
 
     def is_reached_from_loaders(self, path: str, text: str, about: frozenset[str]) -> bool:
-        """Whether loaders lead to what a file with the given text has to say about some subjects.
+        """True if loaders reach what a file with the given text defines about some subjects.
 
-        They do where the file may define a Dataset, where workers run what stands in it, or what they are given keeps
-        it. The file is not opened for this. Raises TooMuchError as the facts of `analyse` do.
+        They do if the file may define a Dataset, if workers run its code, or if a loader's dataset contains its
+        objects. The file is not opened for this. Raises TooMuchError like the facts of `analyse`.
         """
         full, content = os.path.abspath(path), text.encode("utf-8", "surrogatepass")
         self._begin(full)
@@ -129,21 +129,22 @@ class Session:
         )
 
     def _begin(self, path: str) -> None:
-        self._make_room(path)
+        self._free_modules_if_full(path)
         self.evaluation.steps = self.with_cuda.steps = 0
         self.evaluation.deadline = self.with_cuda.deadline = time.thread_time() + MAX_SECONDS
 
     def analyse(self, path: str, text: str, settings: Settings | None = None) -> Analysis:
-        """The facts about a file with the given text. Raises UnreadableError where it is not Python.
+        """Returns the facts about a file with the given text.
 
-        The facts raise TooMuchError when working them out takes longer than `MAX_SECONDS`.
+        Raises UnreadableError if the text is not Python. The facts raise TooMuchError if they take longer than
+        `MAX_SECONDS`.
         """
         self._begin(os.path.abspath(path))
         return Analysis(self, self.project.module_for(path, text), settings or Settings())
 
 
-def _are_apart(root: str, other: str) -> bool:
-    """Whether neither of two projects lies in the other."""
+def _are_disjoint(root: str, other: str) -> bool:
+    """True if neither of two projects is inside the other."""
     return not _is_inside(root, other) and not _is_inside(other, root)
 
 
@@ -152,7 +153,7 @@ def _is_inside(root: str, other: str) -> bool:
 
 
 class Analysis:
-    """One file of a session. Every part is worked out when it is first asked for."""
+    """One file of a session. Each fact is computed on first use."""
 
     def __init__(self, session: Session, module: ModuleFacts, settings: Settings) -> None:
         self.session = session
@@ -164,7 +165,7 @@ class Analysis:
         self._loaders: list[Loader] | None = None
         self._transfers: list[Transfer] | None = None
         self._datasets: list[LintedDataset] | None = None
-        self._handed: dict[str, list[Callback]] = {}
+        self._callbacks: dict[str, list[Callback]] = {}
         self.samples = Samples(session.reach, session.imports, self.module)
 
     @property
@@ -176,7 +177,7 @@ class Analysis:
         return to_function(self.session.reach, function)
 
     def entities(self, kind: Entity) -> Iterable[object]:
-        """What a rule's `check` is called with, by the kind that it asks for."""
+        """Returns the arguments for a rule's `check`, by the kind of entity that the rule requests."""
         if kind is Entity.LOADER:
             return self.loaders
         if kind is Entity.DATASET:
@@ -186,29 +187,29 @@ class Analysis:
         return (self,)
 
     def callbacks_of(self, argument: str) -> list[Callback]:
-        """The project's functions that reach an argument of a loader and are handed over in this file."""
-        if argument not in self._handed:
-            self._handed[argument] = list(callbacks_of(self.ev, self.module, self.loaders, argument))
-        return self._handed[argument]
+        """The project's functions given to an argument of a loader in this file."""
+        if argument not in self._callbacks:
+            self._callbacks[argument] = list(callbacks_of(self.ev, self.module, self.loaders, argument))
+        return self._callbacks[argument]
 
     @property
     def kept_functions(self) -> list[KeptFunction]:
-        """The functions of this file that cannot be pickled and that Datasets keep."""
+        """The functions of this file that cannot be pickled and that Datasets store."""
         return kept_functions(self.session.reach, self.module)
 
     @property
     def kept_handles(self) -> list[KeptHandle]:
-        """The handles opened in this file that Datasets keep when workers are started."""
+        """The handles opened in this file that Datasets hold when workers start."""
         return kept_handles(self.session.reach, self.module)
 
     @property
     def cuda_calls(self) -> list[CudaCall]:
-        """The calls in this file that start CUDA in workers."""
+        """The calls in this file that initialize CUDA in workers."""
         return cuda_in_workers(self.session.reach, self.module)
 
     @property
     def unpicklable_samples(self) -> list[UnpicklableSample]:
-        """What worker code of this file hands out that cannot reach the main process."""
+        """What worker code of this file returns that cannot be sent to the main process."""
         return unpicklable_samples(self.session.reach, self.module)
 
     @property
@@ -218,7 +219,7 @@ class Analysis:
 
     @property
     def local_datasets(self) -> list[LocalDataset]:
-        """The Datasets that are defined inside functions and reach loaders."""
+        """The nested Dataset classes that reach loaders."""
         return list(local_datasets(self.session.reach, self.module))
 
     @property
@@ -235,7 +236,7 @@ class Analysis:
 
     @property
     def copied_arrays(self) -> list[KeptArray]:
-        """The arrays of numbers that Datasets read from files and keep, unless loaders only fork or have no workers."""
+        """The numeric arrays that Datasets load from files and store, unless loaders only fork or have no workers."""
         reach = self.session.reach
         found: list[KeptArray] = []
         for dataset in self.datasets:
@@ -249,7 +250,7 @@ class Analysis:
 
     @property
     def late_thread_limits(self) -> list[LateLimit]:
-        """The thread limits that are put into the environment after what reads them was imported."""
+        """The thread limits that are set in the environment after the import of the library that reads them."""
         return list(late_limits(self.ev, self.module))
 
     @property
@@ -269,12 +270,12 @@ class Analysis:
 
     @property
     def unpinned_moves(self) -> list[tuple[Origin, Transfer]]:
-        """The moves that need not block, of batches that are not pinned."""
+        """The non-blocking moves of batches that are not pinned."""
         return list(unpinned_moves(self.transfers))
 
     @property
     def transfers(self) -> list[Transfer]:
-        """Every move of something to a device."""
+        """Every move of a value to a device."""
         if self._transfers is None:
             may_be_pinned = self.session.project.mentions_word(self.module, "pin_memory")
             self._transfers = list(transfers_in(self.session.with_cuda, self.ev, self.module, may_be_pinned))
@@ -287,17 +288,17 @@ class Analysis:
 
     @property
     def may_be_imported(self) -> bool:
-        """Whether anything at all in the project, a notebook or an entry point among it, may import this file."""
+        """True if anything in the project, such as a notebook or an entry point, may import this file."""
         return may_be_imported(self.session.project, self.module)
 
     @property
     def restarts(self) -> Iterable[Restart]:
-        """The places that start the workers of one loader again and again."""
+        """The places that start the workers of one loader repeatedly."""
         return restarts(self.ev, self.module, self.loaders)
 
     @property
     def late_settings(self) -> Iterable[LateSetting]:
-        """The attributes of loaders that are set after the loader was made."""
+        """The attributes of loaders that are set after construction."""
         return late_settings(self.ev, self.module)
 
     @property
@@ -307,7 +308,7 @@ class Analysis:
 
     @property
     def forced_forks(self) -> Iterable[ForcedFork]:
-        """The places that ask for fork beside something that a forked process breaks."""
+        """The places that force fork next to something that a forked process breaks."""
         return forced_forks(self.module, self.loaders, self.start_methods, self.transfers)
 
     @property
@@ -317,7 +318,7 @@ class Analysis:
 
     @property
     def signature_mismatches(self) -> Iterable[SignatureMismatch]:
-        """The functions given as `worker_init_fn` that cannot take the worker's number."""
+        """The functions given as `worker_init_fn` that cannot take the worker id."""
         return signature_mismatches(self.callbacks_of("worker_init_fn"), self.loaders)
 
     @property

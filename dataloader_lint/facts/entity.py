@@ -1,4 +1,4 @@
-"""The kinds of things that rules look at. Free of LibCST, so that listing the rules stays cheap."""
+"""The kinds of entities that rules check. Free of LibCST, so that listing the rules stays cheap."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import Enum
 
 
 class Entity(Enum):
-    """What a rule's `check` is called with, once for each of them in the linted file."""
+    """The argument of a rule's `check`, which is called once per entity in the linted file."""
 
     MODULE = "module"  # facts.analysis.Analysis: the whole file
     DATASET = "dataset"  # facts.datasets.datasets.Dataset

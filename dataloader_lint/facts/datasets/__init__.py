@@ -1,1 +1,1 @@
-"""Dataset classes: which are some, how their objects are made, and how workers read them."""
+"""Dataset classes: how they are recognized, how they are constructed, and how workers read them."""

@@ -1,4 +1,4 @@
-"""Which classes may be Datasets by what they can do, and which of these a loader is given."""
+"""Which classes may be Datasets, judged by their methods, and which of these a loader is given."""
 
 from __future__ import annotations
 
@@ -14,59 +14,61 @@ from dataloader_lint.facts.syntax.tree import Scope, parameters
 WRAPPERS = ("Subset", "ConcatDataset", "random_split", "ChainDataset")
 
 
-def looks_like_one(ev: Evaluator, klass: Class) -> bool:
-    """Whether objects of a class, whatever it derives from, have a length and can be indexed with numbers."""
+def looks_like_dataset(ev: Evaluator, klass: Class) -> bool:
+    """True if instances of a class have a length and can be indexed with numbers, whatever its bases are."""
     own = classes.methods_of(klass.scope)
     if "__getitem__" in own and "__len__" in own:
-        return not _takes_names(own["__getitem__"])
+        return not _has_str_index(own["__getitem__"])
     bases = ev.bases(klass).classes
     if len(bases) < 2 or classes.find_method(ev, bases, "__len__") is None:
         return False
     found = classes.find_method(ev, bases, "__getitem__")
-    return found is not None and not _takes_names(found.scope)
+    return found is not None and not _has_str_index(found.scope)
 
 
 def is_container(ev: Evaluator, klass: Class) -> bool:
-    """Whether a class that looks like a Dataset has methods of lists and dicts, which no Dataset has to have.
+    """True if a class that looks like a Dataset has special methods of lists and dicts, which no Dataset needs.
 
-    Lists of events, sentences of words and the like: what they are made for is not to be handed to a loader.
+    Examples are lists of events and sentences of words: they are not meant for a loader.
     """
-    return any(not _OF_CONTAINERS.isdisjoint(classes.methods_of(each.scope)) for each in ev.bases(klass).classes)
+    return any(not _CONTAINER_METHODS.isdisjoint(classes.methods_of(each.scope)) for each in ev.bases(klass).classes)
 
 
-_OF_CONTAINERS = frozenset(f"__{name}__" for name in ("call", "contains", "delitem", "iter", "next", "or", "setitem"))
+_CONTAINER_METHODS = frozenset(
+    f"__{name}__" for name in ("call", "contains", "delitem", "iter", "next", "or", "setitem")
+)
 
 
-def _takes_names(method: Scope) -> bool:
-    """Whether the index is annotated as a text, which no loader asks for by itself: a batch with named fields."""
+def _has_str_index(method: Scope) -> bool:
+    """True if the index is annotated as `str`, as in a batch with named fields: a default loader never passes one."""
     assert isinstance(method.node, cst.FunctionDef)
     index = next(iter(parameters(method.node)[1:]), None)
     return index is not None and index.annotation is not None and dotted(index.annotation.annotation) == "str"
 
 
 def reaches_loader(ev: Evaluator, klass: Class, loaders: list[Loader]) -> bool:
-    """Whether one of some loaders is given an object of the class."""
-    return any(_holds(ev, value, klass) for loader in loaders for value in loader.values("dataset"))
+    """True if one of the loaders is given an instance of the class."""
+    return any(_contains_instance(ev, value, klass) for loader in loaders for value in loader.values("dataset"))
 
 
-def _holds(ev: Evaluator, value: Value, klass: Class, depth: int = 0) -> bool:
-    """Whether a value is an object of the class, or a wrapper of torch around one."""
+def _contains_instance(ev: Evaluator, value: Value, klass: Class, depth: int = 0) -> bool:
+    """True if a value is an instance of the class, or a wrapper of torch around one."""
     if isinstance(value, CallResult):
         if isinstance(value.by, Class):
-            return value.by.scope is klass.scope or _makes_one(ev, value.by, klass)
+            return value.by.scope is klass.scope or _is_constructed_as(ev, value.by, klass)
         if value.library.rpartition(".")[2] in WRAPPERS and value.call is not None and value.frame and depth < 3:
             return any(
-                _holds(ev, inner, klass, depth + 1)
+                _contains_instance(ev, inner, klass, depth + 1)
                 for arg in value.call.args[:1]
                 for inner in ev.values(arg.value, value.frame)
             )
     return False
 
 
-def _makes_one(ev: Evaluator, heir: Class, klass: Class) -> bool:
-    """Whether objects of a class are made as those of a base, and do not only borrow its methods."""
-    bases = ev.bases(heir)
+def _is_constructed_as(ev: Evaluator, derived: Class, klass: Class) -> bool:
+    """True if instances of a subclass run the constructor of the base, not only its other methods."""
+    bases = ev.bases(derived)
     if all(each.scope is not klass.scope for each in bases.classes):
         return False
     made_by = classes.methods_of(klass.scope).get("__init__")
-    return made_by is None or any(each is made_by for each in construction_of(ev, heir, bases))
+    return made_by is None or any(each is made_by for each in construction_of(ev, derived, bases))

@@ -1,4 +1,4 @@
-"""What making an object of a Dataset class runs: its constructor, and the methods that this calls in turn."""
+"""What constructing a Dataset runs: its constructor, and the methods that this calls in turn."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from dataloader_lint.facts.syntax.tree import Scope
 
 
 def construction_of(ev: Evaluator, klass: Class, bases: Bases) -> tuple[Scope, ...]:
-    """The functions of the class and its bases that making an object runs, `__init__` first, in calling order."""
+    """Returns the functions of the class and its bases that construction runs, `__init__` first, in calling order."""
     start = [classes.find_method(ev, bases.classes, name) for name in ("__init__", "__post_init__")]
-    if start[0] is None:  # the constructor is that of a library's base
-        start.extend(run_by_libraries(ev, bases))
-    return _run_by(ev, bases, [method.scope for method in start if method is not None])
+    if start[0] is None:  # the constructor is that of a library's base class
+        start.extend(called_by_library_constructors(ev, bases))
+    return _in_calling_order(ev, bases, [method.scope for method in start if method is not None])
 
 
-def _run_by(ev: Evaluator, bases: Bases, todo: list[Scope]) -> tuple[Scope, ...]:
-    """Some methods and those that they run on their object, in calling order."""
+def _in_calling_order(ev: Evaluator, bases: Bases, todo: list[Scope]) -> tuple[Scope, ...]:
+    """Returns some methods and those that they call on their object, in calling order."""
     order: list[Scope] = []
     while todo:
         scope = todo.pop(0)
@@ -35,9 +35,9 @@ def _run_by(ev: Evaluator, bases: Bases, todo: list[Scope]) -> tuple[Scope, ...]
 
 
 def with_setup_methods(ev: Evaluator, bases: Bases, made: tuple[Scope, ...], reads: FieldUses) -> tuple[Scope, ...]:
-    """The functions that make an object, and those that its maker has to run then: `dataset.initialize(options)`.
+    """Adds the setup methods that have to be called on the object before it is used: `dataset.initialize(options)`.
 
-    What workers read of it, while neither these functions nor workers themselves bind it, was bound by others before.
+    Attributes read in workers but bound neither by these functions nor in workers must come from setup methods.
     """
     busy = (*made, *reads.functions)
     more: list[Scope] = []
@@ -48,12 +48,12 @@ def with_setup_methods(ev: Evaluator, bases: Bases, made: tuple[Scope, ...], rea
         if any(is_inside(binding.method, scope) for binding in bindings for scope in busy):
             continue
         methods = [binding.method.function or binding.method for binding in bindings]
-        more.extend(each for each in methods if _is_run_as(ev, bases, each))
-    return (*made, *(each for each in _run_by(ev, bases, more) if not any(each is known for known in made)))
+        more.extend(each for each in methods if _is_resolved_method(ev, bases, each))
+    return (*made, *(each for each in _in_calling_order(ev, bases, more) if not any(each is known for known in made)))
 
 
-def _is_run_as(ev: Evaluator, bases: Bases, method: Scope) -> bool:
-    """Whether it is what an object runs under the name of a method, and no property."""
+def _is_resolved_method(ev: Evaluator, bases: Bases, method: Scope) -> bool:
+    """True if it is a method, no property, and the one that the object's class resolves its name to."""
     if not isinstance(method.node, cst.FunctionDef) or method.node.decorators:
         return False
     found = classes.find_method(ev, bases.classes, method.node.name.value)
@@ -61,9 +61,9 @@ def _is_run_as(ev: Evaluator, bases: Bases, method: Scope) -> bool:
 
 
 def calls_on_self(ev: Evaluator, scope: Scope, bases: Bases) -> Iterator[tuple[Function, cst.Call]]:
-    """The methods that a method calls on its own object or on `super()`, as an object of the class resolves them.
+    """Yields the methods that a method calls on its own object or on `super()`, resolved for the class of the object.
 
-    A call that runs the constructor of a library's base stands for the methods that this runs in turn.
+    A call of the constructor of a library's base class counts as calls of the methods that this runs in turn.
     """
     own = classes.receiver_name(scope)
     here = classes.class_of(scope)
@@ -83,11 +83,11 @@ def calls_on_self(ev: Evaluator, scope: Scope, bases: Bases) -> Iterator[tuple[F
             if found is not None:
                 yield found, call
             elif name == "__init__":
-                yield from ((each, call) for each in run_by_libraries(ev, bases))
+                yield from ((each, call) for each in called_by_library_constructors(ev, bases))
 
 
-def run_by_libraries(ev: Evaluator, bases: Bases) -> list[Function]:
-    """The methods that the constructors of libraries' bases run: `process` of a Dataset of torch_geometric."""
+def called_by_library_constructors(ev: Evaluator, bases: Bases) -> list[Function]:
+    """The methods that constructors of library base classes call: `process` of a torch_geometric Dataset."""
     found = (
         classes.find_method(ev, bases.classes, name)
         for prefix, names in RUN_BY_CONSTRUCTORS.items()

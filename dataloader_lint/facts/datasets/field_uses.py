@@ -1,4 +1,4 @@
-"""What is known of how worker code reads one attribute of a Dataset, and all of them."""
+"""How worker code reads the attributes of a Dataset: records per attribute and for all of them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AccessSite:
-    """One expression of worker code that reads an attribute, the function it stands in, and how it reads."""
+    """An expression of worker code that reads an attribute, the function that contains it, and how it reads."""
 
     node: cst.BaseExpression
     scope: Scope
@@ -28,26 +28,26 @@ class AccessSite:
 
 @dataclass(slots=True)
 class FieldUse:
-    """How one attribute is read by worker code."""
+    """How worker code reads one attribute."""
 
-    indexed: IndexDep = IndexDep.NONE  # it, or what stands in it under the same key for all samples
-    itself: IndexDep = IndexDep.NONE  # the same of it alone
-    queried: IndexDep = IndexDep.NONE  # a method of the attribute is called with something of this level
+    indexed: IndexDep = IndexDep.NONE  # of it, or of an element of it under a key that is the same for all samples
+    itself: IndexDep = IndexDep.NONE  # the same, of the attribute itself only
+    queried: IndexDep = IndexDep.NONE  # a method of the attribute gets an argument of this dependence
     is_length: bool = False
-    is_iterated: bool = False  # one sample is made of each of its elements
-    is_named: bool = False  # a constant string is a key of it
-    is_sampled: bool = False  # any of its elements is picked by chance
+    is_iterated: bool = False  # each of its elements becomes one sample
+    is_named: bool = False  # it is indexed with a constant string
+    is_sampled: bool = False  # an element of it is sampled at random
     places: list[AccessSite] = field(default_factory=list)
-    lengths: list[AccessSite] = field(default_factory=list)  # where it is measured for the length of the Dataset
+    lengths: list[AccessSite] = field(default_factory=list)  # where its length gives the length of the Dataset
 
     @property
-    def is_of_samples(self) -> bool:
-        """Whether it is read for a sample, or for how many there are."""
+    def is_read_per_sample(self) -> bool:
+        """True if it is read per sample, or for the number of samples."""
         levels = (self.indexed, self.itself, self.queried)
         return any(levels) or self.is_length or self.is_iterated or self.is_sampled
 
     def add(self, place: AccessSite) -> None:
-        """Counts one more place that reads it."""
+        """Adds an expression that reads it."""
         self.places.append(place)
         self.indexed = max(self.indexed, place.indexed)
         self.itself = max(self.itself, place.itself)
@@ -56,12 +56,12 @@ class FieldUse:
         self.is_sampled |= place.is_sampled
 
     def measure(self, place: AccessSite) -> None:
-        """Counts one more place that takes the length of the Dataset from it."""
+        """Adds an expression that takes the length of the Dataset from it."""
         self.lengths.append(place)
         self.is_length = True
 
     def only(self, wanted: Callable[[AccessSite], bool]) -> FieldUse:
-        """The same use as far as it happens at some of the places."""
+        """The part of this use that happens at the wanted access sites."""
         found = FieldUse(is_named=self.is_named)
         for place in filter(wanted, self.places):
             found.add(place)
@@ -72,7 +72,7 @@ class FieldUse:
 
 @dataclass(slots=True)
 class FieldUses:
-    """All uses of a Dataset's attributes in worker code, by attribute, and the functions that worker code runs."""
+    """How worker code uses all attributes of a Dataset, and the functions that worker code runs."""
 
     uses: dict[str, FieldUse] = field(default_factory=dict)
     functions: list[Scope] = field(default_factory=list)

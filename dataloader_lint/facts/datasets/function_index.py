@@ -16,11 +16,11 @@ from dataloader_lint.facts.syntax.tree import Scope
 
 
 class IndexInFunction(IndexDependence):
-    """Answers for one function; `entered` says what its parameters depend on, by name.
+    """Index dependence in one function; `entered` gives the dependence of its parameters, by name.
 
-    `loops` are the loops in it that make a sample of each element; `is_next` says if it is the `__next__` of a stream;
-    `returned` gives what a method that it calls on the same object makes of the index, at a place of the tuple that
-    it returns.
+    `loops` are its loops that yield one sample per element. `is_next` is True for the `__next__` of a stream.
+    `returned` gives the dependence of the result of a method called on the same object, at a place in the returned
+    tuple.
     """
 
     def __init__(
@@ -33,7 +33,7 @@ class IndexInFunction(IndexDependence):
     ) -> None:
         super().__init__()
         self._scope = scope
-        self._entered = entered
+        self._parameters = entered
         self._loops = loops
         self._is_next = is_next
         self._returned = returned
@@ -44,7 +44,7 @@ class IndexInFunction(IndexDependence):
 
     def name(self, node: cst.Name, frame: Frame | None) -> IndexDep:
         bindings = resolve(node, self._scope.module.tree)
-        return max((self._bound(each) for each in bindings), default=IndexDep.NONE)
+        return max((self._binding_dependence(each) for each in bindings), default=IndexDep.NONE)
 
     def is_next_sample(self, node: cst.Call, frame: Frame | None) -> bool:
         return self._is_next and isinstance(node.func, cst.Name) and node.func.value == "next"
@@ -53,14 +53,14 @@ class IndexInFunction(IndexDependence):
         is_method = isinstance(node.func, cst.Attribute) and self.at(node.func.value) is IndexDep.NONE
         return self._returned(node, ()) if is_method else IndexDep.NONE
 
-    def _bound(self, binding: Binding) -> IndexDep:
-        """How what a binding gives its name depends on the index."""
+    def _binding_dependence(self, binding: Binding) -> IndexDep:
+        """How the value that a binding assigns depends on the index."""
         if binding.kind is Kind.PARAMETER:
-            return self._entered.get(binding.name, IndexDep.NONE) if binding.scope is self._scope else IndexDep.NONE
+            return self._parameters.get(binding.name, IndexDep.NONE) if binding.scope is self._scope else IndexDep.NONE
         if binding.value is None:
             return IndexDep.NONE
         if any(binding.node is loop for loop in self._loops):
-            return self._sample_of(binding)
+            return self._loop_target(binding)
         value, path = binding.value, binding.path
         if binding.kind is Kind.ELEMENT:
             value, path = iterated(value, path)
@@ -77,18 +77,18 @@ class IndexInFunction(IndexDependence):
             return max(IndexDep.SAMPLE, self._returned(value, path))
         return whole if whole is IndexDep.KEY and names_file(binding.name) else of_part(value, path, whole)
 
-    def _sample_of(self, binding: Binding) -> IndexDep:
-        """What a loop that makes a sample a pass takes: the number of the sample, or an element of a list of keys."""
+    def _loop_target(self, binding: Binding) -> IndexDep:
+        """The dependence of the target of a sample loop: the number of the sample, or an element of a key list."""
         assert binding.value is not None
         if isinstance(binding.value, cst.Call) and last_name(binding.value.func) == "enumerate" and binding.path:
             return IndexDep.INDEX if binding.path[0] == 0 else IndexDep.SAMPLE if binding.path[1:] else IndexDep.KEY
-        if streams.counts(binding.value, self._scope.module.tree):
+        if streams.iterates_over_numbers(binding.value, self._scope.module.tree):
             return IndexDep.INDEX
         return IndexDep.SAMPLE if binding.path else IndexDep.KEY
 
 
 def iterated(value: cst.BaseExpression, path: tuple[int, ...]) -> tuple[cst.BaseExpression, tuple[int, ...]]:
-    """Whose elements a loop gives the name at a path: those of `indices` in `for place, i in enumerate(indices)`."""
+    """The iterable whose elements the name at a path gets: `indices` in `for place, i in enumerate(indices)`."""
     while isinstance(value, cst.Call) and isinstance(value.func, cst.Name) and path and value.args:
         name, place = value.func.value, path[0]
         if name == "enumerate" and place == 1:

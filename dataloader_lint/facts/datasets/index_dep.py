@@ -1,7 +1,7 @@
-"""How a value depends on the sample that worker code is asked for: the index, a key found at it, or a part of it.
+"""How a value depends on the requested sample: the index, a key found at it, or a part of the sample.
 
-`IndexDependence` holds the one transfer function: what an operation makes of the dependence of its operands. What a
-name stands for is left to subclasses: one looks inside a single function, one follows calls through all worker code.
+`IndexDependence` is the transfer function: it maps the dependence of operands to that of a result. Subclasses resolve
+names: one within a single function, one along calls through all worker code.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from dataloader_lint.facts.syntax.module import last_name
 
 
 class IndexDep(IntEnum):
-    """How an expression depends on the index argument; a larger one tells samples apart better."""
+    """How an expression depends on the index argument; larger values distinguish samples better."""
 
     NONE = 0
     SAMPLE = 1  # something computed from the sample: a label, a part of a row
-    KEY = 2  # what a list of keys holds at the index: `self.ids[index]`
+    KEY = 2  # an element of a list of keys: `self.ids[index]`
     INDEX = 3  # the index itself, or arithmetic on it
 
 
-# Calls whose result depends on the index as much as their arguments do.
+# The result of these calls depends on the index as much as their arguments do.
 _SAME_FUNCTIONS = frozenset(
     {
         *("Path", "PurePath", "abs", "as_tensor", "array", "asarray", "divmod", "float", "format", "hash", "int"),
@@ -34,48 +34,48 @@ _SAME_FUNCTIONS = frozenset(
         *("str", "tensor", "tuple"),
     }
 )
-# Methods whose result depends on the index as much as the object they are called on.
+# The result of these methods depends on the index as much as their object does.
 _SAME_METHODS = frozenset(
     {
         *("as_posix", "copy", "cpu", "decode", "encode", "format", "hexdigest", "item", "joinpath", "long", "lower"),
         *("numpy", "strip", "tolist", "upper", "zfill"),
     }
 )
-_BOUNDING = (cst.Modulo, cst.FloorDivide)
-_TEXTS = (cst.SimpleString, cst.FormattedString, cst.ConcatenatedString)
-# Kinds of expressions that depend on nothing, or of which nothing is known.
+_BOUNDING_OPERATORS = (cst.Modulo, cst.FloorDivide)
+_STRINGS = (cst.SimpleString, cst.FormattedString, cst.ConcatenatedString)
+# Kinds of expressions that depend on nothing, or whose dependence is unknown.
 _OPAQUE = (cst.BaseString, cst.BaseNumber, cst.Lambda, cst.Comparison, cst.Await, cst.Yield, cst.Ellipsis)
 
 
 class IndexDependence(ABC):
-    """Answers for expressions, each read in the frame that says what its parameters are; None for a single function."""
+    """Dependence of expressions, each in the frame that binds its parameters; None for a single function."""
 
-    # What `index % n` and `index // n` are. A read with it is a read for the sample; as a key it is one of few.
+    # The dependence of `index % n` and `index // n`: a read is per sample, but a key is one of few.
     bounded = IndexDep.INDEX
-    max_nesting = 100  # expressions, each part of or given by the next one
+    max_nesting = 100  # nested expressions, or expressions that values come from
 
     def __init__(self) -> None:
-        # With the nodes and frames, so that no id is given away.
-        self._known: dict[tuple[int, int], tuple[cst.CSTNode, Frame | None, IndexDep]] = {}
+        # Keeps nodes and frames alive, so that no id is reused.
+        self._cached: dict[tuple[int, int], tuple[cst.CSTNode, Frame | None, IndexDep]] = {}
         self._running: set[tuple[int, int]] = set()
-        self._unfinished = 0  # how often a question met itself, or was too deep
+        self._cut_off = 0  # how often a recursive or too deep question was cut off
 
     def of(self, node: cst.CSTNode | None, frame: Frame | None) -> IndexDep:
         """How an expression depends on the index."""
         if node is None or (isinstance(node, _OPAQUE) and not isinstance(node, cst.FormattedString)):
             return IndexDep.NONE
         key = (id(node), id(frame))
-        if key in self._known:
-            return self._known[key][2]
+        if key in self._cached:
+            return self._cached[key][2]
         if key in self._running or len(self._running) > self.max_nesting:
-            self._unfinished += 1
+            self._cut_off += 1
             return IndexDep.NONE
-        unfinished = self._unfinished
+        cut_off = self._cut_off
         self._running.add(key)
-        found = self._of(node, frame)
+        found = self._transfer(node, frame)
         self._running.discard(key)
-        if unfinished == self._unfinished or not self._running:
-            self._known[key] = (node, frame, found)
+        if cut_off == self._cut_off or not self._running:
+            self._cached[key] = (node, frame, found)
         return found
 
     def most(self, nodes: Iterable[cst.CSTNode], frame: Frame | None) -> IndexDep:
@@ -87,14 +87,14 @@ class IndexDependence(ABC):
         """How a name depends on the index."""
 
     def call_result(self, node: cst.Call, frame: Frame | None, given: IndexDep) -> IndexDep:
-        """What a call of the project's own code makes of arguments that depend on the index by `given`."""
+        """The dependence of the result of the project's own code, called with arguments of dependence `given`."""
         return IndexDep.NONE
 
     def is_next_sample(self, node: cst.Call, frame: Frame | None) -> bool:
         """True if a call takes the next sample of a stream."""
         return False
 
-    def _of(self, node: cst.CSTNode, frame: Frame | None) -> IndexDep:
+    def _transfer(self, node: cst.CSTNode, frame: Frame | None) -> IndexDep:
         if isinstance(node, cst.Name):
             return self.name(node, frame)
         path = path_behind(node)
@@ -130,7 +130,7 @@ class IndexDependence(ABC):
 
     def _arithmetic(self, node: cst.BinaryOperation, frame: Frame | None) -> IndexDep:
         left, right = self.of(node.left, frame), self.of(node.right, frame)
-        if isinstance(node.operator, _BOUNDING) and not isinstance(node.left, _TEXTS):
+        if isinstance(node.operator, _BOUNDING_OPERATORS) and not isinstance(node.left, _STRINGS):
             return min(max(left, right), self.bounded)
         return max(left, right)
 
@@ -138,12 +138,12 @@ class IndexDependence(ABC):
         inside = [each.slice.value for each in node.slice if isinstance(each.slice, cst.Index)]
         index = self.most(inside, frame)
         if index is IndexDep.INDEX:
-            return IndexDep.KEY  # what stands at the index
+            return IndexDep.KEY  # the element at the index
         if index is not IndexDep.NONE:
             return IndexDep.SAMPLE
         owner = self.of(node.value, frame)
         if owner is IndexDep.INDEX:
-            return owner  # a part of what the sampler gives
+            return owner  # a part of an index from the sampler
         return owner if owner is IndexDep.KEY and names_file(field_of(node)) else min(owner, IndexDep.SAMPLE)
 
     def _call(self, node: cst.Call, frame: Frame | None) -> IndexDep:
@@ -165,9 +165,10 @@ class IndexDependence(ABC):
 
 
 def of_part(value: cst.BaseExpression, path: tuple[int, ...], whole: IndexDep) -> IndexDep:
-    """A part of an unpacked value: `divmod(index, n)` gives indices, but a pair that a sampler makes only one.
+    """The dependence of a part of an unpacked value.
 
-    What is unpacked side by side with others is most often a label of the sample.
+    `divmod(index, n)` gives two indices, but of a pair from a sampler only the first is one: the other is usually a
+    label.
     """
     if whole is not IndexDep.INDEX:
         return min(whole, IndexDep.SAMPLE)

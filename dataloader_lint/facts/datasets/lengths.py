@@ -1,4 +1,4 @@
-"""Which attributes tell the length of a Dataset."""
+"""Which attributes determine the length of a Dataset."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from dataloader_lint.facts.syntax.tree import Scope
 
 
 def is_geometric(bases: Bases) -> bool:
-    """Whether it is a Dataset of torch_geometric, whose heirs define `get` and `len`."""
+    """True for a Dataset of torch_geometric, whose subclasses define `get` and `len`."""
     return any(name.startswith("torch_geometric.") for name in bases.libraries)
 
 
 def add_lengths(ev: Evaluator, bases: Bases, reads: FieldUses) -> None:
-    """Add the attributes whose `len()` is the length of the Dataset, in itself or kept as another attribute."""
+    """Adds the attributes whose `len()` is the length of the Dataset, directly or stored in another attribute."""
     method = classes.find_method(ev, bases.classes, "__len__") or (
         classes.find_method(ev, bases.classes, "len") if is_geometric(bases) else None
     )
@@ -36,9 +36,9 @@ def add_lengths(ev: Evaluator, bases: Bases, reads: FieldUses) -> None:
 def _length_of(body: Body, node: cst.BaseExpression, scope: Scope, depth: int) -> None:
     tree = scope.module.tree
     for call in tree.find(node, cst.Call):
-        if _is_len(call) and not _is_one_of_two_factors(call, node, scope):
+        if _is_len(call) and not _is_factor_of_lengths(call, node, scope):
             measured = call.args[0].value
-            while isinstance(measured, cst.Subscript) and not _is_numbered(measured):
+            while isinstance(measured, cst.Subscript) and not _has_number_index(measured):
                 measured = measured.value
             for name in body.attributes(measured):
                 body.use(name).measure(AccessSite(call, scope))
@@ -51,8 +51,8 @@ def _is_len(call: cst.Call) -> bool:
     return isinstance(call.func, cst.Name) and call.func.value == "len" and bool(call.args)
 
 
-def _is_one_of_two_factors(call: cst.Call, node: cst.BaseExpression, scope: Scope) -> bool:
-    """Whether a length is multiplied by another: `len(self.leads) * len(self.rows)` does not say which one is long."""
+def _is_factor_of_lengths(call: cst.Call, node: cst.BaseExpression, scope: Scope) -> bool:
+    """True if a length is multiplied by another: `len(self.leads) * len(self.rows)` does not tell which one is long."""
     tree = scope.module.tree
     child: cst.CSTNode = call
     for above in tree.ancestors(call):
@@ -66,14 +66,14 @@ def _is_one_of_two_factors(call: cst.Call, node: cst.BaseExpression, scope: Scop
     return False
 
 
-def _is_numbered(node: cst.Subscript) -> bool:
-    """`self.columns[0]`: how long that is says nothing of the list around it; one under a name is a field."""
+def _has_number_index(node: cst.Subscript) -> bool:
+    """True for `self.columns[0]`: its length differs from that of the list around it. A string key is a field."""
     index = node.slice[0].slice
     return isinstance(index, cst.Index) and isinstance(index.value, cst.Integer)
 
 
 def _length_in_attribute(body: Body, name: str, depth: int) -> None:
-    """`self.length = len(self.paths)`, or `len(paths)` of a name that is kept as `self.paths`."""
+    """`self.length = len(self.paths)`, or `len(paths)` of a name that is also stored as `self.paths`."""
     for klass in body.bases.classes:
         for binding in classes.attribute_bindings(klass.scope).get(name, ()):
             if binding.value is None:
@@ -81,16 +81,16 @@ def _length_in_attribute(body: Body, name: str, depth: int) -> None:
             entry = Entry(binding.method, classes.receiver_name(binding.method))
             inner = Body(body.ev, body.bases, body.reads, entry, {})
             for call in binding.method.module.tree.find(binding.value, cst.Call):
-                if _is_len(call) and not _is_one_of_two_factors(call, binding.value, binding.method):
+                if _is_len(call) and not _is_factor_of_lengths(call, binding.value, binding.method):
                     measured, place = call.args[0].value, AccessSite(call, binding.method)
                     for each in inner.attributes(measured):
                         body.use(each).measure(place)
                     if isinstance(measured, cst.Name):
-                        for kept in _kept_as(klass.scope, measured.value, binding.method):
+                        for kept in _stored_as(klass.scope, measured.value, binding.method):
                             body.use(kept).measure(place)
 
 
-def _kept_as(klass: Scope, name: str, method: Scope) -> Iterator[str]:
+def _stored_as(klass: Scope, name: str, method: Scope) -> Iterator[str]:
     for attribute, found in classes.attribute_bindings(klass).items():
         for binding in found:
             if binding.method is method and isinstance(binding.value, cst.Name) and binding.value.value == name:

@@ -1,4 +1,4 @@
-"""What an expression picks by chance: `self.files[random.randrange(len(self.files))]`, `random.choice(self.files)`."""
+"""Random sampling from attributes: `self.files[random.randrange(len(self.files))]`, `random.choice(self.files)`."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from dataloader_lint.facts.syntax.names import Kind, resolve
 from dataloader_lint.facts.syntax.tree import Scope
 
 MAX_DEPTH = 4
-_CHOOSING = frozenset({"choice", "choices", "sample"})
-_NUMBERS = frozenset({"integers", "randint", "randrange"})
+_CHOICE_FUNCTIONS = frozenset({"choice", "choices", "sample"})
+_RANDOM_INTEGERS = frozenset({"integers", "randint", "randrange"})
 
 
-def chosen_from(call: cst.Call) -> cst.BaseExpression | None:
-    """What a call picks from by chance; None where it does not."""
-    if last_name(call.func) not in _CHOOSING or not call.args or call.args[0].keyword is not None:
+def sampled_source(call: cst.Call) -> cst.BaseExpression | None:
+    """The expression that a call samples from at random; None for other calls."""
+    if last_name(call.func) not in _CHOICE_FUNCTIONS or not call.args or call.args[0].keyword is not None:
         return None
     source = call.args[0].value
     while isinstance(source, cst.Subscript):  # `self.files[kind]`
@@ -25,24 +25,24 @@ def chosen_from(call: cst.Call) -> cst.BaseExpression | None:
     return source
 
 
-def bounds_of(node: cst.BaseExpression, scope: Scope, depth: int = 0) -> set[str]:
-    """The attributes in the bound of an index that is drawn by chance: `randint(0, len(self.files) - 1)`."""
+def random_index_bounds(node: cst.BaseExpression, scope: Scope, depth: int = 0) -> set[str]:
+    """The attributes in the bound of a random index: `randint(0, len(self.files) - 1)`."""
     tree = scope.module.tree
     if isinstance(node, cst.Name):
         bindings = resolve(node, tree) if depth < MAX_DEPTH else []
         value = bindings[0].value if len(bindings) == 1 and bindings[0].kind is Kind.VALUE else None
-        return bounds_of(value, scope, depth + 1) if value is not None else set()
+        return random_index_bounds(value, scope, depth + 1) if value is not None else set()
     return {
         part.attr.value
         for call in tree.find(node, cst.Call)
-        if last_name(call.func) in _NUMBERS
+        if last_name(call.func) in _RANDOM_INTEGERS
         for arg in call.args
         for part in tree.find(arg.value, cst.Attribute)
     }
 
 
 def is_size_of(bound: str, name: str, bases: Bases) -> bool:
-    """Whether an attribute is another one, which is measured, or holds its length: `self.size = len(self.files)`."""
+    """True if an attribute is the one that is indexed, or stores its length: `self.size = len(self.files)`."""
     return bound == name or any(
         isinstance(binding.value, cst.Call)
         and last_name(binding.value.func) == "len"

@@ -1,6 +1,6 @@
-"""How worker code reads the attributes of a Dataset: with the index, with a key of the sample, by length.
+"""How worker code reads the attributes of a Dataset: with the index, with a key of the sample, for its length.
 
-Follows the index argument of `__getitem__` through assignments, arithmetic, methods and functions that it is passed to.
+Follows the index argument of `__getitem__` through assignments, arithmetic, methods and functions.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MAX_FUNCTIONS = 60
 
 
 def reads_of(ev: Evaluator, klass: Class, bases: Bases) -> FieldUses:
-    """How objects of a class are read by `__getitem__`, `__getitems__` and `__iter__` and all that these call."""
+    """How `__getitem__`, `__getitems__`, `__iter__`, and all that these call, read instances of a class."""
     following = streams.next_of(ev, bases)
     reads = FieldUses(is_stream=streams.is_stream(bases), following=None if following is None else following.scope)
     todo: list[Entry] = []
@@ -49,13 +49,13 @@ def reads_of(ev: Evaluator, klass: Class, bases: Bases) -> FieldUses:
             reads.functions.append(entry.scope)
         todo.extend(Body(ev, bases, reads, entry, known).run())
     _read_by_library(ev, klass, bases, reads)
-    if reads.functions or not _is_finished(klass, bases):
+    if reads.functions or not _is_instantiated(klass, bases):
         add_lengths(ev, bases, reads)
     return reads
 
 
 def _read_by_library(ev: Evaluator, klass: Class, bases: Bases, reads: FieldUses) -> None:
-    """What the `__getitem__` of a base that a library defines asks for the index, where samples come from there."""
+    """Adds attributes indexed by an inherited `__getitem__` of a library base class, if it supplies the samples."""
     names = {INDEXED_BY_BASES[base] for base in bases.libraries if base in INDEXED_BY_BASES}
     own = classes.find_method(ev, bases.classes, "__getitem__") if names else None
     if own is not None and not any(last_name(call.func) == "__getitem__" for call in own.scope.own(cst.Call)):
@@ -65,17 +65,17 @@ def _read_by_library(ev: Evaluator, klass: Class, bases: Bases, reads: FieldUses
         reads.uses.setdefault(name, FieldUse()).add(place)
 
 
-def _is_finished(klass: Class, bases: Bases) -> bool:
-    """Whether a class is no base for others to add how samples are read: its own file makes objects of it as it is.
+def _is_instantiated(klass: Class, bases: Bases) -> bool:
+    """True if a class is not abstract: its own file instantiates it, so no subclass has to add how samples are read.
 
-    Where it cannot be indexed either, something else than a DataLoader reads these, such as threads of the project's.
+    If it cannot be indexed either, something other than a DataLoader reads the samples, such as the project's threads.
     """
-    if not bases.complete or not _PLAIN.issuperset(bases.libraries):
+    if not bases.complete or not _PLAIN_BASES.issuperset(bases.libraries):
         return False
     calls = klass.scope.module.calls_named(klass.node.name.value)
-    return any(isinstance(call.func, cst.Name) for call in calls)  # no `coco.COCO(file)` in a class COCO
+    return any(isinstance(call.func, cst.Name) for call in calls)  # excludes `coco.COCO(file)` in a class COCO
 
 
-_PLAIN = frozenset(
+_PLAIN_BASES = frozenset(
     {"abc.ABC", "builtins.object", "object", "torch.utils.data.Dataset", "torch.utils.data.IterableDataset"}
 )

@@ -1,4 +1,4 @@
-"""How an IterableDataset comes by its samples: the loops of its generators, and what `__next__` takes in turn."""
+"""Where an IterableDataset gets its samples: the loops of its generators, and what `__next__` takes."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from dataloader_lint.facts.syntax.tree import LOOPS, Scope, Tree
 
 
 def is_stream(bases: Bases) -> bool:
-    """Whether a loader takes the samples of a class from its iterator, and never asks for one by its index.
+    """True if a loader iterates over instances of a class, and never indexes them.
 
-    The stages of a pipeline do not count: what they go through is the stage before them.
+    Stages of a data pipeline do not count: they iterate over the previous stage.
     """
     found = [name for name in bases.libraries if name in ITERABLE_BASES]
     return bool(found) and not any(name.endswith("DataPipe") for name in found)
 
 
 def next_of(ev: Evaluator, bases: Bases) -> Function | None:
-    """The `__next__` that gives the samples of a stream, where its `__iter__` hands out the object itself."""
+    """The `__next__` that yields the samples of a stream whose `__iter__` returns the object itself; otherwise None."""
     start = classes.find_method(ev, bases.classes, "__iter__") if is_stream(bases) else None
     if start is None:
         return None
@@ -35,11 +35,12 @@ def next_of(ev: Evaluator, bases: Bases) -> Function | None:
 
 
 def sample_loops(scope: Scope) -> list[cst.For]:
-    """The loops of a generator that give one sample a pass, made of what the pass takes.
+    """The loops of a generator that yield one sample per pass, made from the loop target.
 
-    None that gives several, by a loop inside: what it goes through are files or shards, of which there are fewer. None
-    that gives what it takes as it is, either: it feeds another stage, `for url in self.urls: yield {"url": url}`. Nor
-    one that asks an iterator for each sample: it takes turns among a few sources.
+    Not included:
+    - loops that yield several samples per pass in an inner loop: they iterate over files or shards, which are fewer;
+    - loops that yield their target unchanged to another stage: `for url in self.urls: yield {"url": url}`;
+    - loops that call `next` for each sample: they alternate among a few sources.
     """
     tree = scope.module.tree
     found: list[cst.For] = []
@@ -51,36 +52,36 @@ def sample_loops(scope: Scope) -> list[cst.For]:
         if around and isinstance(statement.value, cst.BaseExpression):
             loop = around[0]
             if isinstance(loop, cst.For) and tree.scope_of(loop) is scope:
-                if not _hands_on(statement.value, loop, tree) and not _asks_an_iterator(statement.value, loop, tree):
+                if not _yields_target(statement.value, loop, tree) and not _calls_next(statement.value, loop, tree):
                     found.append(loop)
     return [each for each in found if id(each) not in several]
 
 
-def _asks_an_iterator(given: cst.CSTNode, loop: cst.For, tree: Tree, seen: frozenset[int] = frozenset()) -> bool:
-    """Whether what a pass gives is made of what it gets by `next(...)`."""
+def _calls_next(given: cst.CSTNode, loop: cst.For, tree: Tree, seen: frozenset[int] = frozenset()) -> bool:
+    """True if the yielded value of a pass derives from a `next(...)` call."""
     for call in tree.find(given, cst.Call):
         if dotted(call.func) == "next" and any(each is loop for each in tree.ancestors(call)):
             return True
     return any(
-        _asks_an_iterator(binding.value, loop, tree, seen | {id(binding)})
+        _calls_next(binding.value, loop, tree, seen | {id(binding)})
         for name in tree.find(given, cst.Name)
         for binding in resolve(name, tree)
         if binding.kind is Kind.VALUE and binding.value is not None and id(binding) not in seen
     )
 
 
-def _hands_on(given: cst.BaseExpression, loop: cst.For, tree: Tree) -> bool:
+def _yields_target(given: cst.BaseExpression, loop: cst.For, tree: Tree) -> bool:
     taken = {each.value for each in tree.find(loop.target, cst.Name)}
     parts = [given]
     if isinstance(given, cst.Dict):
         parts = [each.value for each in given.elements]
     elif isinstance(given, cst.Call) and last_name(given.func) == "dict":
         parts = [each.value for each in given.args]
-    return bool(parts) and all(_is_taken(each, taken, tree) for each in parts)
+    return bool(parts) and all(_is_target(each, taken, tree) for each in parts)
 
 
-def _is_taken(node: cst.BaseExpression, taken: set[str], tree: Tree) -> bool:
-    """Whether it is what a loop takes, or what stands at that place in a list."""
+def _is_target(node: cst.BaseExpression, taken: set[str], tree: Tree) -> bool:
+    """True if an expression is a loop target, or an element of a list at that place."""
     owner: cst.BaseExpression = node
     while isinstance(owner, cst.Subscript):
         owner = owner.value
@@ -89,12 +90,12 @@ def _is_taken(node: cst.BaseExpression, taken: set[str], tree: Tree) -> bool:
 
 
 def iterated(node: cst.BaseExpression, tree: Tree, seen: frozenset[int] = frozenset()) -> Iterator[cst.CSTNode]:
-    """What a loop takes one by one, behind slices and what only counts, orders or shuffles it."""
+    """Yields what a loop iterates over, without slices and calls that only count, order or shuffle it."""
     if isinstance(node, cst.Call):
         name = last_name(node.func)
-        if name in _OF_DICTS and isinstance(node.func, cst.Attribute):
+        if name in _DICT_VIEWS and isinstance(node.func, cst.Attribute):
             yield node.func.value
-        elif name in _PASSING:
+        elif name in _PASS_THROUGH:
             for arg in node.args[: None if name in ("chain", "zip") else 1]:
                 yield from iterated(arg.value, tree, seen)
     elif isinstance(node, cst.Subscript) and isinstance(node.slice[0].slice, cst.Slice):
@@ -111,25 +112,25 @@ def iterated(node: cst.BaseExpression, tree: Tree, seen: frozenset[int] = frozen
         yield node
 
 
-_OF_DICTS = frozenset({"items", "keys", "values"})
-_PASSING = frozenset(
+_DICT_VIEWS = frozenset({"items", "keys", "values"})
+_PASS_THROUGH = frozenset(
     {"chain", "cycle", "enumerate", "islice", "iter", "list", "permutation", "reversed", "sample", "sorted", "tqdm"}
     | {"tuple", "zip"}
 )
 
 
-def counts(node: cst.BaseExpression, tree: Tree, seen: frozenset[int] = frozenset()) -> bool:
-    """Whether a loop takes numbers in turn: `range(len(self))`, a shuffled list of them."""
+def iterates_over_numbers(node: cst.BaseExpression, tree: Tree, seen: frozenset[int] = frozenset()) -> bool:
+    """True if a loop iterates over numbers: `range(len(self))`, or a shuffled list of them."""
     if isinstance(node, cst.Name):
         return any(
             binding.kind is Kind.VALUE
             and not binding.path
             and binding.value is not None
             and id(binding) not in seen
-            and counts(binding.value, tree, seen | {id(binding)})
+            and iterates_over_numbers(binding.value, tree, seen | {id(binding)})
             for binding in resolve(node, tree)
         )
-    return any(last_name(call.func) in _NUMBERING for call in tree.find(node, cst.Call))
+    return any(last_name(call.func) in _NUMBER_SOURCES for call in tree.find(node, cst.Call))
 
 
-_NUMBERING = frozenset({"arange", "permutation", "randperm", "range"})
+_NUMBER_SOURCES = frozenset({"arange", "permutation", "randperm", "range"})

@@ -11,7 +11,7 @@ from dataloader_lint.facts.datasets import streams
 from dataloader_lint.facts.datasets.field_uses import AccessSite, FieldUse, FieldUses
 from dataloader_lint.facts.datasets.function_index import IndexInFunction, iterated
 from dataloader_lint.facts.datasets.index_dep import IndexDep
-from dataloader_lint.facts.datasets.random_choice import bounds_of, chosen_from, is_size_of
+from dataloader_lint.facts.datasets.random_choice import is_size_of, random_index_bounds, sampled_source
 from dataloader_lint.facts.infer import classes
 from dataloader_lint.facts.infer.values import Bases, Evaluator, Function, Method
 from dataloader_lint.facts.syntax.names import Kind, resolve, written_out
@@ -22,9 +22,9 @@ MAX_DEPTH = 3
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A function that worker code enters, with the name of the object in it and what its parameters depend on.
+    """A function that worker code enters: the name of the object in it, and the dependence of its parameters.
 
-    `held` says which parameters bring what attributes of the object: `read(self.names, index)`.
+    `held` maps parameters to the attributes of the object that they get: `read(self.names, index)`.
     """
 
     scope: Scope
@@ -34,7 +34,7 @@ class Entry:
 
 
 class Body:
-    """One function of worker code, with what its names depend on."""
+    """One function of worker code, with the dependence of its names."""
 
     def __init__(
         self, ev: Evaluator, bases: Bases, reads: FieldUses, entry: Entry, levels: dict[str, IndexDep], depth: int = 0
@@ -45,15 +45,15 @@ class Body:
         self.reads = reads
         self.scope = scope
         self.own = entry.own
-        self._held = entry.held
+        self._attribute_parameters = entry.held
         self._loops = streams.sample_loops(scope) if reads.is_stream else []
-        self._index = IndexInFunction(scope, levels, self._loops, scope is reads.following, self._handed_back)
-        self._depth = depth  # how many calls deep this is in what it hands back
+        self._dependence = IndexInFunction(scope, levels, self._loops, scope is reads.following, self._result_of_method)
+        self._depth = depth  # call depth while return values are followed
         self._running: set[int] = set()
 
     def run(self) -> Iterator[Entry]:
         for loop in self._loops:
-            self._iterates(loop)
+            self._record_iteration(loop)
         for scope in self.scope.descend():
             if scope.is_class:
                 continue
@@ -65,24 +65,24 @@ class Body:
                 yield from self._property(attribute)
 
     def use(self, name: str) -> FieldUse:
-        """The record of an attribute's uses, to be added to."""
+        """The record of an attribute's uses, for adding to it."""
         return self.reads.uses.setdefault(name, FieldUse())
 
-    def _iterates(self, loop: cst.For) -> None:
-        """What a loop that gives a sample a pass takes one by one."""
+    def _record_iteration(self, loop: cst.For) -> None:
+        """Records what a loop that yields one sample per pass iterates over."""
         for source in streams.iterated(loop.iter, self.scope.module.tree):
             for name in self.attributes(source):
                 self.use(name).add(AccessSite(loop.iter, self.scope, is_iterated=True))
 
     def attributes(self, node: cst.CSTNode) -> set[str]:
-        """The attributes of the object that an expression is: `self.x`, a local name for it, one of two."""
+        """The attributes of the object that an expression may be: `self.x`, a local alias of it, one of two."""
         if isinstance(node, cst.Attribute) and isinstance(node.value, cst.Name) and node.value.value == self.own:
-            return self._behind(node.attr.value)
+            return self._returned_by_property(node.attr.value)
         if isinstance(node, cst.Name):
             found: set[str] = set()
             for binding in resolve(node, self.scope.module.tree):
                 if binding.kind is Kind.PARAMETER and binding.scope is self.scope:
-                    found.update(name for param, name in self._held if param == binding.name)
+                    found.update(name for param, name in self._attribute_parameters if param == binding.name)
                 elif binding.kind is Kind.VALUE and not binding.path and binding.value is not None:
                     key = id(binding)
                     if key not in self._running:
@@ -94,8 +94,8 @@ class Body:
             return self.attributes(node.body) | self.attributes(node.orelse)
         return set()
 
-    def _behind(self, name: str) -> set[str]:
-        """The attribute that a property hands out; the name itself where it is no property."""
+    def _returned_by_property(self, name: str) -> set[str]:
+        """The attribute that a property returns; the name itself if it is no property."""
         method = classes.find_method(self.ev, self.bases.classes, name)
         if method is None or not isinstance(method.node, cst.FunctionDef) or not classes.is_property(method.node):
             return {name}
@@ -113,22 +113,26 @@ class Body:
             for name in self.attributes(node.value):
                 self.use(name).is_named = True
         index = max(
-            (self._index.at(element.slice.value) for element in node.slice if isinstance(element.slice, cst.Index)),
+            (
+                self._dependence.at(element.slice.value)
+                for element in node.slice
+                if isinstance(element.slice, cst.Index)
+            ),
             default=IndexDep.NONE,
         )
         for element in node.slice:
             if isinstance(element.slice, cst.Slice):
                 for bound in (element.slice.lower, element.slice.upper):
                     if bound is not None:
-                        index = max(index, self._index.at(bound))
+                        index = max(index, self._dependence.at(bound))
         if index is IndexDep.NONE:
-            self._sampled(node)
+            self._random_subscript(node)
             return
         owner: cst.BaseExpression = node.value
         is_inside = isinstance(owner, cst.Subscript)
         while isinstance(owner, cst.Subscript):  # self.info["path"][index]
-            if self._index.at(owner) is not IndexDep.NONE:
-                return  # indexes a part of the sample
+            if self._dependence.at(owner) is not IndexDep.NONE:
+                return  # this indexes a part of the sample
             owner = owner.value
         for name in self.attributes(owner):
             self.use(name).add(AccessSite(node, self.scope, index, IndexDep.NONE if is_inside else index))
@@ -136,22 +140,22 @@ class Body:
             for name in self.attributes(owner.value):
                 self.use(name).add(AccessSite(node, self.scope, queried=index))
         if isinstance(owner, cst.Name) and index is IndexDep.INDEX:
-            for name in self._holding(owner):
+            for name in self._iterated_attributes(owner):
                 self.use(name).add(AccessSite(node, self.scope, index))
-            self._part_by_name(owner, index)
+            self._alias_of_part(owner, index)
 
-    def _part_by_name(self, node: cst.Name, index: IndexDep) -> None:
-        """`paths = self.paths[self.split]` and then `paths[index]`, as if it were written in one."""
+    def _alias_of_part(self, node: cst.Name, index: IndexDep) -> None:
+        """`paths = self.paths[self.split]` followed by `paths[index]`, read as one expression."""
         for binding in resolve(node, self.scope.module.tree):
             whole = binding.value if binding.kind is Kind.VALUE and not binding.path else None
-            while isinstance(whole, cst.Subscript) and self._index.at(whole) is IndexDep.NONE:
+            while isinstance(whole, cst.Subscript) and self._dependence.at(whole) is IndexDep.NONE:
                 whole = whole.value
             for name in self.attributes(whole) if whole is not binding.value and whole is not None else ():
                 assert isinstance(binding.value, cst.Subscript)
                 self.use(name).add(AccessSite(binding.value, self.scope, index))
 
-    def _holding(self, node: cst.Name) -> set[str]:
-        """The attributes that a name runs over: `for part in self.parts`, `for key, column in self.columns.items()`."""
+    def _iterated_attributes(self, node: cst.Name) -> set[str]:
+        """The attributes that a name iterates over: `for part in self.parts`, `for key, x in self.columns.items()`."""
         found: set[str] = set()
         for binding in resolve(node, self.scope.module.tree):
             if binding.kind is not Kind.ELEMENT or binding.value is None:
@@ -165,12 +169,12 @@ class Body:
                 found |= self.attributes(over)
         return found
 
-    def _sampled(self, node: cst.Subscript) -> None:
+    def _random_subscript(self, node: cst.Subscript) -> None:
         """`self.files[random.randrange(len(self.files))]`."""
         index = node.slice[0].slice
         if isinstance(index, cst.Index) and isinstance(index.value, cst.Name | cst.Call | cst.Subscript):
             names = self.attributes(node.value)
-            bounds = bounds_of(index.value, self.scope) if names else set()
+            bounds = random_index_bounds(index.value, self.scope) if names else set()
             for name in names:
                 if any(is_size_of(bound, name, self.bases) for bound in bounds):
                     self.use(name).add(AccessSite(node, self.scope, is_sampled=True))
@@ -184,25 +188,25 @@ class Body:
     def _call(self, call: cst.Call) -> Iterator[Entry]:
         function = call.func
         if isinstance(function, cst.Attribute):
-            inside = max((self._index.at(arg.value) for arg in call.args), default=IndexDep.NONE)
+            inside = max((self._dependence.at(arg.value) for arg in call.args), default=IndexDep.NONE)
             if inside is not IndexDep.NONE:
                 got = inside if function.attr.value == "get" else IndexDep.NONE
                 for name in self.attributes(function.value):
                     self.use(name).add(AccessSite(call, self.scope, got, got, queried=inside))
-        source = chosen_from(call)
+        source = sampled_source(call)
         for name in self.attributes(source) if source is not None else ():
             self.use(name).add(AccessSite(call, self.scope, is_sampled=True))
         given = {arg.value: sorted(self.attributes(arg.value)) for arg in call.args}
-        for target, own in self._targets(call, any(given.values())):
-            passed = tuple(self._passed(call, target, own))
-            levels = tuple((name, self._index.at(node)) for name, node in passed)
+        for target, own in self._callees(call, any(given.values())):
+            passed = tuple(self._parameters_passed(call, target, own))
+            levels = tuple((name, self._dependence.at(node)) for name, node in passed)
             held = tuple((name, each) for name, node in passed for each in given[node])
             yield Entry(target.scope, own, levels, held)
 
-    def _targets(self, call: cst.Call, gives_attributes: bool) -> Iterator[tuple[Function, str]]:
-        """The functions of the project that a call runs, with the name of the object in them.
+    def _callees(self, call: cst.Call, gives_attributes: bool) -> Iterator[tuple[Function, str]]:
+        """Yields the functions of the project that a call runs, with the name of the object in them.
 
-        The name is empty where the object itself is not handed to them, but attributes of it are.
+        The name is empty if a call passes attributes of the object, but not the object itself.
         """
         function = call.func
         if isinstance(function, cst.Attribute) and isinstance(function.value, cst.Name):
@@ -218,7 +222,7 @@ class Body:
                     if isinstance(value, Method):
                         yield value.function, classes.receiver_name(value.function.scope)
                 return
-        # A module function matters where the object itself is handed to it: `load_image(self, index)`.
+        # A module function matters if it gets the object itself: `load_image(self, index)`.
         for arg in call.args:
             if isinstance(arg.value, cst.Name) and arg.value.value == self.own:
                 for value in self.ev.values(function, self.ev.frame_of(self.scope)):
@@ -228,15 +232,15 @@ class Body:
                         if arg.keyword is None and position < len(params):
                             yield value, params[position].name.value
                 return
-        if gives_attributes and any(self._index.at(arg.value) is not IndexDep.NONE for arg in call.args):
+        if gives_attributes and any(self._dependence.at(arg.value) is not IndexDep.NONE for arg in call.args):
             for value in self.ev.values(function, self.ev.frame_of(self.scope)):
                 if isinstance(value, Function) and isinstance(value.node, cst.FunctionDef):
                     yield value, ""
 
-    def _handed_back(self, call: cst.Call, path: tuple[int, ...]) -> IndexDep:
-        """What a method of the object makes of the index that it is given: `return self.names[index]` gives a key.
+    def _result_of_method(self, call: cst.Call, path: tuple[int, ...]) -> IndexDep:
+        """The dependence of the result of a method of the object: `return self.names[index]` gives a key.
 
-        `path` is the place in the tuple that it returns, where that is unpacked.
+        `path` is the place in the returned tuple, if that is unpacked.
         """
         owner = call.func.value if isinstance(call.func, cst.Attribute) else None
         if not isinstance(owner, cst.Name) or owner.value != self.own or self._depth >= MAX_DEPTH:
@@ -246,14 +250,18 @@ class Body:
         if method is None:
             return IndexDep.NONE
         own = classes.receiver_name(method.scope)
-        levels = {name: self._index.at(node) for name, node in self._passed(call, method, own)}
+        levels = {name: self._dependence.at(node) for name, node in self._parameters_passed(call, method, own)}
         inside = Body(self.ev, self.bases, self.reads, Entry(method.scope, own), levels, self._depth + 1)
         returned = [each.value for each in method.scope.own(cst.Return) if each.value is not None]
         parts = [written_out(each, path) for each in returned]
-        return min((IndexDep.NONE if rest else inside._index.at(part) for part, rest in parts), default=IndexDep.NONE)
+        return min(
+            (IndexDep.NONE if rest else inside._dependence.at(part) for part, rest in parts), default=IndexDep.NONE
+        )
 
-    def _passed(self, call: cst.Call, target: Function, own: str) -> Iterator[tuple[str, cst.BaseExpression]]:
-        """The parameters of a function that a call gives something, and what."""
+    def _parameters_passed(
+        self, call: cst.Call, target: Function, own: str
+    ) -> Iterator[tuple[str, cst.BaseExpression]]:
+        """Yields the parameters of a function that a call supplies, with the argument."""
         bound = classes.class_of(target.scope) is not None and own != ""
         params = [param.name.value for param in parameters(target.node)][1 if bound else 0 :]
         position = 0

@@ -1,1 +1,1 @@
-"""What is known about libraries, as data."""
+"""Facts about libraries, as data."""

@@ -1,6 +1,6 @@
-"""What is known about libraries, as data: constructors, loader classes, pass-through calls.
+"""Facts about libraries, as data: constructors, loader classes, pass-through calls.
 
-Nothing here is ever imported from those libraries. Signatures: torch 2.13.0 `torch/utils/data/dataloader.py`,
+Nothing here is imported from these libraries. Signatures: torch 2.13.0 `torch/utils/data/dataloader.py`,
 torch_geometric 2.8 `loader/dataloader.py`, torchdata 0.11 `stateful_dataloader.py`, timm 1.0 `data/loader.py`.
 """
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from dataloader_lint.facts.libraries.datasets import DATASET_BASES, ITERABLE_BASES
 
-# `DataLoader.__init__` after self, up to the last argument that may be positional, with the defaults.
+# Parameters of `DataLoader.__init__` after self, up to the last that can be positional, with their defaults.
 DATALOADER_POSITIONS = (
     "dataset",
     "batch_size",
@@ -46,7 +46,7 @@ DATALOADER_DEFAULTS: dict[str, object] = {
 }
 
 
-# Packages that hand on what their modules define: `torch.utils.data.dataset.Dataset` is `torch.utils.data.Dataset`.
+# Packages that re-export what their modules define: `torch.utils.data.dataset.Dataset` is `torch.utils.data.Dataset`.
 _PUBLIC = (
     "torch.utils.data",
     "torchvision.datasets",
@@ -61,9 +61,9 @@ _PUBLIC = (
 
 
 def canonical(name: str) -> str:
-    """The public name of something that can also be reached through the module that defines it."""
+    """Returns the public name of an object that can also be reached through the module that defines it."""
     package, _, last = name.rpartition(".")
-    if package and last.lower() == "tqdm":  # whoever has one of their own keeps to what it does
+    if package and last.lower() == "tqdm":  # a project's own tqdm has the same interface
         return "tqdm.tqdm"
     for public in _PUBLIC:
         if package.startswith(f"{public}.") and last[:1].isupper():
@@ -73,10 +73,10 @@ def canonical(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class LoaderClass:
-    """A callable that makes a DataLoader: which arguments may be positional, and defaults that differ from torch's.
+    """A callable that returns a DataLoader: its positional parameters, and defaults that differ from torch's.
 
-    `drops_collate` marks loaders that throw a `collate_fn` away, `moves_batches` those that may hand out batches that
-    are on the device already.
+    `drops_collate` marks loaders that ignore a `collate_fn`, `moves_batches` those that may yield batches that are
+    already on the device.
     """
 
     positions: tuple[str, ...] = DATALOADER_POSITIONS
@@ -124,14 +124,14 @@ LOADERS: dict[str, LoaderClass] = {
     **{f"torch_geometric.{package}.{name}": _PYG_SAMPLING for package in ("loader", "data") for name in _PYG_SAMPLERS},
 }
 
-# Methods of library models that return a loader and pass their keywords on to it.
+# Methods of library models that return a loader and pass their keyword arguments to it.
 LOADER_METHODS = frozenset(
     f"torch_geometric.nn.{module}{name}.loader"
     for name in ("Node2Vec", "MetaPath2Vec")
     for module in ("", "models.", f"models.{name.lower()}.")
 )
 
-# Modules, and what their methods `to`, `eval` and the like give back: the module itself.
+# Modules, and their methods that return the module itself, such as `to` and `eval`.
 MODULES = frozenset(
     {
         "torch.nn.Module",
@@ -158,7 +158,7 @@ SELF_RETURNING = frozenset(
     }
 )
 
-# Wrappers that hand on the loader or iterable that they are given first, batch for batch.
+# Wrappers that yield the batches of their first argument, a loader or an iterable, unchanged.
 PASS_THROUGH = frozenset(
     {
         "tqdm.tqdm",
@@ -175,7 +175,7 @@ PASS_THROUGH = frozenset(
         "torch_geometric.loader.CachedLoader",
     }
 )
-# Calls that iterate over what they are given, at once or as soon as they are iterated themselves.
+# Calls that iterate over their arguments, immediately or when they are iterated over themselves.
 ITERATING = frozenset(
     {
         "builtins.all",
@@ -200,7 +200,7 @@ ITERATING = frozenset(
     }
 )
 ITERATING_LAZILY = frozenset({"itertools.chain", "itertools.chain.from_iterable", "more_itertools.peekable"})
-# Methods of a library's objects that loop over the loaders that the object was given.
+# Methods of library objects that iterate over the loaders given to the object.
 RUNNING_METHODS = frozenset(
     {
         "evaluate",
@@ -217,11 +217,11 @@ RUNNING_METHODS = frozenset(
         "validate",
     }
 )
-# How options of trainers call the number of workers of the loaders that these make.
+# Trainer options that set the number of workers of the loaders that the trainer constructs.
 TRAINER_WORKERS = frozenset({"dataloader_num_workers"})
-# Frameworks of their own, whose loaders are not torch's whatever they are called.
+# Other frameworks: their loaders are not torch's, whatever their names are.
 FOREIGN = frozenset({"jittor", "mindspore", "mxnet", "paddle", "tensorflow"})
-# Keywords by which a library's loop, or the options and data modules that it is given, make loaders with workers.
+# Keywords by which a library's loop, its options or its data modules construct loaders with workers.
 WORKER_KEYWORDS = frozenset(
     {
         "dataloader_num_workers",
@@ -231,18 +231,18 @@ WORKER_KEYWORDS = frozenset(
         "num_workers",
     }
 )
-# Calls that run a function with what the command line says.
+# Calls that run a function with arguments from the command line.
 COMMAND_LINES = frozenset(
     {"fire.Fire", "typer.run", "tyro.cli", "absl.app.run", "defopt.run", "plac.call", "clize.run"}
 )
 
-# Calls that hand back what they were given, in another container at most.
+# Calls that return their argument, or a copy of it.
 SAME_VALUE = frozenset({"copy.copy", "copy.deepcopy", "torch.autograd.Variable", "typing.cast"})
 
-# Objects that own the loop or the device: what went through them is not the user's to move.
+# Objects that own the loop or the device: the user need not move what they return.
 MANAGED = frozenset({"prepare", "prepare_data_loader", "setup_dataloaders", "setup"})
 
-# What reads JSON.
+# Functions that parse JSON.
 PARSERS = frozenset({"json.load", "json.loads"})
 LIST_MAKERS = frozenset(
     {
@@ -273,7 +273,7 @@ DICT_MAKERS = frozenset(
         "lvis.LVIS",
     }
 )
-# What these give is the kind of value named beside them.
+# The results of these calls have the kind given here.
 TYPED_RESULTS: dict[str, str] = {
     "builtins.str": "str",
     "builtins.int": "int",
@@ -335,10 +335,10 @@ TYPED_RESULTS: dict[str, str] = {
     "torch.cuda.is_available": "bool",
     "torch.backends.mps.is_available": "bool",
 }
-# Integers that are at least 1.
+# Functions that return an integer of at least 1.
 POSITIVE_RESULTS = frozenset({"os.cpu_count", "multiprocessing.cpu_count", "torch.multiprocessing.cpu_count"})
 
-# Packages that are libraries wherever they stand, unless the linted file is one of theirs.
+# Packages that are libraries wherever they are, unless the linted file belongs to them.
 TOP_LEVEL = frozenset(
     name.partition(".")[0]
     for name in (*LOADERS, *DATASET_BASES, *ITERABLE_BASES, *PASS_THROUGH, *TYPED_RESULTS, *LIST_MAKERS, *DICT_MAKERS)

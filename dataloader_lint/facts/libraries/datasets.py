@@ -1,8 +1,8 @@
-"""What is known about the Dataset classes of libraries; nothing is ever imported from these."""
+"""Facts about the Dataset classes of libraries; nothing is imported from these."""
 
 from __future__ import annotations
 
-# What a class of a library is that the settings call a Dataset: nothing else is known of it, unlike of torch's own.
+# The base of library classes that the settings declare as Datasets: unlike torch's own, their code is unknown.
 EXTRA_DATASET = "torch.utils.data.extra.Dataset"
 EXTRA_ITERABLE = "torch.utils.data.extra.IterableDataset"
 
@@ -42,7 +42,7 @@ ITERABLE_BASES = frozenset(
     }
 )
 
-# Packages whose public classes are Datasets of torch.
+# Packages whose public classes are torch Datasets.
 DATASET_PACKAGES = (
     "torchvision.datasets",
     "torch_geometric.datasets",
@@ -51,7 +51,7 @@ DATASET_PACKAGES = (
     "torchtext.datasets",
 )
 
-# What `__getitem__` of a library's Dataset asks for the index, and `__len__` measures: the attribute, by class.
+# The attribute that a library Dataset indexes in `__getitem__` and measures in `__len__`, by class.
 INDEXED_BY_BASES: dict[str, str] = {
     "torch.utils.data.Subset": "indices",
     "torchvision.datasets.CocoCaptions": "ids",
@@ -61,7 +61,7 @@ INDEXED_BY_BASES: dict[str, str] = {
     "torchvision.datasets.ImageNet": "samples",
 }
 
-# Methods that a base class of a library calls for a sample, by the beginning of the base's name.
+# Methods that a base class of a library calls per sample, by the prefix of the base's name.
 CALLED_BY_BASES: dict[str, tuple[str, ...]] = {
     "torch_geometric.data.": ("get",),
     "monai.data.": ("_transform",),
@@ -81,5 +81,5 @@ CALLED_BY_BASES: dict[str, tuple[str, ...]] = {
     "torchio.": ("apply_transform",),
 }
 
-# Methods that the constructor of a library's Dataset runs, by the beginning of its name.
+# Methods that the constructor of a library Dataset calls, by the prefix of its name.
 RUN_BY_CONSTRUCTORS: dict[str, tuple[str, ...]] = {"torch_geometric.data.": ("download", "process")}

@@ -1,4 +1,4 @@
-"""The names that the settings add: which callables make a DataLoader of torch, which classes are its Datasets."""
+"""Names that the settings add: callables that return a torch DataLoader, classes that are torch Datasets."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataloader_lint.facts.libraries.datasets import EXTRA_DATASET, EXTRA_ITERAB
 from dataloader_lint.settings import Settings
 
 _DATALOADER = "torch.utils.data.DataLoader"
-# Of a class whose source is in sight nothing is hidden, so its base is torch's own.
-_IN_SIGHT = {EXTRA_DATASET: "torch.utils.data.Dataset", EXTRA_ITERABLE: "torch.utils.data.IterableDataset"}
+# The source of a class in the project is known, so its base is torch's own.
+_BASE_IN_PROJECT = {EXTRA_DATASET: "torch.utils.data.Dataset", EXTRA_ITERABLE: "torch.utils.data.IterableDataset"}
 
 
 class Extras:
-    """The added names of one project. `loader_words` are the last parts of those that make loaders."""
+    """The added names of one project; `loader_words` are the last parts of the names of DataLoader callables."""
 
     __slots__ = ("_last_parts", "_names", "loader_words")
 
@@ -26,20 +26,20 @@ class Extras:
         self.loader_words = frozenset(name.rpartition(".")[2] for name in settings.extend_dataloaders)
 
     def library_name(self, name: str) -> str:
-        """What stands for a name of a library: an added one for what it is of torch, others under their public name."""
+        """Returns the torch class that an added name stands for, or the public name of any other library name."""
         return self._names.get(name) or canonical(name)
 
     def makes_loader(self, path: str, name: str) -> str:
-        """The library's name for a function or class at the top of a module of the project that makes loaders."""
+        """Returns the name of DataLoader if a top-level function or class of the project returns loaders, or ""."""
         found = self._defined(path, name)
         return found if found == _DATALOADER else ""
 
     def dataset_base(self, path: str, name: str) -> str:
-        """The base that a class at the top of a module of the project has by the settings; empty for none."""
-        return _IN_SIGHT.get(self._defined(path, name), "")
+        """Returns the base class that the settings give a top-level class of the project; empty if there is none."""
+        return _BASE_IN_PROJECT.get(self._defined(path, name), "")
 
     def _defined(self, path: str, name: str) -> str:
-        """What an added name means that the module at a path defines: the path ends in the name's own modules."""
+        """The meaning of an added name that a module at a path defines: the path ends with the modules of the name."""
         if name not in self._last_parts:
             return ""
         module = "/" + path.replace("\\", "/").removesuffix(".py").removesuffix("/__init__")

@@ -1,8 +1,8 @@
-"""Names of functions and methods that start no workers, so that a search for what does need not enter them."""
+"""Names of functions and methods that start no workers, so that a search for worker starts can skip them."""
 
 from __future__ import annotations
 
-# Methods of tensors, modules, optimizers, strings and containers: what they are called on need not be worked out.
+# Methods of tensors, modules, optimizers, strings and containers: their receivers need not be evaluated.
 HARMLESS = frozenset(
     {
         "add",

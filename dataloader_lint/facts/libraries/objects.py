@@ -1,9 +1,9 @@
-"""What is known about the objects that libraries make: which keep what they are given, open something, hold weights."""
+"""Facts about library objects: which store their arguments, are open handles, or have parameters."""
 
 from __future__ import annotations
 
-# Calls that open something which belongs to one process, as the user would call it. `numpy.load`
-# counts for .npz files only.
+# Calls that open something that belongs to one process, with a description for users. `numpy.load` counts for .npz
+# files only.
 HANDLES: dict[str, str] = {
     "builtins.open": "an open file",
     "io.open": "an open file",
@@ -35,10 +35,10 @@ HANDLES: dict[str, str] = {
     "threading.local": "a `threading.local`",
 }
 
-# Calls that give what they list one by one: a generator, or an iterator that cannot be pickled either.
+# Calls that return a generator, or another iterator that cannot be pickled.
 LISTED_LAZILY = frozenset({"glob.iglob", "os.scandir", "os.walk"})
 
-# Layers that have parameters, so that their output carries a graph.
+# Layers that have parameters, so that their output has a graph.
 LAYERS = frozenset(
     f"torch.nn.{name}"
     for name in (
@@ -72,7 +72,9 @@ LAYERS = frozenset(
     )
 )
 
-# Callables with a name in small letters whose result holds on to the arguments.
-KEEPERS = frozenset({"collections.defaultdict", "csv.reader", "numpy.vectorize", "torch.utils.data.random_split"})
-# Arguments that a constructor uses and drops, by the last part of its name.
-DOES_NOT_KEEP = frozenset({("DatasetFolder", "is_valid_file"), ("ImageFolder", "is_valid_file")})
+# Callables with lowercase names whose result stores the arguments.
+STORING_CALLABLES = frozenset(
+    {"collections.defaultdict", "csv.reader", "numpy.vectorize", "torch.utils.data.random_split"}
+)
+# Arguments that a constructor does not store, by the last part of its name.
+ARGUMENTS_NOT_STORED = frozenset({("DatasetFolder", "is_valid_file"), ("ImageFolder", "is_valid_file")})

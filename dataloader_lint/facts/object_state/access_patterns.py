@@ -42,7 +42,9 @@ def is_indexed_by_position(dataset: Dataset, name: str, use: FieldUse) -> bool:
 def is_indexed_by_number(dataset: Dataset, use: FieldUse) -> bool:
     """Whether a list is asked for numbers that count as many things as the Dataset has: `self.rows[self.order[i]]`."""
     return any(
-        binding.value is not None and not binding.path and streams.counts(binding.value, binding.method.module.tree)
+        binding.value is not None
+        and not binding.path
+        and streams.iterates_over_numbers(binding.value, binding.method.module.tree)
         for name in _lists_of_keys(dataset, use)
         for binding in dataset.bound().get(name, ())
     )

@@ -66,7 +66,7 @@ def containers_of(dataset: Dataset, tree: Tree) -> Iterator[Container]:
     Of those that worker code may read for a sample or for the length, and that some statement of the tree binds.
     """
     for name, bindings in dataset.bound().items():
-        if dataset.reads.of(name).is_of_samples and any(binding.node in tree for binding in bindings):
+        if dataset.reads.of(name).is_read_per_sample and any(binding.node in tree for binding in bindings):
             yield from _containers(dataset, name, bindings)
 
 

@@ -1,1 +1,1 @@
-"""How worker processes start, and what cannot go to them or back: facts for the rules DL2xx."""
+"""How worker processes start, and what cannot be sent to them or back: facts for the rules DL2xx."""

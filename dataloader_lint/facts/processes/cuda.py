@@ -1,4 +1,4 @@
-"""CUDA that is touched in worker code."""
+"""CUDA use in worker code."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ from dataloader_lint.facts.workers.worker_callgraph import ENTRIES, WorkerFuncti
 
 _METHODS = frozenset({"cuda", "pin_memory"})
 _DEVICE_KEYWORDS = frozenset({"device", "map_location"})
-# What of `torch.cuda` starts CUDA in the process that calls it.
-_STARTING = frozenset(
+# Names in `torch.cuda` that initialize CUDA in the calling process.
+_CUDA_INITIALIZERS = frozenset(
     {
         "Event",
         "FloatTensor",
@@ -61,7 +61,7 @@ _STARTING = frozenset(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CudaCall:
-    """The first call of a function in worker code that starts CUDA there, and how it does: `.cuda()`, `device=...`."""
+    """The first call in a function of worker code that initializes CUDA, and its form: `.cuda()`, `device=...`."""
 
     call: cst.Call
     function: WorkerFunction
@@ -69,7 +69,7 @@ class CudaCall:
 
 
 def cuda_in_workers(reach: DatasetFlow, module: ModuleFacts) -> list[CudaCall]:
-    """The functions of a module that start CUDA in workers, each at the first call that does."""
+    """The functions of a module that initialize CUDA in workers, each at the first such call."""
     workers = reach.workers
     candidates = [call for call in module.all_calls() if _is_candidate(workers.ev, call, module)]
     names = {name for call in candidates if (name := _top_name(module, call))}
@@ -82,22 +82,22 @@ def cuda_in_workers(reach: DatasetFlow, module: ModuleFacts) -> list[CudaCall]:
             continue
         for call in candidates:
             if function_scope(module.tree.scope_of(call)) is function.scope:
-                way = _way(workers.ev, call, function.frame)
-                if way and _is_sure_to_run(workers.ev, call, function.frame):
+                way = _form_of_call(workers.ev, call, function.frame)
+                if way and _always_runs(workers.ev, call, function.frame):
                     found[key] = CudaCall(call, function, way)
                     break
     return sorted(found.values(), key=lambda one: module.tree.order(one.call))
 
 
 def _is_candidate(ev: Evaluation, call: cst.Call, module: ModuleFacts) -> bool:
-    """A cheap look before worker code is followed."""
+    """True if a call may initialize CUDA; a cheap check before worker code is followed."""
     if isinstance(call.func, cst.Attribute):
         name = call.func.attr.value
         if name == "to":
             positional = positional_of(call)
             if positional and _may_be_cuda(ev, positional[0], module):
                 return True
-        elif name in _METHODS or name in _STARTING:
+        elif name in _METHODS or name in _CUDA_INITIALIZERS:
             return True
     return any(
         arg.keyword is not None and arg.keyword.value in _DEVICE_KEYWORDS and _may_be_cuda(ev, arg.value, module)
@@ -106,7 +106,7 @@ def _is_candidate(ev: Evaluation, call: cst.Call, module: ModuleFacts) -> bool:
 
 
 def _may_be_cuda(ev: Evaluation, node: cst.BaseExpression, module: ModuleFacts) -> bool:
-    """Whether a device may be CUDA by the looks of it: `"cpu"` and `torch.float` are not."""
+    """True if a device may be CUDA, judged by its syntax: `"cpu"` and `torch.float` are not."""
     if isinstance(node, cst.Call) and node.args and ev.library_name(node.func, module) == "torch.device":
         return _may_be_cuda(ev, node.args[0].value, module)
     if isinstance(node, cst.SimpleString):
@@ -115,7 +115,7 @@ def _may_be_cuda(ev: Evaluation, node: cst.BaseExpression, module: ModuleFacts) 
 
 
 def _top_name(module: ModuleFacts, node: Node) -> str:
-    """The function or class at the top of the module in which a node stands; empty for other places."""
+    """The name of the top-level function or class that contains a node; empty outside of them."""
     scope: Scope | None = module.tree.scope_of(node)
     while scope is not None and scope.parent is not None and scope.parent.parent is not None:
         scope = scope.parent
@@ -124,7 +124,7 @@ def _top_name(module: ModuleFacts, node: Node) -> str:
 
 
 def _has_workers(reach: DatasetFlow, function: WorkerFunction) -> bool:
-    """Whether the Dataset whose code this is may be read by workers."""
+    """True if workers may read the Dataset that the function belongs to."""
     entry = function.path[0]
     receiver = entry.frame.receiver
     if (
@@ -139,16 +139,16 @@ def _has_workers(reach: DatasetFlow, function: WorkerFunction) -> bool:
     return not never_started(reach.loaders_of(receiver.by))
 
 
-def _way(ev: Evaluator, call: cst.Call, frame: Frame) -> str:
-    """How a call starts CUDA; empty where it does not, or nobody can say."""
+def _form_of_call(ev: Evaluator, call: cst.Call, frame: Frame) -> str:
+    """The form in which a call initializes CUDA; empty if it does not, or if that is unknown."""
     callees = ev.values(call.func, frame)
     if any(isinstance(callee, Function | Method | Class) for callee in callees):
-        return ""  # the function itself is looked at
+        return ""  # the function has its own report
     name = call.func.attr.value if isinstance(call.func, cst.Attribute) else ""
     for callee in callees:
-        if isinstance(callee, Library) and callee.name.startswith("torch.cuda.") and name in _STARTING:
+        if isinstance(callee, Library) and callee.name.startswith("torch.cuda.") and name in _CUDA_INITIALIZERS:
             return f"`torch.cuda.{name}()`"
-    if name == "cuda" and not _is_module(callees):
+    if name == "cuda" and not _is_library_function(callees):
         return "`.cuda()`"
     if name == "pin_memory" and not call.args:
         return "`.pin_memory()`"
@@ -162,20 +162,20 @@ def _way(ev: Evaluator, call: cst.Call, frame: Frame) -> str:
     return ""
 
 
-def _is_module(callees: Values) -> bool:
-    """`torch.cuda(...)` is no call that anybody writes; a library's function called `cuda` is not a tensor's method."""
+def _is_library_function(callees: Values) -> bool:
+    """True if `cuda` names a function of a library: that is not the method of a tensor."""
     return bool(callees) and all(isinstance(callee, Library) for callee in callees)
 
 
 def is_cuda(ev: Evaluator, found: Values, behind: Values = ()) -> bool:
-    """Whether a device is CUDA, surely or where CUDA is available; not where it can be anything.
+    """True if a device is CUDA, always or if CUDA is available; False if it is unknown.
 
-    `behind` are the devices that are made of it, so that one made of itself (`d = torch.device(d)`) has an end.
+    `behind` holds the devices derived from it: it stops the recursion for `d = torch.device(d)`.
     """
-    return UNKNOWN not in found and any(_names_cuda(ev, value, behind) for value in found if value not in behind)
+    return UNKNOWN not in found and any(_is_cuda_value(ev, value, behind) for value in found if value not in behind)
 
 
-def _names_cuda(ev: Evaluator, value: Value, behind: Values) -> bool:
+def _is_cuda_value(ev: Evaluator, value: Value, behind: Values) -> bool:
     if isinstance(value, Const):
         return isinstance(value.value, str) and value.value.partition(":")[0] == "cuda"
     if isinstance(value, CallResult) and value.library == "torch.device" and value.call is not None and value.frame:
@@ -186,8 +186,8 @@ def _names_cuda(ev: Evaluator, value: Value, behind: Values) -> bool:
 _ABOUT_DEVICES = frozenset({"device", "is_cuda", "is_pinned", "type"})
 
 
-def _is_sure_to_run(ev: Evaluator, call: cst.Call, frame: Frame) -> bool:
-    """Whether nothing that is unknown, such as a flag of the caller's, may keep control away from the call."""
+def _always_runs(ev: Evaluator, call: cst.Call, frame: Frame) -> bool:
+    """True if no unknown condition, such as a flag from the caller, can skip the call."""
     if not is_reached(ev, call, frame):
         return False
     tree = frame.scope.module.tree
@@ -195,7 +195,7 @@ def _is_sure_to_run(ev: Evaluator, call: cst.Call, frame: Frame) -> bool:
         test = condition.test
         if any(each.attr.value in _ABOUT_DEVICES for each in tree.find(test, cst.Attribute)):
             return False
-        if _asks_for_started(ev, condition, frame):
+        if _is_cuda_initialized_test(ev, condition, frame):
             return False
         flag = test.expression if isinstance(test, cst.UnaryOperation) else test
         if isinstance(flag, cst.Name | cst.Attribute):
@@ -204,13 +204,13 @@ def _is_sure_to_run(ev: Evaluator, call: cst.Call, frame: Frame) -> bool:
                 value is UNKNOWN or isinstance(value, AttributeOf | ItemOf) for value in found
             ):
                 return False
-        elif _asks_for_main_process(test, frame):
+        elif _is_main_process_test(test, frame):
             return False
     return True
 
 
-def _asks_for_started(ev: Evaluator, condition: Condition, frame: Frame) -> bool:
-    """`if torch.cuda.is_initialized():`, which is false in a worker, forked or not, until it starts CUDA itself."""
+def _is_cuda_initialized_test(ev: Evaluator, condition: Condition, frame: Frame) -> bool:
+    """True for `if torch.cuda.is_initialized():`, which is False in any worker until the worker itself uses CUDA."""
     tree = frame.scope.module.tree
     for call in tree.find(condition.test, cst.Call):
         if isinstance(call.func, cst.Attribute) and call.func.attr.value == "is_initialized":
@@ -222,8 +222,8 @@ def _asks_for_started(ev: Evaluator, condition: Condition, frame: Frame) -> bool
     return False
 
 
-def _asks_for_main_process(test: cst.BaseExpression, frame: Frame) -> bool:
-    """`if get_worker_info() is None:`."""
+def _is_main_process_test(test: cst.BaseExpression, frame: Frame) -> bool:
+    """True for `if get_worker_info() is None:` and similar tests."""
     tree = frame.scope.module.tree
     names = {each.value for each in tree.find(test, cst.Name)} | {
         each.attr.value for each in tree.find(test, cst.Attribute)

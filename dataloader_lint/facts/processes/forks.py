@@ -1,4 +1,4 @@
-"""Where fork is asked for in a module that also uses what a forked process breaks."""
+"""Forced fork in a module that also uses what breaks in a forked process."""
 
 from __future__ import annotations
 
@@ -13,36 +13,36 @@ from dataloader_lint.facts.syntax.tree import Node
 from dataloader_lint.facts.transfers.batches import Transfer
 from dataloader_lint.facts.transfers.devices import Device
 
-# Packages that keep threads or locks which a forked process has no use of.
+# Packages with threads or locks that are unusable in a forked process.
 _HOSTILE = frozenset({"adlfs", "decord", "fsspec", "gcsfs", "grpc", "polars", "s3fs", "torchcodec"})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ForcedFork:
-    """A place that asks for fork, and what does not go with it."""
+    """A place that forces fork, and what is incompatible with it."""
 
     node: Node
-    by: str  # how it is asked for
+    by: str  # how it is requested
     hostile: str  # "`polars`", "CUDA"
 
 
 def forced_forks(
     module: ModuleFacts, loaders: list[Loader], methods: Iterable[StartMethod], transfers: list[Transfer]
 ) -> Iterator[ForcedFork]:
-    """The places of a module that ask for fork beside something that fork breaks."""
-    asked: list[tuple[Node, str]] = [
+    """Yields the places of a module that force fork next to something that fork breaks."""
+    requests: list[tuple[Node, str]] = [
         (each.call, 'set_start_method("fork")') for each in methods if each.method == "fork"
     ]
     for loader in loaders:
         if loader.is_written_here and loader.start_method == "fork" and loader.has_workers is not False:
-            asked.append((loader.node, 'multiprocessing_context="fork"'))
-    for node, by in asked:
-        hostile = _imported(module) or _cuda_before(node, module, transfers)
+            requests.append((loader.node, 'multiprocessing_context="fork"'))
+    for node, by in requests:
+        hostile = _imported_hostile(module) or _cuda_before(node, module, transfers)
         if hostile:
             yield ForcedFork(node, by, hostile)
 
 
-def _imported(module: ModuleFacts) -> str:
+def _imported_hostile(module: ModuleFacts) -> str:
     for scope in module.root.descend():
         for bindings in bindings_of(scope).values():
             for binding in bindings:
@@ -53,7 +53,7 @@ def _imported(module: ModuleFacts) -> str:
 
 
 def _cuda_before(node: Node, module: ModuleFacts, transfers: list[Transfer]) -> str:
-    """Whether something goes to CUDA before a place, in the same function or at module level."""
+    """`"CUDA"` if something moves to CUDA before a place, in the same function or at module level; otherwise empty."""
     tree = module.tree
     scopes = (tree.scope_of(node), tree.root)
     for transfer in transfers:

@@ -1,4 +1,4 @@
-"""Open handles that Datasets keep from before there are workers: files, archives, data bases, locks, generators."""
+"""Handles that Datasets open before workers start: files, archives, databases, locks, generators."""
 
 from __future__ import annotations
 
@@ -32,20 +32,20 @@ from dataloader_lint.facts.workers.constructor_steps import Step
 from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
 from dataloader_lint.facts.workers.object_graph import FieldOwner, Reachable
 
-# Objects that are the handle they were given in another form.
+# Library objects that wrap the handle given to them.
 _SAME_HANDLE = frozenset({"csv.DictReader", "csv.reader", "io.BufferedReader", "io.TextIOWrapper"})
 _CLOSING = frozenset({"close", "release", "shutdown", "terminate"})
 _OPENING = frozenset(name.rpartition(".")[2] for name in HANDLES)
 _LISTING = frozenset({"glob", "iterdir", "rglob", *(name.rpartition(".")[2] for name in LISTED_LAZILY)})
-_METHODS = frozenset({"open", "begin", "cursor"})  # of objects; the others are functions of libraries
+_METHODS = frozenset({"open", "begin", "cursor"})  # methods of objects; the other names are functions of libraries
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KeptHandle:
-    """A handle that an object keeps, and the expression that opens it.
+    """A handle that an object stores, and the expression that opens it.
 
-    `kind` is a key of `HANDLES`, or `generator`. `is_safe_forked` says that forked workers do not disturb each other
-    with this one, whatever its kind.
+    `kind` is a key of `HANDLES`, or `generator`. `is_safe_forked` is True if forked workers can share it without
+    conflicts.
     """
 
     node: cst.BaseExpression
@@ -55,7 +55,7 @@ class KeptHandle:
 
     @property
     def keeper(self) -> str:
-        """`Lines.file`, or the class alone where the attribute is not known."""
+        """`Lines.file`, or the class alone if the attribute is unknown."""
         holdings = self.kept.path.holdings
         if not holdings:
             return ""
@@ -65,7 +65,7 @@ class KeptHandle:
 
     @property
     def opener(self) -> str:
-        """The function that the opening is a part of, where the parent runs it by asking for the length."""
+        """The entry method whose call opens the handle: `__init__`, or `__len__`, which loaders call in the parent."""
         step = self.kept.path.holdings[-1].step if self.kept.path.holdings else None
         while step is not None and step.before is not None:
             step = step.before
@@ -74,31 +74,31 @@ class KeptHandle:
 
 
 def kept_handles(reach: DatasetFlow, module: ModuleFacts) -> list[KeptHandle]:
-    """The handles that are opened in this module and kept by Datasets when workers are started."""
+    """Returns the handles opened in this module that Datasets hold when workers start."""
     candidates = _candidates(reach.ev, module)
     if not candidates:
         return []
     found: dict[int, KeptHandle] = {}
-    spared: dict[int, bool] = {}
-    names = reach.workers.names_holding(module, candidates)
-    for kept, owner in reach.kept_around(module, names):
+    is_skipped: dict[int, bool] = {}
+    names = reach.workers.names_containing(module, candidates)
+    for kept, owner in reach.reachable_around(module, names):
         kind = _kind(reach.ev, kept)
-        if not kind or not all(map(_hands_on, kept.path.through)):
+        if not kind or not all(map(_wraps_handle, kept.path.through)):
             continue
-        node = _opening(reach.ev, kept)
-        if node not in module.tree or id(node) in found or _is_dropped(node, module):
+        node = _opening_call(reach.ev, kept)
+        if node not in module.tree or id(node) in found or _is_closed_locally(node, module):
             continue
-        if any(_lets_go(holding) for holding in kept.path.holdings):
+        if any(_is_released(holding) for holding in kept.path.holdings):
             continue
         if isinstance(owner, Loader):
             if not may_pickle(owner):
                 continue
         else:
             key = id(owner.scope)
-            if key not in spared:
+            if key not in is_skipped:
                 loaders = reach.loaders_of(owner)
-                spared[key] = bool(loaders) and all(not each.pickles_its_functions for each in loaders)
-            if spared[key] or any(_is_optional(holding) for holding in kept.path.holdings):
+                is_skipped[key] = bool(loaders) and all(not each.pickles_its_functions for each in loaders)
+            if is_skipped[key] or any(_is_optional(holding) for holding in kept.path.holdings):
                 continue
         found[id(node)] = KeptHandle(node, kind, kept, _is_safe_forked(reach.ev, kept, kind))
     return sorted(found.values(), key=lambda one: module.tree.order(one.node))
@@ -118,7 +118,7 @@ def _kind(ev: Evaluator, kept: Reachable) -> str:
 
 
 def _is_archive(ev: Evaluator, value: CallResult) -> bool:
-    """Whether `np.load` is given an .npz file, as far as the end of the path or what it is asked for tells."""
+    """True if `np.load` opens an .npz file, judged by the suffix of the path or by how the result is used."""
     if value.call is None or value.frame is None or not value.call.args:
         return False
     given = value.call.args[0].value
@@ -126,7 +126,7 @@ def _is_archive(ev: Evaluator, value: CallResult) -> bool:
     if known is not None:
         return isinstance(known.value, str) and known.value.endswith(".npz")
     tree = value.frame.scope.module.tree
-    return _ends_as_archive(given, tree) or _is_asked_for_members(value.call, tree)
+    return _ends_as_archive(given, tree) or _is_queried_for_members(value.call, tree)
 
 
 def _ends_as_archive(path: cst.BaseExpression, tree: Tree) -> bool:
@@ -138,8 +138,8 @@ def _ends_as_archive(path: cst.BaseExpression, tree: Tree) -> bool:
     return bool(texts) and isinstance(texts[-1], str) and texts[-1].endswith(".npz")
 
 
-def _is_asked_for_members(call: cst.Call, tree: Tree) -> bool:
-    """Whether what is kept of a call is asked what it has, as an archive can be: `"x" in self.data`, `data.files`."""
+def _is_queried_for_members(call: cst.Call, tree: Tree) -> bool:
+    """True if the result of a call is used like an archive: `"x" in self.data`, `data.files`."""
     assign = tree.parent(call)
     kept = assign.targets[0].target if isinstance(assign, cst.Assign) else None
     name = dotted(kept) if kept is not None else ""
@@ -157,8 +157,8 @@ def _is_asked_for_members(call: cst.Call, tree: Tree) -> bool:
     )
 
 
-def _opening(ev: Evaluator, kept: Reachable) -> cst.BaseExpression:
-    """The call that opens the handle; for a transaction or a cursor that of what it belongs to."""
+def _opening_call(ev: Evaluator, kept: Reachable) -> cst.BaseExpression:
+    """The call that opens the handle; for a transaction or a cursor, the call that opens its database."""
     value = kept.value
     if not isinstance(value, CallResult) or value.call is None:
         return kept.node
@@ -194,7 +194,7 @@ def _is_safe_forked(ev: Evaluator, kept: Reachable, kind: str) -> bool:
 
 
 def _reads_by_one_transaction(call: cst.Call, frame: Frame) -> bool:
-    """Whether constructors alone start transactions to read: those of workers take no place in a lock table."""
+    """True if only constructors start read transactions: then workers take no slot in the lock table."""
     module = frame.scope.module
     starts = [
         begin
@@ -220,13 +220,13 @@ def _argument(ev: Evaluator, call: cst.Call, frame: Frame, name: str, position: 
     return None
 
 
-def _hands_on(library: str) -> bool:
-    """Whether an object of a library keeps the handle that it is given."""
+def _wraps_handle(library: str) -> bool:
+    """True if a library object holds the handle given to it."""
     return library in _SAME_HANDLE or library.rpartition(".")[2] in WRAPPERS
 
 
-def _is_dropped(node: Node, module: ModuleFacts) -> bool:
-    """Whether a handle is closed where it is opened: by a `with` block, or in the same function."""
+def _is_closed_locally(node: Node, module: ModuleFacts) -> bool:
+    """True if a handle is closed where it is opened: by a `with` block, or in the same function."""
     tree = module.tree
     parent = tree.parent(node)
     if isinstance(parent, cst.WithItem):
@@ -238,7 +238,7 @@ def _is_dropped(node: Node, module: ModuleFacts) -> bool:
 
 
 def _is_optional(holding: FieldOwner) -> bool:
-    """Whether a parameter with a default decides, so that whoever makes the object can have it without the handle."""
+    """True if a parameter with a default decides whether the handle is opened: callers can avoid it."""
     step: Step | None = holding.step
     place: Node | None = holding.node
     while step is not None and place is not None:
@@ -252,12 +252,12 @@ def _is_optional(holding: FieldOwner) -> bool:
     return False
 
 
-def _lets_go(holding: FieldOwner) -> bool:
+def _is_released(holding: FieldOwner) -> bool:
     if any(_is_closed(step.scope, step.own, holding.attribute) for step in holding.steps):
         return True
     step: Step = holding.step
     after: Node = holding.node
-    while not _is_forgotten(step.scope, step.own, holding.attribute, after):
+    while not _is_overwritten(step.scope, step.own, holding.attribute, after):
         before, site = step.before, step.site
         if before is None or site is None:
             return False
@@ -266,37 +266,39 @@ def _lets_go(holding: FieldOwner) -> bool:
 
 
 def _is_closed(scope: Scope, owner: str, attribute: str) -> bool:
-    """Whether a function closes `owner.attribute` (or the name `owner`), by a call or by a `with` block."""
+    """True if a function closes `owner.attribute` (or the name `owner`), by a call or a `with` block."""
     return any(
         isinstance(call.func, cst.Attribute)
         and call.func.attr.value in _CLOSING
-        and _is_it(call.func.value, owner, attribute)
+        and _is_attribute_of(call.func.value, owner, attribute)
         for call in scope.own(cst.Call)
-    ) or any(_is_it(item.item, owner, attribute) for block in scope.own(cst.With) for item in block.items)
+    ) or any(_is_attribute_of(item.item, owner, attribute) for block in scope.own(cst.With) for item in block.items)
 
 
-def _is_forgotten(scope: Scope, owner: str, attribute: str, after: Node) -> bool:
-    """Whether a function deletes the attribute, or sets it to None, a list or an array, after a place in it."""
+def _is_overwritten(scope: Scope, owner: str, attribute: str, after: Node) -> bool:
+    """True if a function deletes the attribute, or sets it to None, a list or an array, after a place in it."""
     tree = scope.module.tree
     place = tree.order(after)
     return any(
         tree.order(assign) > place
-        and _holds_nothing_open(assign.value)
-        and any(_is_it(each.target, owner, attribute) for each in assign.targets)
+        and _is_without_handle(assign.value)
+        and any(_is_attribute_of(each.target, owner, attribute) for each in assign.targets)
         for assign in scope.own(cst.Assign)
     ) or any(
-        tree.order(each) > place and isinstance(each.target, cst.Attribute) and _is_it(each.target, owner, attribute)
+        tree.order(each) > place
+        and isinstance(each.target, cst.Attribute)
+        and _is_attribute_of(each.target, owner, attribute)
         for each in scope.own(cst.Del)
     )
 
 
-def _holds_nothing_open(node: cst.BaseExpression) -> bool:
+def _is_without_handle(node: cst.BaseExpression) -> bool:
     if isinstance(node, cst.Call):
         return last_name(node.func) in ("array", "asarray", "list", "sorted", "tuple")
     return isinstance(node, cst.ListComp) or (isinstance(node, cst.Name) and node.value == "None")
 
 
-def _is_it(node: cst.CSTNode, owner: str, attribute: str) -> bool:
+def _is_attribute_of(node: cst.CSTNode, owner: str, attribute: str) -> bool:
     if not attribute:
         return isinstance(node, cst.Name) and node.value == owner
     return (
@@ -308,36 +310,36 @@ def _is_it(node: cst.CSTNode, owner: str, attribute: str) -> bool:
 
 
 def _candidates(ev: Evaluation, module: ModuleFacts) -> list[cst.CSTNode]:
-    """A cheap look before the search: calls by the names that open things, generators that are kept."""
+    """Calls of opening functions, and stored generators: a cheap check before the search."""
     calls = (call for name in _OPENING for call in module.calls_named(name))
-    return [*(call for call in calls if _may_be_kept(ev, call, module)), *_kept_generators(module)]
+    return [*(call for call in calls if _may_be_stored(ev, call, module)), *_kept_generators(module)]
 
 
-def _may_be_kept(ev: Evaluation, call: cst.Call, module: ModuleFacts) -> bool:
-    """Whether a call may open something that lives on, as `Image.open(path)` and `json.load(open(path))` do not."""
+def _may_be_stored(ev: Evaluation, call: cst.Call, module: ModuleFacts) -> bool:
+    """True if a call may open a lasting handle, unlike `Image.open(path)` and `json.load(open(path))`."""
     opened = ev.library_name(call.func, module)
-    if (opened and opened not in HANDLES) or _is_dropped(call, module) or _is_own_method(call, module):
+    if (opened and opened not in HANDLES) or _is_closed_locally(call, module) or _is_own_method(call, module):
         return False
     if opened == "numpy.load" and not _may_be_archive(ev, call, module):
         return False
     above = module.tree.parent(call)
     taker = module.tree.parent(above) if isinstance(above, cst.Arg) else None
     taken_by = ev.library_name(taker.func, module) if isinstance(taker, cst.Call) else ""
-    return not taken_by or _hands_on(taken_by)
+    return not taken_by or _wraps_handle(taken_by)
 
 
 def _may_be_archive(ev: Evaluation, call: cst.Call, module: ModuleFacts) -> bool:
-    """Whether `np.load` may be given an .npz file: its path says so, or has a name."""
+    """True if `np.load` may open an .npz file: the path ends so, or is a name in a module that mentions .npz."""
     if not call.args:
         return False
     path = call.args[0].value
     if isinstance(path, cst.Name | cst.Attribute) and ev.project.mentions_word(module, ".npz"):
         return True
-    return _ends_as_archive(path, module.tree) or _is_asked_for_members(call, module.tree)
+    return _ends_as_archive(path, module.tree) or _is_queried_for_members(call, module.tree)
 
 
 def _is_own_method(call: cst.Call, module: ModuleFacts) -> bool:
-    """`self.load(path)`: a method of the user's own that is called like a library's function."""
+    """`self.load(path)`: a method of the user's class with the name of a library function."""
     func = call.func
     if not isinstance(func, cst.Attribute) or func.attr.value in _METHODS or not isinstance(func.value, cst.Name):
         return False

@@ -1,4 +1,4 @@
-"""Datasets whose class no import can find by its name: defined inside a function, or in a notebook."""
+"""Dataset classes that cannot be imported by name: nested in a function, or defined in a notebook."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.facts.syntax.names import bindings_of
 from dataloader_lint.facts.syntax.tree import Scope
 from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
-from dataloader_lint.facts.workers.object_graph import PICKLES_ITSELF
+from dataloader_lint.facts.workers.object_graph import PICKLE_METHODS
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LocalDataset:
-    """A Dataset class inside a function; `loader` is one with workers that gets an object of it, if one is in sight.
+    """A Dataset class nested in a function; `loader` is one with workers that gets an instance, if one is known.
 
     `function` is empty for a class at module level of a notebook.
     """
@@ -32,7 +32,7 @@ class LocalDataset:
 
     @property
     def is_in_notebook(self) -> bool:
-        """Whether it is defined in a notebook, where a worker that is spawned finds nothing by its name."""
+        """True if it is defined in a notebook: spawned workers cannot import it."""
         return is_notebook_file(self.klass.scope.module)
 
     @property
@@ -41,15 +41,15 @@ class LocalDataset:
 
 
 def local_datasets(reach: DatasetFlow, module: ModuleFacts) -> Iterator[LocalDataset]:
-    """The Dataset classes inside functions that reach a loader with workers, or that their function returns.
+    """Yields the Dataset classes nested in functions that reach a loader with workers, or that their function returns.
 
-    What a fixture or a helper of a test file returns stays in tests, where a loader with workers would be in sight.
+    Classes that a fixture or helper of a test file returns are left out: they stay in tests, whose loaders are known.
     """
     for klass in reach.workers.datasets(module):
-        function = _function_around(klass.scope)
+        function = _enclosing_function(klass.scope)
         if function is None:
             if is_notebook_file(module):
-                yield from _of_notebook(reach, klass)
+                yield from _in_notebook(reach, klass)
             continue
         if _is_found_by_name(reach.ev, klass, function):
             continue
@@ -63,14 +63,14 @@ def local_datasets(reach: DatasetFlow, module: ModuleFacts) -> Iterator[LocalDat
             yield LocalDataset(klass, name, None)
 
 
-def _of_notebook(reach: DatasetFlow, klass: Class) -> Iterator[LocalDataset]:
+def _in_notebook(reach: DatasetFlow, klass: Class) -> Iterator[LocalDataset]:
     loaders = (each for each in reach.loaders_of(klass) if each.has_workers is True and may_pickle(each))
     loader = next(loaders, None)
-    if loader is not None and not _pickles_itself(reach.ev, klass):
+    if loader is not None and not _customizes_pickling(reach.ev, klass):
         yield LocalDataset(klass, "", loader)
 
 
-def _function_around(scope: Scope) -> Scope | None:
+def _enclosing_function(scope: Scope) -> Scope | None:
     current = scope.parent
     while current is not None and not isinstance(current.node, cst.FunctionDef):
         current = current.parent
@@ -78,40 +78,40 @@ def _function_around(scope: Scope) -> Scope | None:
 
 
 def _is_found_by_name(ev: Evaluator, klass: Class, function: Scope) -> bool:
-    """Whether the class is a global all the same, or pickles its objects in a way of its own."""
+    """True if the class is declared global after all, or customizes how its instances are pickled."""
     name = klass.node.name.value
-    if any(each.value == name for item in function.own(cst.Global) for each in _names(item)):
+    if any(each.value == name for item in function.own(cst.Global) for each in _declared_names(item)):
         return True
     if "__qualname__" in bindings_of(klass.scope):
         return True
-    return _pickles_itself(ev, klass)
+    return _customizes_pickling(ev, klass)
 
 
-def _pickles_itself(ev: Evaluator, klass: Class) -> bool:
+def _customizes_pickling(ev: Evaluator, klass: Class) -> bool:
     bases = ev.bases(klass).classes
-    return any(classes.find_method(ev, bases, each) is not None for each in PICKLES_ITSELF[1:])
+    return any(classes.find_method(ev, bases, each) is not None for each in PICKLE_METHODS[1:])
 
 
-def _names(statement: cst.Global) -> Iterator[cst.Name]:
+def _declared_names(statement: cst.Global) -> Iterator[cst.Name]:
     return (item.name for item in statement.names)
 
 
 def _is_returned(ev: Evaluator, klass: Class, function: Scope) -> bool:
-    """Whether the function around hands out the class, or an object of it."""
+    """True if the enclosing function returns the class, or an instance of it."""
     frame = ev.frame_of(function)
     return any(
-        _is_of(value, klass)
+        _is_instance(value, klass)
         for statement in function.own(cst.Return)
         if statement.value is not None
         for value in ev.values(statement.value, frame)
     )
 
 
-def _is_of(value: Value, klass: Class) -> bool:
+def _is_instance(value: Value, klass: Class) -> bool:
     if isinstance(value, ItemOf):
-        return _is_of(value.of, klass)
+        return _is_instance(value.of, klass)
     if isinstance(value, Sequence) and value.items is not None:
-        return any(_is_of(each, klass) for item in value.items for each in item)
+        return any(_is_instance(each, klass) for item in value.items for each in item)
     if isinstance(value, CallResult):
         return isinstance(value.by, Class) and value.by.scope is klass.scope
     return isinstance(value, Class) and value.scope is klass.scope

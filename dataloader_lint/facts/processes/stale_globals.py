@@ -17,7 +17,7 @@ from dataloader_lint.facts.syntax.tree import Node, Scope, function_scope
 from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
 from dataloader_lint.facts.workers.worker_callgraph import WorkerFunction
 
-# What several processes share by design.
+# Objects that processes share by design.
 _SHARED = ("multiprocessing.", "torch.multiprocessing.")
 
 
@@ -25,8 +25,8 @@ _SHARED = ("multiprocessing.", "torch.multiprocessing.")
 class StaleGlobal:
     """A statement that sets a global in the parent at run time, and a function of worker code that reads it.
 
-    `setter` is the function in which it stands, empty for the main guard. `is_bound` says whether importing the module
-    gives the name some value too.
+    `setter` is the function that contains it, empty for the main guard. `is_bound` is True if importing the module
+    binds the name too.
     """
 
     node: Node
@@ -37,10 +37,10 @@ class StaleGlobal:
 
 
 def stale_globals(reach: DatasetFlow, module: ModuleFacts) -> list[StaleGlobal]:
-    """What this module sets too late for spawned workers to see, each name once, at the first such statement."""
-    if is_notebook_file(module):  # workers that are spawned import nothing of it
+    """Returns what this module sets too late for spawned workers, once per name, at the first such statement."""
+    if is_notebook_file(module):  # spawned workers import nothing from it
         return []
-    late = {name: found for name, found in _set_late(reach.ev, module) if found}
+    late = {name: found for name, found in _late_bindings(reach.ev, module) if found}
     if not late:
         return []
     readers: dict[str, WorkerFunction] = {}
@@ -48,10 +48,10 @@ def stale_globals(reach: DatasetFlow, module: ModuleFacts) -> list[StaleGlobal]:
     for function in reach.workers.functions_inside(module, late):
         node = function.scope.node
         if isinstance(node, cst.FunctionDef) and is_guarded(node, module.tree):
-            continue  # workers that are spawned do not find it by its name
+            continue  # spawned workers cannot find it by name
         set_by_workers |= _globals_of(function.scope)
         for name in late:
-            if name not in readers and _reads(function.scope, name, module) and _is_pickled(reach, function):
+            if name not in readers and _reads_global(function.scope, name, module) and _may_be_spawned(reach, function):
                 readers[name] = function
     found = []
     for name, bindings in late.items():
@@ -63,8 +63,8 @@ def stale_globals(reach: DatasetFlow, module: ModuleFacts) -> list[StaleGlobal]:
     return sorted(found, key=lambda one: module.tree.order(one.node))
 
 
-def _set_late(ev: Evaluator, module: ModuleFacts) -> Iterator[tuple[str, list[Binding]]]:
-    """The names of a module with the statements that set them in the process that runs the script, and only there."""
+def _late_bindings(ev: Evaluator, module: ModuleFacts) -> Iterator[tuple[str, list[Binding]]]:
+    """Yields the names of a module, with the statements that set them only in the process that runs the script."""
     tree = module.tree
     for name, bindings in bindings_of(module.root).items():
         late = [
@@ -72,7 +72,9 @@ def _set_late(ev: Evaluator, module: ModuleFacts) -> Iterator[tuple[str, list[Bi
             for each in bindings
             if each.kind in (Kind.VALUE, Kind.ELEMENT, Kind.ENTERED, Kind.AUGMENTED)
             and not _is_shared(ev, each)
-            and (is_guarded(each.node, tree) if each.scope is module.root else _runs_late(ev, each.scope, module))
+            and (
+                is_guarded(each.node, tree) if each.scope is module.root else _runs_after_import(ev, each.scope, module)
+            )
         ]
         yield name, late
 
@@ -82,8 +84,8 @@ def _is_shared(ev: Evaluator, binding: Binding) -> bool:
     return any(isinstance(value, CallResult) and value.library.startswith(_SHARED) for value in values)
 
 
-def _runs_late(ev: Evaluator, scope: Scope, module: ModuleFacts) -> bool:
-    """Whether a function is called in sight, and never as the module is imported."""
+def _runs_after_import(ev: Evaluator, scope: Scope, module: ModuleFacts) -> bool:
+    """True if a function has known calls, and none of them runs while the module is imported."""
     function = scope.function
     if function is None or not isinstance(function.node, cst.FunctionDef):
         return False
@@ -107,8 +109,8 @@ def _globals_of(scope: Scope) -> set[str]:
     return {name for name in named if any(each.scope is scope for each in bound.get(name, ()))}
 
 
-def _reads(scope: Scope, name: str, module: ModuleFacts) -> bool:
-    """Whether a function reads a name of its module."""
+def _reads_global(scope: Scope, name: str, module: ModuleFacts) -> bool:
+    """True if a function reads a name of its module."""
     if scope.module is not module:
         return False
     tree = module.tree
@@ -123,8 +125,8 @@ def _is_global(binding: Binding, module: ModuleFacts) -> bool:
     return any(each is binding for each in bindings_of(module.root).get(binding.name, ()))
 
 
-def _is_pickled(reach: DatasetFlow, function: WorkerFunction) -> bool:
-    """Whether workers that run a function may be spawned, as far as the loaders of the Dataset in sight say."""
+def _may_be_spawned(reach: DatasetFlow, function: WorkerFunction) -> bool:
+    """True if workers that run a function may be spawned, as far as the known loaders of its Dataset show."""
     receiver: Value | None = function.path[0].frame.receiver
     if isinstance(receiver, CallResult) and isinstance(receiver.by, Class) and reach.workers.is_dataset(receiver.by):
         return not never_pickled(reach.loaders_of(receiver.by))

@@ -23,11 +23,11 @@ class StartMethod:
     call: cst.Call
     method: str
     may_be_forced: bool
-    at_import: bool  # whether importing the module runs it, with nothing that looks whether a method is set already
+    at_import: bool  # importing the module runs it, without a check for a method that is already set
 
 
 def start_methods(ev: Evaluator, module: ModuleFacts) -> Iterator[StartMethod]:
-    """The calls of a module that set the start method."""
+    """Yields the calls of a module that set the start method."""
     tree = module.tree
     for call in module.calls_named("set_start_method"):
         frame = ev.frame_of(function_scope(tree.scope_of(call)))
@@ -37,7 +37,7 @@ def start_methods(ev: Evaluator, module: ModuleFacts) -> Iterator[StartMethod]:
         method = _method(ev, call, frame)
         if method:
             at_import = tree.scope_of(call) is tree.root and not is_test(module) and not is_notebook(module)
-            at_import = at_import and not is_guarded(call, tree) and not _is_careful(call, tree)
+            at_import = at_import and not is_guarded(call, tree) and not _is_checked(call, tree)
             yield StartMethod(call, method, _may_be_forced(ev, call, frame), at_import)
 
 
@@ -58,8 +58,8 @@ def _may_be_forced(ev: Evaluator, call: cst.Call, frame: Frame) -> bool:
     return False
 
 
-def _is_careful(call: cst.Call, tree: Tree) -> bool:
-    """Whether it stands in a `try`, or asks before."""
+def _is_checked(call: cst.Call, tree: Tree) -> bool:
+    """True if the call is in a `try`, or after a check of the current method."""
     child: cst.CSTNode = call
     for above in tree.ancestors(call):
         if isinstance(above, cst.Try | cst.TryStar):

@@ -1,4 +1,4 @@
-"""Which module-level statements start DataLoader workers, directly or through the functions that they call."""
+"""Module-level statements that start DataLoader workers, directly or through the functions that they call."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ from dataloader_lint.facts.syntax.tree import Node, Scope, Tree
 if TYPE_CHECKING:
     from dataloader_lint.facts.syntax.module import ModuleFacts
 
-# How much is worked out for one statement and for one file, and how deep calls are followed.
+# Bounds on evaluation steps per statement and per file, and on call depth.
 MAX_STEPS_OF_STATEMENT = 1_500
 MAX_STEPS = 10_000
 MAX_DEPTH = 6
@@ -61,17 +61,17 @@ MAX_DEPTH = 6
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Start:
-    """The first module-level statement of a script that starts workers, and how it does."""
+    """The first module-level statement of a script that starts workers, and how it starts them."""
 
     statement: Node
-    name: str  # what the user calls the loader, or the call that makes one
+    name: str  # the user's name for the loader, or the call that constructs one
     workers: Values
-    calls: tuple[str, ...]  # the functions that lead from the statement to the loader, the outermost first
-    method: str  # the start method that the program asks for; empty where it leaves that to Python
+    calls: tuple[str, ...]  # the call path from the statement to the loader, outermost first
+    method: str  # the start method that the program sets; empty for Python's default
 
     @property
     def count(self) -> Const | None:
-        """How many workers, where that is known; the most of them where it depends on a branch."""
+        """The number of workers, if it is known; the maximum if it depends on a branch."""
         numbers = [value for value in self.workers if is_positive(value)]
         found = constant(tuple(numbers))
         if found is not None or not all(isinstance(value, Const) for value in numbers):
@@ -80,13 +80,13 @@ class Start:
 
     @property
     def is_sure(self) -> bool:
-        """Whether the number is the same on every branch; it is not for `4 if sys.platform == "linux" else 0`."""
+        """True if the number is the same on every branch; False for `4 if sys.platform == "linux" else 0`."""
         return constant(self.workers) is not None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Body:
-    """Loops and calls that run, with the frame they run in and the way that leads to them."""
+    """Loops and calls that run, with their frame and the call path to them."""
 
     nodes: list[Node]
     frame: Frame
@@ -95,12 +95,12 @@ class _Body:
 
 
 def first_start(ev: Evaluator, module: ModuleFacts) -> Start | None:
-    """The first module-level statement outside a main guard that starts workers; None where nothing does."""
+    """Returns the first module-level statement outside a main guard that starts workers, or None."""
     tree = module.tree
     statements: dict[int, tuple[Node, list[Node]]] = {}
-    for node in _run_by(tree.root):
+    for node in _loops_and_calls_of(tree.root):
         if not is_guarded(node, tree):
-            statement = _outermost(node, tree)
+            statement = _module_statement(node, tree)
             statements.setdefault(id(statement), (statement, []))[1].append(node)
     if not statements or is_notebook(module) or is_test(module):
         return None
@@ -116,7 +116,7 @@ def first_start(ev: Evaluator, module: ModuleFacts) -> Start | None:
 
 
 class _Search:
-    """Follows what runs, from call to call, the shallow places first; one for all statements of a file."""
+    """Breadth-first search along calls; one search for all statements of a file."""
 
     def __init__(self, ev: Evaluator, root: Scope) -> None:
         self.ev = ev
@@ -124,11 +124,11 @@ class _Search:
         self.started_by = WorkerStarts(ev, root)
         self.last_step = ev.steps + MAX_STEPS
         self.bodies: deque[_Body] = deque()
-        self.place: tuple[_Body, Node] | None = None  # what is being looked at
-        self.iterated: set[int] = set()  # the expressions that are being iterated over, by `id`
+        self.place: tuple[_Body, Node] | None = None  # the current node
+        self.iterated: set[int] = set()  # expressions that are being iterated over, by `id`
 
     def statement(self, statement: Node, nodes: list[Node]) -> WorkerStart | None:
-        """What the loops and calls of one statement of the module start."""
+        """The first worker start in the loops and calls of one statement of the module, or None."""
         self.started_by.running = statement
         last_step = min(self.last_step, self.ev.steps + MAX_STEPS_OF_STATEMENT)
         self.bodies.clear()
@@ -145,7 +145,7 @@ class _Search:
         return None
 
     def is_reached(self, body: _Body | None, node: Node) -> bool:
-        """Whether the conditions on the way from the statement to a node let control through."""
+        """True if no condition on the call path from the statement to a node is known to be false."""
         while body is not None:
             if not is_reached(self.ev, node, body.frame):
                 return False
@@ -155,7 +155,7 @@ class _Search:
         return True
 
     def enter(self, function: Function, frame: Frame, called: str) -> None:
-        """Looks into a function later on, unless it is on the way already."""
+        """Queues a function, unless it is on the call path already."""
         assert self.place is not None
         body: _Body | None = self.place[0]
         depth = 0
@@ -164,7 +164,7 @@ class _Search:
                 return
             body, depth = body.above[0] if body.above is not None else None, depth + 1
         calls = (*self.place[0].calls, called)
-        self.bodies.append(_Body(_run_by(function.scope), frame, calls, self.place))
+        self.bodies.append(_Body(_loops_and_calls_of(function.scope), frame, calls, self.place))
 
     def loop(self, node: Node, frame: Frame) -> WorkerStart | None:
         if isinstance(node, cst.Yield):
@@ -173,21 +173,21 @@ class _Search:
         return self.iterating(node.iter, frame)
 
     def iterating(self, node: cst.BaseExpression, frame: Frame) -> WorkerStart | None:
-        """What iterating over an expression starts."""
+        """The worker start that iterating over an expression causes, or None."""
         if isinstance(node, cst.Call) and isinstance(node.func, cst.Name) and node.func.value == "range":
             return None
-        if id(node) in self.iterated:  # `batches = tqdm(batches)` in a loop is made of itself
+        if id(node) in self.iterated:  # `batches = tqdm(batches)` in a loop refers to itself
             return None
         self.iterated.add(id(node))
         values = self.ev.values(node, frame)
         hit = first(self.over(value, node) for value in values)
         if hit is None and UNKNOWN in values:
-            hit = self.managed(node, frame)
+            hit = self.prepared_loader(node, frame)
         self.iterated.remove(id(node))
         return hit
 
-    def managed(self, node: cst.BaseExpression, frame: Frame) -> WorkerStart | None:
-        """A loader that came back from `accelerator.prepare(...)` is the one that went in, at the same place."""
+    def prepared_loader(self, node: cst.BaseExpression, frame: Frame) -> WorkerStart | None:
+        """`accelerator.prepare(...)` returns its loader arguments at the same positions."""
         while isinstance(node, cst.Call) and node.args:
             node = node.args[0].value
         tree = frame.scope.module.tree
@@ -202,7 +202,7 @@ class _Search:
         return None
 
     def over(self, value: Value, node: cst.BaseExpression) -> WorkerStart | None:
-        """What iterating over a value starts; `node` is how it is written."""
+        """The worker start that iterating over a value causes, or None; `node` is its expression."""
         if isinstance(value, Iterated):
             return self.over(value.of, node)
         if isinstance(value, Sequence) and isinstance(value.node, cst.FunctionDef):  # a generator of the project
@@ -226,7 +226,7 @@ class _Search:
         return None
 
     def calling(self, call: cst.Call, frame: Frame) -> WorkerStart | None:
-        """What a call starts."""
+        """The worker start that a call causes, or None."""
         func = call.func
         if isinstance(func, cst.Attribute) and func.attr.value in HARMLESS:
             return None
@@ -250,7 +250,7 @@ class _Search:
                 function, receiver = find(self.ev, callee, "__init__"), CallResult(callee, call, frame)
         elif isinstance(callee, CallResult) and isinstance(callee.by, Class):
             function, receiver = find(self.ev, callee.by, "__call__"), callee
-        # A generator's body runs when it is iterated.
+        # The body of a generator runs when it is iterated.
         if function is not None and not function.scope.own(cst.Yield):
             inner = self.ev.enter(function, call, frame, receiver)
             self.enter(function, inner, dotted(call.func) or scope_name(function.scope))
@@ -262,12 +262,12 @@ class _Search:
         if name in COMMAND_LINES:
             for arg in call.args:
                 for value in self.ev.values(arg.value, frame):
-                    if isinstance(value, Function):  # its parameters are what the command line says
+                    if isinstance(value, Function):  # its parameters come from the command line
                         self.enter(value, self.ev.frame_of(value.scope), scope_name(value.scope))
         return None
 
     def library_method(self, of: CallResult, name: str, call: cst.Call, frame: Frame) -> WorkerStart | None:
-        """`trainer.fit(loader)`: a library's object that loops over what it is given, now or when it was made."""
+        """`trainer.fit(loader)`: a library object that iterates over its own arguments or those of its constructor."""
         if name not in RUNNING_METHODS or of.library.startswith("method."):
             return None
         hit = self.started_by.given(call, frame, name)
@@ -277,17 +277,17 @@ class _Search:
         return replace(hit, calls=(written, *hit.calls)) if hit is not None and written else hit
 
 
-# Bases of classes whose constructors run no loader, however much else they do.
+# Base classes whose constructors iterate over no loader.
 _QUIET_BASES = DATASET_BASES | ITERABLE_BASES | MODULES
 
 
 def scope_name(scope: Scope) -> str:
-    """What a function is called."""
+    """The name of a function."""
     return scope.node.name.value if isinstance(scope.node, cst.FunctionDef) else "lambda"
 
 
-def _run_by(scope: Scope) -> list[Node]:
-    """The loops and calls that run when a scope does, in document order; not those of inner functions."""
+def _loops_and_calls_of(scope: Scope) -> list[Node]:
+    """The loops and calls that run in a scope, in document order, without those of nested functions."""
     tree = scope.module.tree
     found: list[Node] = [node for each in _with_comprehensions(scope) for node in _loops_and_calls(each)]
     found.sort(key=tree.order)
@@ -308,8 +308,8 @@ def _with_comprehensions(scope: Scope) -> Iterator[Scope]:
             yield from _with_comprehensions(inner)
 
 
-def _outermost(node: Node, tree: Tree) -> Node:
-    """The statement of the module that holds a node."""
+def _module_statement(node: Node, tree: Tree) -> Node:
+    """The statement of the module that contains a node."""
     outermost = node
     for above in tree.ancestors(node):
         if isinstance(above, cst.Module):
@@ -319,7 +319,7 @@ def _outermost(node: Node, tree: Tree) -> Node:
 
 
 def _start_method(ev: Evaluator, module: ModuleFacts) -> str:
-    """The start method that the module sets; empty where it sets none."""
+    """The start method that the module sets; empty if it sets none."""
     for call in module.calls_named("set_start_method"):
         given = next((arg.value for arg in call.args if arg.keyword is None or arg.keyword.value == "method"), None)
         if given is not None:

@@ -1,4 +1,4 @@
-"""Functions that no import can find by their name, kept by what a loader's workers get pickled."""
+"""Functions that cannot be imported by name, reachable from objects that are pickled for a loader's workers."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from dataloader_lint.facts.syntax.tree import Scope, function_scope
 from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
 from dataloader_lint.facts.workers.object_graph import Reachable
 
-MEMOISING = ("functools.cache", "functools.lru_cache")
+_MEMOIZING = ("functools.cache", "functools.lru_cache")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KeptFunction:
-    """A function that cannot be pickled, the expression that hands it over, and who keeps it."""
+    """A function that cannot be pickled, the expression that supplies it, and the object that stores it."""
 
     node: cst.BaseExpression
     value: Value
     kept: Reachable
-    others: int  # how many more stand in the same list or dict
+    others: int  # number of other such functions in the same list or dict
     loader: Loader | None
 
     @property
     def function(self) -> Function | None:
-        """The function itself; None for a wrapper that a library made."""
+        """The function itself; None for a wrapper that a library created."""
         return self.value if isinstance(self.value, Function) else None
 
     @property
@@ -44,17 +44,17 @@ class KeptFunction:
 
     @property
     def is_in_notebook(self) -> bool:
-        """Whether it is defined in a notebook, where a worker that is spawned finds nothing by its name."""
+        """True if it is defined in a notebook: spawned workers cannot import it."""
         return isinstance(self.value, Function) and is_notebook_file(self.value.scope.module)
 
     @property
     def is_notebooks_own(self) -> bool:
-        """Whether nothing is wrong with it but that it is defined in a notebook."""
+        """True if its definition in a notebook is the only problem."""
         return is_notebooks_own(self.value)
 
     @property
     def name(self) -> str:
-        """What the user calls it: the local function's name, `functools.lru_cache`; empty for a lambda."""
+        """Its name for the user: the local function's name, `functools.lru_cache`; empty for a lambda."""
         if isinstance(self.value, CallResult):
             return self.value.library
         node = self.value.node if isinstance(self.value, Function) else None
@@ -62,7 +62,7 @@ class KeptFunction:
 
     @property
     def keeper(self) -> str:
-        """`Images.transform`, or the library's class that it is given to: `ImageFolder`."""
+        """`Images.transform`, or the class of a library that gets it as an argument: `ImageFolder`."""
         path = self.kept.path
         for holding in reversed(path.holdings):
             if isinstance(holding.owner.by, Class):
@@ -73,29 +73,29 @@ class KeptFunction:
 
     @property
     def through(self) -> str:
-        """The library's class that it is an argument of: `Lambda`, `Compose`; empty where there is none."""
+        """The library class that it is an argument of: `Lambda`, `Compose`; empty if there is none."""
         return self.kept.path.through[-1].rpartition(".")[2] if self.kept.path.through else ""
 
     @property
     def role(self) -> str:
-        """What it is for: the argument or attribute that holds it."""
+        """Its purpose: the name of the argument or attribute that holds it."""
         path = self.kept.path
         return path.keyword or (path.holdings[-1].attribute if path.holdings else "") or "function"
 
 
 def kept_functions(reach: DatasetFlow, module: ModuleFacts) -> list[KeptFunction]:
-    """What stands in this module, cannot be pickled, and is kept by a Dataset whose workers may be spawned."""
+    """Returns the unpicklable functions of this module that are stored by a Dataset whose workers may be spawned."""
     candidates = _candidates(module)
     found: dict[int, KeptFunction] = {}
     counts: dict[int, int] = {}
     silent: dict[int, bool] = {}
-    # Without any of its own, its Datasets may still keep what functions of other files make and return.
-    around = reach.around(module, reach.workers.names_holding(module, candidates)) if candidates else [module]
-    for kept, owner in reach.kept_in(around):
+    # Without candidates of its own, its Datasets may still store functions that other files create and return.
+    around = reach.around(module, reach.workers.names_containing(module, candidates)) if candidates else [module]
+    for kept, owner in reach.reachable_in(around):
         is_notebooks = is_notebooks_own(kept.value)
         if not is_notebooks and not is_unpicklable(kept.value):
             continue
-        node = _place(reach, kept)
+        node = _report_site(reach, kept)
         if node not in module.tree or id(node) in found:
             continue
         if is_notebooks:
@@ -115,15 +115,15 @@ def kept_functions(reach: DatasetFlow, module: ModuleFacts) -> list[KeptFunction
         if container is not None and container in module.tree:
             counts[id(container)] = counts.get(id(container), 0) + 1
         found[id(node)] = KeptFunction(node, kept.value, kept, 0, owner if isinstance(owner, Loader) else None)
-    return list(_one_a_container(found, counts, module))
+    return list(_one_per_container(found, counts, module))
 
 
-def _one_a_container(
+def _one_per_container(
     found: dict[int, KeptFunction], counts: dict[int, int], module: ModuleFacts
 ) -> Iterator[KeptFunction]:
-    """The first of several functions that stand in one list or dict, with the number of the others.
+    """Yields the first of several functions in one list or dict, with the number of the others.
 
-    A local function that is kept under the same name twice, as it is made and as a base is given it, counts once.
+    A local function stored twice under one name, directly and through a base class, counts once.
     """
     seen: set[int] = set()
     named: set[tuple[int, str]] = set()
@@ -143,9 +143,9 @@ def _one_a_container(
 
 
 def may_pickle(loader: Loader) -> bool:
-    """Whether a loader may start workers by a way that pickles the Dataset.
+    """True if a loader may start workers with a method that pickles the Dataset.
 
-    A declared default of 0 is there to be set to more.
+    A declared default of 0 does not count: callers may override it.
     """
     if loader.has_workers is False and not any(
         isinstance(value, Const) and value.default for value in loader.values("num_workers")
@@ -155,17 +155,17 @@ def may_pickle(loader: Loader) -> bool:
 
 
 def never_started(loaders: list[Loader]) -> bool:
-    """Whether all loaders in sight, of which there are some, start no workers."""
+    """True if there are known loaders, and none of them starts workers."""
     return bool(loaders) and all(loader.has_workers is False for loader in loaders)
 
 
 def never_pickled(loaders: list[Loader]) -> bool:
-    """Whether all loaders in sight, of which there are some, start no workers or fork them."""
+    """True if there are known loaders, and each starts no workers or forks them."""
     return bool(loaders) and not any(may_pickle(loader) for loader in loaders)
 
 
 def is_local(scope: Scope) -> bool:
-    """Whether a function is defined inside another one, so that no import can find it by its name."""
+    """True for a nested function, which cannot be imported by name."""
     return (
         isinstance(scope.node, cst.FunctionDef)
         and classes.class_of(scope) is None
@@ -175,24 +175,24 @@ def is_local(scope: Scope) -> bool:
 
 
 def is_unpicklable(value: Value) -> bool:
-    """Whether a pickle of the value fails: a lambda, a local function, a memoising wrapper made by a call."""
+    """True if pickling the value fails: a lambda, a local function, a caching wrapper made by a call."""
     if isinstance(value, Function):
         if isinstance(value.node, cst.Lambda):
             return True
-        # A wrapper that took over another function's name is looked up, and may well be found, under that.
+        # `functools.wraps` copies another function's name, under which pickle may find the wrapper.
         return is_local(value.scope) and not any(name.endswith("wraps") for name in classes.decorator_names(value.node))
     return (
         isinstance(value, CallResult)
-        and value.library in MEMOISING
+        and value.library in _MEMOIZING
         and value.frame is not None
-        and value.frame.scope.is_function  # at module level the name may find the wrapper itself
+        and value.frame.scope.is_function  # at module level the name may refer to the wrapper itself
         and value.call is not None
         and _wraps_function(value)
     )
 
 
 def is_notebooks_own(value: Value) -> bool:
-    """Whether it is a plain function of a notebook, which can be pickled, but not be found by a spawned worker."""
+    """True for a plain function of a notebook: it can be pickled, but a spawned worker cannot import it."""
     return isinstance(value, Function) and is_plain(value.scope) and is_notebook_file(value.scope.module)
 
 
@@ -201,8 +201,8 @@ def _wraps_function(value: CallResult) -> bool:
     return len(value.call.args) > 0 and value.call.args[0].keyword is None and bool(dotted(value.call.args[0].value))
 
 
-def _place(reach: DatasetFlow, kept: Reachable) -> cst.BaseExpression:
-    """The lambda, the call that wraps, or the expression that names the local function first."""
+def _report_site(reach: DatasetFlow, kept: Reachable) -> cst.BaseExpression:
+    """The lambda, the wrapping call, or the expression that first names the local function."""
     value = kept.value
     if isinstance(value, CallResult):
         assert value.call is not None
@@ -212,44 +212,44 @@ def _place(reach: DatasetFlow, kept: Reachable) -> cst.BaseExpression:
     return definition_site(reach.ev, kept.node, kept.frame, value)[0]
 
 
-# Calls that use a function and let go of it.
-_DROPPING = frozenset({"sorted", "map", "filter", "max", "min", "sort", "apply", "reduce", "groupby", "sum"})
+# Calls that use a function without storing it.
+_NOT_STORING = frozenset({"sorted", "map", "filter", "max", "min", "sort", "apply", "reduce", "groupby", "sum"})
 
 
 def _candidates(module: ModuleFacts) -> list[cst.CSTNode]:
-    """A cheap look before the search: lambdas that no call drops at once, local functions, memoising calls."""
+    """Lambdas, local functions and caching calls that may be stored: a cheap check before the search."""
     found: list[cst.CSTNode] = []
     in_notebook = is_notebook_file(module)
     for scope in module.root.descend():
         node = scope.node
         if isinstance(node, cst.Lambda):
-            if _may_be_handed_on(node, module):
+            if _may_be_stored(node, module):
                 found.append(node)
         elif isinstance(node, cst.FunctionDef):
             if is_local(scope):
-                if node.decorators or _is_used_otherwise(node.name.value, node, module):
+                if node.decorators or _is_used_as_value(node.name.value, node, module):
                     found.append(node)
             elif in_notebook and is_plain(scope):
                 found.append(node)
     return [*found, *module.calls_named("lru_cache"), *module.calls_named("cache")]
 
 
-def _may_be_handed_on(node: cst.Lambda, module: ModuleFacts) -> bool:
-    """Whether a lambda may live on: no call drops it at once, and a local name that it gets is not only called."""
+def _may_be_stored(node: cst.Lambda, module: ModuleFacts) -> bool:
+    """True if a lambda may outlive its expression: no call drops it, and its local name, if any, is not only called."""
     tree = module.tree
     above = tree.parent(node)
     if isinstance(above, cst.Arg):
         call = tree.parent(above)
         is_sorting = above.keyword is not None and above.keyword.value == "key"
-        return not is_sorting and not (isinstance(call, cst.Call) and last_name(call.func) in _DROPPING)
+        return not is_sorting and not (isinstance(call, cst.Call) and last_name(call.func) in _NOT_STORING)
     target = above.targets[0].target if isinstance(above, cst.Assign) else None
     if isinstance(target, cst.Name) and tree.scope_of(node).is_function:
-        return _is_used_otherwise(target.value, node, module)
+        return _is_used_as_value(target.value, node, module)
     return True
 
 
-def _is_used_otherwise(name: str, node: cst.CSTNode, module: ModuleFacts) -> bool:
-    """Whether the function around a place uses a name for anything but calling it."""
+def _is_used_as_value(name: str, node: cst.CSTNode, module: ModuleFacts) -> bool:
+    """True if the enclosing function uses a name other than to call it."""
     tree = module.tree
     around = function_scope(tree.scope_of(node)).node
     return any(not _is_called_or_bound(each, tree.parent(each)) for each in tree.named(around, name))

@@ -1,4 +1,4 @@
-"""What worker code hands to the queue that brings batches to the main process, where it cannot be pickled."""
+"""Samples that worker code puts into the queue to the main process although they cannot be pickled."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ MAX_DEPTH = 4
 
 @dataclass(frozen=True, slots=True, eq=False)
 class UnpicklableSample:
-    """A statement by which worker code hands out something that cannot be pickled, and what that is."""
+    """A statement where worker code returns or yields something that cannot be pickled, with a description."""
 
     node: Node
     function: str  # `Images.__getitem__`, `collate`
@@ -49,25 +49,25 @@ class UnpicklableSample:
 
 
 def unpicklable_samples(reach: DatasetFlow, module: ModuleFacts) -> list[UnpicklableSample]:
-    """What Datasets and collate functions of a module hand out that no queue can pickle, once for each statement."""
+    """Returns what Datasets and collate functions of a module return that cannot be pickled, one per statement."""
     found: dict[int, UnpicklableSample] = {}
     for scope, frame, name in _entries(reach, module):
-        for statement, value in _handed_out(scope):
+        for statement, value in _results(scope):
             if id(statement) in found or not is_reached(reach.ev, statement, frame):
                 continue
-            what = _what(reach.ev, value, frame, 0)
+            what = _unpicklable_part(reach.ev, value, frame, 0)
             if what:
                 found[id(statement)] = UnpicklableSample(statement, name, what, isinstance(statement, cst.Yield))
     return sorted(found.values(), key=lambda one: module.tree.order(one.node))
 
 
 def _entries(reach: DatasetFlow, module: ModuleFacts) -> Iterator[tuple[Scope, Frame, str]]:
-    """The functions of a module whose results leave the worker."""
+    """Yields the functions of a module whose results leave the worker."""
     ev = reach.ev
     for klass in reach.workers.datasets(module):
         methods = classes.methods_of(klass.scope)
         entries = [methods[name] for name in (*_SAMPLES, "__iter__") if name in methods]
-        if not any(_hands_out(scope) for scope in entries):
+        if not any(_returns_any(scope) for scope in entries):
             continue
         loaders = reach.loaders_of(klass)
         if never_started(loaders) or (loaders and not any(_keeps_samples(loader) for loader in loaders)):
@@ -78,8 +78,8 @@ def _entries(reach: DatasetFlow, module: ModuleFacts) -> Iterator[tuple[Scope, F
             name = scope.node.name.value
             if name != "get" or any(each.startswith("torch_geometric.") for each in ev.bases(klass).libraries):
                 yield scope, ev.method_frame(scope, made), f"{klass.node.name.value}.{name}"
-    names = list(_names(reach, module))
-    # Loaders of other modules use its functions by their names, or are made by functions to which it passes them.
+    names = list(_collating_names(reach, module))
+    # Loaders of other modules may import its functions, or be constructed by functions that get them as arguments.
     for other in reach.around(module, names) if names or _COLLATING in module.tree.text else (module,):
         for loader in reach.workers.loaders(other):
             if loader.has_workers is not False:
@@ -87,11 +87,11 @@ def _entries(reach: DatasetFlow, module: ModuleFacts) -> Iterator[tuple[Scope, F
                     yield from _collating(ev, value, module)
 
 
-def _names(reach: DatasetFlow, module: ModuleFacts) -> Iterator[str]:
+def _collating_names(reach: DatasetFlow, module: ModuleFacts) -> Iterator[str]:
     for scope in module.root.inner:
-        if isinstance(scope.node, cst.FunctionDef | cst.ClassDef) and any(map(_hands_out, scope.descend())):
+        if isinstance(scope.node, cst.FunctionDef | cst.ClassDef) and any(map(_returns_any, scope.descend())):
             name = scope.node.name.value
-            # A cheap look before the loaders of other modules are worked out.
+            # A cheap check before the loaders of other modules are computed.
             if _COLLATING in name.lower() or reach.ev.project.is_collating(module, name):
                 yield name
 
@@ -115,14 +115,14 @@ def _collating(ev: Evaluator, value: Value, module: ModuleFacts) -> Iterator[tup
 
 
 def _keeps_samples(loader: Loader) -> bool:
-    """Whether samples leave the worker as they are, as far as is known, or meet torch's own collate function."""
+    """True if samples leave the worker unchanged, as far as is known, or go to torch's own collate function."""
     collate = loader.values("collate_fn")
-    plain = all((isinstance(value, Const) and value.value is None) or _hands_on(value) for value in collate)
+    plain = all((isinstance(value, Const) and value.value is None) or _returns_samples(value) for value in collate)
     return loader.has_workers is not False and plain
 
 
-def _hands_on(value: Value) -> bool:
-    """Whether a collate function returns the list of samples that it is given."""
+def _returns_samples(value: Value) -> bool:
+    """True if a collate function returns the list of samples unchanged."""
     if not isinstance(value, Function) or not parameters(value.node):
         return False
     node = value.node
@@ -133,12 +133,12 @@ def _hands_on(value: Value) -> bool:
     return len(returned) == 1 and isinstance(returned[0], cst.Name) and returned[0].value == given
 
 
-def _hands_out(scope: Scope) -> bool:
-    return any(True for _ in _handed_out(scope))
+def _returns_any(scope: Scope) -> bool:
+    return any(True for _ in _results(scope))
 
 
-def _handed_out(scope: Scope) -> Iterator[tuple[Node, cst.BaseExpression]]:
-    """What a function returns; for a generator function what it yields."""
+def _results(scope: Scope) -> Iterator[tuple[Node, cst.BaseExpression]]:
+    """Yields what a function returns; what it yields, if it is a generator function."""
     yields = scope.own(cst.Yield)
     for each in yields:
         if each.value is not None and not isinstance(each.value, cst.From):
@@ -151,8 +151,8 @@ def _handed_out(scope: Scope) -> Iterator[tuple[Node, cst.BaseExpression]]:
                 yield statement, statement.value
 
 
-def _what(ev: Evaluator, node: cst.BaseExpression, frame: Frame, depth: int) -> str:
-    """What in an expression's value cannot be pickled; empty where nothing is known to."""
+def _unpicklable_part(ev: Evaluator, node: cst.BaseExpression, frame: Frame, depth: int) -> str:
+    """Describes what in the value of an expression cannot be pickled; empty if nothing is known."""
     if isinstance(node, cst.Tuple | cst.List):
         parts = [element.value for element in node.elements if not isinstance(element, cst.StarredElement)]
     elif isinstance(node, cst.Dict):
@@ -160,17 +160,17 @@ def _what(ev: Evaluator, node: cst.BaseExpression, frame: Frame, depth: int) -> 
     else:
         parts = []
     if parts and depth < MAX_DEPTH:
-        return next((what for part in parts if (what := _what(ev, part, frame, depth + 1))), "")
-    call = _made_by(node, frame)
+        return next((what for part in parts if (what := _unpicklable_part(ev, part, frame, depth + 1))), "")
+    call = _call_behind(node, frame)
     if call is not None and _has_graph(ev, call, frame):
         return f"the output of `{dotted(call.func)}` with its graph"
     found = ev.values(node, frame)
-    named = [_named(ev, value, depth) for value in found]
+    named = [_description(ev, value, depth) for value in found]
     return named[0] if named and all(named) else ""
 
 
-def _made_by(node: cst.BaseExpression, frame: Frame) -> cst.Call | None:
-    """The call that an expression is, or that the name it is was bound to."""
+def _call_behind(node: cst.BaseExpression, frame: Frame) -> cst.Call | None:
+    """The call that an expression is, or that its name is bound to."""
     if isinstance(node, cst.Name):
         bindings = resolve(node, frame.scope.module.tree)
         if len(bindings) != 1 or bindings[0].kind is not Kind.VALUE or bindings[0].path:
@@ -183,17 +183,17 @@ def _made_by(node: cst.BaseExpression, frame: Frame) -> cst.Call | None:
     return node if isinstance(node, cst.Call) else None
 
 
-def _named(ev: Evaluator, value: Value, depth: int) -> str:
+def _description(ev: Evaluator, value: Value, depth: int) -> str:
     if isinstance(value, Sequence):
         if value.kind == "generator":
             return "a generator"
         inner = value.items if value.items is not None and depth < MAX_DEPTH else ()
         for item in inner:
-            named = [_named(ev, each, depth + 1) for each in item]
+            named = [_description(ev, each, depth + 1) for each in item]
             if named and all(named):
                 return named[0]
     elif isinstance(value, Mapping) and isinstance(value.node, cst.Dict) and depth < MAX_DEPTH:
-        return _what(ev, value.node, value.frame, depth + 1)
+        return _unpicklable_part(ev, value.node, value.frame, depth + 1)
     elif isinstance(value, Function) and is_unpicklable(value):
         return "a lambda" if isinstance(value.node, cst.Lambda) else f"the local function `{value.node.name.value}`"
     elif isinstance(value, CallResult) and value.library != "numpy.load" and value.library in HANDLES:
@@ -202,7 +202,7 @@ def _named(ev: Evaluator, value: Value, depth: int) -> str:
 
 
 def _has_graph(ev: Evaluator, call: cst.Call, frame: Frame) -> bool:
-    """Whether a call runs a network that is known to have parameters, where gradients are kept."""
+    """True if a call runs a network that is known to have parameters, with gradients enabled."""
     callees = ev.values(call.func, frame)
     if not callees or not all(isinstance(callee, CallResult) and _has_parameters(ev, callee) for callee in callees):
         return False
@@ -224,7 +224,7 @@ def _stops_gradients(node: cst.BaseExpression) -> bool:
 
 
 def _has_parameters(ev: Evaluator, value: CallResult) -> bool:
-    """Whether a module is a layer with weights, or one of the project that makes such a layer for itself."""
+    """True if a module is a layer with weights, or a class of the project that constructs such a layer."""
     if value.library == "torch.nn.Sequential" and value.call is not None and value.frame is not None:
         inside = [each for arg in value.call.args for each in ev.values(arg.value, value.frame)]
         return any(isinstance(each, CallResult) and each.library in LAYERS for each in inside)

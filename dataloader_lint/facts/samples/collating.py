@@ -1,4 +1,4 @@
-"""Slow ways to make a batch in a collate_fn: tensors that grow, tensors made from lists of arrays."""
+"""Slow ways to build a batch in a collate_fn: tensors that grow in a loop, tensors built from lists of arrays."""
 
 from __future__ import annotations
 
@@ -14,13 +14,20 @@ from dataloader_lint.facts.syntax.tree import Node
 from dataloader_lint.facts.workers.worker_callgraph import WorkerFunction
 from dataloader_lint.facts.workers.workers import Workers
 
-_JOINING = frozenset({"torch.cat", "torch.concat", "torch.concatenate", "torch.hstack", "torch.vstack", "torch.stack"})
-_MAKING = frozenset({"torch.tensor", "torch.as_tensor", "torch.FloatTensor", "torch.LongTensor", "torch.Tensor"})
+_JOINING_FUNCTIONS = frozenset(
+    {"torch.cat", "torch.concat", "torch.concatenate", "torch.hstack", "torch.vstack", "torch.stack"}
+)
+_TENSOR_CONSTRUCTORS = frozenset(
+    {"torch.tensor", "torch.as_tensor", "torch.FloatTensor", "torch.LongTensor", "torch.Tensor"}
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SlowCollate:
-    """A call in a collate_fn; `grows` where a loop makes a tensor longer, else a list of arrays becomes a tensor."""
+    """A slow call in a collate_fn; `grows` is True if a loop extends a tensor.
+
+    Otherwise the call builds a tensor from a list of arrays.
+    """
 
     call: cst.Call
     name: str
@@ -29,13 +36,13 @@ class SlowCollate:
 
     @property
     def arrays(self) -> cst.BaseExpression | None:
-        """The list of arrays, where the call is `torch.tensor` of just that."""
+        """The list of arrays, if the call is `torch.tensor` with no other argument."""
         is_plain = not self.grows and self.name == "torch.tensor" and len(self.call.args) == 1
         return self.call.args[0].value if is_plain else None
 
 
 def slow_collates(workers: Workers, module: ModuleFacts) -> Iterator[SlowCollate]:
-    """The slow calls in functions of a module that loaders call as their collate_fn, or that these call."""
+    """Yields the slow calls in the collate functions of a module, and in functions that these call."""
     names = {
         scope.node.name.value for scope in module.root.inner if isinstance(scope.node, cst.FunctionDef | cst.ClassDef)
     }
@@ -46,14 +53,14 @@ def slow_collates(workers: Workers, module: ModuleFacts) -> Iterator[SlowCollate
         for call, name in function.library_calls:
             if id(call) in seen:
                 continue
-            grows = name in _JOINING and _grows(module, call)
-            if grows or (name in _MAKING and _is_list_of_arrays(workers.ev, call, function)):
+            grows = name in _JOINING_FUNCTIONS and _grows(module, call)
+            if grows or (name in _TENSOR_CONSTRUCTORS and _is_list_of_arrays(workers.ev, call, function)):
                 seen.add(id(call))
                 yield SlowCollate(call, name, function, grows)
 
 
 def _grows(module: ModuleFacts, call: cst.Call) -> bool:
-    """`out = torch.cat((out, row))` in a loop."""
+    """True for `out = torch.cat((out, row))` in a loop."""
     tree = module.tree
     assign = tree.parent(call)
     if not isinstance(assign, cst.Assign) or len(assign.targets) != 1 or not call.args:
@@ -62,11 +69,11 @@ def _grows(module: ModuleFacts, call: cst.Call) -> bool:
     name = dotted(assign.targets[0].target)
     if not name or not isinstance(parts, cst.Tuple | cst.List):
         return False
-    return any(dotted(part.value) == name for part in parts.elements) and _is_done_for_samples(module, call)
+    return any(dotted(part.value) == name for part in parts.elements) and _is_in_loop_over_samples(module, call)
 
 
-def _is_done_for_samples(module: ModuleFacts, node: Node) -> bool:
-    """Whether the nearest loop goes over what the function is given."""
+def _is_in_loop_over_samples(module: ModuleFacts, node: Node) -> bool:
+    """True if the nearest loop iterates over a parameter of the function."""
     tree = module.tree
     loop = next((above for above in tree.ancestors(node) if isinstance(above, cst.For | cst.FunctionDef)), None)
     if not isinstance(loop, cst.For):

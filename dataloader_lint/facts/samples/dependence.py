@@ -1,7 +1,6 @@
-"""What a value is made of: constants and options, the worker's id, torch's seed, chance, or the sample itself.
+"""What a value depends on: constants and options, the worker id, torch's seed, randomness, or the sample.
 
-Asked of seeds and of paths in worker code: the answer says whether they change from worker to worker, from epoch to
-epoch and from sample to sample.
+Used for seeds and paths in worker code: shows if they differ between workers, between epochs and between samples.
 """
 
 from __future__ import annotations
@@ -22,14 +21,14 @@ from dataloader_lint.facts.syntax.tree import Scope
 
 
 class Dep(Enum):
-    """One ingredient of a value."""
+    """One source that a value depends on."""
 
-    FIXED = "fixed"  # a constant, an option, something of the object: the same in all epochs
+    FIXED = "fixed"  # a constant, an option, an attribute of the object: the same in all epochs
     WORKER = "worker"  # the id of the worker
-    TORCH = "torch"  # the seed that torch gives each worker anew in each epoch
-    FRESH = "fresh"  # chance, the clock: another value each time
-    SAMPLE = "sample"  # what the loader asks for
-    COUNTED = "counted"  # something that changes as the program goes on: an epoch, a step
+    TORCH = "torch"  # the seed that torch gives each worker, new in each epoch
+    FRESH = "fresh"  # random numbers, the clock: a new value each time
+    SAMPLE = "sample"  # the argument from the loader
+    COUNTED = "counted"  # a value that changes while the program runs: an epoch, a step
     UNKNOWN = "unknown"
 
 
@@ -41,15 +40,15 @@ _COUNTS: Deps = frozenset({Dep.COUNTED})
 MAX_DEPTH = 8
 
 WORKER_INFO = "torch.utils.data.get_worker_info"
-# Names of things that somebody counts up.
+# Names that suggest a counter (epoch, step).
 _COUNTED = re.compile(r"epoch|iter|step|round|count|tick", re.IGNORECASE)
 _TORCH_SEED = frozenset({"torch.initial_seed", "torch.random.initial_seed"})
 _FRESH = (
     *("time.", "uuid.", "secrets.", "datetime.", "os.urandom", "os.getpid", "random.", "numpy.random."),
     *("torch.rand", "torch.seed", "torch.random.", "torch.empty", "torch.normal", "torch.bernoulli"),
 )
-_STATE = frozenset({"numpy.random.get_state"})  # in a worker the first word of its array is the same in all epochs
-_COMBINING = frozenset(
+_STATE = frozenset({"numpy.random.get_state"})  # in a worker, the first word of its array is the same in all epochs
+_PROPAGATING_FUNCTIONS = frozenset(
     {
         "builtins.abs",
         "builtins.bytes",
@@ -88,8 +87,8 @@ _COMBINING = frozenset(
         "zlib.crc32",
     }
 )
-_OF_THE_PROCESS = ("get_rank", "get_world_size", "get_local_rank", "device_count")
-_COMBINING_METHODS = frozenset(
+_PROCESS_CONSTANTS = ("get_rank", "get_world_size", "get_local_rank", "device_count")
+_PROPAGATING_METHODS = frozenset(
     {
         "encode",
         "expanduser",
@@ -110,17 +109,18 @@ _COMBINING_METHODS = frozenset(
 )
 
 
-def _before_the_workers(found: Deps) -> Deps:
-    """What was worked out before is the same in all workers, however; unless it is worked out again and again."""
+def _before_workers(found: Deps) -> Deps:
+    """The dependence of a value from before the workers started: all workers share it, but it may change over time."""
     if found & {Dep.TORCH, Dep.FRESH, Dep.COUNTED}:
         return _COUNTS
     return _FIXED
 
 
 class Dependence:
-    """Looks into expressions. `roots` says what the parameters of the first function are, `inside` what workers run.
+    """Finds the sources of expressions.
 
-    What is bound outside of `inside` was bound before the workers started.
+    `roots` gives the source of the first function's parameters, by `id`. `inside` holds the functions that workers run:
+    names bound outside of them were bound before the workers started.
     """
 
     def __init__(self, ev: Evaluator, roots: dict[int, Dep], inside: Iterable[Scope]) -> None:
@@ -130,29 +130,29 @@ class Dependence:
         self._running: set[tuple[int, int]] = set()
 
     def of(self, node: cst.CSTNode | None, frame: Frame, depth: int = 0) -> Deps:
-        """The ingredients of an expression in a frame."""
+        """Returns the sources that an expression in a frame depends on."""
         key = (id(node), id(frame))
         if node is None or depth > MAX_DEPTH or key in self._running:
             return _UNKNOWN
         self._running.add(key)
         try:
-            found = self._of(node, frame, depth + 1)
-            return found if id(frame.scope) in self.inside else _before_the_workers(found)
+            found = self._sources(node, frame, depth + 1)
+            return found if id(frame.scope) in self.inside else _before_workers(found)
         finally:
             self._running.discard(key)
 
-    def _all(self, nodes: Iterable[cst.CSTNode], frame: Frame, depth: int) -> Deps:
+    def _sources_of_all(self, nodes: Iterable[cst.CSTNode], frame: Frame, depth: int) -> Deps:
         found: set[Dep] = set()
         for node in nodes:
             found |= self.of(node, frame, depth)
         return frozenset(found) or _FIXED
 
-    def _of(self, node: cst.CSTNode, frame: Frame, depth: int) -> Deps:
+    def _sources(self, node: cst.CSTNode, frame: Frame, depth: int) -> Deps:
         if isinstance(node, cst.Integer | cst.Float | cst.SimpleString | cst.ConcatenatedString):
             return _FIXED
         if isinstance(node, cst.FormattedString):
             inner = [part.expression for part in node.parts if isinstance(part, cst.FormattedStringExpression)]
-            return self._all(inner, frame, depth)
+            return self._sources_of_all(inner, frame, depth)
         if isinstance(node, cst.Name):
             return self._name(node, frame, depth)
         if isinstance(node, cst.Attribute):
@@ -161,15 +161,15 @@ class Dependence:
             return self._call(node, frame, depth)
         if isinstance(node, cst.Subscript):
             indexes = [each.slice.value for each in node.slice if isinstance(each.slice, cst.Index)]
-            return self._all((node.value, *indexes), frame, depth)
+            return self._sources_of_all((node.value, *indexes), frame, depth)
         if isinstance(node, cst.BinaryOperation | cst.BooleanOperation):
-            return self._all((node.left, node.right), frame, depth)
+            return self._sources_of_all((node.left, node.right), frame, depth)
         if isinstance(node, cst.UnaryOperation):
             return self.of(node.expression, frame, depth)
         if isinstance(node, cst.IfExp):
-            return self._all((node.body, node.orelse), frame, depth)
+            return self._sources_of_all((node.body, node.orelse), frame, depth)
         if isinstance(node, cst.Tuple | cst.List):
-            return self._all([element.value for element in node.elements], frame, depth)
+            return self._sources_of_all([element.value for element in node.elements], frame, depth)
         return _UNKNOWN
 
     def _name(self, node: cst.Name, frame: Frame, depth: int) -> Deps:
@@ -228,7 +228,7 @@ class Dependence:
         found: set[Dep] = set()
         for each, where in passed:
             found |= self.of(each, where, depth)
-        return frozenset(found) or _FIXED  # an option, as far as this file goes
+        return frozenset(found) or _FIXED  # an option, as far as this file shows
 
     def _attribute(self, node: cst.Attribute, frame: Frame, depth: int) -> Deps:
         name = node.attr.value
@@ -241,18 +241,18 @@ class Dependence:
             return _COUNTS
         for each in owners:
             if isinstance(each, CallResult) and each.frame is not None and id(each.frame.scope) in self.inside:
-                return _UNKNOWN  # an object that workers make, from whatever the sample gives them
+                return _UNKNOWN  # an object that workers construct, possibly from the sample
             if isinstance(each, CallResult) and each.call is None and each != frame.receiver:
-                break  # any object of its class: which one, what stands before the dot tells
+                break  # any instance of its class: the expression before the dot decides
             klass = each.by if isinstance(each, CallResult) else each
             if isinstance(klass, Class):
-                if not self._is_kept(klass, name):
+                if not self._is_bound_in_constructor_only(klass, name):
                     return _UNKNOWN
                 return _FIXED
         return self.of(node.value, frame, depth)
 
-    def _is_kept(self, klass: Class, name: str) -> bool:
-        """Whether an attribute stays what the constructor made it; a property or a setter may change it."""
+    def _is_bound_in_constructor_only(self, klass: Class, name: str) -> bool:
+        """True if only the constructor binds an attribute; a property or a setter may change it."""
         for each in self.ev.bases(klass).classes:
             if name in classes.methods_of(each.scope):
                 return False
@@ -265,7 +265,7 @@ class Dependence:
     def _call(self, node: cst.Call, frame: Frame, depth: int) -> Deps:
         arguments = [arg.value for arg in node.args]
         name = last_name(node.func)
-        if name in _OF_THE_PROCESS:
+        if name in _PROCESS_CONSTANTS:
             return _FIXED
         found: set[Dep] = set()
         for callee in self.ev.values(node.func, frame):
@@ -276,8 +276,8 @@ class Dependence:
             elif isinstance(callee, Method):
                 inner = self.ev.enter(callee.function, node, frame, callee.receiver)
                 found |= self._returned(callee.function, inner, depth)
-            elif isinstance(node.func, cst.Attribute) and name in _COMBINING_METHODS:
-                found |= self._all((node.func.value, *arguments), frame, depth)
+            elif isinstance(node.func, cst.Attribute) and name in _PROPAGATING_METHODS:
+                found |= self._sources_of_all((node.func.value, *arguments), frame, depth)
             else:
                 found.add(Dep.UNKNOWN)
         return frozenset(found) or _UNKNOWN
@@ -287,8 +287,8 @@ class Dependence:
             return frozenset({Dep.TORCH})
         if name in _STATE:
             return _FIXED
-        if name in _COMBINING:
-            return self._all(arguments, frame, depth)
+        if name in _PROPAGATING_FUNCTIONS:
+            return self._sources_of_all(arguments, frame, depth)
         if name.startswith(_FRESH):
             return frozenset({Dep.FRESH})
         return _UNKNOWN

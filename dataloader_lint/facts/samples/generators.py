@@ -1,4 +1,4 @@
-"""Random generators that the parent makes once and that workers draw from: each worker has a copy in the same state."""
+"""Random generators created once in the parent and used in workers: every worker has a copy in the same state."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ GENERATORS = frozenset(
         "torch.Generator",
     }
 )
-_MAKERS = tuple(sorted({name.rpartition(".")[2] for name in GENERATORS}))
-# What sets a generator to a state of its own.
-_RESEEDING = frozenset({"manual_seed", "seed", "set_state", "setstate"})
-# The methods of numpy's and Python's generators that draw.
-_DRAWING = frozenset(
+_CONSTRUCTOR_NAMES = tuple(sorted({name.rpartition(".")[2] for name in GENERATORS}))
+# Methods that set the state of a generator.
+_RESEEDING_METHODS = frozenset({"manual_seed", "seed", "set_state", "setstate"})
+# Methods of numpy and Python generators that draw random numbers.
+_DRAWING_METHODS = frozenset(
     {
         "beta",
         "betavariate",
@@ -103,70 +103,70 @@ _DRAWING = frozenset(
         "zipf",
     }
 )
-# An order that all workers must agree on is drawn from generators in the same state on purpose.
-_ORDERING = frozenset({"permutation", "permuted", "randperm", "shuffle"})
+# Workers draw a common order on purpose from generators in the same state.
+_ORDERING_METHODS = frozenset({"permutation", "permuted", "randperm", "shuffle"})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SharedGenerator:
-    """A generator made outside of worker code, and a place in worker code that draws from it."""
+    """A generator constructed outside of worker code, and a place in worker code that draws from it."""
 
     made: cst.Call
-    name: str  # what the worker code calls it
+    name: str  # its expression in the worker code
     kind: str  # the qualified name of its constructor
     drawn_in: WorkerFunction
 
 
 def shared_generators(reach: DatasetFlow, module: ModuleFacts) -> Iterator[SharedGenerator]:
-    """The generators that are made in a module outside of worker code and that worker code anywhere draws from."""
+    """Yields the generators that a module constructs outside of worker code and that any worker code draws from."""
     workers = reach.workers
-    makers = _makers(workers, module)
-    if not makers:
+    constructor_calls = _constructor_calls(workers, module)
+    if not constructor_calls:
         return
-    functions = _functions(workers, module, makers)
+    functions = _worker_functions(workers, module, constructor_calls)
     inside = {id(each.scope) for each in functions}
     tree = module.tree
-    left = {
+    remaining = {
         key: (call, kind)
-        for key, (call, kind) in makers.items()
+        for key, (call, kind) in constructor_calls.items()
         if id(function_scope(tree.scope_of(call))) not in inside
     }
-    if not left:
+    if not remaining:
         return
     renewals = _Renewals(functions)
-    quiet: dict[int, bool] = {}
+    is_skipped: dict[int, bool] = {}
     for function in functions:
-        if not left:
+        if not remaining:
             return
-        for owner, value in _drawn(workers, function):
-            origin = _origin(workers, value)
-            if origin is None or id(origin.call) not in left:
+        for owner, value in _generators_used(workers, function):
+            origin = _construction(workers, value)
+            if origin is None or id(origin.call) not in remaining:
                 continue
-            if renewals.renews(owner, function) or _is_on_purpose(function, owner):
+            if renewals.is_renewed(owner, function) or _is_intended(function, owner):
                 continue
-            call, kind = left[id(origin.call)]
+            call, kind = remaining[id(origin.call)]
             klass = _dataset_of(function)
             if klass is not None:
                 key = id(klass.scope)
-                if key not in quiet:
+                if key not in is_skipped:
                     loaders = reach.loaders_of(klass)
-                    if not is_test(klass.scope.module):  # what tests do with it says nothing about training
+                    if not is_test(klass.scope.module):  # the number of workers in tests is no evidence for training
                         loaders = [loader for loader in loaders if not is_test(loader.frame.scope.module)]
                     if loaders:
-                        quiet[key] = all(loader.has_workers is False for loader in loaders)
+                        is_skipped[key] = all(loader.has_workers is False for loader in loaders)
                     else:
-                        quiet[key] = trainer_has_no_workers(reach.ev, klass)
-                if quiet[key]:
+                        is_skipped[key] = trainer_has_no_workers(reach.ev, klass)
+                if is_skipped[key]:
                     continue
             if origin.frame is not None and not is_reached(workers.ev, call, origin.frame, with_options=True):
                 continue
-            del left[id(call)]
+            del remaining[id(call)]
             yield SharedGenerator(call, dotted(owner), kind, function)
 
 
-def _makers(workers: Workers, module: ModuleFacts) -> dict[int, tuple[cst.Call, str]]:
+def _constructor_calls(workers: Workers, module: ModuleFacts) -> dict[int, tuple[cst.Call, str]]:
     found: dict[int, tuple[cst.Call, str]] = {}
-    for name in _MAKERS:
+    for name in _CONSTRUCTOR_NAMES:
         for call in module.calls_named(name):
             frame = workers.ev.frame_of(function_scope(module.tree.scope_of(call)))
             for callee in workers.ev.values(call.func, frame):
@@ -175,10 +175,12 @@ def _makers(workers: Workers, module: ModuleFacts) -> dict[int, tuple[cst.Call, 
     return found
 
 
-def _functions(workers: Workers, module: ModuleFacts, makers: dict[int, tuple[cst.Call, str]]) -> list[WorkerFunction]:
-    """All worker functions of the module and of those that can get at what holds its generators."""
+def _worker_functions(
+    workers: Workers, module: ModuleFacts, constructor_calls: dict[int, tuple[cst.Call, str]]
+) -> list[WorkerFunction]:
+    """The worker functions of the module and of modules that can refer to what contains its generators."""
     names: set[str] = set()
-    for call, _ in makers.values():
+    for call, _ in constructor_calls.values():
         child: cst.CSTNode = call
         for above in module.tree.ancestors(call):
             if isinstance(above, cst.FunctionDef | cst.ClassDef):
@@ -192,12 +194,15 @@ def _functions(workers: Workers, module: ModuleFacts, makers: dict[int, tuple[cs
     return [function for each in modules for function in workers.functions(each)]
 
 
-def _drawn(workers: Workers, function: WorkerFunction) -> Iterator[tuple[cst.BaseExpression, Value]]:
-    """What a function calls drawing methods of, or hands to a library that draws: generators among other things."""
+def _generators_used(workers: Workers, function: WorkerFunction) -> Iterator[tuple[cst.BaseExpression, Value]]:
+    """Yields objects whose drawing methods a function calls, or that it passes to a library as a generator.
+
+    Some of them are not generators.
+    """
     frame = function.frame
     for call in function.scope.within(cst.Call):
         owner = call.func.value if isinstance(call.func, cst.Attribute) else None
-        if isinstance(owner, cst.Name | cst.Attribute) and last_name(call.func) in _DRAWING:
+        if isinstance(owner, cst.Name | cst.Attribute) and last_name(call.func) in _DRAWING_METHODS:
             for value in workers.ev.values(owner, frame):
                 yield owner, value
     for call, name in function.library_calls:
@@ -209,8 +214,8 @@ def _drawn(workers: Workers, function: WorkerFunction) -> Iterator[tuple[cst.Bas
                     yield arg.value, value
 
 
-def _origin(workers: Workers, value: Value) -> CallResult | None:
-    """The construction that a generator comes from: `torch.Generator().manual_seed(0)` is the generator itself."""
+def _construction(workers: Workers, value: Value) -> CallResult | None:
+    """The constructor call of a generator: `torch.Generator().manual_seed(0)` returns the generator itself."""
     if not isinstance(value, CallResult) or value.call is None:
         return None
     if value.library in GENERATORS:
@@ -229,30 +234,30 @@ def _dataset_of(function: WorkerFunction) -> Class | None:
     return receiver.by if isinstance(receiver, CallResult) and isinstance(receiver.by, Class) else None
 
 
-def _is_on_purpose(function: WorkerFunction, owner: cst.BaseExpression) -> bool:
-    """Whether workers agree on an order that they then share out, or look at who they are on the way."""
-    if any(_asks_for_worker(each.scope) for each in function.path):
+def _is_intended(function: WorkerFunction, owner: cst.BaseExpression) -> bool:
+    """True if workers draw an order that they divide among themselves, or use the worker info on the call path."""
+    if any(_uses_worker_info(each.scope) for each in function.path):
         return True
     entry = function.path[0].scope.node
     if isinstance(entry, cst.FunctionDef) and entry.name.value == "__iter__":
-        draws = [call for call in function.scope.within(cst.Call) if dotted(owner) in _spoken_of(call)]
-        return bool(draws) and all(last_name(call.func) in _ORDERING for call in draws)
+        draws = [call for call in function.scope.within(cst.Call) if dotted(owner) in _operands(call)]
+        return bool(draws) and all(last_name(call.func) in _ORDERING_METHODS for call in draws)
     return False
 
 
-def _spoken_of(call: cst.Call) -> set[str]:
-    """What a call is made on and with."""
+def _operands(call: cst.Call) -> set[str]:
+    """The receiver and the arguments of a call, as dotted names."""
     owner = dotted(call.func.value) if isinstance(call.func, cst.Attribute) else ""
     return {owner, *(dotted(arg.value) for arg in call.args)}
 
 
-def _asks_for_worker(scope: Scope) -> bool:
+def _uses_worker_info(scope: Scope) -> bool:
     name = WORKER_INFO.rpartition(".")[2]
     return any(last_name(call.func) == name for call in scope.within(cst.Call))
 
 
 class _Renewals:
-    """What worker code makes anew or seeds again, by the last name under which it is kept."""
+    """Generators that worker code constructs again or reseeds, by the last part of their name."""
 
     def __init__(self, functions: list[WorkerFunction]) -> None:
         self.inside = {id(each.scope) for each in functions}
@@ -260,9 +265,9 @@ class _Renewals:
         self.called: set[str] = set()
         for scope in {id(each.scope): each.scope for each in functions}.values():
             for inner in scope.descend():
-                self._look_at(inner)
+                self._collect(inner)
 
-    def _look_at(self, scope: Scope) -> None:
+    def _collect(self, scope: Scope) -> None:
         for assign in scope.own(cst.Assign):
             for target in assign.targets:
                 if isinstance(target.target, cst.Attribute):
@@ -272,17 +277,17 @@ class _Renewals:
             self.called.add(name)
             if name == "setattr" and len(call.args) == 3 and isinstance(call.args[1].value, cst.SimpleString):
                 self.names.add(str(call.args[1].value.evaluated_value))
-            if name in _RESEEDING and isinstance(call.func, cst.Attribute):
+            if name in _RESEEDING_METHODS and isinstance(call.func, cst.Attribute):
                 self.names.add(last_name(call.func.value))
 
-    def renews(self, owner: cst.BaseExpression, function: WorkerFunction) -> bool:
-        """Whether the generator behind an expression is another one, or in another state, in each worker."""
+    def is_renewed(self, owner: cst.BaseExpression, function: WorkerFunction) -> bool:
+        """True if each worker recreates or reseeds the generator that an expression refers to."""
         name = last_name(owner)
         if name in self.names:
             return True
         if isinstance(owner, cst.Name):
             return any(
-                each.scope is not function.scope and self._binds(each.node, function)
+                each.scope is not function.scope and self._is_bound_in_worker(each.node, function)
                 for each in resolve(owner, function.module.tree)
             )
         klass = classes.class_of(function.scope)
@@ -292,7 +297,7 @@ class _Renewals:
             if isinstance(binding.method.node, cst.FunctionDef) and binding.method.node.name.value != "__init__"
         )
 
-    def _binds(self, node: cst.CSTNode, function: WorkerFunction) -> bool:
-        """Whether a statement that binds a name of the module stands in worker code."""
+    def _is_bound_in_worker(self, node: cst.CSTNode, function: WorkerFunction) -> bool:
+        """True if a statement that binds a name of the module is in worker code."""
         tree = function.module.tree
         return node in tree and id(function_scope(tree.scope_of(node))) in self.inside

@@ -1,4 +1,4 @@
-"""Calls that tidy up memory or set how it is shared, and whether they run for every sample or step."""
+"""Calls that free memory or set how it is shared, and whether they run for every sample or step."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _STRATEGY = "torch.multiprocessing.set_sharing_strategy"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CleanupCall:
-    """A call that tidies up; `where` says how often."""
+    """A call that frees memory; `where` says how often it runs."""
 
     call: cst.Call
     name: str
@@ -30,7 +30,7 @@ class CleanupCall:
 
 
 def cleanup_calls(workers: Workers, module: ModuleFacts) -> Iterator[CleanupCall]:
-    """The tidying calls of a module that run in worker code, or in each round of a loop over a loader."""
+    """Yields the cleanup calls of a module that run in worker code, or in each step of a loop over a loader."""
     calls = {
         id(call): name
         for name in (COLLECT, EMPTY)
@@ -57,7 +57,7 @@ def cleanup_calls(workers: Workers, module: ModuleFacts) -> Iterator[CleanupCall
 
 
 def _runs_each_time(function: WorkerFunction, call: cst.Call) -> bool:
-    """Whether no condition stands before a call on the way from what the loader runs; a worker_init_fn runs once."""
+    """True if a call is unconditional on the call path from the loader; a worker_init_fn runs only once."""
     if function.argument == "worker_init_fn":
         return False
     for each in function.path:
@@ -72,7 +72,7 @@ def _frame(ev: Evaluator, module: ModuleFacts, call: cst.Call) -> Frame:
 
 
 def _is_in_each_step(ev: Evaluator, module: ModuleFacts, call: cst.Call) -> bool:
-    """Whether nothing stands between a call and a loop over a loader that would keep it from running each time."""
+    """True if a call runs unconditionally in each step of a loop over a loader."""
     frame = ev.frame_of(function_scope(module.tree.scope_of(call)))
     for above in module.tree.ancestors(call):
         if isinstance(above, cst.If | cst.IfExp | cst.ExceptHandler | cst.FunctionDef | cst.Lambda | cst.While):
@@ -83,7 +83,7 @@ def _is_in_each_step(ev: Evaluator, module: ModuleFacts, call: cst.Call) -> bool
 
 
 def shared_by_files(ev: Evaluator, module: ModuleFacts) -> Iterator[cst.Call]:
-    """The calls that have tensors shared through files, by name, instead of file descriptors."""
+    """Yields the calls that share tensors through named files instead of file descriptors."""
     for call in module.calls_named(_STRATEGY.rpartition(".")[2]):
         frame = ev.frame_of(function_scope(module.tree.scope_of(call)))
         if ev.values(call.func, frame) == (Library(_STRATEGY),) and call.args:

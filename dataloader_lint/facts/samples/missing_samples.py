@@ -1,4 +1,4 @@
-"""Samples that can be None where the loader's own collate function has to make a batch of them."""
+"""Samples that can be None in a loader whose default collate function has to build a batch of them."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ MAX_DEPTH = 3
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MissingSample:
-    """A statement of `__getitem__` after which the sample is None, and a loader that has no use for that."""
+    """A statement of `__getitem__` that returns None as the sample, and a loader that cannot collate it."""
 
     statement: Node
     klass: Class
     loader: Loader
-    is_written: bool  # `return None`, and not the end of the function after a handler
+    is_written: bool  # `return None`, rather than the end of the function after a handler
 
     @property
     def name(self) -> str:
@@ -42,21 +42,21 @@ class MissingSample:
 
 
 def missing_samples(reach: DatasetFlow, module: ModuleFacts) -> Iterator[MissingSample]:
-    """The places in `__getitem__` methods of a module that give None to a loader with the default collate_fn."""
+    """Yields the places in `__getitem__` methods of a module that return None to a loader with torch's collate_fn."""
     for klass in reach.workers.datasets(module):
         method = classes.methods_of(klass.scope).get("__getitem__")
         if method is None:
             continue
-        places = list(_places(reach.ev, method))
+        places = list(_none_sites(reach.ev, method))
         if not places:
             continue
-        loader = next((each for each in reach.loaders_of(klass) if _fails(reach.ev, each, method)), None)
+        loader = next((each for each in reach.loaders_of(klass) if _collates_results(reach.ev, each, method)), None)
         if loader is not None:
             for statement, is_written in places:
                 yield MissingSample(statement, klass, loader, is_written)
 
 
-def _places(ev: Evaluator, method: Scope) -> Iterator[tuple[Node, bool]]:
+def _none_sites(ev: Evaluator, method: Scope) -> Iterator[tuple[Node, bool]]:
     returns = method.own(cst.Return)
     if not any(each.value is not None and not _is_none(each.value) for each in returns) or method.own(cst.Yield):
         return
@@ -65,31 +65,33 @@ def _places(ev: Evaluator, method: Scope) -> Iterator[tuple[Node, bool]]:
     for each in returns:
         if each.value is None or _is_none(each.value):
             tests = [test for test, _ in enclosing_tests(each, frame)]
-            is_bound = any(last_name(call.func) in _LENGTHS for test in tests for call in tree.find(test, cst.Call))
+            is_bound = any(
+                last_name(call.func) in _LENGTH_FUNCTIONS for test in tests for call in tree.find(test, cst.Call)
+            )
             if not is_bound and _is_reached(ev, each, frame):
                 yield each, True
     body = method.node.body if isinstance(method.node, cst.FunctionDef) else None
     last = body.body[-1] if isinstance(body, cst.IndentedBlock) and body.body else None
-    if isinstance(last, cst.Try) and last.finalbody is None and _leaves(last):
+    if isinstance(last, cst.Try) and last.finalbody is None and _body_returns(last):
         for handler in last.handlers:
             if not leaves(handler.body) and handler.body.body:
                 yield handler.body.body[-1], False
 
 
-# A place past the end, which no sampler asks for: `if index >= self.__len__(): return None`.
-_LENGTHS = frozenset({"__len__", "len"})
+# An index past the end, which no sampler produces: `if index >= self.__len__(): return None`.
+_LENGTH_FUNCTIONS = frozenset({"__len__", "len"})
 
 
 def _is_reached(ev: Evaluator, node: Node, frame: Frame) -> bool:
-    """Whether control may get to a place. Who asks whether what a library gave is None knows that it can be."""
+    """True if control may reach a place; a test for None shows that a library's result can be None."""
     return all(
-        not excludes(ev, condition, frame, with_options=True) or _asks_for_none(ev, condition.test, frame)
+        not excludes(ev, condition, frame, with_options=True) or _is_none_test(ev, condition.test, frame)
         for condition in path_conditions(node, frame.scope)
     )
 
 
-def _asks_for_none(ev: Evaluator, test: cst.BaseExpression, frame: Frame) -> bool:
-    """`cv2.imread(path) is None`, also under a name: a file that cannot be read."""
+def _is_none_test(ev: Evaluator, test: cst.BaseExpression, frame: Frame) -> bool:
+    """True for `cv2.imread(path) is None`, also through a local name: the file cannot be read."""
     if not isinstance(test, cst.Comparison) or not _is_none(test.comparisons[0].comparator):
         return False
     bindings = resolve(test.left, frame.scope.module.tree) if isinstance(test.left, cst.Name) else []
@@ -98,17 +100,21 @@ def _asks_for_none(ev: Evaluator, test: cst.BaseExpression, frame: Frame) -> boo
         return True
     found = ev.values(test.left, frame)
     return bool(found) and all(
-        isinstance(value, CallResult) and bool(value.library) and value.library.partition(".")[0] not in _NEVER_NONE
+        isinstance(value, CallResult)
+        and bool(value.library)
+        and value.library.partition(".")[0] not in _LIBRARIES_NEVER_NONE
         for value in found
     )
 
 
-# Libraries whose functions give what they promise, or raise.
-_NEVER_NONE = frozenset({"PIL", "builtins", "collections", "numpy", "pandas", "pathlib", "torch", "torchvision"})
+# Libraries whose functions return a value or raise, but never return None.
+_LIBRARIES_NEVER_NONE = frozenset(
+    {"PIL", "builtins", "collections", "numpy", "pandas", "pathlib", "torch", "torchvision"}
+)
 
 
-def _leaves(statement: cst.Try) -> bool:
-    """Whether the body of a `try` returns wherever nothing is raised."""
+def _body_returns(statement: cst.Try) -> bool:
+    """True if the body of a `try` returns unless something is raised."""
     return leaves(statement.body) or (statement.orelse is not None and leaves(statement.orelse.body))
 
 
@@ -116,22 +122,22 @@ def _is_none(node: cst.BaseExpression) -> bool:
     return isinstance(node, cst.Name) and node.value == "None"
 
 
-def _fails(ev: Evaluator, loader: Loader, method: Scope) -> bool:
-    """Whether a loader makes batches of what the method returns, with the function that torch brings."""
+def _collates_results(ev: Evaluator, loader: Loader, method: Scope) -> bool:
+    """True if a loader collates the results of the method with torch's default function."""
     collate, size = loader.known("collate_fn"), loader.values("batch_size")
     if collate is None or collate.value is not None or loader.kind is not _TORCH or not loader.is_reached:
         return False
     if any(isinstance(each, Const) and each.value is None for each in size):
-        return False  # there are no batches to make
-    return any(_reads(ev, value, method, 0) for value in loader.values("dataset"))
+        return False  # without batches, nothing is collated
+    return any(_samples_come_from(ev, value, method, 0) for value in loader.values("dataset"))
 
 
-def _reads(ev: Evaluator, value: Value, method: Scope, depth: int) -> bool:
-    """Whether the samples of a Dataset are what the method returns, through wrappers of torch at most."""
+def _samples_come_from(ev: Evaluator, value: Value, method: Scope, depth: int) -> bool:
+    """True if the samples of a Dataset are the results of the method, directly or through wrappers of torch."""
     while isinstance(value, ItemOf):
         value = value.of
     if isinstance(value, Sequence):
-        return depth < MAX_DEPTH and any(_reads(ev, each, method, depth + 1) for each in ev.element(value))
+        return depth < MAX_DEPTH and any(_samples_come_from(ev, each, method, depth + 1) for each in ev.element(value))
     if not isinstance(value, CallResult):
         return False
     if isinstance(value.by, Class):
@@ -140,4 +146,4 @@ def _reads(ev: Evaluator, value: Value, method: Scope, depth: int) -> bool:
     if value.library not in _WRAPPERS or value.call is None or value.frame is None or depth > MAX_DEPTH:
         return False
     inside = [inner for arg in value.call.args[:1] for inner in ev.values(arg.value, value.frame)]
-    return any(_reads(ev, inner, method, depth + 1) for inner in inside)
+    return any(_samples_come_from(ev, inner, method, depth + 1) for inner in inside)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from dataloader_lint.facts.datasets.construction import run_by_libraries
+from dataloader_lint.facts.datasets.construction import called_by_library_constructors
 from dataloader_lint.facts.infer import classes
 from dataloader_lint.facts.infer.reachability import enclosing_tests, is_reached
 from dataloader_lint.facts.infer.values import CallResult, Class, Evaluator, Frame, Library
@@ -18,8 +18,8 @@ from dataloader_lint.facts.syntax.tree import Scope, Tree, function_scope, param
 from dataloader_lint.facts.workers.worker_callgraph import WorkerFunction
 from dataloader_lint.facts.workers.workers import Workers
 
-# Readers of paths, and of files that somebody has opened.
-_OF_PATHS = frozenset(
+# Readers that get a path, and readers that get an open file.
+_PATH_READERS = frozenset(
     {
         "joblib.load",
         "numpy.genfromtxt",
@@ -38,17 +38,19 @@ _OF_PATHS = frozenset(
         "torch.load",
     }
 )
-_OF_FILES = frozenset({"json.load", "pickle.load", "yaml.full_load", "yaml.load", "yaml.safe_load"})
-_LAST_NAMES = frozenset(name.rpartition(".")[2] for name in _OF_PATHS | _OF_FILES)
-# What reads a part of a file, or maps it.
-_PARTIAL = frozenset({"chunksize", "columns", "iterator", "mmap", "mmap_mode", "nrows", "skiprows", "start", "where"})
-_OPENING = frozenset({"builtins.open", "bz2.open", "gzip.open", "io.open", "lzma.open"})
+_FILE_READERS = frozenset({"json.load", "pickle.load", "yaml.full_load", "yaml.load", "yaml.safe_load"})
+_LAST_NAMES = frozenset(name.rpartition(".")[2] for name in _PATH_READERS | _FILE_READERS)
+# Arguments that read a part of a file, or map it.
+_PARTIAL_ARGUMENTS = frozenset(
+    {"chunksize", "columns", "iterator", "mmap", "mmap_mode", "nrows", "skiprows", "start", "where"}
+)
+_OPENING_FUNCTIONS = frozenset({"builtins.open", "bz2.open", "gzip.open", "io.open", "lzma.open"})
 _CACHES = ("cache", "lru_cache", "cached", "memoize", "cachedmethod")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RepeatedRead:
-    """A call that reads a file whose path no sample changes, in code that runs for each sample."""
+    """A call that reads a file whose path is the same for all samples, in code that runs for each sample."""
 
     call: cst.Call
     function: WorkerFunction
@@ -56,7 +58,7 @@ class RepeatedRead:
 
 
 def repeated_reads(workers: Workers, module: ModuleFacts) -> Iterator[RepeatedRead]:
-    """The readers of a module that workers call for each sample with the same path."""
+    """Yields the calls of a module that read the same path for each sample in workers."""
     names = _functions_that_read(workers, module)
     if not names:
         return
@@ -65,24 +67,24 @@ def repeated_reads(workers: Workers, module: ModuleFacts) -> Iterator[RepeatedRe
         if not _runs_for_each_sample(function):
             continue
         for call, name in function.library_calls:
-            if (name in _OF_PATHS or name in _OF_FILES) and id(call) not in seen:
-                if _is_fixed(workers.ev, call, name, function) and not _is_kept(call, function):
+            if (name in _PATH_READERS or name in _FILE_READERS) and id(call) not in seen:
+                if _is_fixed(workers.ev, call, name, function) and not _is_cached(call, function):
                     seen.add(id(call))
                     if not _has_one_sample(workers, function):
                         yield RepeatedRead(call, function, name)
 
 
 def _functions_that_read(workers: Workers, module: ModuleFacts) -> set[str]:
-    """The names at the top of a module whose functions or classes read whole files."""
+    """The top-level functions and classes of a module that read whole files."""
     ev = workers.ev
     found = set()
     for name in _LAST_NAMES:
         for call in module.calls_named(name):
             scope = function_scope(module.tree.scope_of(call))
             callees = ev.values(call.func, ev.frame_of(scope))
-            if not any(isinstance(each, Library) and each.name in _OF_PATHS | _OF_FILES for each in callees):
+            if not any(isinstance(each, Library) and each.name in _PATH_READERS | _FILE_READERS for each in callees):
                 continue
-            if _makes_dataset(workers, scope):
+            if _runs_in_construction(workers, scope):
                 continue
             child: cst.CSTNode | None = None
             for above in module.tree.ancestors(call):
@@ -93,15 +95,15 @@ def _functions_that_read(workers: Workers, module: ModuleFacts) -> set[str]:
     return found
 
 
-def _makes_dataset(workers: Workers, scope: Scope) -> bool:
-    """Whether a function is the constructor of a Dataset, or run by that of a library, and so not for each sample."""
+def _runs_in_construction(workers: Workers, scope: Scope) -> bool:
+    """True if a function is the constructor of a Dataset, or is called by a library's: it does not run per sample."""
     home = classes.class_of(scope)
     if home is None or not isinstance(scope.node, cst.FunctionDef):
         return False
     klass = Class(home, workers.ev.frame_of(home))
     if not workers.is_dataset(klass):
         return False
-    run = run_by_libraries(workers.ev, workers.ev.bases(klass))
+    run = called_by_library_constructors(workers.ev, workers.ev.bases(klass))
     return scope.node.name.value == "__init__" or any(each.scope is scope for each in run)
 
 
@@ -112,7 +114,7 @@ def _runs_for_each_sample(function: WorkerFunction) -> bool:
 
 
 def _has_one_sample(workers: Workers, function: WorkerFunction) -> bool:
-    """Whether the Dataset has no second sample for which the file would be read again: `__len__` returns 1."""
+    """True if `__len__` returns 1: the Dataset has no second sample for which the file would be read again."""
     receiver = function.path[0].frame.receiver
     if not isinstance(receiver, CallResult) or not isinstance(receiver.by, Class):
         return False
@@ -122,25 +124,25 @@ def _has_one_sample(workers: Workers, function: WorkerFunction) -> bool:
 
 
 def _is_fixed(ev: Evaluator, call: cst.Call, name: str, function: WorkerFunction) -> bool:
-    """Whether nothing that the call is given depends on the sample, as far as all of it is known."""
-    if not call.args or any(arg.star or (arg.keyword and arg.keyword.value in _PARTIAL) for arg in call.args):
+    """True if no argument of the call depends on the sample, as far as all of them are known."""
+    if not call.args or any(arg.star or (arg.keyword and arg.keyword.value in _PARTIAL_ARGUMENTS) for arg in call.args):
         return False
-    if name in _OF_FILES and not _is_opened_here(ev, call.args[0].value, function):
+    if name in _FILE_READERS and not _is_opened_here(ev, call.args[0].value, function):
         return False
     entry = function.path[0].scope
     own = classes.receiver_name(entry)
     params = parameters(entry.node) if isinstance(entry.node, cst.FunctionDef) else []
     roots = {id(param): Dep.SAMPLE for param in params if param.name.value != own}
-    ingredients = Dependence(ev, roots, [each.scope for each in function.path])
+    dependence = Dependence(ev, roots, [each.scope for each in function.path])
     first = call.args[0].value
-    if ingredients.of(first, function.frame) != {Dep.FIXED} or not is_reached(ev, call, function.frame, True):
+    if dependence.of(first, function.frame) != {Dep.FIXED} or not is_reached(ev, call, function.frame, True):
         return False
-    others = (ingredients.of(arg.value, function.frame) for arg in call.args[1:])
+    others = (dependence.of(arg.value, function.frame) for arg in call.args[1:])
     return not any(Dep.SAMPLE in parts for parts in others)
 
 
 def _is_opened_here(ev: Evaluator, node: cst.BaseExpression, function: WorkerFunction) -> bool:
-    """Whether a file is opened for this one reading, and not read on from where it was left."""
+    """True if a file is opened for this one read, so that it is not read on from a former position."""
     if isinstance(node, cst.Call):
         return _opens(ev, node, function.frame)
     if not isinstance(node, cst.Name):
@@ -161,11 +163,13 @@ def _opened(ev: Evaluator, binding: Binding, function: WorkerFunction) -> bool:
 def _opens(ev: Evaluator, call: cst.Call, frame: Frame) -> bool:
     if isinstance(call.func, cst.Attribute) and call.func.attr.value == "open" and not call.args[1:]:
         return True  # path.open()
-    return any(isinstance(callee, Library) and callee.name in _OPENING for callee in ev.values(call.func, frame))
+    return any(
+        isinstance(callee, Library) and callee.name in _OPENING_FUNCTIONS for callee in ev.values(call.func, frame)
+    )
 
 
-def _is_kept(call: cst.Call, function: WorkerFunction) -> bool:
-    """Whether the result may be kept for later samples, or the call made on a condition that says so."""
+def _is_cached(call: cst.Call, function: WorkerFunction) -> bool:
+    """True if the result may be cached for later samples, or the call is under a condition that suggests it."""
     for each in function.path:
         node = each.scope.node
         if isinstance(node, cst.FunctionDef) and any(
@@ -173,33 +177,33 @@ def _is_kept(call: cst.Call, function: WorkerFunction) -> bool:
         ):
             return True
         sites = [call] if each is function else calls_to_next(each, function)
-        if sites and all(_is_held_back(site, each) for site in sites):
+        if sites and all(_is_conditional_or_stored(site, each) for site in sites):
             return True
     return False
 
 
 def calls_to_next(caller: WorkerFunction, function: WorkerFunction) -> list[cst.Call]:
-    """The calls in a function on the way that lead to the next one; empty where it is not called by its name."""
+    """The calls in a function on the call path that lead to the next one; empty if it is not called by name."""
     path = function.path
     node = path[path.index(caller) + 1].scope.node
     name = node.name.value if isinstance(node, cst.FunctionDef) else ""
     return [call for call in caller.scope.within(cst.Call) if last_name(call.func) == name]
 
 
-def _is_held_back(call: cst.Call, function: WorkerFunction) -> bool:
-    """Whether a call stands under a condition that is no plain setting, or what it gives is kept."""
+def _is_conditional_or_stored(call: cst.Call, function: WorkerFunction) -> bool:
+    """True if a call is under a condition that is no plain setting, or its result is stored."""
     if any(not _is_flag(test) for test, _ in enclosing_tests(call, function.frame)):
         return True
     return _is_stored(call, function.module.tree)
 
 
 def _is_flag(test: cst.BaseExpression) -> bool:
-    """`self.train`: a setting of the object, and nothing that is looked up first."""
+    """True for `self.train`: a setting of the object, without a lookup."""
     return isinstance(test, cst.Attribute) and isinstance(test.value, cst.Name)
 
 
 def _is_stored(call: cst.Call, tree: Tree) -> bool:
-    """Whether what was read goes into an attribute, a container or a global, itself or through a local name."""
+    """True if the result is stored in an attribute, a container or a global, directly or through a local name."""
     statement = next((above for above in tree.ancestors(call) if isinstance(above, cst.Assign | cst.AnnAssign)), None)
     if statement is None:
         return False

@@ -1,4 +1,4 @@
-"""Batches of loaders with workers that are kept as they came, each tensor with a file descriptor of its own."""
+"""Batches of loaders with workers that are stored unchanged, each tensor with a file descriptor of its own."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from dataloader_lint.facts.syntax.tree import Node, Tree, function_scope
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RetainedBatches:
-    """A call that keeps batches, or parts of them: `list(loader)`, `out.append(batch)`."""
+    """A call that stores batches, or parts of them: `list(loader)`, `out.append(batch)`."""
 
     call: cst.Call
     loader: Loader
 
 
 def retained_batches(ev: Evaluator, module: ModuleFacts) -> Iterator[RetainedBatches]:
-    """The calls of a module that keep batches of a loader that is known to have workers."""
+    """Yields the calls of a module that store batches of a loader that is known to have workers."""
     tree = module.tree
     for call in [*module.calls_named("list"), *module.calls_named("tuple"), *module.calls_named("append")]:
         frame = ev.frame_of(function_scope(tree.scope_of(call)))
@@ -32,7 +32,7 @@ def retained_batches(ev: Evaluator, module: ModuleFacts) -> Iterator[RetainedBat
             continue
         given = call.args[0].value
         if isinstance(call.func, cst.Attribute):
-            if call.func.attr.value == "append" and _stays(tree, call, dotted(call.func.value)):
+            if call.func.attr.value == "append" and _accumulates(tree, call, dotted(call.func.value)):
                 loader = _loader_of_batch(ev, given, frame)
                 if loader is not None:
                     yield RetainedBatches(call, loader)
@@ -42,8 +42,8 @@ def retained_batches(ev: Evaluator, module: ModuleFacts) -> Iterator[RetainedBat
                 yield RetainedBatches(call, found[0])
 
 
-def _stays(tree: Tree, call: cst.Call, name: str) -> bool:
-    """Whether what is appended in a loop is still there after many rounds: nothing in the loop empties the list."""
+def _accumulates(tree: Tree, call: cst.Call, name: str) -> bool:
+    """True if what a loop appends accumulates over many steps: nothing in the loop empties the list."""
     loop = next((above for above in tree.ancestors(call) if isinstance(above, cst.For | cst.FunctionDef)), None)
     if not name or not isinstance(loop, cst.For):
         return False
@@ -66,16 +66,16 @@ def _loader_of_batch(ev: Evaluator, node: cst.BaseExpression, frame: Frame) -> L
     """The loader whose batch, or part of one, an expression surely is."""
     loader: Loader | None = None
     for value in ev.values(node, frame):
-        found = _of_value(ev, value)
+        found = _loader_of_value(ev, value)
         if found is None or found.has_workers is not True:
             return None
         loader = found
     return loader
 
 
-def _of_value(ev: Evaluator, value: Value) -> Loader | None:
+def _loader_of_value(ev: Evaluator, value: Value) -> Loader | None:
     if isinstance(value, Sequence) and value.items:
-        inner = [_of_value(ev, each) for item in value.items for each in item]
+        inner = [_loader_of_value(ev, each) for item in value.items for each in item]
         return next((each for each in inner if each is not None), None)
     if not isinstance(value, ItemOf | AttributeOf):
         return None
@@ -85,5 +85,5 @@ def _of_value(ev: Evaluator, value: Value) -> Loader | None:
     loader = loader_of(ev, value)
     if loader is None or is_whole:
         return loader
-    collate = loader.known("collate_fn")  # what another function makes of the samples may hold anything
+    collate = loader.known("collate_fn")  # the result of a custom collate function may contain anything
     return loader if collate is not None and collate.value is None else None

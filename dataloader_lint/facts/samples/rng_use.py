@@ -1,4 +1,4 @@
-"""Whether workers draw from a global random generator: surely not only where all that they call is known."""
+"""Use of global random generators by workers, which is ruled out only if everything that they call is known."""
 
 from __future__ import annotations
 
@@ -26,15 +26,17 @@ from dataloader_lint.facts.syntax.names import resolve
 from dataloader_lint.facts.workers.worker_callgraph import MAX_FUNCTIONS, WorkerFunction
 from dataloader_lint.facts.workers.workers import Workers
 
-# Libraries whose functions draw from no global generator of Python's or numpy's.
-_QUIET = frozenset({"PIL", "builtins", "cv2", "h5py", "numpy", "scipy", "soundfile", "torch", "tqdm"}) | (
+# Libraries whose functions do not draw from a global generator of Python or numpy.
+_QUIET_LIBRARIES = frozenset({"PIL", "builtins", "cv2", "h5py", "numpy", "scipy", "soundfile", "torch", "tqdm"}) | (
     sys.stdlib_module_names - {"random"}
 )
-_DRAWING = ("builtins.next", "numpy.random.", "random.", "scipy.stats.")
-# What sets a generator, or looks at it.
-_SETTING = frozenset({"get_rng_state", "get_state", "getstate", "initial_seed", "manual_seed", "seed", "set_state"})
-# Methods of arrays and tensors; on whatever they are called, they draw nothing.
-_OF_ARRAYS = frozenset(
+_DRAWING_PREFIXES = ("builtins.next", "numpy.random.", "random.", "scipy.stats.")
+# Functions that seed a generator, or query it.
+_STATE_FUNCTIONS = frozenset(
+    {"get_rng_state", "get_state", "getstate", "initial_seed", "manual_seed", "seed", "set_state"}
+)
+# Methods of arrays and tensors; they draw no random numbers, whatever the receiver is.
+_ARRAY_METHODS = frozenset(
     {
         "all",
         "any",
@@ -86,21 +88,21 @@ _OF_ARRAYS = frozenset(
         "view",
     }
 )
-_OF_OBJECTS = _OF_ARRAYS.union(
+_METHODS_OF_VALUES = _ARRAY_METHODS.union(
     name for kind in (bytes, dict, list, set, str) for name in dir(kind) if not name.startswith("__")
 )
 
 
 def may_draw(workers: Workers, module: ModuleFacts, loader: Loader, generator: str) -> bool:
-    """Whether the workers of a loader of a module may draw from the generator of a library: `numpy`, `random`."""
-    if not _is_known(workers, loader):
+    """True if workers of a loader may draw from a library's generator; `generator` is `numpy` or `random`."""
+    if not _runs_known_code(workers, loader):
         return True
     functions = workers.functions(module)
     return len(functions) >= MAX_FUNCTIONS or any(_draws(workers, each, generator) for each in functions)
 
 
-def _is_known(workers: Workers, loader: Loader) -> bool:
-    """Whether all that its workers run is code of the project and of torch."""
+def _runs_known_code(workers: Workers, loader: Loader) -> bool:
+    """True if workers of a loader run only code of the project and of torch."""
     if loader.kind is not LOADERS["torch.utils.data.DataLoader"]:
         return False
     for value in loader.values("dataset"):
@@ -122,7 +124,7 @@ def _draws(workers: Workers, function: WorkerFunction, generator: str) -> bool:
     read = [each.value for each in function.scope.within(cst.Subscript)]
     read += [each.iter for kind in (cst.For, cst.CompFor) for each in function.scope.within(kind)]  # type: ignore[attr-defined]
     return any(
-        _is_kept(function, node)
+        _is_stored_on_object(function, node)
         and any(value is UNKNOWN or isinstance(value, AttributeOf) for value in ev.values(node, frame))
         for node in read
     )
@@ -131,22 +133,22 @@ def _draws(workers: Workers, function: WorkerFunction, generator: str) -> bool:
 def _is_quiet(workers: Workers, callee: Value, call: cst.Call, generator: str) -> bool:
     if isinstance(callee, Library):
         name = callee.name
-        if name.rpartition(".")[2] in _SETTING:
+        if name.rpartition(".")[2] in _STATE_FUNCTIONS:
             return True
-        if name.startswith(_DRAWING):
+        if name.startswith(_DRAWING_PREFIXES):
             return name.partition(".")[0] in ("numpy", "random") and not name.startswith(f"{generator}.")
-        return name.partition(".")[0] in _QUIET
+        return name.partition(".")[0] in _QUIET_LIBRARIES
     if isinstance(callee, Function | Method):
-        return True  # which is looked at as well
+        return True  # it is checked on its own
     if isinstance(callee, Class):
         return not workers.ev.bases(callee).libraries
     if isinstance(callee, CallResult) and isinstance(callee.by, Class):
         return classes.find_method(workers.ev, workers.ev.bases(callee.by).classes, "__call__") is not None
-    return isinstance(call.func, cst.Attribute) and call.func.attr.value in _OF_OBJECTS
+    return isinstance(call.func, cst.Attribute) and call.func.attr.value in _METHODS_OF_VALUES
 
 
-def _is_kept(function: WorkerFunction, node: cst.BaseExpression) -> bool:
-    """Whether something that the object keeps is read, which may be a Dataset of its own."""
+def _is_stored_on_object(function: WorkerFunction, node: cst.BaseExpression) -> bool:
+    """True if a stored attribute of the object is read, which may be another Dataset."""
     while isinstance(node, cst.Subscript | cst.Attribute):
         if isinstance(node, cst.Attribute) and isinstance(node.value, cst.Name):
             return node.attr.value != "shape"

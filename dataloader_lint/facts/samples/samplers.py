@@ -1,4 +1,4 @@
-"""Distributed samplers whose order never changes, because nobody tells them the epoch."""
+"""Distributed samplers whose order never changes, because `set_epoch` is never called."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MAX_WRAPPERS = 3
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StuckSampler:
-    """A loop over epochs, and a loader in it whose shuffling sampler is never told which epoch it is."""
+    """A loop over epochs, and a loader in it whose shuffling sampler gets no `set_epoch` call."""
 
     epochs: EpochLoop
     found: Pass
@@ -34,20 +34,20 @@ class StuckSampler:
 
     @property
     def loader_name(self) -> str:
-        """What the place that goes over the loader calls it; what it is bound to where that is another object."""
+        """The name of the loader where it is iterated over, or the name it is bound to if that is another object."""
         node: cst.CSTNode = self.found.node
         node = node.iter if isinstance(node, cst.For | cst.CompFor) else node
-        return self._name_of(node, MAX_WRAPPERS) or self.found.loader.bound_name
+        return self._name_in_expression(node, MAX_WRAPPERS) or self.found.loader.bound_name
 
-    def _name_of(self, node: cst.CSTNode, depth: int) -> str:
-        """The name by which an expression holds the loader; behind `bar = wrapped(loader)` that of what is wrapped."""
+    def _name_in_expression(self, node: cst.CSTNode, depth: int) -> str:
+        """The name of the loader in an expression; for `bar = wrapped(loader)`, the name of the argument."""
         frame = self.found.path[-1]
         call = node
         if isinstance(node, cst.Name) and node in frame.scope.module.tree:
             call = next((each.value for each in resolve(node, frame.scope.module.tree) if each.value), node)
         if isinstance(call, cst.Call) and call is not self.found.made.call and depth:
             for arg in call.args:
-                if name := self._name_of(arg.value, depth - 1):
+                if name := self._name_in_expression(arg.value, depth - 1):
                     return name
         if self.found.made not in self.found.loader.ev.values(node, frame):
             return ""
@@ -57,7 +57,7 @@ class StuckSampler:
 
     @property
     def setter(self) -> tuple[cst.BaseSuite, str] | None:
-        """The body of the loop and a statement that tells the sampler the epoch; None where that may not work."""
+        """The loop body and a `set_epoch` statement for it, or None if that may not work."""
         loop, frame = self.loop, self.epochs.frame
         if not isinstance(loop, cst.For) or not isinstance(loop.target, cst.Name) or len(self.found.path) != 1:
             return None
@@ -67,11 +67,11 @@ class StuckSampler:
         scope = frame.scope
         if not self.loader_name.isidentifier() or scope is not self.found.loader.frame.scope:
             return None
-        owner = self._name_in(scope) or f"{self.loader_name}.sampler"
+        owner = self._sampler_name(scope) or f"{self.loader_name}.sampler"
         return loop.body, f"{owner}.{SETTER}({loop.target.value})"
 
-    def _name_in(self, scope: Scope) -> str:
-        """The name that a function gives to the sampler, and to nothing else."""
+    def _sampler_name(self, scope: Scope) -> str:
+        """The name that a function binds to the sampler only."""
         tree = scope.module.tree
         assert self.sampler.call is not None
         assign = tree.parent(self.sampler.call) if self.sampler.call in tree else None
@@ -86,21 +86,21 @@ class StuckSampler:
 
 
 def stuck_samplers(workers: Workers, imports: Imports, loops: list[EpochLoop]) -> Iterator[StuckSampler]:
-    """The loops over epochs of a module that train on the same order each time."""
+    """Yields the epoch loops of a module that train on the same order each time."""
     ev = workers.ev
     for epochs in loops:
         module = epochs.frame.scope.module
         for found in epochs.passes:
             sampler = next(_shuffling(ev, found.loader), None)
-            if sampler is None or not found.trains(ev) or not _repeats(ev, imports, epochs, found):
+            if sampler is None or not found.trains(ev) or not _repeats_data(ev, imports, epochs, found):
                 continue
-            if not _is_told(imports, module, found, sampler):
+            if not _has_set_epoch_call(imports, module, found, sampler):
                 yield StuckSampler(epochs, found, sampler)
                 break
 
 
-def _repeats(ev: Evaluator, imports: Imports, epochs: EpochLoop, found: Pass) -> bool:
-    """Whether this is the loop that repeats the data: the innermost one that goes over the same loader each time."""
+def _repeats_data(ev: Evaluator, imports: Imports, epochs: EpochLoop, found: Pass) -> bool:
+    """True if this loop repeats the data: it is the innermost loop that iterates over the same loader each time."""
     if found.changes_with(epochs.loop):
         return False
     for loop, frame in found.loops_inside(epochs.loop):
@@ -112,7 +112,7 @@ def _repeats(ev: Evaluator, imports: Imports, epochs: EpochLoop, found: Pass) ->
 
 
 def _shuffling(ev: Evaluator, loader: Loader) -> Iterator[CallResult]:
-    """The DistributedSamplers of a loader that are known to shuffle and that its maker may come to make."""
+    """The DistributedSamplers of a loader that are known to shuffle and that may be constructed."""
     for name in ("sampler", "batch_sampler"):
         for value in loader.values(name):
             yield from _unwrapped(ev, value)
@@ -122,7 +122,7 @@ def _unwrapped(ev: Evaluator, value: Value) -> Iterator[CallResult]:
     if not isinstance(value, CallResult) or value.call is None or value.frame is None:
         return
     if value.library in DISTRIBUTED:
-        if _shuffles(ev, value.call, value.frame) and not _is_declined(ev, value.call, value.frame):
+        if _shuffles(ev, value.call, value.frame) and not _is_excluded_by_caller(ev, value.call, value.frame):
             yield value
     elif value.library in _BATCHED:
         given = next(
@@ -132,10 +132,11 @@ def _unwrapped(ev: Evaluator, value: Value) -> Iterator[CallResult]:
             yield from _unwrapped(ev, inner)
 
 
-def _is_declined(ev: Evaluator, call: cst.Call, frame: Frame) -> bool:
-    """Whether control is kept from a sampler by what the caller or the function says: `make(data, distributed=False)`.
+def _is_excluded_by_caller(ev: Evaluator, call: cst.Call, frame: Frame) -> bool:
+    """True if arguments or constants exclude the sampler: `make(data, distributed=False)`.
 
-    Options are not asked: whoever wants several processes sets them. Nor is what objects hold, which may be set later.
+    Options do not count: a run with several processes sets them. Neither do attributes of objects, which may be set
+    later.
     """
     tree = frame.scope.module.tree
     return any(
@@ -146,7 +147,7 @@ def _is_declined(ev: Evaluator, call: cst.Call, frame: Frame) -> bool:
 
 
 def _shuffles(ev: Evaluator, call: cst.Call, frame: Frame) -> bool:
-    """Whether the sampler shuffles: it does where the argument, the fourth one, is left out."""
+    """True if the sampler shuffles; that is the default of the fourth argument."""
     positional = 0
     for arg in call.args:
         if arg.star:
@@ -159,12 +160,12 @@ def _shuffles(ev: Evaluator, call: cst.Call, frame: Frame) -> bool:
     return True
 
 
-def _is_told(imports: Imports, module: ModuleFacts, found: Pass, sampler: CallResult) -> bool:
-    """Whether something that is loaded with the loop calls `set_epoch`, on whatever object."""
-    path_conditions = [*(frame.scope.module for frame in found.path), module, found.loader.frame.scope.module]
+def _has_set_epoch_call(imports: Imports, module: ModuleFacts, found: Pass, sampler: CallResult) -> bool:
+    """True if a module that is loaded with the loop calls `set_epoch`, on any object."""
+    modules = [*(frame.scope.module for frame in found.path), module, found.loader.frame.scope.module]
     if sampler.frame is not None:
-        path_conditions.append(sampler.frame.scope.module)
-    involved = list({each.path: each for each in path_conditions}.values())
+        modules.append(sampler.frame.scope.module)
+    involved = list({each.path: each for each in modules}.values())
     if any(each.calls_named(SETTER) for each in involved):
         return True
     others = [each.path for each in imports.project.modules_with(module, SETTER) if each.calls_named(SETTER)]

@@ -1,4 +1,4 @@
-"""What the rules about samples ask of one file: randomness, sharding, epochs, and what comes out of workers."""
+"""Facts about samples in one file: randomness, sharding, epochs, and what comes out of workers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PERSISTENT = "persistent_workers"
 
 
 class Samples:
-    """Every part is worked out when it is asked for."""
+    """Facts about samples in one file; each is computed on request."""
 
     def __init__(self, reach: DatasetFlow, imports: Imports, module: ModuleFacts) -> None:
         self.reach = reach
@@ -41,7 +41,7 @@ class Samples:
 
     @property
     def shared_generators(self) -> Iterable[SharedGenerator]:
-        """The random generators that are made here outside of worker code and that worker code draws from."""
+        """The random generators constructed here outside of worker code that worker code draws from."""
         return shared_generators(self.reach, self.module)
 
     @property
@@ -62,9 +62,9 @@ class Samples:
     @property
     def stuck_samplers(self) -> Iterable[StuckSampler]:
         """The epoch loops whose distributed samplers repeat one order."""
-        if self.module.calls_named(SETTER):  # on whatever object; then all of its loops are left alone
+        if self.module.calls_named(SETTER):  # on any object; then no loop of the file is reported
             return ()
-        # What changes under persistent workers is looked for in whatever goes through a loader; that finds these, too.
+        # Stale attributes need all loops over loaders; a search for these finds the training loops too.
         only_training = not self.project.mentions_word(self.module, PERSISTENT)
         return stuck_samplers(self.workers, self.imports, self._training_loops("DistributedSampler", only_training))
 
@@ -75,12 +75,12 @@ class Samples:
 
     @property
     def unshared_streams(self) -> Iterable[UnsharedStream]:
-        """The iterable Datasets whose items each worker hands out in full."""
+        """The iterable Datasets whose items every worker yields in full."""
         return unshared_streams(self.reach, self.module)
 
     @property
     def missing_samples(self) -> Iterable[MissingSample]:
-        """The places that give a loader None for a sample."""
+        """The places that return None to a loader as a sample."""
         return missing_samples(self.reach, self.module)
 
     @property
@@ -90,37 +90,37 @@ class Samples:
 
     @property
     def slow_collates(self) -> Iterable[SlowCollate]:
-        """The slow ways in which collate functions of this file make batches."""
+        """The slow ways in which collate functions of this file build batches."""
         return slow_collates(self.workers, self.module)
 
     @property
     def cleanup_calls(self) -> Iterable[CleanupCall]:
-        """The calls that tidy up memory for every sample or step."""
+        """The calls that free memory for every sample or step."""
         return cleanup_calls(self.workers, self.module)
 
     @property
     def shared_by_files(self) -> Iterable[cst.Call]:
-        """The calls that have tensors shared through files."""
+        """The calls that share tensors through files."""
         return shared_by_files(self.ev, self.module)
 
     @property
     def retained_batches(self) -> Iterable[RetainedBatches]:
-        """The calls that keep batches of loaders with workers."""
+        """The calls that store batches of loaders with workers."""
         return retained_batches(self.ev, self.module)
 
     @property
     def epoch_loops(self) -> list[EpochLoop]:
-        """The loops that go through a loader again and again."""
+        """The loops that iterate over a loader repeatedly."""
         return self._loops_with_passes(loops_of(self.module), False)
 
     def _training_loops(self, word: str, only_training: bool) -> list[EpochLoop]:
-        """The epoch loops that may train, where a word stands anywhere around."""
+        """The epoch loops that may train, if the word occurs in this file or in related ones."""
         if not self.project.mentions_word(self.module, word):
             return []
         return self._loops_with_passes(training_loops(self.project, self.module), only_training)
 
     def _loops_with_passes(self, loops: Iterable[Loop], only_training: bool) -> list[EpochLoop]:
-        """Those of some loops that go through a loader, be it only where they train; each is searched once."""
+        """The loops that iterate over a loader, optionally only in training; each is searched once."""
         found = []
         for loop in loops:
             key = (id(loop), only_training)

@@ -1,4 +1,4 @@
-"""Seeds that workers set: in a worker_init_fn, or again for each sample; and what these seeds are made of."""
+"""Seeds that workers set, in a worker_init_fn or for each sample, and what these seeds depend on."""
 
 from __future__ import annotations
 
@@ -45,31 +45,33 @@ _SEEDERS = frozenset(
     }
 )
 _NAMES = ("seed", "manual_seed", "set_seed", "seed_everything")
-_KEEPING = frozenset({"fork_rng", "get_rng_state", "get_state", "getstate", "set_rng_state", "set_state", "setstate"})
+_STATE_SAVING = frozenset(
+    {"fork_rng", "get_rng_state", "get_state", "getstate", "set_rng_state", "set_state", "setstate"}
+)
 MAX_DEPTH = 3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Seeding:
-    """A call that seeds a global generator in a worker, and what the seed is made of."""
+    """A call that seeds a global generator in a worker, and what the seed depends on."""
 
     call: cst.Call
     function: str  # the name of the function that the loader, or the Dataset, runs
-    scope: Scope  # the function that holds the call
+    scope: Scope  # the function that contains the call
     parts: Deps
-    loader: Loader | None  # the one whose worker_init_fn does it; None where it is done for a sample
-    reads_state: bool = False  # whether the function reads numpy's own state, for the seed as it seems
-    is_first: bool = False  # whether it is set for a worker's first sample only
-    matters: bool = True  # whether anybody may draw numbers that are the same elsewhere, or in another epoch
+    loader: Loader | None  # the loader of the worker_init_fn; None for a seed per sample
+    reads_state: bool = False  # True if the function reads numpy's own state, apparently for the seed
+    is_first: bool = False  # True if it runs only for the first sample of a worker
+    matters: bool = True  # True if workers may draw numbers that repeat in other workers or epochs
 
     @property
     def is_known(self) -> bool:
-        """Whether nothing new can take part in the seed."""
+        """True if the seed has no unknown or changing source."""
         return bool(self.parts) and self.parts <= {Dep.FIXED, Dep.WORKER}
 
     @property
     def repeats(self) -> bool:
-        """Whether it is the same for all samples that a worker reads in an epoch."""
+        """True if it is the same for all samples that a worker reads in an epoch."""
         return bool(self.parts) and self.parts <= {Dep.FIXED, Dep.WORKER, Dep.TORCH}
 
     @property
@@ -78,7 +80,7 @@ class Seeding:
 
     @property
     def keeps_workers(self) -> bool:
-        """Whether the loader keeps its workers from epoch to epoch, or does so as soon as it has some."""
+        """True if the loader has persistent workers, or would have once it has workers."""
         return self.loader is not None and _keeps_workers(self.loader)
 
 
@@ -88,7 +90,7 @@ def _keeps_workers(loader: Loader) -> bool:
 
 
 def seedings_at_start(workers: Workers, module: ModuleFacts) -> Iterator[Seeding]:
-    """The seeds that functions of the module set when a loader anywhere runs them as its worker_init_fn."""
+    """Yields the seeds that functions of the module set as the worker_init_fn of a loader, in any module."""
     names = _functions_that_seed(module)
     if not names:
         return
@@ -98,11 +100,11 @@ def seedings_at_start(workers: Workers, module: ModuleFacts) -> Iterator[Seeding
             if loader.has_workers is False:
                 continue
             for value in loader.values("worker_init_fn"):
-                yield from _Start(workers, module, each, loader).of(value)
+                yield from _InitFunction(workers, module, each, loader).of(value)
 
 
 def _functions_that_seed(module: ModuleFacts) -> set[str]:
-    """The names at the top of a module whose functions or classes hold a call that seeds."""
+    """The top-level functions and classes of a module that contain a seeding call."""
     found = set()
     for name in _NAMES:
         for call in module.calls_named(name):
@@ -115,14 +117,14 @@ def _functions_that_seed(module: ModuleFacts) -> set[str]:
     return found
 
 
-class _Start:
+class _InitFunction:
     """Follows one worker_init_fn."""
 
     def __init__(self, workers: Workers, module: ModuleFacts, user: ModuleFacts, loader: Loader) -> None:
         self.workers = workers
         self.ev = workers.ev
         self.module = module
-        self.user = user  # which makes the loader
+        self.user = user  # the module that constructs the loader
         self.loader = loader
 
     def of(self, value: Value, partial: Partial | None = None) -> Iterator[Seeding]:
@@ -139,16 +141,16 @@ class _Start:
 
     def _function(self, function: Function, receiver: Value | None, partial: Partial | None) -> Iterator[Seeding]:
         params = parameters(function.node)[1 if receiver is not None else 0 :]
-        args = _bound(partial, params)
+        args = _arguments_of_partial(partial, params)
         worker_id = next((param for param in params if param.name.value not in args and not param.star), None)
         roots = {id(worker_id): Dep.WORKER} if worker_id is not None else {}
         frame = Frame(function.scope, args, receiver, function.outer)
         yield from self._calls(function.scope, frame, roots, ())
 
-    def _matters(self, seeder: str, parts: Deps) -> bool:
-        """Whether workers may draw from what a function of a library seeds, and do so in more than one epoch."""
+    def _may_matter(self, seeder: str, parts: Deps) -> bool:
+        """True if workers may draw from the generator that a library function seeds, in more than one epoch."""
         if not parts <= {Dep.FIXED, Dep.WORKER}:
-            return True  # another value in another epoch
+            return True  # the value differs between epochs
         generator = seeder.partition(".")[0]
         if generator in ("numpy", "random") and not may_draw(self.workers, self.user, self.loader, generator):
             return False
@@ -156,16 +158,16 @@ class _Start:
 
     def _calls(self, scope: Scope, frame: Frame, roots: dict[int, Dep], above: tuple[Scope, ...]) -> Iterator[Seeding]:
         path = (*above, scope)
-        ingredients = Dependence(self.ev, roots, path)
+        dependence = Dependence(self.ev, roots, path)
         for call in scope.within(cst.Call):
             for callee in self.ev.values(call.func, frame):
                 if isinstance(callee, Library) and _seeds(callee.name):
                     if scope.module is self.module:  # also under `if seed is not None`, whatever the default is
                         seed = _seed_of(call)
                         if seed is not None:
-                            parts = ingredients.of(seed, frame)
+                            parts = dependence.of(seed, frame)
                             reads_state = any(last_name(each.func) == "get_state" for each in scope.within(cst.Call))
-                            matters = self._matters(callee.name, parts)
+                            matters = self._may_matter(callee.name, parts)
                             yield Seeding(
                                 call, _label(path[0]), scope, parts, self.loader, reads_state, matters=matters
                             )
@@ -174,8 +176,8 @@ class _Start:
                     yield from self._calls(callee.scope, inner, roots, path)
 
 
-def _bound(partial: Partial | None, params: list[cst.Param]) -> dict[str, Argument]:
-    """What a `partial` gives beforehand, by parameter."""
+def _arguments_of_partial(partial: Partial | None, params: list[cst.Param]) -> dict[str, Argument]:
+    """The arguments that a `partial` binds, by parameter."""
     if partial is None:
         return {}
     args: dict[str, Argument] = {}
@@ -198,7 +200,7 @@ def _seeds(name: str) -> bool:
 
 
 def _seed_of(call: cst.Call) -> cst.BaseExpression | None:
-    """The seed as written; None where numpy or Python picks one."""
+    """The seed expression; None if numpy or Python chooses the seed."""
     given = next((arg.value for arg in call.args if not arg.star), None)
     return None if given is None or (isinstance(given, cst.Name) and given.value == "None") else given
 
@@ -209,7 +211,7 @@ def _label(scope: Scope) -> str:
 
 
 def seedings_for_samples(reach: DatasetFlow, module: ModuleFacts) -> Iterator[Seeding]:
-    """The seeds that worker code of the module sets again and again, for each sample, to what no sample changes."""
+    """Yields the seeds that worker code of the module sets for each sample, with the sources of each seed."""
     workers = reach.workers
     names = _functions_that_seed(module)
     if not names:
@@ -222,14 +224,14 @@ def seedings_for_samples(reach: DatasetFlow, module: ModuleFacts) -> Iterator[Se
             if seed is None or not is_reached(workers.ev, call, function.frame, True):
                 continue
             is_first = _is_for_first_sample(call, function)
-            if is_first and _may_go_on(reach, function):
-                continue  # then the numbers may go on in the next epoch
-            if is_first or not _is_held_back(call, function):
-                parts = _for_samples(workers, function).of(seed, function.frame)
+            if is_first and _may_have_persistent_workers(reach, function):
+                continue  # then the sequence may continue in the next epoch
+            if is_first or not _is_conditional(call, function):
+                parts = _dependence_on_samples(workers, function).of(seed, function.frame)
                 yield Seeding(call, function.label, function.scope, parts, None, is_first=is_first)
 
 
-def _for_samples(workers: Workers, function: WorkerFunction) -> Dependence:
+def _dependence_on_samples(workers: Workers, function: WorkerFunction) -> Dependence:
     entry = function.path[0].scope
     own = classes.receiver_name(entry) if classes.class_of(entry) is not None else ""
     roots = {id(param): Dep.SAMPLE for param in parameters(entry.node) if param.name.value != own}  # type: ignore[arg-type]
@@ -244,8 +246,8 @@ def _runs_for_each_sample(function: WorkerFunction) -> bool:
     return not (isinstance(node, cst.FunctionDef) and node.name.value == "__iter__")
 
 
-def _may_go_on(reach: DatasetFlow, function: WorkerFunction) -> bool:
-    """Whether workers may live on into the next epoch, as far as the loaders of the Dataset are in sight."""
+def _may_have_persistent_workers(reach: DatasetFlow, function: WorkerFunction) -> bool:
+    """True if workers may be persistent, as far as the known loaders of the Dataset show."""
     klass = classes.class_of(function.path[0].scope)
     loaders = reach.loaders_of(Class(klass, reach.ev.frame_of(klass))) if klass is not None else []
     if not loaders:
@@ -254,7 +256,7 @@ def _may_go_on(reach: DatasetFlow, function: WorkerFunction) -> bool:
 
 
 def _is_for_first_sample(call: cst.Call, function: WorkerFunction) -> bool:
-    """Whether a condition around a call asks for a mark of the object's that the function sets: `if not self.done`."""
+    """True if a condition around a call tests an attribute that the function sets: `if not self.done`."""
     tree = function.module.tree
     for test, _ in enclosing_tests(call, function.frame):
         own = classes.receiver_name(function.scope)
@@ -266,10 +268,10 @@ def _is_for_first_sample(call: cst.Call, function: WorkerFunction) -> bool:
     return False
 
 
-def _is_held_back(call: cst.Call, function: WorkerFunction) -> bool:
-    """Whether it is done on a condition of the object's, or with the generator's state kept and put back."""
+def _is_conditional(call: cst.Call, function: WorkerFunction) -> bool:
+    """True if it depends on a condition of the object, or if the state of the generator is saved and restored."""
     for each in function.path:
-        if any(last_name(inner.func) in _KEEPING for inner in each.scope.within(cst.Call)):
+        if any(last_name(inner.func) in _STATE_SAVING for inner in each.scope.within(cst.Call)):
             return True
     for each in function.path:
         sites = [call] if each is function else calls_to_next(each, function)
@@ -279,7 +281,7 @@ def _is_held_back(call: cst.Call, function: WorkerFunction) -> bool:
 
 
 def _depends_on_object(call: cst.Call, function: WorkerFunction) -> bool:
-    """Whether a condition around a call asks for something of the object, such as whether it was done before."""
+    """True if a condition around a call reads the object, such as a flag set by a former call."""
     tree = function.module.tree
     return any(
         name.value in ("self", "hasattr")

@@ -1,4 +1,4 @@
-"""Iterable Datasets that hand out everything in every worker, because nothing on the way looks at who asks."""
+"""Iterable Datasets that yield all items in every worker, because nothing on the call path uses the worker id."""
 
 from __future__ import annotations
 
@@ -33,15 +33,23 @@ from dataloader_lint.facts.syntax.names import dotted
 from dataloader_lint.facts.syntax.tree import Node, Scope, Tree, function_scope
 from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
 
-# Whoever names one of these has thought of several readers.
+# A name like this suggests that the code divides its data among readers.
 _SHARING = re.compile(
     r"worker|(^|_)rank|world_size|shard|num_replicas|split_by|by_node|partition|local_rank|stride|process_index",
     re.IGNORECASE,
 )
 _PIPES = frozenset(name for name in ITERABLE_BASES if name.endswith("DataPipe"))
-# Chance that makes the items; what only puts them in another order repeats them in each worker all the same.
-_CHANCE = ("torch.rand", "torch.normal", "torch.bernoulli", "torch.multinomial", "numpy.random.", "random.", "secrets.")
-_ORDER = frozenset({"permutation", "randperm", "seed", "shuffle", "default_rng", "RandomState", "Random"})
+# Randomness that produces the items. Functions that only reorder items still repeat them in each worker.
+_RANDOM_PREFIXES = (
+    "torch.rand",
+    "torch.normal",
+    "torch.bernoulli",
+    "torch.multinomial",
+    "numpy.random.",
+    "random.",
+    "secrets.",
+)
+_REORDERING = frozenset({"permutation", "randperm", "seed", "shuffle", "default_rng", "RandomState", "Random"})
 _ENDLESS = frozenset({"itertools.count", "itertools.cycle", "itertools.repeat"})
 _READERS = frozenset(
     {
@@ -66,7 +74,7 @@ _READERS = frozenset(
         "numpy.load",
     }
 )
-_PASSING = frozenset(
+_PASS_THROUGH = frozenset(
     {
         "builtins.enumerate",
         "builtins.filter",
@@ -90,7 +98,7 @@ MAX_DEPTH = 4
 
 @dataclass(frozen=True, slots=True, eq=False)
 class UnsharedStream:
-    """An iterable Dataset whose items each worker hands out in full; `loader` is one that has, or may get, several."""
+    """An iterable Dataset whose items every worker yields in full; `loader` is one that may have several workers."""
 
     klass: Class
     method: cst.FunctionDef
@@ -102,13 +110,13 @@ class UnsharedStream:
 
     @property
     def workers(self) -> int | None:
-        """How many workers the loader is known to have."""
+        """The number of workers of the loader, if known."""
         known = self.loader.known("num_workers") if self.loader is not None else None
         return known.value if known is not None and isinstance(known.value, int) and not known.default else None
 
 
 def unshared_streams(reach: DatasetFlow, module: ModuleFacts) -> Iterator[UnsharedStream]:
-    """The iterable Datasets of a module that several workers repeat."""
+    """Yields the iterable Datasets of a module whose items several workers repeat."""
     for klass in reach.workers.datasets(module):
         libraries = reach.ev.bases(klass).libraries
         if not ITERABLE_BASES.intersection(libraries) or _PIPES.intersection(libraries):
@@ -124,12 +132,12 @@ def unshared_streams(reach: DatasetFlow, module: ModuleFacts) -> Iterator[Unshar
             loader = next((each for each in loaders if _may_repeat(each)), None)
             if loader is not None:
                 yield UnsharedStream(klass, method.node, loader)
-        elif not stream.is_written_out and not _is_shared_out_beside(klass) and _is_offered(reach, klass):
+        elif not stream.is_written_out and not _has_sharding_init_function(klass) and _is_public_api(reach, klass):
             yield UnsharedStream(klass, method.node, None)
 
 
 def _may_repeat(loader: Loader) -> bool:
-    """Whether a loader has several workers, or as many as somebody else says, and shares nothing out among them."""
+    """True if a loader has several workers, or an unknown number, and does not divide the data among them."""
     init = loader.values("worker_init_fn")
     if any(not isinstance(value, Const) or value.value is not None for value in init) or not loader.is_reached:
         return False
@@ -139,8 +147,8 @@ def _may_repeat(loader: Loader) -> bool:
     )
 
 
-def _is_offered(reach: DatasetFlow, klass: Class) -> bool:
-    """Whether a class is there for others to use: public, and never made or derived from in the project."""
+def _is_public_api(reach: DatasetFlow, klass: Class) -> bool:
+    """True if a class is meant for other projects: public, and neither instantiated nor subclassed in this one."""
     scope = klass.scope
     name = klass.node.name.value
     if scope.parent is not scope.module.root or name.startswith("_"):
@@ -148,13 +156,13 @@ def _is_offered(reach: DatasetFlow, klass: Class) -> bool:
     for module in (scope.module, *reach.ev.project.importers(scope.module, [name])):
         for inner in module.root.descend():
             nodes: list[cst.Call | cst.ClassDef] = [*inner.own(cst.Call), *inner.own(cst.ClassDef)]
-            if any(_mentions(node, name) for node in nodes):
+            if any(_uses_class(node, name) for node in nodes):
                 return False
     return True
 
 
-def _is_shared_out_beside(klass: Class) -> bool:
-    """Whether a function beside a class is there to be a loader's `worker_init_fn` and gives every copy a share.
+def _has_sharding_init_function(klass: Class) -> bool:
+    """True if a function next to a class can serve as `worker_init_fn` and gives every copy a share.
 
     `dataset = get_worker_info().dataset`, `dataset.start = worker_id * dataset.share`.
     """
@@ -169,7 +177,7 @@ def _is_shared_out_beside(klass: Class) -> bool:
     return False
 
 
-def _mentions(node: cst.Call | cst.ClassDef, name: str) -> bool:
+def _uses_class(node: cst.Call | cst.ClassDef, name: str) -> bool:
     if isinstance(node, cst.Call):
         return dotted(node.func).rpartition(".")[2] == name or any(
             dotted(arg.value).rpartition(".")[2] == name for arg in node.args
@@ -185,22 +193,22 @@ class _Stream:
         self.workers = reach.workers
         self.klass = klass
         self.method = method
-        self.is_written_out = True  # whether all that it goes through is written out in the class itself
+        self.is_written_out = True  # True if the class itself contains all items as literals
 
     def repeats(self) -> bool:
-        """Whether two workers surely hand out the same items, as far as the code says."""
-        if self._thinks_of_sharing():
+        """True if two workers surely yield the same items, as far as the code shows."""
+        if self._mentions_sharding():
             return False
         found: list[tuple[cst.BaseExpression, Frame]] = []
         functions = [(self.method, self.ev.frame_of(self.method))]
-        for scope, frame in functions:  # grows while it is gone through
+        for scope, frame in functions:  # grows during the iteration
             for call in scope.within(cst.Call):
                 for callee in self.ev.values(call.func, frame):
-                    if isinstance(callee, Library) and (self._is_chance(callee.name) or callee.name in _ENDLESS):
+                    if isinstance(callee, Library) and (self._is_random(callee.name) or callee.name in _ENDLESS):
                         return False
             if any(_is_endless(loop) for loop in scope.own(cst.While)):
                 return False
-            for value in _handed_out(scope):
+            for value in _iterables_of(scope):
                 inner = self._generator(value, frame)
                 if inner is None:
                     found.append((value, frame))
@@ -208,7 +216,7 @@ class _Stream:
                     functions.append(inner)
         return bool(found) and all(self._is_plain(value, frame, 0) for value, frame in found)
 
-    def _thinks_of_sharing(self) -> bool:
+    def _mentions_sharding(self) -> bool:
         scopes = {id(each.scope): each.scope for each in self.ev.bases(self.klass).classes}
         for function in self.workers.functions(self.klass.scope.module):
             receiver = function.path[0].frame.receiver
@@ -218,16 +226,16 @@ class _Stream:
                 and receiver.by.scope is self.klass.scope
             ):
                 scopes[id(function.scope)] = function.scope
-        if any(_SHARING.search(name) for scope in scopes.values() for name in _names(scope)):
+        if any(_SHARING.search(name) for scope in scopes.values() for name in _names_in(scope)):
             return True
         called = list(scopes.values())
-        for scope in called:  # grows: functions that several classes call are not known to run for all of them
-            for helper in self._called(scope) if len(called) < MAX_FUNCTIONS else ():
+        for scope in called:  # grows; the call graph does not list a shared function for each class that calls it
+            for helper in self._called_helpers(scope) if len(called) < MAX_FUNCTIONS else ():
                 if all(helper is not known for known in called):
                     called.append(helper)
-        return any(_SHARING.search(name) for scope in called[len(scopes) :] for name in _names(scope))
+        return any(_SHARING.search(name) for scope in called[len(scopes) :] for name in _names_in(scope))
 
-    def _called(self, scope: Scope) -> Iterator[Scope]:
+    def _called_helpers(self, scope: Scope) -> Iterator[Scope]:
         """The functions of the project that a class or function calls by a plain name."""
         for inner in scope.descend():
             for call in inner.own(cst.Call):
@@ -236,11 +244,11 @@ class _Stream:
                         if isinstance(callee, Function):
                             yield callee.scope
 
-    def _is_chance(self, name: str) -> bool:
-        return name.startswith(_CHANCE) and name.rpartition(".")[2] not in _ORDER
+    def _is_random(self, name: str) -> bool:
+        return name.startswith(_RANDOM_PREFIXES) and name.rpartition(".")[2] not in _REORDERING
 
     def _generator(self, value: cst.BaseExpression, frame: Frame) -> tuple[Scope, Frame] | None:
-        """The function of the project that makes what is iterated: `self._lines()`."""
+        """The function of the project that yields what is iterated over: `self._lines()`."""
         if not isinstance(value, cst.Call):
             return None
         for made in self.ev.values(value, frame):
@@ -249,7 +257,7 @@ class _Stream:
         return None
 
     def _is_plain(self, node: cst.BaseExpression, frame: Frame, depth: int) -> bool:
-        """Whether an expression is a list, a file or the like, and no other stream that may share itself out."""
+        """True if an expression is a list, a file or the like, and no other stream that may be sharded itself."""
         values = self.ev.values(node, frame)
         if values == NOTHING_KNOWN:
             self.is_written_out = False
@@ -272,7 +280,7 @@ class _Stream:
         if isinstance(value, CallResult) and value.call is not None and value.frame is not None and depth < MAX_DEPTH:
             if value.library in _READERS or value.library.partition(".")[0] in ("pandas", "csv"):
                 return True
-            if value.library in _PASSING:
+            if value.library in _PASS_THROUGH:
                 given = [arg.value for arg in value.call.args if arg.keyword is None]
                 streams = given[1:] if value.library in ("builtins.map", "builtins.filter") else given
                 streams = streams[:1] if value.library == "itertools.islice" else streams
@@ -281,11 +289,11 @@ class _Stream:
 
 
 def _is_endless(loop: cst.While) -> bool:
-    """`while True:` or `while not done:`: how much comes out is not for a list of samples to say."""
+    """True for `while True:` or `while not done:`: the number of items is not that of a list of samples."""
     return not isinstance(loop.test, cst.Comparison | cst.BooleanOperation)
 
 
-def _handed_out(scope: Scope) -> list[cst.BaseExpression]:
+def _iterables_of(scope: Scope) -> list[cst.BaseExpression]:
     """What a function returns, delegates to, or loops over with a `yield` in the body."""
     tree = scope.module.tree
     found = [each.value for each in scope.own(cst.Return) if each.value is not None]
@@ -295,22 +303,22 @@ def _handed_out(scope: Scope) -> list[cst.BaseExpression]:
     for node in yields:
         around: list[Node] = [above for above in tree.ancestors(node) if isinstance(above, cst.For | cst.FunctionDef)]
         inner = [above for above in around[: around.index(scope.node)] if isinstance(above, cst.For)]
-        # The outermost loop says what there is, but for those that only count rounds: `for _ in range(epochs):`
-        telling = [loop for loop in inner if not _only_counts(loop, tree)] or inner
-        for loop in telling[-1:]:
+        # The outermost loop determines the items, except for loops that only count: `for _ in range(epochs):`
+        item_loops = [loop for loop in inner if not _ignores_target(loop, tree)] or inner
+        for loop in item_loops[-1:]:
             loops[id(loop)] = loop
     found.extend(loop.iter for loop in loops.values())
     return found
 
 
-def _only_counts(loop: cst.For, tree: Tree) -> bool:
-    """Whether the body of a loop makes no use of what the loop gives."""
+def _ignores_target(loop: cst.For, tree: Tree) -> bool:
+    """True if the body of a loop does not use the loop target."""
     targets = {name.value for name in tree.find(loop.target, cst.Name)}
     return not any(name.value in targets for name in tree.find(loop.body, cst.Name))
 
 
-def _names(scope: Scope) -> Iterator[str]:
-    """Everything that is named in a function or class."""
+def _names_in(scope: Scope) -> Iterator[str]:
+    """All names in a function or class."""
     for node in scope.module.tree.walk(scope.node):
         if isinstance(node, cst.Name):
             yield node.value

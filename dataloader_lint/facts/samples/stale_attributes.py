@@ -1,4 +1,4 @@
-"""What the main process changes on a Dataset between epochs, while persistent workers keep their first copy of it."""
+"""Changes to a Dataset between epochs in the main process, which the copies in persistent workers do not get."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from dataloader_lint.facts.syntax.names import dotted
 from dataloader_lint.facts.syntax.tree import Node, Scope, function_scope
 from dataloader_lint.facts.workers.workers import Workers
 
-# Attributes through which shared memory is written.
+# Attributes whose assignment writes shared memory.
 _SHARED = frozenset({"value", "data"})
 MAX_METHODS = 12
 
@@ -31,11 +31,11 @@ class StaleAttribute:
     attribute: str
     dataset: Class
     loader: Loader
-    written: str  # how the change is written: `dataset.epoch`, `dataset.set_epoch()`
+    written: str  # the expression of the change: `dataset.epoch`, `dataset.set_epoch()`
 
 
 def stale_attributes(workers: Workers, loops: list[EpochLoop]) -> Iterator[StaleAttribute]:
-    """The changes that the loops of a module make to Datasets whose loaders keep their workers."""
+    """Yields the changes that loops of a module make to Datasets whose loaders have persistent workers."""
     seen: set[int] = set()
     for epochs in loops:
         tree = epochs.frame.scope.module.tree
@@ -51,9 +51,9 @@ def stale_attributes(workers: Workers, loops: list[EpochLoop]) -> Iterator[Stale
 
 
 def may_change_dataset(loader: Loader, loop: EpochLoop) -> bool:
-    """True if the modules of a loader and of a loop over it may change the loader's Dataset once it is made.
+    """True if the modules of a loader and of a loop over it may change the loader's Dataset after construction.
 
-    That is where they store into it or call a method of it, by its name or as the `dataset` of something.
+    They store into it or call a method of it, by its name or as an attribute `dataset`.
     """
     given = loader.argument("dataset")
     name = dotted(given.value) if given is not None else ""
@@ -83,11 +83,11 @@ def _keeps_workers(loader: Loader) -> bool:
 def _changes(
     workers: Workers, loop: cst.For | cst.While, found: Pass, made: CallResult, klass: Class
 ) -> Iterator[StaleAttribute]:
-    """The changes to one object in a round of the loop, on the way to the place that goes over its loader."""
+    """The changes to one object in a pass of the loop, in the functions that lead to the iteration over its loader."""
     read: set[str] | None = None
     for frame in found.path:
         body: Node = loop.body if frame is found.path[0] else frame.scope.node
-        for node, written, names in _changing(workers, body, frame, made, klass):
+        for node, written, names in _statements_that_change(workers, body, frame, made, klass):
             if not is_reached(workers.ev, node, frame, with_options=True):
                 continue
             if read is None:
@@ -97,10 +97,10 @@ def _changes(
                 yield StaleAttribute(node, name, klass, found.loader, written)
 
 
-def _changing(
+def _statements_that_change(
     workers: Workers, body: Node, frame: Frame, made: CallResult, klass: Class
 ) -> Iterator[tuple[Node, str, set[str]]]:
-    """Stores into the object and calls of methods that bind its attributes, with the attributes."""
+    """Yields stores into the object and calls of methods that bind its attributes, with these attributes."""
     tree = frame.scope.module.tree
     for node in tree.walk(body):
         if function_scope(tree.scope_of(node)) is not frame.scope:
@@ -119,7 +119,7 @@ def _changing(
 
 
 def _first_attribute(workers: Workers, target: cst.BaseExpression, frame: Frame, made: CallResult) -> str:
-    """The attribute of the object that a store changes, itself or something in it; empty where it is another object."""
+    """The attribute of the object that a store changes, directly or deeper; empty for another object."""
     if not isinstance(target, cst.Attribute) or target.attr.value in _SHARED:
         return ""
     node: cst.BaseExpression = target
@@ -131,11 +131,11 @@ def _first_attribute(workers: Workers, target: cst.BaseExpression, frame: Frame,
 
 
 def _bound_by(workers: Workers, method: Scope, klass: Class) -> set[str]:
-    """The attributes that a method binds, itself or through others that it calls on the object."""
+    """The attributes that a method binds, directly or through methods that it calls on the object."""
     bases = workers.ev.bases(klass)
     todo = [method]
     found: set[str] = set()
-    for scope in todo:  # grows while it is gone through
+    for scope in todo:  # grows during the iteration
         owner = classes.class_of(scope)
         for bindings in classes.attribute_bindings(owner).values() if owner is not None else ():
             found.update(binding.name for binding in bindings if binding.method is scope)
@@ -146,14 +146,14 @@ def _bound_by(workers: Workers, method: Scope, klass: Class) -> set[str]:
 
 
 def _read_by_workers(workers: Workers, klass: Class, loader: Loader) -> set[str]:
-    """The attributes of an object of the class that worker code reads."""
-    mine = {id(each.scope) for each in workers.ev.bases(klass).classes}
+    """The attributes of instances of the class that worker code reads."""
+    own_classes = {id(each.scope) for each in workers.ev.bases(klass).classes}
     found: set[str] = set()
     modules = {each.path: each for each in (klass.scope.module, loader.frame.scope.module)}
     for module in modules.values():
         for function in workers.functions(module):
             owner = classes.class_of(function.scope)
-            if owner is None or id(owner) not in mine:
+            if owner is None or id(owner) not in own_classes:
                 continue
             own = classes.receiver_name(function.scope)
             for scope in function.scope.descend():

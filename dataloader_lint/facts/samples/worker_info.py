@@ -1,4 +1,4 @@
-"""Uses of `get_worker_info()`, which is None in the main process, that nothing guards against that."""
+"""Unguarded uses of `get_worker_info()`, which returns None in the main process."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from dataloader_lint.facts.syntax.tree import Node, Scope, Tree, function_scope
 from dataloader_lint.facts.workers.worker_callgraph import WorkerFunction
 from dataloader_lint.facts.workers.workers import Workers
 
-_CALLED = WORKER_INFO.rpartition(".")[2]
+_FUNCTION_NAME = WORKER_INFO.rpartition(".")[2]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class UncheckedInfo:
-    """`get_worker_info().id`, or `info.id` of a name for it, in code that the main process runs as well."""
+    """`get_worker_info().id`, or `info.id` for an alias of it, in code that the main process may run too."""
 
     use: cst.Attribute
     function: WorkerFunction
@@ -31,14 +31,14 @@ class UncheckedInfo:
 
 
 def unchecked_infos(workers: Workers, module: ModuleFacts) -> Iterator[UncheckedInfo]:
-    """The first use in each function of a module that runs for a Dataset or as a collate_fn."""
-    calls = module.calls_named(_CALLED)
+    """Yields the first use in each function of a module that runs for a Dataset or as a collate_fn."""
+    calls = module.calls_named(_FUNCTION_NAME)
     if not calls:
         return
     uses: dict[int, cst.Attribute] = {}
     names: set[str] = set()
-    for scope in {id(scope): scope for call in calls for scope in (_function(module.tree, call),)}.values():
-        use = next(_uses(workers.ev, scope), None)
+    for scope in {id(scope): scope for call in calls for scope in (_function_of(module.tree, call),)}.values():
+        use = next(_unguarded_uses(workers.ev, scope), None)
         if use is not None:
             uses[id(scope)] = use
             names.add(_outermost_name(scope))
@@ -50,7 +50,7 @@ def unchecked_infos(workers: Workers, module: ModuleFacts) -> Iterator[Unchecked
 
 
 def _is_surely_in_worker(workers: Workers, function: WorkerFunction) -> bool:
-    """Whether only workers run a function: it comes as a worker_init_fn, or to loaders with a number written out."""
+    """True if only workers run a function: as a worker_init_fn, or for loaders with a literal number of workers."""
     entry = function.path[0]
     if entry.argument != "collate_fn":
         return entry.argument == "worker_init_fn"
@@ -62,7 +62,7 @@ def _is_surely_in_worker(workers: Workers, function: WorkerFunction) -> bool:
     return bool(given) and all(known is not None and bool(known.value) and not known.default for known in given)
 
 
-def _function(tree: Tree, node: Node) -> Scope:
+def _function_of(tree: Tree, node: Node) -> Scope:
     return function_scope(tree.scope_of(node))
 
 
@@ -76,11 +76,11 @@ def _outermost_name(scope: Scope) -> str:
     return found
 
 
-def _uses(ev: Evaluator, scope: Scope) -> Iterator[cst.Attribute]:
-    """The unguarded uses that stand in a function."""
+def _unguarded_uses(ev: Evaluator, scope: Scope) -> Iterator[cst.Attribute]:
+    """Yields the unguarded uses in a function."""
     tree = scope.module.tree
     frame = ev.frame_of(scope)
-    if _asks_first(scope):
+    if _has_test(scope):
         return
     for node in scope.within(cst.Attribute):
         owner = node.value
@@ -96,24 +96,24 @@ def _uses(ev: Evaluator, scope: Scope) -> Iterator[cst.Attribute]:
             yield node
 
 
-def _asks_first(scope: Scope) -> bool:
-    """Whether anything in a function looks at the worker info as a condition, or catches what it raises.
+def _has_test(scope: Scope) -> bool:
+    """True if anything in a function tests the worker info, or catches exceptions around its use.
 
-    Which of the uses the condition guards is not worked out: whoever asks once has thought of it.
+    The analysis does not match tests to uses: one test shows that the author considered None.
     """
     tree = scope.module.tree
-    asked: list[Node] = []
+    tests_and_calls: list[Node] = []
     for inner in (scope, *(each for each in scope.descend() if each is not scope)):
         tests: list[cst.If | cst.While | cst.Assert]
         tests = [*inner.own(cst.If), *inner.own(cst.While), *inner.own(cst.Assert)]
-        asked.extend(each.test for each in tests)
+        tests_and_calls.extend(each.test for each in tests)
         for call in inner.own(cst.Call):
             if isinstance(call.func, cst.Name) and call.func.value in ("getattr", "hasattr", "isinstance", "bool"):
-                asked.append(call)
-    found = {name.value for node in asked for name in tree.find(node, cst.Name)}
-    found |= {name.value for node in _choices(scope) for name in tree.find(node, cst.Name)}
-    called = {attribute.attr.value for node in asked for attribute in tree.find(node, cst.Attribute)}
-    if _CALLED in found or _CALLED in called:
+                tests_and_calls.append(call)
+    found = {name.value for node in tests_and_calls for name in tree.find(node, cst.Name)}
+    found |= {name.value for node in _tests_in_expressions(scope) for name in tree.find(node, cst.Name)}
+    called = {attribute.attr.value for node in tests_and_calls for attribute in tree.find(node, cst.Attribute)}
+    if _FUNCTION_NAME in found or _FUNCTION_NAME in called:
         return True
     assigns: list[cst.Assign | cst.NamedExpr] = [*scope.own(cst.Assign), *scope.own(cst.NamedExpr)]
     for assign in assigns:
@@ -122,13 +122,13 @@ def _asks_first(scope: Scope) -> bool:
         if isinstance(value, cst.Call) and any(
             isinstance(target, cst.Name) and target.value in found for target in targets
         ):
-            if last_name(value.func) == _CALLED:
+            if last_name(value.func) == _FUNCTION_NAME:
                 return True
     return any(True for statement in _tries(scope) for _ in tree.find(statement.body, cst.Attribute))
 
 
-def _choices(scope: Scope) -> Iterator[Node]:
-    """`a if test else b`, `a and b` and comparisons, wherever they stand."""
+def _tests_in_expressions(scope: Scope) -> Iterator[Node]:
+    """Yields the tests of `a if test else b`, `a and b`, `not a`, comparisons and `match` statements."""
     tree = scope.module.tree
     body = scope.node.body  # type: ignore[attr-defined]
     for node in tree.walk(body):

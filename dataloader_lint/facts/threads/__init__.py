@@ -1,1 +1,1 @@
-"""Threads inside of workers: facts for the rules DL5xx."""
+"""Threads inside workers: facts for the rules DL5xx."""

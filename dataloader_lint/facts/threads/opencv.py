@@ -1,4 +1,4 @@
-"""OpenCV in worker code: who calls it there, and whether something limits its threads."""
+"""OpenCV in worker code: which functions call it there, and whether anything limits its threads."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from dataloader_lint.facts.workers.worker_callgraph import WorkerFunction
 from dataloader_lint.facts.workers.workers import Workers
 
 LIMIT = "setNumThreads"
-# What only looks at or sets something up, or serves windows.
+# Functions that only query or configure, or manage windows.
 _NO_WORK = frozenset(
     {
         "destroyAllWindows",
@@ -36,8 +36,8 @@ _NO_WORK = frozenset(
         "waitKey",
     }
 )
-# Measured under 4.11 and 5.0, with four threads allowed, to keep to the calling one. These reckon with some points:
-_POINTS = frozenset(
+# These stay on the calling thread, measured under 4.11 and 5.0 with four threads allowed. They process a few points:
+_POINT_FUNCTIONS = frozenset(
     {
         "Rodrigues",
         "approxPolyDP",
@@ -62,7 +62,7 @@ _POINTS = frozenset(
         "solvePnP",
     }
 )
-# And these go through whole images, so that the name of another call says more where there is one.
+# These process whole images on one thread: another call in the same code makes a better report.
 _ONE_THREAD = frozenset(
     {
         "absdiff",
@@ -102,7 +102,7 @@ _NO_WORK_PARTS = ("cv2.ocl.", "cv2.utils.")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WorkerCall:
-    """A call of a cv2 function in worker code, and the import that brings cv2 there."""
+    """A call of a cv2 function in worker code, and the import of cv2 that it uses."""
 
     function: WorkerFunction
     name: str
@@ -114,12 +114,12 @@ class WorkerCall:
 
     @property
     def starts_threads(self) -> bool:
-        """Whether it is not known to keep to the calling thread."""
+        """True unless it is known to stay on the calling thread."""
         return _starts_threads(self.name)
 
     @property
     def is_rebound(self) -> bool:
-        """Whether the name may stand for something else behind the imports that the import stands among."""
+        """True if the name may be bound again after the group of imports that contains this one."""
         tree = self.binding.scope.module.tree
         line = tree.parent(self.import_node)
         is_plain = line is not None and tree.parent(line) is tree.module
@@ -127,12 +127,12 @@ class WorkerCall:
 
     @property
     def is_lazy(self) -> bool:
-        """Whether the import waits for the first use, which a call behind it would be."""
+        """True if the import is lazy: it runs at the first use, which may be a call placed after it."""
         return isinstance(self.import_node, cst.LazyImport | cst.LazyImportFrom)
 
 
 class OpenCV:
-    """Answers for all modules of a session."""
+    """OpenCV use for all modules of a session."""
 
     def __init__(self, workers: Workers) -> None:
         self.workers = workers
@@ -141,9 +141,9 @@ class OpenCV:
         self._imports = Imports(self.project)
 
     def calls_without_limit(self, module: ModuleFacts) -> Iterator[WorkerCall]:
-        """The cv2 calls of a module that workers run while nothing on the way there calls `cv2.setNumThreads`."""
+        """Yields the cv2 calls of a module that workers run without any `cv2.setNumThreads` call on the call path."""
         imports = _imports(module)
-        callers = _callers(module, {binding.name for binding in imports}) if imports else set()
+        callers = _callers_of_cv2(module, {binding.name for binding in imports}) if imports else set()
         if not callers or module.calls_named(LIMIT):
             return
         names = self.workers.names_that_use(module, callers)
@@ -151,35 +151,35 @@ class OpenCV:
             found = [
                 (call, name)
                 for call, name in function.library_calls
-                if _works(name) and is_reached(self.ev, call, function.frame)
+                if _does_work(name) and is_reached(self.ev, call, function.frame)
             ]
             if found and not self._has_limit(function):
                 call, name = next((each for each in found if _starts_threads(each[1])), found[0])
                 yield WorkerCall(function, name, _import_of(call, module, imports))
 
     def is_surely_in_workers(self, module: ModuleFacts) -> bool:
-        """Whether the loaders in sight of a module's cv2 calls are known to have workers: one surely, none without."""
+        """True if some loader known for a module's cv2 calls has workers, and none is known to have none."""
         answers = {loader.has_workers for loader in self._loaders_around(module)}
         return True in answers and False not in answers and self._is_for_workers_only(module)
 
     def _is_for_workers_only(self, module: ModuleFacts) -> bool:
-        """Whether workers run all functions of a module that call cv2, and nothing around it asks for the number."""
+        """True if workers run all functions of a module that call cv2, and nothing reads the number of threads."""
         if self.project.mentions_word(module, "getNumThreads"):
             return False
         imports = {binding.name for binding in _imports(module)}
-        names = self.workers.names_that_use(module, _callers(module, imports))
+        names = self.workers.names_that_use(module, _callers_of_cv2(module, imports))
         inside = {id(function.scope) for function in self.workers.functions_inside(module, names)}
         return all(
             _outermost_function(use, module.tree) in inside
             for name in imports
             for use in module.tree.named(module.tree.module, name)
-            if _is_called_on(use, module.tree)
+            if _leads_to_call(use, module.tree)
         )
 
     def is_in_one_worker(self, module: ModuleFacts) -> bool:
-        """Whether all loaders in sight of a module's cv2 calls have a single worker, or none, as it is written there.
+        """True if all loaders known for a module's cv2 calls have a literal `num_workers` of 0 or 1.
 
-        Then no two workers are in each other's way. What tests do without them says nothing about others.
+        Then no two workers compete for cores. Values in tests do not count for code outside tests.
         """
         numbers = [
             known.value if (known := each.known("num_workers")) is not None and not known.default else None
@@ -189,21 +189,21 @@ class OpenCV:
         return bool(numbers) and all(isinstance(number, int) and number <= 1 for number in numbers)
 
     def _loaders_around(self, module: ModuleFacts) -> list[Loader]:
-        return [loader for each in (module, *self._users(module)) for loader in self.workers.loaders(each)]
+        return [loader for each in (module, *self._importing_modules(module)) for loader in self.workers.loaders(each)]
 
-    def _users(self, module: ModuleFacts) -> Iterator[ModuleFacts]:
-        """The modules that may make loaders and can get at the cv2 calls of a module."""
-        names = self.workers.names_that_use(module, _callers(module, {each.name for each in _imports(module)}))
+    def _importing_modules(self, module: ModuleFacts) -> Iterator[ModuleFacts]:
+        """The modules that may construct loaders and can refer to the cv2 calls of a module."""
+        names = self.workers.names_that_use(module, _callers_of_cv2(module, {each.name for each in _imports(module)}))
         return self.workers.users(module, names)
 
     def imports_without_limit(self, module: ModuleFacts) -> list[cst.CSTNode]:
-        """The imports of cv2 in a module with a Dataset or a loader that nothing around it limits, called or not."""
+        """The cv2 imports, used or not, of a module with a Dataset or loader if no related module limits threads."""
         imports = _imports(module)
         if not imports or module.calls_named(LIMIT):
             return []
         if not self.workers.loaders(module) and not self.workers.datasets(module):
             return []
-        limits = self._limits_around(module)
+        limits = self._limiting_modules(module)
         if self._imports.reaches([module], {each.path for each in limits}):
             return []
         if any(self._imports.reaches([each], {module.path}) for each in limits):
@@ -211,60 +211,61 @@ class OpenCV:
         return list({id(each.node): each.node for each in imports}.values())
 
     def _has_limit(self, function: WorkerFunction) -> bool:
-        """Whether a module that calls `cv2.setNumThreads` is loaded by the modules on the way, or loads one of them.
+        """True if a module that calls `cv2.setNumThreads` is imported by modules on the call path, or imports one.
 
-        So it is where what makes the loaders loads it: that runs in the parent of forked workers, and in spawned ones.
+        An import by the module that constructs the loaders counts: it runs in the parent of forked workers and in
+        spawned ones.
         """
-        limits = self._limits_around(function.module)
+        limits = self._limiting_modules(function.module)
         if not limits:
             return False
         path = list({each.module.path: each.module for each in function.path}.values())
         paths = {each.path for each in limits}
         if self._imports.reaches(path, paths):
             return True
-        if any(self._imports.reaches([each], paths) for each in self._users(function.module)):
+        if any(self._imports.reaches([each], paths) for each in self._importing_modules(function.module)):
             return True
         return any(self._imports.reaches([each], {one.path for one in path}) for each in limits)
 
-    def _limits_around(self, module: ModuleFacts) -> list[ModuleFacts]:
+    def _limiting_modules(self, module: ModuleFacts) -> list[ModuleFacts]:
         return [each for each in self.project.modules_with(module, LIMIT) if each.calls_named(LIMIT)]
 
 
-def _is_called_on(use: cst.Name, tree: Tree) -> bool:
-    """Whether a name of cv2, or of one of its functions, leads to a call that does work."""
+def _leads_to_call(use: cst.Name, tree: Tree) -> bool:
+    """True if a name of cv2, or of one of its functions, is the root of a call that computes something."""
     node: cst.CSTNode = use
     above = tree.parent(node)
     while isinstance(above, cst.Attribute):
         node, above = above, tree.parent(above)
     if not isinstance(above, cst.Call) or above.func is not node:
         return False
-    return _works(f"cv2.{last_name(above.func)}")
+    return _does_work(f"cv2.{last_name(above.func)}")
 
 
 def _outermost_function(node: cst.CSTNode, tree: Tree) -> int:
-    """The `id` of the scope of the function around a node; that of the module outside of functions."""
+    """The `id` of the scope of the outermost function around a node; of the module's scope outside functions."""
     return id(tree.scope_of(node).function or tree.root)
 
 
-def _works(name: str) -> bool:
+def _does_work(name: str) -> bool:
     is_work = name.startswith("cv2.") and not name.startswith(_NO_WORK_PARTS)
-    return is_work and name[4:] not in _NO_WORK and name[4:] not in _POINTS
+    return is_work and name[4:] not in _NO_WORK and name[4:] not in _POINT_FUNCTIONS
 
 
 def _starts_threads(name: str) -> bool:
     return name[4:] not in _ONE_THREAD
 
 
-def _is_for_types(node: cst.CSTNode, module: ModuleFacts) -> bool:
-    """Whether only type checkers see an import."""
+def _is_type_checking_only(node: cst.CSTNode, module: ModuleFacts) -> bool:
+    """True if an import is under `TYPE_CHECKING`."""
     return any(
         isinstance(above, cst.If) and dotted(above.test).rpartition(".")[2] == "TYPE_CHECKING"
         for above in module.tree.ancestors(node)
     )
 
 
-def _callers(module: ModuleFacts, names: set[str]) -> set[str]:
-    """The functions and classes at the top of a module in which cv2, under one of its names, is called."""
+def _callers_of_cv2(module: ModuleFacts, names: set[str]) -> set[str]:
+    """The top-level functions and classes of a module that call cv2 under one of its names."""
     found = set()
     for scope in module.root.inner:
         if isinstance(scope.node, cst.FunctionDef | cst.ClassDef) and any(
@@ -275,7 +276,7 @@ def _callers(module: ModuleFacts, names: set[str]) -> set[str]:
 
 
 def _import_of(call: cst.Call, module: ModuleFacts, imports: list[Binding]) -> Binding:
-    """The import that a call gets cv2 from; the module's first where it comes some other way."""
+    """The import through which a call gets cv2; the module's first cv2 import if that is unknown."""
     root = call.func
     while isinstance(root, cst.Attribute):
         root = root.value
@@ -284,7 +285,7 @@ def _import_of(call: cst.Call, module: ModuleFacts, imports: list[Binding]) -> B
 
 
 def _imports(module: ModuleFacts) -> list[Binding]:
-    """What the module's imports of cv2 bind, in document order."""
+    """The bindings of the module's cv2 imports, in document order."""
     found = [
         binding
         for scope in module.root.descend()
@@ -294,6 +295,6 @@ def _imports(module: ModuleFacts) -> list[Binding]:
         if binding.kind is Kind.IMPORT
         and not binding.level
         and binding.imported.partition(".")[0] == "cv2"
-        and not _is_for_types(binding.node, module)
+        and not _is_type_checking_only(binding.node, module)
     ]
     return sorted(found, key=lambda binding: module.tree.order(binding.node))

@@ -1,4 +1,4 @@
-"""Limits on threads: those set in worker code, and those that the environment names too late."""
+"""Thread limits: those set in worker code, and environment variables that are set too late."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
 from dataloader_lint.facts.workers.worker_callgraph import WorkerFunction
 
 _LIMIT = "set_num_threads"
-# Who reads a variable, and when: torch and numpy as they are loaded, numexpr likewise, which pandas loads.
+# Which libraries read a variable: torch, numpy and numexpr read it at import, and pandas imports numexpr.
 _READERS = {
     "OMP_NUM_THREADS": ("torch", "numpy"),
     "MKL_NUM_THREADS": ("torch", "numpy"),
@@ -49,8 +49,8 @@ _STARTERS = (
     "torch.distributed.launcher.",
     "torch.distributed.elastic.",
 )
-# Processes that are not forked load the libraries anew, and these read the environment that they find then.
-_FRESH = ("spawn", "forkserver")
+# Processes that are not forked import the libraries again, and read the environment at that time.
+_UNFORKED = ("spawn", "forkserver")
 _SPAWNERS = frozenset({"torch.multiprocessing.spawn", "torch.multiprocessing.start_processes"})
 _PROCESSES = ("Pool", "Process", "ProcessPoolExecutor")
 _PROCESS_PACKAGES = ("concurrent.futures", "multiprocessing", "torch.multiprocessing")
@@ -64,7 +64,7 @@ class ThreadCall:
 
     call: cst.Call
     function: WorkerFunction
-    number: int | None  # where it is known
+    number: int | None  # if it is known
 
 
 def limits_in_workers(reach: DatasetFlow, module: ModuleFacts) -> Iterator[ThreadCall]:
@@ -82,11 +82,11 @@ def limits_in_workers(reach: DatasetFlow, module: ModuleFacts) -> Iterator[Threa
             if is_reached(workers.ev, call, function.frame):
                 seen.add(id(call))
                 found = workers.ev.values(call.args[0].value, function.frame) if call.args else ()
-                yield ThreadCall(call, function, _number(found))
+                yield ThreadCall(call, function, _constant_number(found))
 
 
 def _top_name(module: ModuleFacts, node: Node) -> str:
-    """The function or class at the top of the module in which a node stands; empty for other places."""
+    """The name of the top-level function or class that contains a node; empty outside of them."""
     scope: Scope | None = module.tree.scope_of(node)
     while scope is not None and scope.parent is not None and scope.parent.parent is not None:
         scope = scope.parent
@@ -94,14 +94,14 @@ def _top_name(module: ModuleFacts, node: Node) -> str:
     return top.name.value if isinstance(top, cst.FunctionDef | cst.ClassDef) else ""
 
 
-def _number(found: Values) -> int | None:
+def _constant_number(found: Values) -> int | None:
     numbers = {each.value if isinstance(each, Const) else None for each in found}
     number = numbers.pop() if len(numbers) == 1 else None
     return number if isinstance(number, int) else None
 
 
 def _is_forked(reach: DatasetFlow, function: WorkerFunction) -> bool:
-    """Whether workers that run the function may be forked, as far as the loaders in sight say."""
+    """True if workers that run the function may be forked, as far as the known loaders show."""
     receiver = function.path[0].frame.receiver
     klass = receiver.by if isinstance(receiver, CallResult) else None
     if not isinstance(klass, Class) or not reach.workers.is_dataset(klass):
@@ -113,13 +113,13 @@ def _is_forked(reach: DatasetFlow, function: WorkerFunction) -> bool:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LateLimit:
-    """A statement that sets a limit in the environment after the library that reads it was imported."""
+    """A statement that sets a limit in the environment after the import of the library that reads it."""
 
     node: Node
     variable: str
     library: str
     import_node: Node
-    is_movable: bool  # a constant, at module level, and `os` is there before the library
+    is_movable: bool  # a constant, at module level, and `os` is imported before the library
 
     @property
     def statement(self) -> Node:
@@ -129,8 +129,8 @@ class LateLimit:
 
 
 def late_limits(ev: Evaluator, module: ModuleFacts) -> Iterator[LateLimit]:
-    """What a module sets too late for itself, in document order."""
-    places = sorted(_settings(ev, module), key=lambda place: module.tree.order(place[0]))
+    """Yields the limits that a module sets too late for itself, in document order."""
+    places = sorted(_environment_settings(ev, module), key=lambda place: module.tree.order(place[0]))
     if not places:
         return
     imports = [each for found in bindings_of(module.root).values() for each in found if each.kind is Kind.IMPORT]
@@ -138,9 +138,9 @@ def late_limits(ev: Evaluator, module: ModuleFacts) -> Iterator[LateLimit]:
     late = [
         (node, variable, binding)
         for node, variables in places
-        if id(module.tree.scope_of(node)) not in direct  # limits this process by itself: the variable is for others
+        if id(module.tree.scope_of(node)) not in direct  # the process is limited directly: the variable is for others
         for variable in variables
-        if (binding := _reader(module, imports, node, variable)) is not None
+        if (binding := _import_that_read(module, imports, node, variable)) is not None
     ]
     if not late or _starts_programs(ev, module):
         return
@@ -149,7 +149,7 @@ def late_limits(ev: Evaluator, module: ModuleFacts) -> Iterator[LateLimit]:
         if id(node) in done:
             continue
         done.add(id(node))
-        if not _starts_fresh_processes(ev, node, module):  # for these it would be in time
+        if not _starts_unforked_after(ev, node, module):  # in time for such processes
             line = module.tree.statement_of(node)
             movable = _is_movable(ev, module, node, line, binding)
             yield LateLimit(line, variable, _package(binding), binding.node, movable)
@@ -168,11 +168,11 @@ def _is_movable(ev: Evaluator, module: ModuleFacts, node: Node, line: Node, read
     if not isinstance(index, cst.Index) or not isinstance(index.value, cst.SimpleString):
         return False
     root = dotted(target.value).partition(".")[0]
-    brought = bindings_of(module.root).get(root, [])
-    return any(tree.order(each.node) < tree.order(reader.node) for each in brought if each.kind is Kind.IMPORT)
+    bindings = bindings_of(module.root).get(root, [])
+    return any(tree.order(each.node) < tree.order(reader.node) for each in bindings if each.kind is Kind.IMPORT)
 
 
-def _settings(ev: Evaluator, module: ModuleFacts) -> Iterator[tuple[Node, list[str]]]:
+def _environment_settings(ev: Evaluator, module: ModuleFacts) -> Iterator[tuple[Node, list[str]]]:
     for scope in module.root.descend():
         for assign in scope.own(cst.Assign):
             for each in assign.targets:
@@ -180,20 +180,20 @@ def _settings(ev: Evaluator, module: ModuleFacts) -> Iterator[tuple[Node, list[s
                 if isinstance(target, cst.Subscript) and _is_environment(ev, target.value, scope):
                     index = target.slice[0].slice
                     if isinstance(index, cst.Index):
-                        yield assign, _variables(ev, index.value, scope)
+                        yield assign, _limits_named(ev, index.value, scope)
         for call in scope.own(cst.Call):
             if isinstance(call.func, cst.Attribute) and call.func.attr.value in ("setdefault", "update") and call.args:
                 if not _is_environment(ev, call.func.value, scope):
                     continue
                 first = call.args[0]
                 if call.func.attr.value == "setdefault":
-                    yield call, _variables(ev, first.value, scope)
+                    yield call, _limits_named(ev, first.value, scope)
                 else:
                     names = [arg.keyword.value for arg in call.args if arg.keyword is not None]
                     if isinstance(first.value, cst.Dict):
                         for element in first.value.elements:
                             if isinstance(element, cst.DictElement):
-                                names += _variables(ev, element.key, scope)
+                                names += _limits_named(ev, element.key, scope)
                     yield call, [name for name in names if name in _READERS]
 
 
@@ -203,7 +203,7 @@ def _is_environment(ev: Evaluator, node: cst.BaseExpression, scope: Scope) -> bo
     return any(isinstance(each, Library) and each.name == "os.environ" for each in ev.values(node, ev.frame_of(scope)))
 
 
-def _variables(ev: Evaluator, node: cst.BaseExpression, scope: Scope) -> list[str]:
+def _limits_named(ev: Evaluator, node: cst.BaseExpression, scope: Scope) -> list[str]:
     found = ev.values(node, ev.frame_of(scope))
     if not all(isinstance(each, Const) for each in found):
         return []
@@ -211,7 +211,7 @@ def _variables(ev: Evaluator, node: cst.BaseExpression, scope: Scope) -> list[st
 
 
 def _starts_programs(ev: Evaluator, module: ModuleFacts) -> bool:
-    """Whether the module starts other programs, for which it may set the environment."""
+    """True if the module starts other programs, which inherit the environment that it sets."""
     return any(
         isinstance(each, Library) and each.name.startswith(_STARTERS)
         for call in module.all_calls()
@@ -221,26 +221,26 @@ def _starts_programs(ev: Evaluator, module: ModuleFacts) -> bool:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Place:
+class _Site:
     node: Node
 
 
-def _starts_fresh_processes(ev: Evaluator, setting: Node, module: ModuleFacts) -> bool:
-    """Whether processes that load the libraries anew are started after a setting: there, or in what runs later."""
+def _starts_unforked_after(ev: Evaluator, setting: Node, module: ModuleFacts) -> bool:
+    """True if processes that import the libraries again start after a setting: in its function or in later code."""
     is_default = _spawns_by_default(ev, module)
     places: list[tuple[Node, Scope]] = [(setting, function_scope(module.tree.scope_of(setting)))]
     seen: set[int] = set()
     for place, scope in places:
         frame = ev.frame_of(scope)
-        with_options = not is_reached(ev, place, frame)  # what options bring about, they may bring about together
+        with_options = not is_reached(ev, place, frame)  # one option may enable both the setting and the processes
         for call in scope.within(cst.Call):
-            if call is not place and reaching(call, [_Place(place)], scope.module.tree):
-                if _starts_fresh(ev, call, frame, is_default, 0, with_options):
+            if call is not place and reaching(call, [_Site(place)], scope.module.tree):
+                if _starts_unforked(ev, call, frame, is_default, 0, with_options):
                     return True
         if isinstance(scope.node, cst.Module):
-            # Of a script all that runs is in sight; a module's functions are there for others to call.
+            # A script is complete; functions of a module can be called by others.
             is_script = is_guarded(place, scope.module.tree)
-            if not is_script and any(_starts_later(ev, inner, is_default) for inner in scope.descend()):
+            if not is_script and any(_may_start_unforked_later(ev, inner, is_default) for inner in scope.descend()):
                 return True
         elif id(scope) not in seen and len(seen) < _MAX_DEPTH:
             seen.add(id(scope))
@@ -248,12 +248,12 @@ def _starts_fresh_processes(ev: Evaluator, setting: Node, module: ModuleFacts) -
     return False
 
 
-def _starts_later(ev: Evaluator, scope: Scope, is_default: bool) -> bool:
-    """Whether a function starts such processes, and is called from elsewhere, or from where nobody sees."""
+def _may_start_unforked_later(ev: Evaluator, scope: Scope, is_default: bool) -> bool:
+    """True if a function starts such processes, and is called from another module or has no known call."""
     if not isinstance(scope.node, cst.FunctionDef):
         return False
     frame = ev.frame_of(scope)
-    if not any(_starts_fresh(ev, call, frame, is_default, _MAX_DEPTH) for call in scope.within(cst.Call)):
+    if not any(_starts_unforked(ev, call, frame, is_default, _MAX_DEPTH) for call in scope.within(cst.Call)):
         return False
     scopes, seen = [scope], {id(scope)}
     for each in scopes:
@@ -265,40 +265,42 @@ def _starts_later(ev: Evaluator, scope: Scope, is_default: bool) -> bool:
     return False
 
 
-def _starts_fresh(
+def _starts_unforked(
     ev: Evaluator, call: cst.Call, frame: Frame, is_default: bool, depth: int, with_options: bool = False
 ) -> bool:
-    """Whether a call starts processes that are not forked, by itself or in functions of the project that it runs.
+    """True if a call starts processes that are not forked, directly or in functions of the project that it runs.
 
-    One that only an option brings about, as `if args.gpus > 1`, leaves the usual run as it is.
+    Processes that only an option enables, as in `if args.gpus > 1`, do not affect a default run.
     """
     if not is_reached(ev, call, frame, with_options):
         return False
     name = last_name(call.func)
     if name in _PROCESSES and isinstance(call.func, cst.Attribute):
-        methods = _methods(ev, ev.values(call.func.value, frame), is_default)
+        methods = _start_methods_of(ev, ev.values(call.func.value, frame), is_default)
         if methods:
-            return methods <= set(_FRESH)
+            return methods <= set(_UNFORKED)
     for callee in ev.values(call.func, frame):
         if isinstance(callee, Library):
             if callee.name in _SPAWNERS:
-                return constant(_given(ev, call, frame, "start_method")) != Const("fork")
+                return constant(_keyword_values(ev, call, frame, "start_method")) != Const("fork")
             package = callee.name.rpartition(".")[0]
             if callee.name.endswith(_PROCESSES) and package in _PROCESS_PACKAGES:
-                context = _given(ev, call, frame, "mp_context") or _given(ev, call, frame, "context")
+                context = _keyword_values(ev, call, frame, "mp_context") or _keyword_values(ev, call, frame, "context")
                 is_default = is_default or _spawns_by_default(ev, frame.scope.module)
-                methods = _methods(ev, context, is_default)
-                return methods <= set(_FRESH) if methods else is_default
+                methods = _start_methods_of(ev, context, is_default)
+                return methods <= set(_UNFORKED) if methods else is_default
         elif isinstance(callee, Function | Method) and depth < _MAX_DEPTH:
             function = callee.function if isinstance(callee, Method) else callee
             inner = ev.enter(function, call, frame, callee.receiver if isinstance(callee, Method) else None)
-            if any(_starts_fresh(ev, each, inner, is_default, depth + 1) for each in function.scope.within(cst.Call)):
+            if any(
+                _starts_unforked(ev, each, inner, is_default, depth + 1) for each in function.scope.within(cst.Call)
+            ):
                 return True
     return False
 
 
-def _methods(ev: Evaluator, contexts: Values, is_default: bool) -> set[str]:
-    """The start methods of contexts that `get_context` gives, as far as they are known."""
+def _start_methods_of(ev: Evaluator, contexts: Values, is_default: bool) -> set[str]:
+    """The start methods of `get_context` results, as far as they are known."""
     found: set[str] = set()
     for each in contexts:
         if (
@@ -307,7 +309,9 @@ def _methods(ev: Evaluator, contexts: Values, is_default: bool) -> set[str]:
             and each.call is not None
             and each.frame is not None
         ):
-            method = constant(_given(ev, each.call, each.frame, "method") or _first(ev, each.call, each.frame))
+            method = constant(
+                _keyword_values(ev, each.call, each.frame, "method") or _first_argument(ev, each.call, each.frame)
+            )
             if method is not None and isinstance(method.value, str):
                 found.add(method.value)
             elif not each.call.args:
@@ -315,23 +319,23 @@ def _methods(ev: Evaluator, contexts: Values, is_default: bool) -> set[str]:
     return found
 
 
-def _first(ev: Evaluator, call: cst.Call, frame: Frame) -> Values:
+def _first_argument(ev: Evaluator, call: cst.Call, frame: Frame) -> Values:
     return ev.values(call.args[0].value, frame) if call.args and call.args[0].keyword is None else ()
 
 
-def _given(ev: Evaluator, call: cst.Call, frame: Frame, name: str) -> Values:
+def _keyword_values(ev: Evaluator, call: cst.Call, frame: Frame, name: str) -> Values:
     given = next((arg.value for arg in call.args if arg.keyword is not None and arg.keyword.value == name), None)
     return ev.values(given, frame) if given is not None else ()
 
 
 def _spawns_by_default(ev: Evaluator, module: ModuleFacts) -> bool:
-    return any(each.method in _FRESH for each in start_methods(ev, module))
+    return any(each.method in _UNFORKED for each in start_methods(ev, module))
 
 
-def _reader(module: ModuleFacts, imports: list[Binding], node: Node, variable: str) -> Binding | None:
-    """The import before a statement that has read the variable already."""
+def _import_that_read(module: ModuleFacts, imports: list[Binding], node: Node, variable: str) -> Binding | None:
+    """The import before a statement that has already read the variable."""
     tree = module.tree
-    place: Node = node  # a function can run as soon as it is defined
+    place: Node = node  # a function can be called as soon as it is defined
     for above in tree.ancestors(node):
         if isinstance(above, cst.FunctionDef):
             place = above
@@ -345,7 +349,7 @@ def _reader(module: ModuleFacts, imports: list[Binding], node: Node, variable: s
             for above in tree.ancestors(each.node)
         )
     ]
-    # torch takes the number from the variable when it is loaded itself, be numpy there or not.
+    # torch reads the variable when it is imported itself, with or without numpy.
     may_follow = any(_package(each) == "torch" for each in _all_imports(module)) or len(before) < len(imports)
     for package in _READERS[variable]:
         if package == "numpy" and variable in ("OMP_NUM_THREADS", "MKL_NUM_THREADS") and may_follow:

@@ -1,4 +1,4 @@
-"""How an object comes to be: the functions that its making runs, each in the frame of its call."""
+"""The functions that run while an object is constructed, each in the frame of its call."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MAX_STEPS = 40
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Step:
-    """One function that making an object runs; `before` is the step that runs it, at `site`."""
+    """A function that constructing an object runs; `before` is the step that calls it, at `site`."""
 
     scope: Scope
     frame: Frame
@@ -28,11 +28,11 @@ class Step:
 
     @property
     def own(self) -> str:
-        """What the function calls the object."""
+        """The name of the object in the function, such as `self`."""
         return classes.receiver_name(self.scope)
 
     def library_bases(self, ev: Evaluator) -> Iterator[cst.Call]:
-        """The calls that run the constructor of a library's base class."""
+        """Yields the calls of the constructor of a library's base class."""
         for call in self.scope.own(cst.Call):
             if last_name(call.func) == "__init__" and any(
                 isinstance(callee, Library) for callee in ev.values(call.func, self.frame)
@@ -41,15 +41,15 @@ class Step:
 
 
 def bare(klass: Class, ev: Evaluator) -> CallResult:
-    """An object of the class that is made without arguments, so that parameters have their defaults or are unknown."""
+    """An object constructed without arguments: its parameters have their defaults or are unknown."""
     call = cst.Call(klass.node.name)
     return CallResult(klass, call, ev.frame_of(klass.scope.module.root))
 
 
 def steps_of(ev: Evaluator, made: CallResult, with_length: bool = False) -> tuple[Step, ...]:
-    """The functions of the object's class that run in the parent process before there are workers, `__init__` first.
+    """Returns the functions of the object's class that run in the parent before workers start, `__init__` first.
 
-    With `with_length`, those that `__len__` runs count too: a loader asks for the length before it starts workers.
+    With `with_length`, what `__len__` runs counts too: a DataLoader calls it before it starts workers.
     """
     if not isinstance(made.by, Class):
         return ()
@@ -70,11 +70,11 @@ def steps_of(ev: Evaluator, made: CallResult, with_length: bool = False) -> tupl
         if any(step.scope is known.scope for known in order):
             continue
         order.append(step)
-        todo[:0] = [each for each in _run_by(ev, step, made) if each.site is not None]
+        todo[:0] = [each for each in _steps_called_by(ev, step, made) if each.site is not None]
     return tuple(order)
 
 
-def _run_by(ev: Evaluator, step: Step, made: CallResult) -> Iterator[Step]:
+def _steps_called_by(ev: Evaluator, step: Step, made: CallResult) -> Iterator[Step]:
     assert isinstance(made.by, Class)
     bases = ev.bases(made.by)
     for function, call in calls_on_self(ev, step.scope, bases):

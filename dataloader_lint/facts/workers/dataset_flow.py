@@ -1,4 +1,4 @@
-"""Which objects reach which loaders, across the modules of a project, and what these objects keep."""
+"""Which objects reach which loaders, across the modules of a project, and what these objects contain."""
 
 from __future__ import annotations
 
@@ -37,9 +37,10 @@ _MAX_HOPS = 2
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LoaderArgument:
-    """An object that a loader is given to read, where the loader is made by one call in sight, or nobody knows.
+    """An object given to a loader as its dataset.
 
-    `of` holds the `id` of the scope of each class that objects in it are of, by inheritance too.
+    `of` holds the `id` of the scope of each class in the object graph, base classes included. The loader's frame is
+    that of one call found in the project, or has unknown arguments.
     """
 
     loader: Loader
@@ -49,69 +50,69 @@ class LoaderArgument:
 
 
 class DatasetFlow:
-    """Answers for all modules of a session, each worked out once."""
+    """Dataset flow for all modules of a session; each answer is computed once."""
 
     def __init__(self, workers: Workers) -> None:
         self.workers = workers
         self.ev = workers.ev
-        self._inventories = ObjectGraphs(workers.ev)
-        self._given: dict[int, list[LoaderArgument]] = {}
-        self._around: dict[tuple[int, frozenset[str]], list[ModuleFacts]] = {}
+        self._graphs = ObjectGraphs(workers.ev)
+        self._loader_arguments: dict[int, list[LoaderArgument]] = {}
+        self._modules_around: dict[tuple[int, frozenset[str]], list[ModuleFacts]] = {}
         self._imports: dict[int, list[ModuleFacts]] = {}
         self._loaders: dict[int, list[Loader]] = {}
-        self._behind: dict[int, set[str]] = {}
+        self._worker_files: dict[int, set[str]] = {}
         self._subclasses: dict[int, dict[int, set[str]]] = {}
 
     def given(self, module: ModuleFacts) -> list[LoaderArgument]:
-        """What the loaders of a module are given."""
+        """Returns the dataset arguments of the loaders of a module."""
         key = id(module)
-        if key not in self._given:
-            self._given[key] = []  # while it is worked out
-            self._given[key] = [
+        if key not in self._loader_arguments:
+            self._loader_arguments[key] = []  # ends a recursive question
+            self._loader_arguments[key] = [
                 LoaderArgument(loader, value, held, self._classes_in(held))
                 for written in self.workers.loaders(module)
-                for loader in self._by_caller(written)
+                for loader in self._per_call_site(written)
                 for value in loader.values("dataset")
                 if not self._is_loader(value)
-                for held in self._held_by(loader, value)
+                for held in self._graphs_of(loader, value)
             ]
-        return self._given[key]
+        return self._loader_arguments[key]
 
     def _classes_in(self, held: ObjectGraph) -> frozenset[int]:
         return frozenset(id(base.scope) for klass in held.classes for base in self.ev.bases(klass).classes)
 
-    def _held_by(self, loader: Loader, value: Value) -> Iterator[ObjectGraph]:
-        """What an object that a loader is given keeps; the transforms of one whose class is looked up by its name."""
-        yield self._inventories.of(value)
+    def _graphs_of(self, loader: Loader, value: Value) -> Iterator[ObjectGraph]:
+        """The object graph of a dataset argument; for a class looked up by name, those of its transform arguments."""
+        yield self._graphs.of(value)
         for arg, frame in arguments_of_dynamic_class(loader) if value is UNKNOWN else ():
             keyword = arg.keyword.value if arg.keyword is not None else ""
             if "transform" in keyword:
-                yield self._inventories.of_argument(arg.value, frame, keyword)
+                yield self._graphs.of_argument(arg.value, frame, keyword)
 
     def _is_loader(self, value: Value) -> bool:
-        """Whether a loader is given another one, which cannot be indexed: it has a way of its own to give batches."""
+        """True if the dataset argument is itself a loader: it cannot be indexed and yields batches its own way."""
         return isinstance(value, CallResult) and loader_class(self.ev, value.by) is not None
 
-    def held_by(self, klass: Class) -> ObjectGraph:
-        """What an object of a class keeps whatever it is made from."""
-        made = self._inventories.bare(klass)
-        return self._inventories.of(made, with_length=dataset_kind(self.ev, klass) != "iterable")
+    def graph_of_class(self, klass: Class) -> ObjectGraph:
+        """The object graph of an instance of a class, constructed with unknown arguments."""
+        made = self._graphs.bare(klass)
+        return self._graphs.of(made, with_length=dataset_kind(self.ev, klass) != "iterable")
 
     def loaders_of(self, klass: Class) -> list[Loader]:
-        """The loaders in sight that objects of a class, or of one derived from it, reach."""
+        """The loaders of the project that instances of a class, or of a subclass, reach."""
         key = id(klass.scope)
         if key not in self._loaders:
             self._loaders[key] = []
             self._loaders[key] = [
                 given.loader
-                for module in self.around(klass.scope.module, self._names(klass))
+                for module in self.around(klass.scope.module, self._names_with_subclasses(klass))
                 for given in self.given(module)
                 if id(klass.scope) in given.of
             ]
         return self._loaders[key]
 
-    def _names(self, klass: Class) -> list[str]:
-        """The names of a class and of the classes of its module that derive from it: an abstract one is never made."""
+    def _names_with_subclasses(self, klass: Class) -> list[str]:
+        """The names of a class and of its subclasses in the module: an abstract class itself is never instantiated."""
         module = klass.scope.module
         key = id(module)
         if key not in self._subclasses:
@@ -123,9 +124,9 @@ class DatasetFlow:
         return sorted({klass.node.name.value, *self._subclasses[key].get(id(klass.scope), ())})
 
     def around(self, module: ModuleFacts, names: Iterable[str]) -> list[ModuleFacts]:
-        """The modules that can get at names of a module, itself first, and those that these import loaders from."""
+        """The module, the modules that can refer to its `names`, and the modules these import loaders from."""
         key = (id(module), frozenset(names))
-        if key not in self._around:
+        if key not in self._modules_around:
             found = {module.path: module}
             for user in self.workers.users(module, set(names)):
                 found.setdefault(user.path, user)
@@ -133,11 +134,11 @@ class DatasetFlow:
                 for imported in self._imported(each):
                     if len(found) < MAX_MODULES:
                         found.setdefault(imported.path, imported)
-            self._around[key] = list(found.values())
-        return self._around[key]
+            self._modules_around[key] = list(found.values())
+        return self._modules_around[key]
 
     def _imported(self, module: ModuleFacts) -> Iterable[ModuleFacts]:
-        """The modules of the project that a module takes functions or classes from."""
+        """The modules of the project that a module imports functions or classes from."""
         key = id(module)
         if key not in self._imports:
             found = [
@@ -151,31 +152,31 @@ class DatasetFlow:
             self._imports[key] = list({each.path: each for each in found}.values())
         return self._imports[key]
 
-    def _by_caller(self, loader: Loader) -> Iterator[Loader]:
-        """A loader as each call in sight of the function around it makes it; as it stands where there is none."""
+    def _per_call_site(self, loader: Loader) -> Iterator[Loader]:
+        """The loader in the frame of each known call of the enclosing function; unchanged if there is no such call."""
         scope = loader.frame.scope
-        entered = list(self._entered(scope)) if loader.frame.args is None and scope.is_function else []
+        entered = list(self._frames_of_calls(scope)) if loader.frame.args is None and scope.is_function else []
         if not entered:
             yield loader
         for frame in entered:
             yield replace(loader, frame=frame)
 
-    def _entered(self, scope: Scope, depth: int = 0) -> Iterator[Frame]:
-        """The frames in which the calls in sight run a function; what these hand on with a star is that of their own.
+    def _frames_of_calls(self, scope: Scope, depth: int = 0) -> Iterator[Frame]:
+        """The frames of the known calls of a function; forwarded `**options` are resolved in the caller's own frames.
 
-        `def add(self, data, **options): self.add_loader(data, **options)` is seen as each call of `add` runs it.
+        `def add(self, data, **options): self.add_loader(data, **options)` is entered once per call of `add`.
         """
         for call, frame, callees in self.ev.callers(scope):
             frames = [frame]
             if depth < _MAX_HOPS and frame.args is None and frame.scope.is_function:
-                if any(_hands_on(arg, frame.scope) for arg in call.args):
-                    frames = list(self._entered(frame.scope, depth + 1)) or frames
+                if any(_forwards_options(arg, frame.scope) for arg in call.args):
+                    frames = list(self._frames_of_calls(frame.scope, depth + 1)) or frames
             for callee in callees:
                 if isinstance(callee, Function) and callee.scope is scope:
                     yield from (self.ev.enter(callee, call, each, None) for each in frames)
                 elif isinstance(callee, Method) and callee.function.scope is scope:
                     yield from (self.ev.enter(callee.function, call, each, callee.receiver) for each in frames)
-                elif isinstance(callee, Class):  # a construction: what it is given goes to the constructor
+                elif isinstance(callee, Class):  # a constructor call passes its arguments to `__init__`
                     function = find_method(self.ev, self.ev.bases(callee).classes, "__init__")
                     if function is not None and function.scope is scope:
                         yield from (
@@ -183,57 +184,57 @@ class DatasetFlow:
                         )
 
     def is_reached_from_loaders(self, path: str, names: Iterable[str]) -> bool:
-        """Whether workers run anything that stands in a file, or what loaders are given keeps any of it.
+        """True if workers run code of a file, or a loader's dataset contains an object defined there.
 
-        `names` are those under which the rest of the project can get at it; the file itself is not opened for this.
+        `names` are the file's names that other modules can refer to. The file itself is not opened.
         """
         return any(
-            path in self._files_behind(user) for user in self.ev.project.users(path, names, MAX_LEVELS, MAX_USERS)
+            path in self._worker_files_of(user) for user in self.ev.project.users(path, names, MAX_LEVELS, MAX_USERS)
         )
 
-    def _files_behind(self, module: ModuleFacts) -> set[str]:
-        """The files of what workers run for the Datasets and loaders of a module, and of what these keep."""
+    def _worker_files_of(self, module: ModuleFacts) -> set[str]:
+        """The files of what workers run for the Datasets and loaders of a module, and of what these contain."""
         key = id(module)
-        if key not in self._behind:
-            found = self._behind[key] = {function.module.path for function in self.workers.functions(module)}
-            held = [self.held_by(klass) for klass in self.workers.datasets(module)]
+        if key not in self._worker_files:
+            found = self._worker_files[key] = {function.module.path for function in self.workers.functions(module)}
+            held = [self.graph_of_class(klass) for klass in self.workers.datasets(module)]
             for each in (*held, *(given.held for given in self.given(module))):
                 found.update(klass.scope.module.path for klass in each.classes)
                 for kept in each.kept:
-                    found.update((kept.frame.scope.module.path, *_homes(kept.value)))
-        return self._behind[key]
+                    found.update((kept.frame.scope.module.path, *_definition_files(kept.value)))
+        return self._worker_files[key]
 
-    def kept_around(self, module: ModuleFacts, names: Iterable[str]) -> Iterator[tuple[Reachable, Class | Loader]]:
-        """What is kept as `kept_in` has it, for all modules that can get at names of this one."""
-        return self.kept_in(self.around(module, names))
+    def reachable_around(self, module: ModuleFacts, names: Iterable[str]) -> Iterator[tuple[Reachable, Class | Loader]]:
+        """Same as `reachable_in`, for all modules that can refer to `names` of this one."""
+        return self.reachable_in(self.around(module, names))
 
-    def kept_in(self, modules: Iterable[ModuleFacts]) -> Iterator[tuple[Reachable, Class | Loader]]:
-        """What Datasets and what loaders are given keep, in some modules.
+    def reachable_in(self, modules: Iterable[ModuleFacts]) -> Iterator[tuple[Reachable, Class | Loader]]:
+        """What the Datasets of some modules and the arguments of their loaders contain.
 
-        Each with the Dataset that keeps it whatever it is made from, or with the loader that the object is given to.
+        Each comes with its Dataset class, whatever the arguments, or with the loader that the object is given to.
         """
         for each in modules:
             for klass in self.workers.datasets(each):
-                for kept in self.held_by(klass).kept:
+                for kept in self.graph_of_class(klass).kept:
                     yield kept, klass
             for given in self.given(each):
                 for kept in given.held.kept:
                     yield kept, given.loader
 
 
-def _hands_on(arg: cst.Arg, scope: Scope) -> bool:
-    """Whether an argument is what a function gets by its own `**options`."""
+def _forwards_options(arg: cst.Arg, scope: Scope) -> bool:
+    """True if an argument forwards the function's own `**options`."""
     params = scope.node.params if isinstance(scope.node, cst.FunctionDef) else None
     rest = params.star_kwarg if params is not None else None
     return arg.star == "**" and rest is not None and dotted(arg.value) == rest.name.value
 
 
-def _homes(value: Value) -> Iterator[str]:
-    """The files in which something was defined or made."""
+def _definition_files(value: Value) -> Iterator[str]:
+    """The files in which a value was defined or constructed."""
     if isinstance(value, Method):
         value = value.function
     elif isinstance(value, Partial):
-        yield from _homes(value.callee)
+        yield from _definition_files(value.callee)
     if isinstance(value, Function | Class):
         yield value.scope.module.path
     elif isinstance(value, CallResult | Sequence | Mapping) and value.frame is not None:

@@ -1,4 +1,4 @@
-"""What an object keeps, through containers, library objects and other objects of the project: what a pickle meets."""
+"""What an object contains, through containers, library objects and other objects of the project: what pickle visits."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ from dataloader_lint.facts.infer.values import (
     Iterator as Iterated,
 )
 from dataloader_lint.facts.libraries.catalogue import LOADERS
-from dataloader_lint.facts.libraries.objects import DOES_NOT_KEEP, KEEPERS
+from dataloader_lint.facts.libraries.objects import ARGUMENTS_NOT_STORED, STORING_CALLABLES
 from dataloader_lint.facts.syntax.tree import Node, Tree, parameters
 from dataloader_lint.facts.workers.constructor_steps import Step, bare, steps_of
-from dataloader_lint.facts.workers.stores import put_into, set_on, stores
+from dataloader_lint.facts.workers.stores import added_to_container, attributes_set_on, stores
 
 MAX_HOPS = 12
 MAX_SEEN = 600
-# With these a class says itself what of it is pickled.
-PICKLES_ITSELF = ("__getstate__", "__reduce__", "__reduce_ex__")
+# A class with one of these methods decides itself what is pickled.
+PICKLE_METHODS = ("__getstate__", "__reduce__", "__reduce_ex__")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FieldOwner:
-    """An attribute that holds something: of which object, and the statement of which step that puts it there."""
+    """An attribute that holds something: its object, and the statement and step that store it."""
 
     owner: CallResult
     steps: tuple[Step, ...]
@@ -53,12 +53,12 @@ class FieldOwner:
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """How the walk got where it is."""
+    """The access path from the root object to a value."""
 
-    holdings: tuple[FieldOwner, ...] = ()  # attributes of the project's objects, the outermost first
-    through: tuple[str, ...] = ()  # library objects on the way, by the names of their classes
-    keyword: str = ""  # the argument of the last of them
-    container: Node | None = None  # the display that holds it directly
+    holdings: tuple[FieldOwner, ...] = ()  # attributes of the project's objects, outermost first
+    through: tuple[str, ...] = ()  # class names of the library objects on the path
+    keyword: str = ""  # argument of the last library object
+    container: Node | None = None  # the display that contains it directly
     hops: int = 0
 
     def deeper(self) -> Path:
@@ -67,7 +67,7 @@ class Path:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reachable:
-    """Something that an object keeps: the value, the expression that brings it in, and the way there."""
+    """A value that an object contains: the expression that supplies it, and the access path."""
 
     value: Value
     node: cst.BaseExpression
@@ -77,14 +77,14 @@ class Reachable:
 
 @dataclass(slots=True)
 class ObjectGraph:
-    """All that one object keeps that is no object of the project itself, and the classes of those that are."""
+    """What one object contains besides instances of the project's classes, and the classes of those instances."""
 
     kept: list[Reachable] = field(default_factory=list)
     classes: list[Class] = field(default_factory=list)
 
 
 class ObjectGraphs:
-    """What objects keep; each object is looked through once, and each way to make one followed once."""
+    """Cached object graphs, one per object; the steps of each constructor call are followed once."""
 
     def __init__(self, ev: Evaluator) -> None:
         self.ev = ev
@@ -93,7 +93,7 @@ class ObjectGraphs:
         self._bare: dict[int, CallResult] = {}
 
     def of(self, value: Value, with_length: bool = False) -> ObjectGraph:
-        """What an object keeps. Objects whose class says itself what of it is pickled are named, but not opened."""
+        """The object graph of a value. Instances whose class customizes pickling are listed, but not expanded."""
         key = (value, with_length)
         if key not in self._found:
             walk = _Walk(self, with_length)
@@ -102,20 +102,20 @@ class ObjectGraphs:
         return self._found[key]
 
     def of_argument(self, node: cst.BaseExpression, frame: Frame, keyword: str) -> ObjectGraph:
-        """What a Dataset of a class that nobody knows keeps as one of its arguments."""
+        """The graph of one argument of a Dataset whose class is unknown."""
         walk = _Walk(self, with_length=False)
         walk.expression(node, frame, Path(through=("Dataset",), keyword=keyword))
         return walk.found
 
     def bare(self, klass: Class) -> CallResult:
-        """An object of a class of whose making nothing is known."""
+        """An instance of a class whose constructor arguments are unknown."""
         key = id(klass.scope)
         if key not in self._bare:
             self._bare[key] = bare(klass, self.ev)
         return self._bare[key]
 
     def steps(self, made: CallResult, with_length: bool) -> tuple[Step, ...]:
-        """What making an object runs, as `steps_of` tells it."""
+        """Cached `steps_of`."""
         key = (made, with_length)
         if key not in self._steps:
             self._steps[key] = steps_of(self.ev, made, with_length)
@@ -123,9 +123,9 @@ class ObjectGraphs:
 
 
 class _Walk:
-    def __init__(self, inventories: ObjectGraphs, with_length: bool) -> None:
-        self.inventories = inventories
-        self.ev = inventories.ev
+    def __init__(self, graphs: ObjectGraphs, with_length: bool) -> None:
+        self.graphs = graphs
+        self.ev = graphs.ev
         self.with_length = with_length
         self.found = ObjectGraph()
         self._seen: set[Value] = set()
@@ -147,7 +147,7 @@ class _Walk:
             is_part = isinstance(value, ItemOf)
             value = value.of
             if is_part and isinstance(value, CallResult) and value.library in LOADERS:
-                return  # a batch, which knows nothing of its loader
+                return  # a batch has no reference to its loader
         if isinstance(value, Sequence | Mapping | CallResult | Partial | Method):
             if value in self._seen or len(self._seen) > MAX_SEEN or path.hops > MAX_HOPS:
                 return
@@ -167,10 +167,10 @@ class _Walk:
             self._mapping(value, path)
         elif isinstance(value, CallResult) and isinstance(value.by, Class):
             self._object(value, value.by, path)
-            self._set_from_outside(value, value.by.node.name.value, path)
+            self._attributes_set_later(value, value.by.node.name.value, path)
         elif isinstance(value, CallResult):
-            self._of_library(value, written, path)
-            self._set_from_outside(value, value.library, path)
+            self._library_object(value, written, path)
+            self._attributes_set_later(value, value.library, path)
 
     def _leaf(self, value: Value, written: tuple[cst.BaseExpression, Frame] | None, path: Path) -> None:
         if written is not None:
@@ -197,17 +197,17 @@ class _Walk:
             for arg in node.args:
                 self._argument(arg, frame, inside)
         elif isinstance(node, cst.Call) and node.args and not isinstance(node.func, cst.Attribute):
-            self._copied(node.args[0].value, frame, path)
+            self._elements_copied_from(node.args[0].value, frame, path)
         self._added_later(node, frame, inside)
 
-    def _copied(self, node: cst.BaseExpression, frame: Frame, path: Path) -> None:
-        """`list(x)`, `tuple(f(x) for x in y)`, `dict(pairs)`: holds what the other holds."""
+    def _elements_copied_from(self, node: cst.BaseExpression, frame: Frame, path: Path) -> None:
+        """`list(x)`, `tuple(f(x) for x in y)`, `dict(pairs)`: contains what its argument contains."""
         for value in self.ev.values(node, frame):
             if isinstance(value, Sequence | Mapping | Iterated):
                 self._elements(value, node, frame, path)
 
     def _spread(self, node: cst.BaseExpression, frame: Frame, path: Path) -> None:
-        """`[*x]`, `kept.extend(x)`, `kept += x`: what x gives is kept from then on, and no generator that gives it."""
+        """`[*x]`, `kept.extend(x)`, `kept += x`: the elements of x are stored, but not a generator that yields them."""
         for value in self.ev.values(node, frame):
             self._elements(value, node, frame, path)
 
@@ -243,10 +243,10 @@ class _Walk:
         elif isinstance(node, cst.Call):
             for arg in node.args:
                 if arg.keyword is None:
-                    self._copied(arg.value, frame, path)
+                    self._elements_copied_from(arg.value, frame, path)
                 else:
                     self.expression(arg.value, frame, inside)
-        elif isinstance(node, cst.Param):  # **keywords that are kept
+        elif isinstance(node, cst.Param):  # stored `**keywords`
             assert isinstance(frame.scope.node, cst.FunctionDef | cst.Lambda)
             named = {param.name.value for param in parameters(frame.scope.node)}
             for keyword, passed in (frame.args or {}).items():
@@ -256,7 +256,7 @@ class _Walk:
         self._added_later(node, frame, inside)
 
     def _added_later(self, node: Node, frame: Frame, path: Path) -> None:
-        """What is put into a container through the name that its display is bound to."""
+        """Adds what is put into a container through the name that its display is bound to."""
         tree = frame.scope.module.tree
         if node not in tree:
             return
@@ -269,14 +269,14 @@ class _Walk:
             return
         if isinstance(target, cst.Name):
             scope = tree.scope_of(statement)
-            for added in put_into(scope, target):
+            for added in added_to_container(scope, target):
                 if _is_spread(added, tree):
                     self._spread(added, frame, path)
                 else:
                     self.expression(added, frame, path)
 
-    def _of_library(self, value: CallResult, written: tuple[cst.BaseExpression, Frame] | None, path: Path) -> None:
-        """An object of a library: a leaf for whoever knows it, and a holder of what it was made from."""
+    def _library_object(self, value: CallResult, written: tuple[cst.BaseExpression, Frame] | None, path: Path) -> None:
+        """A library object: a leaf itself, and a container of its constructor arguments."""
         self._leaf(value, written, path)
         name = value.library
         last = name.rpartition(".")[2]
@@ -285,17 +285,17 @@ class _Walk:
         for call, frame in ((value.call, value.frame), *value.before):
             for arg in call.args:
                 keyword = arg.keyword.value if arg.keyword is not None else ""
-                if (last, keyword) not in DOES_NOT_KEEP:
+                if (last, keyword) not in ARGUMENTS_NOT_STORED:
                     inside = replace(path, through=(*path.through, name), keyword=keyword, container=None)
                     self._argument(arg, frame, inside)
 
     def _object(self, value: CallResult, klass: Class, path: Path) -> None:
         self.found.classes.append(klass)
         bases = self.ev.bases(klass)
-        if any(classes.find_method(self.ev, bases.classes, name) is not None for name in PICKLES_ITSELF):
+        if any(classes.find_method(self.ev, bases.classes, name) is not None for name in PICKLE_METHODS):
             return
-        made = value if value.call is not None else self.inventories.bare(klass)
-        steps = self.inventories.steps(made, self.with_length)
+        made = value if value.call is not None else self.graphs.bare(klass)
+        steps = self.graphs.steps(made, self.with_length)
         path = replace(path, through=(), keyword="", container=None)
         for step in steps:
             for name, node, added, position in stores(step):
@@ -310,20 +310,20 @@ class _Walk:
                     self._spread(added, step.frame, inside)
                 else:
                     self.expression(added, step.frame, inside)
-            self._given_to_library(step, made, steps, path, bases.libraries)
+            self._base_arguments(step, made, steps, path, bases.libraries)
 
-    def _set_from_outside(self, value: CallResult, maker: str, path: Path) -> None:
-        """What the function that makes an object stores into it afterwards: `data.transform = ...`."""
+    def _attributes_set_later(self, value: CallResult, maker: str, path: Path) -> None:
+        """Adds what the function that constructs an object stores into it afterwards: `data.transform = ...`."""
         if value.call is None or value.frame is None:
             return
-        for name, stored in set_on(value.call, value.frame.scope.module.tree):
+        for name, stored in attributes_set_on(value.call, value.frame.scope.module.tree):
             inside = replace(path, through=(*path.through, maker), keyword=name, container=None)
             self.expression(stored, value.frame, inside)
 
-    def _given_to_library(
+    def _base_arguments(
         self, step: Step, made: CallResult, steps: tuple[Step, ...], path: Path, libraries: Iterable[str]
     ) -> None:
-        """`super().__init__(root, transform=...)` of a base that a library defines, or of another one behind it."""
+        """`super().__init__(root, transform=...)` of a library's base class, direct or indirect."""
         behind = [each.rpartition(".")[2] for each in libraries]
         for call in step.library_bases(self.ev):
             names = [each.name for each in self.ev.values(call.func, step.frame) if isinstance(each, Library)]
@@ -332,14 +332,14 @@ class _Walk:
                 continue
             for arg in call.args:
                 keyword = arg.keyword.value if arg.keyword is not None else ""
-                if not any((each, keyword) in DOES_NOT_KEEP for each in (base.rpartition(".")[2], *behind)):
+                if not any((each, keyword) in ARGUMENTS_NOT_STORED for each in (base.rpartition(".")[2], *behind)):
                     holding = FieldOwner(made, steps, step, keyword, call)
                     inside = replace(path, holdings=(*path.holdings, holding), through=(base,), keyword=keyword)
                     self._argument(arg, step.frame, inside)
 
 
 def _is_spread(added: cst.BaseExpression, tree: Tree) -> bool:
-    """Whether an expression that is added to a container is taken apart there: `kept.extend(x)`, `kept += x`."""
+    """True if a container adds the elements of an expression one by one: `kept.extend(x)`, `kept += x`."""
     parent = tree.parent(added)
     if isinstance(parent, cst.Arg):
         call = tree.parent(parent)
@@ -349,14 +349,14 @@ def _is_spread(added: cst.BaseExpression, tree: Tree) -> bool:
 
 
 def keeps_arguments(name: str) -> bool:
-    """Whether what a library's callable makes holds on to the arguments: a class, as its name says."""
+    """True if a library callable stores its arguments: a class, judged by its capitalized name."""
     package, _, last = name.rpartition(".")
-    if name in KEEPERS:
+    if name in STORING_CALLABLES:
         return True
     if any(package == each or package.startswith(f"{each}.") for each in _CONSUMERS):
         return False
     return last[:1].isupper()
 
 
-# Packages whose classes take what they are given apart, or have a way of their own to pickle functions.
+# Packages whose classes consume their arguments, or pickle functions in their own way.
 _CONSUMERS = ("builtins", "pandas", "pathlib", "threading", "torch.utils.data.datapipes", "torchdata", "typing")

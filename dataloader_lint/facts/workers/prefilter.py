@@ -1,4 +1,4 @@
-"""Cheap looks at where functions and objects come from, before worker code is followed through them."""
+"""Cheap checks of where functions and objects come from, before worker code follows them."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from dataloader_lint.facts.infer.values import CallResult, Class, Frame
 from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
 from dataloader_lint.facts.syntax.names import Binding, Kind, resolve
 
-# What calls a function that it is given.
-_CALLING = frozenset(
+# Callables that call a function given to them.
+_CALLING_FUNCTIONS = frozenset(
     {
         "apply",
         "apply_along_axis",
@@ -36,13 +36,13 @@ _CALLING = frozenset(
 
 
 def may_be_function(ev: Evaluation, node: cst.BaseExpression, call: cst.Call, frame: Frame) -> bool:
-    """Whether an argument of a library's call may be a function of the project, by the looks of it."""
+    """True if an argument of a library call may be a function of the project, judged by its syntax."""
     kind = type(node)
     if kind is cst.Lambda:
         return True
     if kind is not cst.Name and kind is not cst.Attribute:
         return False
-    if last_name(call.func) in _CALLING:
+    if last_name(call.func) in _CALLING_FUNCTIONS:
         return True
     module = frame.scope.module
     if kind is cst.Attribute:
@@ -60,9 +60,9 @@ def _binds_function(ev: Evaluation, module: ModuleFacts, binding: Binding) -> bo
 
 
 def is_unresolved_parameter(ev: Evaluation, node: cst.BaseExpression, frame: Frame) -> bool:
-    """Whether something is, or is part of, what only an unknown caller gives: `self.transform`, a plain parameter.
+    """True if an expression derives from a parameter that no known call supplies: `self.transform`, a plain parameter.
 
-    Where the object is made in sight of a loader, the worker code of that loader's module follows it.
+    Where the project constructs the object for a loader, the worker code of that loader's module follows it.
     """
     while True:
         if isinstance(node, cst.Name):
@@ -85,7 +85,7 @@ def _is_plain_parameter(ev: Evaluation, node: cst.Name, frame: Frame) -> bool:
 
 
 def _is_plain_attribute(ev: Evaluation, owner: str, name: str, frame: Frame) -> bool:
-    """Whether `self.name` is bound to nothing but parameters of the constructor, for an object that anybody made."""
+    """True if `self.name` is bound only to constructor parameters, for an object whose constructor call is unknown."""
     receiver = frame.receiver
     if not isinstance(receiver, CallResult) or receiver.call is not None or not isinstance(receiver.by, Class):
         return False
@@ -109,7 +109,7 @@ def _is_plain_attribute(ev: Evaluation, owner: str, name: str, frame: Frame) -> 
 
 
 def _is_unresolved(ev: Evaluation, binding: Binding) -> bool:
-    """Whether a parameter has neither a default nor an annotation that tells of a class of the project."""
+    """True if a parameter has no default and no annotation that may name a class of the project."""
     param = binding.node
     if binding.kind is not Kind.PARAMETER or not isinstance(param, cst.Param) or param.star == "**":
         return False

@@ -1,4 +1,4 @@
-"""What functions put into attributes of their object and into containers that they keep under a name."""
+"""What functions store into attributes of their object and into containers bound to a name."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from dataloader_lint.facts.syntax.names import resolve, target_paths
 from dataloader_lint.facts.syntax.tree import Node, Scope, Tree
 from dataloader_lint.facts.workers.constructor_steps import Step
 
-_ADDING = frozenset({"add", "append", "appendleft", "extend", "insert", "setdefault", "update"})
+_ADDING_METHODS = frozenset({"add", "append", "appendleft", "extend", "insert", "setdefault", "update"})
 
 
 def stores(step: Step) -> Iterator[tuple[str, Node, cst.BaseExpression, tuple[int, ...]]]:
-    """What a step puts into attributes of its object: attribute, statement, value, and position in an unpacking."""
+    """Yields what a step stores on its object: attribute, statement, value, and position in an unpacking."""
     own = step.own
     if not own:
         return
@@ -22,22 +22,22 @@ def stores(step: Step) -> Iterator[tuple[str, Node, cst.BaseExpression, tuple[in
     for assign in scope.own(cst.Assign):
         for target in assign.targets:
             for each, position in target_paths(target.target):
-                if name := _attribute(each, own):
-                    yield _unpacked(name, assign, assign.value, position)
+                if name := _attribute_of(each, own):
+                    yield _store_of_part(name, assign, assign.value, position)
     for annotated in scope.own(cst.AnnAssign):
-        if annotated.value is not None and (name := _attribute(annotated.target, own)):
+        if annotated.value is not None and (name := _attribute_of(annotated.target, own)):
             yield name, annotated, annotated.value, ()
     for augmented in scope.own(cst.AugAssign):
         if isinstance(augmented.operator, cst.AddAssign | cst.BitOrAssign):
-            if name := _attribute(augmented.target, own):
+            if name := _attribute_of(augmented.target, own):
                 yield name, augmented, augmented.value, ()
     for call in scope.own(cst.Call):
-        if isinstance(call.func, cst.Attribute) and call.func.attr.value in _ADDING and call.args:
-            if name := _attribute(call.func.value, own):
+        if isinstance(call.func, cst.Attribute) and call.func.attr.value in _ADDING_METHODS and call.args:
+            if name := _attribute_of(call.func.value, own):
                 yield name, call, call.args[-1].value, ()
 
 
-def _unpacked(
+def _store_of_part(
     name: str, node: Node, value: cst.BaseExpression, position: tuple[int, ...]
 ) -> tuple[str, Node, cst.BaseExpression, tuple[int, ...]]:
     while position and isinstance(value, cst.Tuple | cst.List) and 0 <= position[0] < len(value.elements):
@@ -48,8 +48,8 @@ def _unpacked(
     return name, node, value, position
 
 
-def _attribute(node: cst.CSTNode, own: str) -> str:
-    """The attribute of the object that a target belongs to: `x` of `self.x`, `self.x[0]` and `self.x.y`."""
+def _attribute_of(node: cst.CSTNode, own: str) -> str:
+    """The attribute of the object that a target belongs to: `x` for `self.x`, `self.x[0]` and `self.x.y`."""
     while isinstance(node, cst.Attribute | cst.Subscript):
         if isinstance(node, cst.Attribute) and isinstance(node.value, cst.Name) and node.value.value == own:
             return node.attr.value
@@ -57,8 +57,8 @@ def _attribute(node: cst.CSTNode, own: str) -> str:
     return ""
 
 
-def set_on(made: cst.Call, tree: Tree) -> Iterator[tuple[str, cst.BaseExpression]]:
-    """What is stored into attributes of an object under the name that its making is bound to: attribute, value."""
+def attributes_set_on(made: cst.Call, tree: Tree) -> Iterator[tuple[str, cst.BaseExpression]]:
+    """Yields attribute and value for stores through the name that a constructor call is bound to."""
     bound = tree.parent(made) if made in tree else None
     name = bound.targets[0].target if isinstance(bound, cst.Assign) and len(bound.targets) == 1 else None
     if not isinstance(name, cst.Name):
@@ -71,8 +71,8 @@ def set_on(made: cst.Call, tree: Tree) -> Iterator[tuple[str, cst.BaseExpression
                     yield node.attr.value, assign.value
 
 
-def put_into(scope: Scope, name: cst.Name) -> Iterator[cst.BaseExpression]:
-    """What a scope adds to the container that it keeps under a name."""
+def added_to_container(scope: Scope, name: cst.Name) -> Iterator[cst.BaseExpression]:
+    """Yields what a scope adds to the container that is bound to a name."""
     added = scope.module.tree.once(("added", id(scope)), lambda: _by_owner(_additions(scope)))
     yield from added.get(name.value, ())
 
@@ -87,7 +87,7 @@ def _by_owner(found: Iterator[tuple[cst.CSTNode, cst.BaseExpression]]) -> dict[s
 
 def _additions(scope: Scope) -> Iterator[tuple[cst.CSTNode, cst.BaseExpression]]:
     for call in scope.own(cst.Call):
-        if isinstance(call.func, cst.Attribute) and call.func.attr.value in _ADDING and call.args:
+        if isinstance(call.func, cst.Attribute) and call.func.attr.value in _ADDING_METHODS and call.args:
             yield call.func.value, call.args[-1].value
     for assign in scope.own(cst.Assign):
         for target in assign.targets:

@@ -1,4 +1,4 @@
-"""The functions that run in worker processes: what loaders and Datasets lead to, from call to call."""
+"""The functions that run in worker processes: the call graph from loaders and Datasets."""
 
 from __future__ import annotations
 
@@ -33,22 +33,22 @@ from dataloader_lint.facts.syntax.tree import Scope, function_scope
 from dataloader_lint.facts.workers.prefilter import is_unresolved_parameter, may_be_function
 
 ENTRIES = ("__getitem__", "__getitems__", "__iter__")
-HANDED_TO_WORKERS = ("collate_fn", "worker_init_fn")
-# Bounds: what they cut off is not known to run in workers.
+WORKER_ARGUMENTS = ("collate_fn", "worker_init_fn")
+# Bounds: functions beyond them count as not running in workers.
 MAX_FUNCTIONS = 200
 MAX_FRAMES = 2
-MAX_CALLS = 800  # in these functions; what evaluation costs would depend on what is worked out already
+MAX_CALLS = 800  # in these functions; a bound on evaluation steps would depend on what is cached
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WorkerFunction:
-    """A function or lambda that runs in worker processes, in one frame; `caller` is None for what the loader calls."""
+    """A function or lambda that runs in worker processes, in one frame; `caller` is None if the loader calls it."""
 
     scope: Scope
     frame: Frame
     caller: WorkerFunction | None
-    argument: str = ""  # of the loader, through which it gets to the workers; empty where a Dataset brings it
-    library_calls: list[tuple[cst.Call, str]] = field(default_factory=list)  # to what, by its qualified name
+    argument: str = ""  # the loader argument that brings it to workers; empty if a Dataset does
+    library_calls: list[tuple[cst.Call, str]] = field(default_factory=list)  # with qualified names
 
     @property
     def module(self) -> ModuleFacts:
@@ -56,7 +56,7 @@ class WorkerFunction:
 
     @property
     def label(self) -> str:
-        """What the user calls it: `Pairs.__getitem__`, `read_image`; for a method the class of the object."""
+        """Its name for the user: `Pairs.__getitem__`, `read_image`; methods get the class of the object."""
         node = self.scope.node
         if not isinstance(node, cst.FunctionDef):
             return "lambda"
@@ -71,17 +71,17 @@ class WorkerFunction:
 
     @property
     def path(self) -> tuple[WorkerFunction, ...]:
-        """How the worker gets here, this function last."""
+        """The call path from the entry point to this function, which comes last."""
         return (*(self.caller.path if self.caller is not None else ()), self)
 
 
 class WorkerIndex(Protocol):
-    """What is known of the Datasets and loaders of a project; `workers` has the one that works."""
+    """The Datasets and loaders of a project; `workers.Workers` implements it."""
 
     ev: Evaluation
 
     def is_dataset(self, klass: Class) -> bool:
-        """Whether a class is a Dataset."""
+        """True if a class is a Dataset."""
         ...
 
     def datasets(self, module: ModuleFacts) -> list[Class]:
@@ -89,24 +89,24 @@ class WorkerIndex(Protocol):
         ...
 
     def loaders(self, module: ModuleFacts) -> list[Loader]:
-        """The loaders that a module makes."""
+        """The loaders that a module constructs."""
         ...
 
 
 def worker_functions(known: WorkerIndex, module: ModuleFacts) -> list[WorkerFunction]:
-    """All that workers run for the Datasets and loaders of a module, wherever it is defined.
+    """Returns all functions that workers run for the Datasets and loaders of a module, wherever they are defined.
 
-    A function can be there several times, in different frames.
+    A function can occur several times, in different frames.
     """
-    return _Closure(known).of_module(module)
+    return _CallGraph(known).of_module(module)
 
 
 def _iterables(scope: Scope, kind: type[cst.For | cst.CompFor]) -> Iterator[cst.BaseExpression]:
     return (loop.iter for loop in scope.within(kind))
 
 
-class _Closure:
-    """Follows the calls from what a loader runs in its workers."""
+class _CallGraph:
+    """Follows the calls from the entry points that a loader runs in its workers."""
 
     def __init__(self, known: WorkerIndex) -> None:
         self.known = known
@@ -114,9 +114,9 @@ class _Closure:
         self.found: list[WorkerFunction] = []
         self._frames: dict[tuple[int, int, Value | None], Frame] = {}
         self._entered: set[int] = set()
-        self._times: dict[int, int] = {}
-        self._held: set[Value] = set()
-        self._argument = ""  # the argument of a loader that is being looked at
+        self._frame_counts: dict[int, int] = {}
+        self._visited: set[Value] = set()
+        self._argument = ""  # the loader argument that is being followed
 
     def of_module(self, module: ModuleFacts) -> list[WorkerFunction]:
         own = self.known.datasets(module)
@@ -128,11 +128,11 @@ class _Closure:
                 if value is UNKNOWN:
                     for arg, frame in arguments_of_dynamic_class(loader):
                         for given in self.ev.values(arg.value, frame):
-                            self._holds(given, None)
-            for name in HANDED_TO_WORKERS if loader.has_workers is not False else ():
+                            self._stored_callable(given, None)
+            for name in WORKER_ARGUMENTS if loader.has_workers is not False else ():
                 self._argument = name
                 for value in loader.values(name):
-                    self._holds(value, None)
+                    self._stored_callable(value, None)
                 self._argument = ""
         for call in module.all_calls():
             name = last_name(call.func)
@@ -143,29 +143,29 @@ class _Closure:
                         if self.known.is_dataset(callee):
                             self._dataset(CallResult(callee, call, frame))
         calls = 0
-        for each in self.found:  # grows while it is gone through
+        for each in self.found:  # grows during the iteration
             calls += self._follow(each)
             if calls > MAX_CALLS:
                 break
         return self.found
 
     def _dataset(self, value: Value) -> None:
-        """What workers run of a Dataset, be it one of a library around others."""
+        """Adds what workers run of a Dataset, including one that a library Dataset wraps."""
         while isinstance(value, ItemOf):
             value = value.of
-        if not isinstance(value, CallResult) or value in self._held:
+        if not isinstance(value, CallResult) or value in self._visited:
             return
-        self._held.add(value)
+        self._visited.add(value)
         if isinstance(value.by, Class):
             for name in (*ENTRIES, *self._hooks(value.by)):
                 self._method(value, value.by, name, None)
             if streams.next_of(self.ev, self.ev.bases(value.by)) is not None:
                 self._method(value, value.by, "__next__", None)
-            self._given_to_bases(value, value.by)
+            self._base_arguments(value, value.by)
         else:
             for inner in self._arguments(value):
                 self._dataset(inner)
-                self._holds(inner, None)
+                self._stored_callable(inner, None)
 
     def _hooks(self, klass: Class) -> list[str]:
         libraries = self.ev.bases(klass).libraries
@@ -176,8 +176,8 @@ class _Closure:
             for name in names
         ]
 
-    def _given_to_bases(self, value: CallResult, klass: Class) -> None:
-        """Callables that a constructor hands to the one of a library's base, which keeps and calls them."""
+    def _base_arguments(self, value: CallResult, klass: Class) -> None:
+        """Adds callables passed to the constructor of a library's base class, which stores and calls them."""
         function = classes.find_method(self.ev, self.ev.bases(klass).classes, "__init__")
         if function is None:
             return
@@ -188,10 +188,10 @@ class _Closure:
             ):
                 for arg in call.args:
                     for inner in self.ev.values(arg.value, frame):
-                        self._holds(inner, None)
+                        self._stored_callable(inner, None)
 
     def _arguments(self, value: CallResult) -> Iterator[Value]:
-        """What the making of a library's object was given, the elements of lists one by one."""
+        """The arguments of a library object's constructor; elements of lists are yielded one by one."""
         if value.call is None or value.frame is None:
             return
         for arg in value.call.args:
@@ -200,31 +200,34 @@ class _Closure:
                 if isinstance(given, Sequence):
                     yield from self.ev.element(given)
 
-    def _holds(self, value: Value, caller: WorkerFunction | None) -> None:
-        """Something that is kept and called somewhere out of sight, if it is a callable."""
+    def _stored_callable(self, value: Value, caller: WorkerFunction | None) -> None:
+        """Adds a callable that is stored and called by code that is not visible."""
         if isinstance(value, Function):
             self._enter(value.scope, self._frame(value.scope, value.outer, None), caller)
         elif isinstance(value, Method):
             self._enter(value.function.scope, self._frame(value.function.scope, None, value.receiver), caller)
         elif isinstance(value, Partial):
-            self._holds(value.callee, caller)
-        elif isinstance(value, CallResult | Sequence | Mapping) and value not in self._held:
-            self._held.add(value)
+            self._stored_callable(value.callee, caller)
+        elif isinstance(value, CallResult | Sequence | Mapping) and value not in self._visited:
+            self._visited.add(value)
             if isinstance(value, CallResult):
-                self._object(value, caller)
+                self._called_object(value, caller)
             elif isinstance(value, Sequence):
                 for inner in self.ev.element(value):
-                    self._holds(inner, caller)
+                    self._stored_callable(inner, caller)
 
-    def _object(self, value: CallResult, caller: WorkerFunction | None) -> None:
-        """Calling an object: its `__call__`, methods that a library's base calls, or all that a library was given."""
+    def _called_object(self, value: CallResult, caller: WorkerFunction | None) -> None:
+        """Adds what calling an object runs: its `__call__`, or the hooks of its library base.
+
+        For a library object, these are all its arguments.
+        """
         if isinstance(value.by, Class):
             if not self._method(value, value.by, "__call__", caller):
                 for name in self._hooks(value.by):
                     self._method(value, value.by, name, caller)
             return
         for inner in self._arguments(value):
-            self._holds(inner, caller)
+            self._stored_callable(inner, caller)
 
     def _method(self, value: CallResult, klass: Class, name: str, caller: WorkerFunction | None) -> bool:
         function = classes.find_method(self.ev, self.ev.bases(klass).classes, name)
@@ -234,7 +237,7 @@ class _Closure:
         return True
 
     def _frame(self, scope: Scope, outer: Frame | None, receiver: Value | None) -> Frame:
-        """The frame of a function about whose call nothing is known but its object, or the function around it."""
+        """The frame of a function whose call is unknown, except for its object or the enclosing function."""
         key = (id(scope), id(outer), receiver)
         if key not in self._frames:
             frame = self.ev.frame_of(scope)
@@ -248,27 +251,27 @@ class _Closure:
         return self._frames[key]
 
     def _enter(self, scope: Scope, frame: Frame, caller: WorkerFunction | None) -> None:
-        times = self._times.get(id(scope), 0)
+        times = self._frame_counts.get(id(scope), 0)
         if id(frame) in self._entered or times >= MAX_FRAMES or len(self.found) >= MAX_FUNCTIONS:
             return
         self._entered.add(id(frame))
-        self._times[id(scope)] = times + 1
+        self._frame_counts[id(scope)] = times + 1
         argument = caller.argument if caller is not None else self._argument
         self.found.append(WorkerFunction(scope, frame, caller, argument))
 
     def _follow(self, function: WorkerFunction) -> int:
-        """What one function runs. Gives the number of its calls."""
+        """Adds what one function calls, and returns the number of its calls."""
         scope, frame = function.scope, function.frame
         calls = list(scope.within(cst.Call))
         for call in calls:
             if not is_unresolved_parameter(self.ev, call.func, frame):
                 for callee in self.ev.values(call.func, frame):
                     self._call(callee, call, function)
-        self._reads_properties(function)
+        self._properties(function)
         for subscript in scope.within(cst.Subscript):
-            self._uses(subscript.value, "__getitem__", function)
+            self._special_method(subscript.value, "__getitem__", function)
         for iterable in (*_iterables(scope, cst.For), *_iterables(scope, cst.CompFor)):
-            self._uses(iterable, "__iter__", function)
+            self._special_method(iterable, "__iter__", function)
         return len(calls)
 
     def _call(self, callee: Value, call: cst.Call, function: WorkerFunction) -> None:
@@ -290,9 +293,9 @@ class _Closure:
             if called is not None:
                 self._enter(called.scope, self.ev.enter(called, call, frame, callee), function)
             else:
-                self._object(callee, function)
+                self._called_object(callee, function)
         elif isinstance(callee, Partial):
-            self._holds(callee, function)
+            self._stored_callable(callee, function)
         else:
             if isinstance(callee, Library):
                 function.library_calls.append((call, callee.name))
@@ -300,9 +303,9 @@ class _Closure:
                 if may_be_function(self.ev, arg.value, call, frame):
                     for given in self.ev.values(arg.value, frame):
                         if isinstance(given, Function | Method | Partial):
-                            self._holds(given, function)
+                            self._stored_callable(given, function)
 
-    def _reads_properties(self, function: WorkerFunction) -> None:
+    def _properties(self, function: WorkerFunction) -> None:
         frame: Frame | None = function.frame
         while frame is not None and not (
             isinstance(frame.receiver, CallResult) and isinstance(frame.receiver.by, Class)
@@ -323,8 +326,8 @@ class _Closure:
             if method is not None and isinstance(method.node, cst.FunctionDef) and classes.is_property(method.node):
                 self._method(receiver, receiver.by, name, function)
 
-    def _uses(self, node: cst.CSTNode, name: str, function: WorkerFunction) -> None:
-        """`self.inner[index]`, `for line in self.reader`: methods that run without being called by name."""
+    def _special_method(self, node: cst.CSTNode, name: str, function: WorkerFunction) -> None:
+        """`self.inner[index]`, `for line in self.reader`: special methods that run implicitly."""
         if isinstance(node, cst.Name | cst.Attribute) and not is_unresolved_parameter(self.ev, node, function.frame):
             for value in self.ev.values(node, function.frame):
                 if isinstance(value, CallResult) and isinstance(value.by, Class):
