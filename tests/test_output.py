@@ -177,6 +177,7 @@ def test_json_has_the_shape_of_ruffs(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     assert "\x1b" not in text
     first, second = json.loads(text)
     assert first == {
+        "because": [],
         "cell": None,
         "code": "DL301",
         "end_location": {"column": 5, "row": 2},

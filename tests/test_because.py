@@ -1,0 +1,113 @@
+"""The chain of steps that shows a finding: where it points, in each output, from the cache, and in notebooks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from dataloader_lint import lint_paths
+from dataloader_lint.cache.plain import diagnostic, plain
+from dataloader_lint.cli.command import main
+from dataloader_lint.diagnostics import Diagnostic
+from dataloader_lint.settings import Settings
+from notebook_texts import cell, encoded, notebook
+
+DATA = """\
+from torch.utils.data import DataLoader, Dataset
+
+
+class Rows(Dataset):
+    def __init__(self, path):
+        self.rows = [line.strip() for line in open(path)]
+
+    def __len__(self):
+        return len(self.rows)
+
+    def __getitem__(self, index):
+        return self.rows[index]
+"""
+TRAIN = """\
+from data import Rows
+from torch.utils.data import DataLoader
+
+
+def main():
+    return DataLoader(Rows("rows.txt"), num_workers=8)
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "setup.cfg").touch()
+    (tmp_path / "data.py").write_text(DATA)
+    (tmp_path / "train.py").write_text(TRAIN)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def chain(one: Diagnostic) -> list[tuple[str, int, int, str]]:
+    return [(Path(each.filename).name, each.position.line, each.position.column, each.text) for each in one.because]
+
+
+WANTED = [
+    ("data.py", 12, 15, "`Rows.__getitem__` reads it here"),
+    ("train.py", 6, 11, "`DataLoader` is made here with `num_workers=8`"),
+]
+
+
+def run(*args: str, capsys: pytest.CaptureFixture[str]) -> str:
+    main(["--no-cache", "--exit-zero", "--select", "DL101", *args, "."])
+    return capsys.readouterr().out
+
+
+def test_steps_stand_in_other_files(project: Path) -> None:
+    (one,) = lint_paths([project], Settings(select=("DL101",)))
+    assert chain(one) == WANTED
+
+
+def test_steps_survive_the_cache(project: Path) -> None:
+    (one,) = lint_paths([project], Settings(select=("DL101",)))
+    again = diagnostic(json.loads(json.dumps(plain(one))))
+    assert (again, again.because) == (one, one.because)
+
+
+def test_a_moved_step_is_found_again(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def lines() -> Sequence[str]:
+        main(["--exit-zero", "--select", "DL101", "--output-format", "full", "."])
+        return [line for line in capsys.readouterr().out.splitlines() if line.startswith("because")]
+
+    assert lines()[1].endswith("(train.py:6:12)")
+    (project / "train.py").write_text("\n\n" + TRAIN)
+    assert lines()[1].endswith("(train.py:8:12)")
+
+
+def test_full_shows_a_line_for_each(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = run("--output-format", "full", capsys=capsys).splitlines()
+    assert [line for line in lines if line.startswith("because")] == [
+        "because: `Rows.__getitem__` reads it here (data.py:12:16)",
+        "because: `DataLoader` is made here with `num_workers=8` (train.py:6:12)",
+    ]
+
+
+def test_json_and_sarif_point_to_them(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (one,) = json.loads(run("--output-format", "json", capsys=capsys))
+    assert [(Path(each["filename"]).name, each["location"], each["message"]) for each in one["because"]] == [
+        (name, {"row": line, "column": column + 1}, text) for name, line, column, text in WANTED
+    ]
+    report = json.loads(run("--output-format", "sarif", capsys=capsys))
+    related = report["runs"][0]["results"][0]["relatedLocations"]
+    assert [
+        (each["physicalLocation"]["artifactLocation"]["uri"], each["physicalLocation"]["region"]["startLine"])
+        for each in related
+    ] == [("data.py", 12), ("train.py", 6)]
+
+
+def test_in_a_notebook_they_stand_in_cells(tmp_path: Path) -> None:
+    cells = notebook(cell(DATA), cell("loader = DataLoader(Rows('rows.txt'), num_workers=8)\n"))
+    (tmp_path / "a.ipynb").write_bytes(encoded(cells))
+    (one,) = lint_paths([tmp_path], Settings(select=("DL101",)))
+    assert one.cell == 1
+    assert [(each.cell, each.position.line) for each in one.because] == [(1, 12), (2, 1)]
