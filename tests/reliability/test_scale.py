@@ -34,6 +34,15 @@ def keeping(number: int, lines: str) -> str:
     return f"{head}{times(number, lines)}{read}DataLoader(D('x'), num_workers=2)\n"
 
 
+def caching(number: int, store: str, methods: str = "") -> str:
+    """A Dataset that fills so many caches, in `__getitem__` or in methods of their own."""
+    bound = times(number, "        self.c{} = dict()\n")
+    head = f"class D(Dataset):\n    def __init__(self, r):\n        self.r = r\n{bound}"
+    filled = times(number, store)
+    read = f"    def __getitem__(self, i):\n{filled}        return i\n    def __len__(self):\n        return 9\n"
+    return f"{head}{read}{times(number, methods)}DataLoader(D('x'), num_workers=2)\n"
+
+
 SITES: dict[str, Callable[[int], str]] = {
     "loaders": lambda n: times(n, "loader{} = DataLoader(data, num_workers=4, collate_fn=lambda rows: rows)\n"),
     "contradictions": lambda n: times(n, "loader{} = DataLoader(data, persistent_workers=True)\n"),
@@ -69,6 +78,14 @@ SITES: dict[str, Callable[[int], str]] = {
         "class D(Dataset):\n    def __init__(self, r):\n        self.p = []\n        for x in r:\n"
         + times(n, "            self.p.append(x + {})\n")
         + "    def __getitem__(self, i):\n        return self.p[i]\nDataLoader(D('x'), num_workers=2)\n"
+    ),
+    "caches": lambda n: caching(n, "        if i not in self.c{}:\n            self.c{}[i] = open(self.r[i]).read()\n"),
+    "caches with a limit": lambda n: caching(
+        n,
+        "        if len(self.c{}) < self.limit:\n            name = self.r[i]\n            self.c{}[name] = open(name)\n",
+    ),
+    "caches in methods": lambda n: caching(
+        n, "        self.m{}(i)\n", "    def m{}(self, i):\n        self.c{}[i] = open(self.r[i]).read()\n"
     ),
     "loaders of one dict": lambda n: (
         "def f(d, k):\n    kw = dict(num_workers=k, persistent_workers=True)\n" + times(n, "    DataLoader(d, **kw)\n")
@@ -107,14 +124,18 @@ def test_linting(sites: str) -> None:
     assert min(seconds(lambda: lint(sites, 240)) for _ in range(2)) < 10 * few + 0.1
 
 
-IN_LINE = (
-    "lists of a class",
-    "lists of a class under names",
-    "lists filled in one loop",
-    "one attribute",
-    "loaders of one dict",
-    "options",
-)
+# With how many of them the calls are counted first: enough that what grows with the square would show.
+IN_LINE = {
+    "caches": 100,
+    "caches in methods": 40,
+    "caches with a limit": 100,
+    "lists of a class": 40,
+    "lists of a class under names": 40,
+    "lists filled in one loop": 40,
+    "one attribute": 40,
+    "loaders of one dict": 40,
+    "options": 40,
+}
 
 
 def calls(work: Callable[[], object]) -> int:
@@ -136,8 +157,9 @@ def calls(work: Callable[[], object]) -> int:
 @pytest.mark.parametrize("sites", IN_LINE)
 def test_calls_grow_in_line(sites: str) -> None:
     """Four times the sites, at most 4 ** 1.15 times the calls."""
+    few = IN_LINE[sites]
     lint(sites, 3)
-    assert calls(lambda: lint(sites, 160)) < 4.93 * calls(lambda: lint(sites, 40))
+    assert calls(lambda: lint(sites, 4 * few)) < 4.93 * calls(lambda: lint(sites, few))
 
 
 @pytest.mark.long
