@@ -82,7 +82,7 @@ SITES: dict[str, Callable[[int], str]] = {
     "caches": lambda n: caching(n, "        if i not in self.c{}:\n            self.c{}[i] = open(self.r[i]).read()\n"),
     "caches with a limit": lambda n: caching(
         n,
-        "        if len(self.c{}) < self.limit:\n            name = self.r[i]\n            self.c{}[name] = open(name)\n",
+        "        key = self.r[i]\n        if len(self.c{}) < self.n:\n            self.c{}[key] = open(key).read()\n",
     ),
     "caches in methods": lambda n: caching(
         n, "        self.m{}(i)\n", "    def m{}(self, i):\n        self.c{}[i] = open(self.r[i]).read()\n"
