@@ -21,6 +21,12 @@ BARS = (
 )
 LOADER = "loader = DataLoader(data, num_workers=4, pin_memory=True)\n"
 
+READING = (
+    "class D(Dataset):\n    def __init__(self, a, r):\n        self.p = sorted(os.listdir(r))\n        self.a = a\n"
+    "    def __getitem__(self, i):\n        if self.a:\n            return self.p[0]\n"
+)
+MADE = "DataLoader(D(1, 'x'), num_workers=2)\n"
+
 
 def times(number: int, line: str) -> str:
     return "".join(line.replace("{}", str(each)) for each in range(number))
@@ -65,6 +71,24 @@ SITES: dict[str, Callable[[int], str]] = {
         "if a:\n    n = 0\n" + times(n, "elif a == {}:\n    n = {}\n") + "DataLoader(d, num_workers=n)\n"
     ),
     "assignments": lambda n: times(n, "n = {}\n") + "DataLoader(data, num_workers=n)\n",
+    "branches with loaders": lambda n: (
+        "def f(a, data):\n    if a:\n        n = 0\n"
+        + times(n, "    elif a == {}:\n        return DataLoader(data, num_workers={})\n")
+    ),
+    "branches with lists": lambda n: (
+        "class D(Dataset):\n    def __init__(self, a, r):\n        if a:\n            self.p = []\n"
+        + times(n, "        elif a == {}:\n            self.p = sorted(os.listdir(r))\n")
+        + "    def __getitem__(self, i):\n        return self.p[i]\nDataLoader(D(1, 'x'), num_workers=2)\n"
+    ),
+    "branches in worker code": lambda n: (
+        READING + times(n, "        elif self.a == {}:\n            return self.p[i]\n") + MADE
+    ),
+    "early exits in worker code": lambda n: (
+        READING + times(n, "        if self.a == {}:\n            return self.p[i]\n") + MADE
+    ),
+    "early exits in a row": lambda n: (
+        "def f(a, data):\n" + times(n, "    if a == {}:\n        return\n") + "    DataLoader(data)\n"
+    ),
     "early exits": lambda n: "def f(a, data):\n" + times(n, "    if a == {}:\n        return\n    DataLoader(data)\n"),
     "lists of a class": lambda n: keeping(n, "        self.p{} = sorted(os.listdir(r))\n"),
     "lists of a class under names": lambda n: keeping(
@@ -126,9 +150,15 @@ def test_linting(sites: str) -> None:
 
 # With how many of them the calls are counted first: enough that what grows with the square would show.
 IN_LINE = {
+    "branches": 100,
+    "branches in worker code": 100,
+    "branches with loaders": 100,
     "caches": 100,
     "caches in methods": 40,
     "caches with a limit": 100,
+    "early exits": 100,
+    "early exits in a row": 100,
+    "early exits in worker code": 100,
     "lists of a class": 40,
     "lists of a class under names": 40,
     "lists filled in one loop": 40,

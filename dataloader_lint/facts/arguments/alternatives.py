@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import libcst as cst
 
-from dataloader_lint.facts.evaluation.branches import from_last_passed, in_force, on_the_way, tests_around
+from dataloader_lint.facts.evaluation.branches import from_last_passed, in_force, none_closes, tests_around
 from dataloader_lint.facts.evaluation.loader_calls import Loader
 from dataloader_lint.facts.evaluation.values import (
     Class,
@@ -171,7 +171,7 @@ def alternatives(loader: Loader, name: str) -> list[Alternative]:
                 around = _conditions(place.node, place.frame) or frozenset({(f"#set {id(place.node)}", True)})
                 found.extend(each.under(around) for each in inside)
             else:
-                hangs = any(_hangs(loader.ev, test, place.frame) for test, _ in tests_around(place.node, place.frame))
+                hangs = _is_under_option(loader.ev, place.node, place.frame)
                 found.extend(each.under(frozenset(), by_default=hangs) for each in inside)
     return found
 
@@ -230,7 +230,14 @@ def _in_force(ev: Evaluator, use: cst.Name, bindings: list[Binding], frame: Fram
 
 
 def _is_reached(ev: Evaluator, node: Node, frame: Frame) -> bool:
-    return all(_sure(ev, each.test, frame) in (None, each.wanted) for each in on_the_way(node, frame.scope))
+    return none_closes(ev, node, frame, "surely", lambda each: _sure(ev, each.test, frame) not in (None, each.wanted))
+
+
+def _is_under_option(ev: Evaluator, node: Node, frame: Frame) -> bool:
+    """True if a condition around a place depends on an option that is left at its default."""
+    return not none_closes(
+        ev, node, frame, "under options", lambda each: not each.is_exit and _hangs(ev, each.test, frame)
+    )
 
 
 def _sure(ev: Evaluator, test: cst.BaseExpression, frame: Frame) -> bool | None:

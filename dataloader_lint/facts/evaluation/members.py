@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from dataloader_lint.facts.evaluation import classes, hints, options, records
-from dataloader_lint.facts.evaluation.branches import is_reached, on_the_way
+from dataloader_lint.facts.evaluation.branches import is_reached, on_the_way, way_to
 from dataloader_lint.facts.evaluation.containers import augmented, follow
 from dataloader_lint.facts.evaluation.loader_calls import inner_loader, loader_of
 from dataloader_lint.facts.evaluation.values import (
@@ -136,7 +136,7 @@ def _is_sure(binding: classes.AttributeBinding) -> bool:
         return False
     tree = method.module.tree
     line = tree.parent(binding.node)
-    return line is not None and tree.parent(line) is method.node.body and not on_the_way(binding.node, method)
+    return line is not None and tree.parent(line) is method.node.body and way_to(binding.node, method) is None
 
 
 _CONSTRUCTORS = ("__init__", "__post_init__", "__attrs_post_init__")

@@ -94,6 +94,15 @@ class Questions:
         finally:
             self._end(key, depth)
 
+    def settled(self, work_out: Callable[[], bool]) -> tuple[bool, bool]:
+        """What `work_out` gives, and True if that is final: no question that is still open cut it short."""
+        before, self._cuts = self._cuts, 0
+        try:
+            found = work_out()
+            return found, not self._cuts
+        finally:
+            self._cuts |= before
+
     def _end(self, key: Key, depth: int) -> None:
         """A question is answered, and what rested on its being open with it."""
         del self._running[key]

@@ -79,6 +79,7 @@ class Frame:
     depth: int = 0
     memo: dict[object, Values] = field(default_factory=dict)
     extra: tuple[Passed, ...] | None = None
+    ways: dict[str, dict[int, bool]] = field(default_factory=dict)  # for branches.py, by the `id` of a way
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,6 +261,10 @@ class Evaluator(Protocol):
 
     def everywhere(self, node: cst.CSTNode, module: ModuleFacts) -> Values | None:
         """What an expression gives in every frame alike; None where that is not known, or depends on the frame."""
+        ...
+
+    def settled(self, work_out: Callable[[], bool]) -> tuple[bool, bool]:
+        """What `work_out` gives, and True if that is final: no question that is still open cut it short."""
         ...
 
     def key(self, node: cst.CSTNode, key: object, frame: Frame, work_out: Callable[[], Values]) -> Values:

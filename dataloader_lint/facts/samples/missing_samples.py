@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import libcst as cst
 
 from dataloader_lint.facts.evaluation import classes
-from dataloader_lint.facts.evaluation.branches import keeps_away, on_the_way, tests_around
+from dataloader_lint.facts.evaluation.branches import keeps_away, none_closes, tests_around
 from dataloader_lint.facts.evaluation.loader_calls import Loader
 from dataloader_lint.facts.evaluation.values import Class, Const, Element, Evaluator, Frame, Made, Sequence, Value
 from dataloader_lint.facts.libraries.catalogue import LOADERS
@@ -82,9 +82,14 @@ _LENGTHS = frozenset({"__len__", "len"})
 
 def _is_reached(ev: Evaluator, node: Node, frame: Frame) -> bool:
     """Whether control may get to a place. Who asks whether what a library gave is None knows that it can be."""
-    return all(
-        not keeps_away(ev, condition, frame, with_options=True) or _asks_for_none(ev, condition.test, frame)
-        for condition in on_the_way(node, frame.scope)
+    return none_closes(
+        ev,
+        node,
+        frame,
+        "without a sample",
+        lambda condition: (
+            keeps_away(ev, condition, frame, with_options=True) and not _asks_for_none(ev, condition.test, frame)
+        ),
     )
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import libcst as cst
 
 from dataloader_lint.facts.datasets.uses import Place, Use
-from dataloader_lint.facts.evaluation.branches import on_the_way, tests_around
+from dataloader_lint.facts.evaluation.branches import tests_around
 from dataloader_lint.facts.evaluation.classes import AttributeBinding
 from dataloader_lint.facts.evaluation.forms import Form
-from dataloader_lint.facts.evaluation.narrowing import TypeTest, asked
+from dataloader_lint.facts.evaluation.narrowing import TypeTest, asked, asked_on_the_way
 from dataloader_lint.facts.evaluation.values import Frame
 
 _TYPES = {Form.DICT: frozenset({"dict", "Mapping"}), Form.LIST: frozenset({"list", "tuple", "Sequence"})}
@@ -37,8 +37,7 @@ def as_read(use: Use, name: str, form: Form) -> Use:
 def _is_read_as_other(place: Place, name: str, form: Form) -> bool:
     return any(
         not _allows(form, told)
-        for condition in on_the_way(place.node, place.scope)
-        for told in asked(condition.test, condition.wanted, place.scope.module.tree)
+        for told in asked_on_the_way(place.node, place.scope)
         if isinstance(told.of, cst.Attribute) and told.of.attr.value == name and isinstance(told.of.value, cst.Name)
     )
 

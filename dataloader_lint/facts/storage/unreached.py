@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataloader_lint.facts.datasets.uses import Use
 from dataloader_lint.facts.evaluation import classes, members
-from dataloader_lint.facts.evaluation.branches import is_reached, on_the_way
+from dataloader_lint.facts.evaluation.branches import is_reached, way_to
 from dataloader_lint.facts.storage.dataset import Dataset
 
 
 def is_reached_in_workers(dataset: Dataset, use: Use) -> bool:
     """Whether a worker may come to one of the places that read an attribute, as far as conditions there are known."""
-    if not all(on_the_way(each.node, each.scope) and classes.class_of(each.scope) is not None for each in use.places):
+    if not all(
+        way_to(each.node, each.scope) is not None and classes.class_of(each.scope) is not None for each in use.places
+    ):
         return True
     if not use.places:
         return True
