@@ -25,6 +25,7 @@ from dataloader_lint.facts.evaluation.values import (
     truth,
 )
 from dataloader_lint.facts.libraries.catalogue import DATALOADER_DEFAULTS
+from dataloader_lint.facts.limits import ALTERNATIVE_DEPTH, OPTION_CAUSES
 from dataloader_lint.facts.loaders.written import places_of
 from dataloader_lint.facts.syntax.flow import leaves
 from dataloader_lint.facts.syntax.names import Binding, Kind, resolve
@@ -34,8 +35,6 @@ _OPPOSITES: dict[type[cst.BaseCompOp], type[cst.BaseCompOp]] = {cst.IsNot: cst.I
 
 # A condition as it is spelled, and the answer that leads here.
 Conditions = frozenset[tuple[object, bool]]
-_MAX_DEPTH = 4
-_MAX_CAUSES = 200
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -177,7 +176,7 @@ def alternatives(loader: Loader, name: str) -> list[Alternative]:
 
 
 def _of(ev: Evaluator, node: cst.BaseExpression, frame: Frame, depth: int) -> list[Alternative]:
-    if isinstance(node, cst.IfExp) and depth < _MAX_DEPTH:
+    if isinstance(node, cst.IfExp) and depth < ALTERNATIVE_DEPTH:
         usual = truth(ev.values(node.test, frame))
         sure = _sure(ev, node.test, frame)
         found: list[Alternative] = []
@@ -187,7 +186,7 @@ def _of(ev: Evaluator, node: cst.BaseExpression, frame: Frame, depth: int) -> li
                 is_other = usual is not None and usual is not answer
                 found.extend(each.under(own, by_option=is_other) for each in _of(ev, arm, frame, depth + 1))
         return found
-    if isinstance(node, cst.Name) and depth < _MAX_DEPTH:
+    if isinstance(node, cst.Name) and depth < ALTERNATIVE_DEPTH:
         bindings = resolve(node, frame.scope.module.tree)
         if len(bindings) > 1 and all(each.scope is frame.scope for each in bindings):
             return _of_bindings(ev, node, bindings, frame)
@@ -256,7 +255,7 @@ def _hangs(ev: Evaluator, node: cst.BaseExpression, frame: Frame) -> bool:
     """Whether the value of an expression may be another one where an option is not left at its default."""
     seen: set[tuple[int, int]] = set()
     rest = [(node, frame)]
-    while rest and len(seen) < _MAX_CAUSES:
+    while rest and len(seen) < OPTION_CAUSES:
         cause, where = rest.pop()
         if (id(cause), id(where)) in seen:
             continue

@@ -29,14 +29,12 @@ from dataloader_lint.facts.evaluation.values import (
     merge,
 )
 from dataloader_lint.facts.libraries.extras import Extras
+from dataloader_lint.facts.limits import CALL_DEPTH, KEY_NESTING
 from dataloader_lint.facts.project.project import Project
 from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.facts.syntax.names import Binding, Kind, bindings_of, dotted, resolve, star_imports
 from dataloader_lint.facts.syntax.tree import Scope
 from dataloader_lint.settings import Settings
-
-MAX_NESTING_OF_KEYS = 45  # each level of these takes more of Python's stack than others do
-MAX_DEPTH = 4
 
 
 class Evaluation(Questions):
@@ -103,7 +101,7 @@ class Evaluation(Questions):
         known = frame.memo.get(question)
         if known is not None:
             return known
-        if len(self._running) > MAX_NESTING_OF_KEYS:
+        if len(self._running) > KEY_NESTING:
             return self._cut_deep()
         return self._solve((question, id(frame)), frame.memo, question, work_out)
 
@@ -353,7 +351,7 @@ class Evaluation(Questions):
         running = self._functions.get(id(function.scope))
         if running is not None:
             return self._cut(running)
-        if frame.depth > MAX_DEPTH:
+        if frame.depth > CALL_DEPTH:
             return NOTHING_KNOWN
         self._functions[id(function.scope)] = len(self._running) - 1
         try:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Protocol
 
 import libcst as cst
 
+from dataloader_lint.facts.limits import PART_CHAIN
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -324,8 +326,6 @@ class Evaluator(Protocol):
         ...
 
 
-MAX_CHAIN = 4
-
 UNKNOWN = Unknown()
 ABSENT = Absent()
 NOTHING_KNOWN: Values = (UNKNOWN,)
@@ -340,7 +340,7 @@ def part(value: Element | Attr) -> Values:
     while isinstance(current, Element | Attr):
         length += 1
         current = current.of
-    return (value,) if length <= MAX_CHAIN else NOTHING_KNOWN
+    return (value,) if length <= PART_CHAIN else NOTHING_KNOWN
 
 
 def merge(*several: Values) -> Values:

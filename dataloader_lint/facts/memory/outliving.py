@@ -22,6 +22,7 @@ from dataloader_lint.facts.evaluation.values import (
     Values,
 )
 from dataloader_lint.facts.libraries.catalogue import DICT_MAKERS
+from dataloader_lint.facts.limits import OUTLIVING_DEPTH
 from dataloader_lint.facts.syntax.module import last_name
 from dataloader_lint.facts.syntax.names import Binding, Kind, bindings_of, dotted, resolve, target_paths
 from dataloader_lint.facts.syntax.tree import Node, Scope, Tree
@@ -29,7 +30,6 @@ from dataloader_lint.facts.workers.worker_code import WorkerFunction
 from dataloader_lint.facts.workers.workers import Workers
 
 _EMPTYING = frozenset({"clear", "discard", "pop", "popitem", "popleft", "remove", "heappop", "heappushpop"})
-MAX_DEPTH = 5
 
 
 class Shape(Enum):
@@ -60,7 +60,7 @@ def may_outlive(node: cst.BaseExpression, tree: Tree, depth: int = 0) -> bool:
         node = node.value
     if not isinstance(node, cst.Name):
         return isinstance(node, cst.Attribute)
-    bindings = resolve(node, tree) if depth <= MAX_DEPTH else []
+    bindings = resolve(node, tree) if depth <= OUTLIVING_DEPTH else []
     return bool(bindings) and all(_may_live_on(each, tree, depth) for each in bindings)
 
 
@@ -80,7 +80,7 @@ class Outliving:
 
     def find(self, node: cst.BaseExpression, frame: Frame, depth: int = 0) -> Kept | None:
         """The container that an expression names, if it outlives the sample."""
-        if depth > MAX_DEPTH:
+        if depth > OUTLIVING_DEPTH:
             return None
         if isinstance(node, cst.Subscript):
             outer = self.find(node.value, frame, depth + 1)

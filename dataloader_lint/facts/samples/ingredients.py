@@ -15,6 +15,7 @@ import libcst as cst
 from dataloader_lint.facts.evaluation import classes
 from dataloader_lint.facts.evaluation.parameters import arguments_of_callers
 from dataloader_lint.facts.evaluation.values import Class, Evaluator, Frame, Function, Library, Made, Method
+from dataloader_lint.facts.limits import INGREDIENT_DEPTH
 from dataloader_lint.facts.syntax.flow import reaching
 from dataloader_lint.facts.syntax.module import last_name
 from dataloader_lint.facts.syntax.names import Binding, Kind, bindings_of, resolve
@@ -38,7 +39,6 @@ Parts = frozenset[Part]
 _FIXED: Parts = frozenset({Part.FIXED})
 _UNKNOWN: Parts = frozenset({Part.UNKNOWN})
 _COUNTS: Parts = frozenset({Part.COUNTED})
-MAX_DEPTH = 8
 
 WORKER_INFO = "torch.utils.data.get_worker_info"
 # Names of things that somebody counts up.
@@ -132,7 +132,7 @@ class Ingredients:
     def of(self, node: cst.CSTNode | None, frame: Frame, depth: int = 0) -> Parts:
         """The ingredients of an expression in a frame."""
         key = (id(node), id(frame))
-        if node is None or depth > MAX_DEPTH or key in self._running:
+        if node is None or depth > INGREDIENT_DEPTH or key in self._running:
             return _UNKNOWN
         self._running.add(key)
         try:

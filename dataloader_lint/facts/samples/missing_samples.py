@@ -12,6 +12,7 @@ from dataloader_lint.facts.evaluation.branches import keeps_away, none_closes, t
 from dataloader_lint.facts.evaluation.loader_calls import Loader
 from dataloader_lint.facts.evaluation.values import Class, Const, Element, Evaluator, Frame, Made, Sequence, Value
 from dataloader_lint.facts.libraries.catalogue import LOADERS
+from dataloader_lint.facts.limits import WRAPPED_DATASET_DEPTH
 from dataloader_lint.facts.syntax.flow import leaves
 from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
 from dataloader_lint.facts.syntax.names import resolve
@@ -24,7 +25,6 @@ _WRAPPERS = frozenset(
     for prefix in ("", "dataset.")
 )
 _TORCH = LOADERS["torch.utils.data.DataLoader"]
-MAX_DEPTH = 3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -136,13 +136,13 @@ def _reads(ev: Evaluator, value: Value, method: Scope, depth: int) -> bool:
     while isinstance(value, Element):
         value = value.of
     if isinstance(value, Sequence):
-        return depth < MAX_DEPTH and any(_reads(ev, each, method, depth + 1) for each in ev.element(value))
+        return depth < WRAPPED_DATASET_DEPTH and any(_reads(ev, each, method, depth + 1) for each in ev.element(value))
     if not isinstance(value, Made):
         return False
     if isinstance(value.by, Class):
         found = classes.find_method(ev, ev.bases(value.by).classes, "__getitem__")
         return found is not None and found.scope is method
-    if value.library not in _WRAPPERS or value.call is None or value.frame is None or depth > MAX_DEPTH:
+    if value.library not in _WRAPPERS or value.call is None or value.frame is None or depth > WRAPPED_DATASET_DEPTH:
         return False
     inside = [inner for arg in value.call.args[:1] for inner in ev.values(arg.value, value.frame)]
     return any(_reads(ev, inner, method, depth + 1) for inner in inside)

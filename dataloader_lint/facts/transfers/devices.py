@@ -9,11 +9,10 @@ import libcst as cst
 from dataloader_lint.facts.evaluation import classes
 from dataloader_lint.facts.evaluation.parameters import arguments_of_callers
 from dataloader_lint.facts.evaluation.values import Const, Evaluator, Frame, Made, Value
+from dataloader_lint.facts.limits import DEVICE_DEPTH
 from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
 from dataloader_lint.facts.syntax.names import Binding, Kind, dotted, resolve
 from dataloader_lint.facts.syntax.tree import function_scope, keyword_of, positional_of
-
-_MAX_DEPTH = 4
 
 
 class Device(Enum):
@@ -42,7 +41,7 @@ def possible_devices(ev: Evaluator, node: cst.BaseExpression, frame: Frame, dept
     What an option or a default names is UNKNOWN, as users may set another one; so is an ordinal, which torch takes for
     the accelerator of the machine, be that CUDA or MPS.
     """
-    sources = _sources(ev, node, frame) if depth <= _MAX_DEPTH else None
+    sources = _sources(ev, node, frame) if depth <= DEVICE_DEPTH else None
     if not sources:
         return _ANY
     return frozenset().union(*(_named(ev, each, where, depth) for each, where in sources))
@@ -88,7 +87,7 @@ def _sources(ev: Evaluator, node: cst.BaseExpression, frame: Frame, depth: int =
     Users may pass another argument where a parameter has a default, and anybody may store into options and dicts.
     """
     tree = frame.scope.module.tree
-    if node not in tree or depth > _MAX_DEPTH or isinstance(node, cst.Subscript | cst.BooleanOperation):
+    if node not in tree or depth > DEVICE_DEPTH or isinstance(node, cst.Subscript | cst.BooleanOperation):
         return None
     if isinstance(node, cst.IfExp):
         return _together([_sources(ev, each, frame, depth + 1) for each in (node.body, node.orelse)])

@@ -6,16 +6,15 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from dataloader_lint.facts.limits import REFILL_DEPTH
 from dataloader_lint.facts.syntax.names import Binding, Kind, resolve, written_part
 from dataloader_lint.facts.syntax.tree import Node, Scope, Tree, function_scope
-
-_MAX_DEPTH = 3
 
 
 def stores_before(node: cst.BaseExpression, tree: Tree, depth: int = 0) -> Iterator[cst.Assign]:
     """What may be stored into a part of a thing before an expression reads that part, or what it was read into."""
     root, steps = _way_to(node)
-    if root is None or root not in tree or depth > _MAX_DEPTH:
+    if root is None or root not in tree or depth > REFILL_DEPTH:
         return
     bindings = resolve(root, tree)
     if not steps:

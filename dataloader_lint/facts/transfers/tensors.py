@@ -23,6 +23,7 @@ from dataloader_lint.facts.evaluation.values import (
     Values,
     merge,
 )
+from dataloader_lint.facts.limits import TENSOR_DEPTH
 from dataloader_lint.facts.syntax.tree import positional_of
 from dataloader_lint.facts.transfers.pinned_parts import collated, item_of
 
@@ -32,7 +33,6 @@ _COLLATED_TO_TENSORS = frozenset({"array", "bool", "float", "int", "tensor"})
 _SELECTING = frozenset({"torch.utils.data.Subset", "torch.utils.data.dataset.Subset", "torch.utils.data.random_split"})
 _OF_TENSORS = frozenset({"torch.utils.data.TensorDataset", "torch.utils.data.dataset.TensorDataset"})
 _IMAGES = "torchvision.datasets."
-_MAX_DEPTH = 3
 
 
 def is_tensor(ev: Evaluator, loader: Loader, path: list[Element | Attr]) -> bool | None:
@@ -81,7 +81,7 @@ def _samples(ev: Evaluator, dataset: Value, depth: int = 0) -> Values:
     """What a Dataset gives for an index; a tensor alone for those whose samples are tuples of nothing else."""
     if isinstance(dataset, Sequence):
         return ev.element(dataset)
-    if not isinstance(dataset, Made) or dataset.call is None or dataset.frame is None or depth > _MAX_DEPTH:
+    if not isinstance(dataset, Made) or dataset.call is None or dataset.frame is None or depth > TENSOR_DEPTH:
         return (UNKNOWN,)
     if isinstance(dataset.by, Library):
         if dataset.library in _OF_TENSORS or (dataset.library.startswith(_IMAGES) and _is_plain(ev, dataset)):
