@@ -35,7 +35,7 @@ from dataloader_lint.facts.samples.samples import Samples
 from dataloader_lint.facts.storage.arrays import KeptArray
 from dataloader_lint.facts.storage.datasets import LintedDataset, datasets_in
 from dataloader_lint.facts.syntax.module import ModuleFacts
-from dataloader_lint.facts.syntax.tree import Tree
+from dataloader_lint.facts.syntax.tree import Node, Tree
 from dataloader_lint.facts.threads.opencv import OpenCV
 from dataloader_lint.facts.threads.threads import LateLimit, ThreadCall, late_limits, limits_in_workers
 from dataloader_lint.facts.transfers.batches import Origin, Transfer, transfers_in
@@ -182,6 +182,11 @@ class Analysis:
         if argument not in self._handed:
             self._handed[argument] = list(handed_over(self.ev, self.module, self.loaders, argument))
         return self._handed[argument]
+
+    @property
+    def too_wide_classes(self) -> list[Node]:
+        """The classes of this file that derive from too many for each to be known, as far as they were looked at."""
+        return [each.node for each in self.session.evaluation.too_wide if each.module is self.module]
 
     @property
     def kept_functions(self) -> list[KeptFunction]:

@@ -29,7 +29,7 @@ from dataloader_lint.facts.evaluation.values import (
     merge,
 )
 from dataloader_lint.facts.libraries.extras import Extras
-from dataloader_lint.facts.limits import CALL_DEPTH, KEY_NESTING
+from dataloader_lint.facts.limits import BASE_CLASSES, CALL_DEPTH, KEY_NESTING
 from dataloader_lint.facts.project.project import Project
 from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.facts.syntax.names import Binding, Kind, bindings_of, dotted, resolve, star_imports
@@ -54,6 +54,7 @@ class Evaluation(Questions):
         # Those that are known of where looking for them went too deep, until the outermost question is answered.
         self._some_callers: dict[int, tuple[tuple[cst.Call, Frame, Values], ...]] = {}
         self._bases: dict[int, Bases] = {}
+        self.too_wide: list[Scope] = []  # classes that derive from too many for each to be known
         self._everywhere: dict[int, Values | None] = {}
 
     def frame_of(self, scope: Scope) -> Frame:
@@ -111,6 +112,8 @@ class Evaluation(Questions):
         if found is None:
             found = classes.bases_of(self, klass)
             self._bases[id(klass.scope)] = found
+            if len(found.classes) > BASE_CLASSES:
+                self.too_wide.append(klass.scope)
         return found
 
     def _end(self, key: Key, depth: int) -> None:
