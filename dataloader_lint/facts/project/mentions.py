@@ -20,13 +20,21 @@ from dataloader_lint.source.projects import Roots
 # `x.device = ...`, `device = ...` below something, and `setattr(x, "device", ...)`.
 _STORES = re.compile(rb"\.(\w+)[ \t]*=(?!=)|\n[ \t]+(\w+)[ \t]*=(?!=)|[\"'](?:[\w.]*\.)?(\w+)[\"']")
 
+# A method that moves an object, with what it takes up to the first closing bracket, and what collates other objects.
+_MOVES = re.compile(
+    rb"(?<!\w)def[ \t]+(?:to|cuda)[ \t]*\(([^)]{0,2000})|(?<![\w.])to[ \t]*=(?!=)|(default_collate_fn_map)"
+)
+# The batches of its tokenizers are dicts with a `to` of their own, which takes no `non_blocking` in older versions.
+_MAPPINGS_THAT_MOVE = "transformers"
+
 
 @dataclass(frozen=True, slots=True)
 class _Said:
-    """What a file may load, and the names that it stores something under."""
+    """What a file may load, the names that it stores something under, and if it may move objects in its own way."""
 
     imports: Imports
     stored: frozenset[bytes]
+    moves: bool
 
 
 class Mentions:
@@ -57,6 +65,15 @@ class Mentions:
     def may_take_name(self, path: str, name: str) -> bool:
         """True if a file that may import the module at `path` takes a name from it, by an import or as an attribute."""
         return self._ask(path, "takes name", name)
+
+    def may_move_otherwise(self, path: str, text: str) -> bool:
+        """True if the file at `path`, which has this text, or another one may have objects whose `to` blocks always.
+
+        That is where a `to` is defined without `non_blocking`, and where libraries are used that have such classes.
+        """
+        return _moves(imports_of(path, own := plain(text.encode("utf-8", "replace"))), own) or self._ask(
+            path, "moves otherwise", ""
+        )
 
     def may_import(self, path: str) -> bool:
         """True if a file may import the module at `path`, run it by its name, or name it as an entry point.
@@ -98,6 +115,8 @@ def _says(file: OtherFile, targets: ImportTargets, path: str, what: str, name: b
         return True
     if what == "uses name":
         return _holds(file, rb"(?<!\w)%s(?!\w)", name) or targets.may_take_all(file[0], said.imports, path)
+    if what == "moves otherwise":
+        return said.moves
     if what == "imports all":
         return targets.may_take_all(file[0], said.imports, path)
     if what == "sets attribute" and name not in said.stored:
@@ -126,7 +145,20 @@ def _said(file: OtherFile) -> _Said | None:
         return None
     text = plain(content)
     stored = {name for names in _STORES.findall(text) for name in names if name}
-    return _Said(imports_of(file[0], text), frozenset(stored))
+    imports = imports_of(file[0], text)
+    return _Said(imports, frozenset(stored), _moves(imports, text))
+
+
+def _moves(imports: Imports, text: bytes) -> bool:
+    """True if a text defines a `to` without `non_blocking`, or uses other objects that may have one."""
+    for found in _MOVES.finditer(text):
+        takes = found[1]
+        if takes is None or not (b"non_blocking" in takes or b"*" in takes):
+            return True
+    tops = {dotted.partition(".")[0] for level, dotted in imports.modules if not level}
+    return any(
+        _MAPPINGS_THAT_MOVE in top for top in (*tops, *(each.decode(errors="replace") for each in imports.words))
+    )
 
 
 def _imports(file: OtherFile) -> Imports | None:
