@@ -46,6 +46,7 @@ FOLDERS: dict[str, tuple[dict[str, str], bool]] = {
     "behind a colon": ({"b/run.py": f"if True: from steps import x\n{SETS}"}, True),
     "in a text": ({"b/run.py": f"exec('import steps')\n{SETS}"}, True),
     "with a form feed": ({"b/run.py": f"\f  \fimport os, steps\n{SETS}"}, True),
+    "behind a byte order mark": ({"b/run.py": f"\ufeffimport steps\n{SETS}"}, True),
     "the folder above": ({"b/c/run.py": f"import steps\n{SETS}"}, True),
     "the folder above, hidden only for a script": ({"b/c/run.py": f"import steps\n{SETS}", "b/c/steps.py": ""}, True),
     "the folder above, with dots": ({"b/c/run.py": f"from ..steps import x\n{SETS}"}, True),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -48,8 +49,8 @@ class Imports:
 
 
 def plain(content: bytes) -> bytes:
-    """A text with continued lines in one, and newlines of one kind."""
-    return _CONTINUED.sub(b" ", content).replace(b"\r", b"\n")
+    """A text with continued lines in one, newlines of one kind, and no byte order mark."""
+    return _CONTINUED.sub(b" ", content.removeprefix(codecs.BOM_UTF8)).replace(b"\r", b"\n")
 
 
 def imports_of(path: str, text: bytes) -> Imports:
