@@ -76,6 +76,11 @@ PARTS: dict[str, tuple[str, dict[str, str], str]] = {
     "an attribute of a batch": (rows('batch.x.to("cuda")', "self.transform(1)", "batch"), {}, UNSAFE),
     "batches of any size": (rows(more=", batch_size=options.size"), {}, UNSAFE),
     "samples as they are": (rows(more=", batch_size=None"), {}, UNSAFE),
+    "samples of a class, as they are": (
+        rows(more=", batch_size=None"),
+        {"other.py": own("def to(self, device):")},
+        NONE,
+    ),
     "a whole batch": (rows('batch.to("cuda")', "self.transform(1)", "batch"), {}, NONE),
     "a collate_fn": (rows(more=", collate_fn=options.collate"), {}, NONE),
 }

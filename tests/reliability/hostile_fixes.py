@@ -155,11 +155,6 @@ PROGRAMS: dict[str, dict[str, str]] = {
         "main.py": "from making \\\n  import \\\n  make\n\ntry:\n    print(list(make(0)))\n"
         "except AssertionError:\n    print('expected')\n",
     },
-    "a caller with dots that expects the error": {
-        "making.py": ROWS + "def make(n=0):\n    return DataLoader(Rows(), num_workers=n, prefetch_factor=3)\n",
-        "main.py": "from\\\n  making import(make)\ntry:\n    print(list(make(0)))\nexcept ValueError:\n"
-        "    print('expected')\n",
-    },
     # Scripts.
     "a script that is imported for a name": {
         "main.py": "import script\n\nprint(script.batch)\n",

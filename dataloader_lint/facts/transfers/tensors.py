@@ -47,8 +47,8 @@ def is_tensor(ev: Evaluator, loader: Loader, path: list[Element | Attr]) -> bool
     collate = loader.values("collate_fn")
     by_default = all(isinstance(each, Const) and each.value is None for each in collate)
     if by_default:
-        if not _is_batched(loader):
-            return None if path else False  # samples as they are
+        if not _is_batched(loader):  # samples as they are
+            return None if path and not _may_move_otherwise(ev, loader) else False
         found = merge(*(_samples(ev, value) for value in loader.values("dataset")))
     else:
         found = merge(*(collated(ev, each) for each in collate))
@@ -63,12 +63,12 @@ def is_tensor(ev: Evaluator, loader: Loader, path: list[Element | Attr]) -> bool
         return True
     if not by_default or not path:
         return False
+    return None if any(isinstance(step, Attr) for step in path) or _may_move_otherwise(ev, loader) else True
+
+
+def _may_move_otherwise(ev: Evaluator, loader: Loader) -> bool:
     module = loader.frame.scope.module
-    if any(isinstance(step, Attr) for step in path) or ev.project.mentions.may_move_otherwise(
-        module.path, module.tree.text
-    ):
-        return None
-    return True
+    return ev.project.mentions.may_move_otherwise(module.path, module.tree.text)
 
 
 def _is_batched(loader: Loader) -> bool:
