@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ def _with_tabs(text: str) -> str:
     return "\n".join("\t" * ((len(each) - len(each.lstrip(" "))) // 4) + each.lstrip(" ") for each in lines)
 
 
-LAYOUTS = {
+LAYOUTS: dict[str, Callable[[str], bytes]] = {
     "plain": lambda text: text.encode(),
     "windows": lambda text: b"\xef\xbb\xbf" + text.replace("\n", "\r\n").encode(),
     "tabs": lambda text: _with_tabs(text).encode(),
@@ -25,7 +26,7 @@ LAYOUTS = {
 
 @pytest.mark.parametrize("unsafe", [False, True], ids=["safe", "unsafe"])
 def test_hostile_programs(unsafe: bool, tmp_path: Path) -> None:
-    programs = []
+    programs: list[Program] = []
     for files in PROGRAMS.values():
         for layout in LAYOUTS.values():
             program = Program(len(programs), {name: layout(text) for name, text in files.items()})
