@@ -44,7 +44,7 @@ class Answers:
         self._gate = gate
         self._roots = Roots(roots)
         self._at_hand = at_hand
-        self._other_files = OtherFiles(self.root_of)
+        self._other_files = OtherFiles(self.root_of, src)
         self._lookup = Lookup(self._disk, src, self.root_of, self.text_of)
         self._sources: dict[str, Sources] = {}
         self._unsaved: dict[str, list[bytes]] = {}  # by context

@@ -18,7 +18,7 @@ _PACKAGE = f"{os.sep}__init__.py"  # hands names on, maybe under other ones
 # Patterns begin with what they look for, and not with `^` or `\b`, which makes them much faster; for that, texts
 # get a line end in front of them.
 _IMPORTED = re.compile(
-    rb"\n[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import(?:[ \t]*\(([^)]*)|[ \t]+((?:[\w, \t]|\\\r?\n)+))?"
+    rb"\n[ \t]*(?:from(?!\w)[ \t]*+([.\w]+)[ \t]+import(?:[ \t]*\(([^)]*)|[ \t]+([\w, \t]+))?"
     rb"|import[ \t]+([\w., \t]+))"
 )
 _FIRST = re.compile(rb"[ \t]*(\w*)")
@@ -62,7 +62,7 @@ class Source:
         a folder of it is called `data`.
         """
         found: list[bytes] = []
-        for module, in_brackets, names, modules in _IMPORTED.findall(b"\n" + self.text):
+        for module, in_brackets, names, modules in _IMPORTED.findall(_joined(self.text)):
             if module.startswith(b".") or module.partition(b".")[0] in known:
                 found += (module, in_brackets, names)
             found += (each for each in modules.split(b",") if (first := _FIRST.match(each)) and first[1] in known)
@@ -260,9 +260,14 @@ class Sources:
         return name.encode() in self._collating
 
 
+def _joined(text: bytes) -> bytes:
+    """A text with continued lines in one, behind a line end."""
+    return b"\n" + (text.replace(b"\\\r\n", b" ").replace(b"\\\n", b" ") if b"\\" in text else text)
+
+
 def imports_in(text: bytes) -> Iterator[tuple[str, list[str]]]:
     """The modules that a text imports, as they are written there, each with what it imports from it by name."""
-    for module, in_brackets, names, modules in _IMPORTED.findall(b"\n" + text):
+    for module, in_brackets, names, modules in _IMPORTED.findall(_joined(text)):
         if module:
             members = [words_of(each)[:1] for each in (in_brackets or names).split(b",")]
             yield module.decode(errors="replace"), [word.decode(errors="replace") for word in chain(*members)]

@@ -36,18 +36,19 @@ _IMAGES = "torchvision.datasets."
 
 
 def is_tensor(ev: Evaluator, loader: Loader, path: list[Element | Attr]) -> bool | None:
-    """True for a part of a loader's batches that surely is a tensor; None where nothing speaks against it.
+    """True for a part of a loader's batches that is a tensor if it can be moved; None where nothing speaks against it.
 
-    False where a function makes batches of which nothing is known, and where the part has a class of its own.
+    False where a function makes batches of which nothing is known, and where the part has a class of its own. The
+    default collate_fn gives tensors, strings, and containers of the classes that samples have: of these, only classes
+    of the project, and few of libraries, can be moved as well.
     """
     if loader.kind.drops_collate:
         return True if not path else None  # a graph of torch_geometric, whose `to` takes what that of tensors does
     collate = loader.values("collate_fn")
     by_default = all(isinstance(each, Const) and each.value is None for each in collate)
     if by_default:
-        size = loader.known("batch_size")
-        if loader.is_passed("batch_size") is not False and (size is None or size.value is None):
-            return None if path else False  # samples as they are
+        if not _is_batched(loader):  # samples as they are
+            return None if path and not _may_move_otherwise(ev, loader) else False
         found = merge(*(_samples(ev, value) for value in loader.values("dataset")))
     else:
         found = merge(*(collated(ev, each) for each in collate))
@@ -60,7 +61,25 @@ def is_tensor(ev: Evaluator, loader: Loader, path: list[Element | Attr]) -> bool
     kinds = _COLLATED_TO_TENSORS if by_default else {"tensor"}
     if found and all(_is_of(value, kinds, by_default) for value in found):
         return True
-    return None if by_default and path else False
+    if not by_default or not path:
+        return False
+    return None if any(isinstance(step, Attr) for step in path) or _may_move_otherwise(ev, loader) else True
+
+
+def _may_move_otherwise(ev: Evaluator, loader: Loader) -> bool:
+    module = loader.frame.scope.module
+    return ev.project.mentions.may_move_otherwise(module.path, module.tree.text)
+
+
+def _is_batched(loader: Loader) -> bool:
+    """True if samples are collated: `batch_size` is not None."""
+    if loader.is_passed("batch_size") is False:
+        return True
+    sizes = loader.values("batch_size")
+    return bool(sizes) and all(
+        (isinstance(each, Const) and each.value is not None) or (isinstance(each, Typed) and each.kind == "int")
+        for each in sizes
+    )
 
 
 def _is_of(value: Value, kinds: frozenset[str] | set[str], by_default: bool) -> bool:
