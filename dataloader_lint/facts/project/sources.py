@@ -11,7 +11,16 @@ from itertools import chain
 
 from dataloader_lint.facts.project.dataset_names import DatasetNames
 from dataloader_lint.facts.project.disk import Disk
-from dataloader_lint.facts.project.outline import Outline, Statement, outline, statements, that_use, words_of
+from dataloader_lint.facts.project.outline import (
+    Outline,
+    Statement,
+    mentioned_by_each_other,
+    outline,
+    statements,
+    that_lead_to,
+    that_mention,
+    words_of,
+)
 from dataloader_lint.gate import LOADING, Gate, may_lead_on
 
 _PACKAGE = f"{os.sep}__init__.py"  # hands names on, maybe under other ones
@@ -41,7 +50,18 @@ _NOT_BY_NAME = frozenset(
 class Source:
     """A file of the project as text. What is told from the text is worked out when it is first asked for."""
 
-    __slots__ = ("_called", "_calls", "_outline", "_statements", "_using", "_words", "makes_loaders", "path", "text")
+    __slots__ = (
+        "_called",
+        "_calls",
+        "_mentioned",
+        "_outline",
+        "_statements",
+        "_using",
+        "_words",
+        "makes_loaders",
+        "path",
+        "text",
+    )
 
     def __init__(self, path: str, text: bytes, about: AbstractSet[str]) -> None:
         self.path = path
@@ -50,6 +70,7 @@ class Source:
         self.makes_loaders = LOADING in about or b"oader" in text
         self._called: dict[str, frozenset[bytes]] = {}
         self._calls: list[tuple[bytes, frozenset[bytes]]] | None = None
+        self._mentioned: dict[bytes, list[bytes]] | None = None
         self._outline: Outline | None = None
         self._statements: list[Statement] = []
         self._using: dict[AbstractSet[bytes], frozenset[bytes]] = {}
@@ -114,7 +135,10 @@ class Source:
         """The names at its top that mention one of the wanted names, directly or through each other."""
         found = self._using.get(wanted)
         if found is None:
-            found = self._using[wanted] = frozenset(that_use(self.outline, wanted))
+            direct = that_mention(self.outline, wanted)
+            if direct and self._mentioned is None:
+                self._mentioned = mentioned_by_each_other(self.outline)
+            found = self._using[wanted] = frozenset(that_lead_to(self._mentioned or {}, direct))
         return found
 
     def _parts(self) -> list[Statement]:

@@ -8,12 +8,8 @@ import libcst as cst
 
 from dataloader_lint.facts.evaluation.parameters import arguments_of_callers
 from dataloader_lint.facts.evaluation.values import Const, Evaluator, Frame, Made, Value
-<<<<<<< HEAD
 from dataloader_lint.facts.limits import DEVICE_DEPTH
-from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
-=======
 from dataloader_lint.facts.syntax.module import last_name
->>>>>>> fixes
 from dataloader_lint.facts.syntax.names import Binding, Kind, dotted, resolve
 from dataloader_lint.facts.syntax.tree import function_scope, keyword_of, positional_of
 from dataloader_lint.facts.transfers.device_stores import Source, may_be_set, stores_of
@@ -90,11 +86,7 @@ def _sources(ev: Evaluator, node: cst.BaseExpression, frame: Frame, depth: int =
     Users may pass another argument where a parameter has a default, and anybody may store into options and dicts.
     """
     tree = frame.scope.module.tree
-<<<<<<< HEAD
-    if node not in tree or depth > DEVICE_DEPTH or isinstance(node, cst.Subscript | cst.BooleanOperation):
-=======
-    if node not in tree or depth > _MAX_DEPTH or isinstance(node, cst.Subscript):
->>>>>>> fixes
+    if node not in tree or depth > DEVICE_DEPTH or isinstance(node, cst.Subscript):
         return None
     if isinstance(node, cst.BooleanOperation):
         chosen = _chosen(node)
