@@ -14,6 +14,7 @@ from dataloader_lint.facts.entity import Entity
 from dataloader_lint.facts.infer.evaluate import Evaluation
 from dataloader_lint.facts.infer.loader_calls import Loader, loaders_in
 from dataloader_lint.facts.libraries.extras import Extras
+from dataloader_lint.facts.limits import SECONDS_PER_FILE
 from dataloader_lint.facts.loaders.callbacks import Callback, callbacks_of
 from dataloader_lint.facts.loaders.signatures import SignatureMismatch, signature_mismatches
 from dataloader_lint.facts.memory.caches import Growth, growths_in
@@ -34,7 +35,7 @@ from dataloader_lint.facts.project.outline import defined_about
 from dataloader_lint.facts.project.project import Project
 from dataloader_lint.facts.samples.samples import Samples
 from dataloader_lint.facts.syntax.module import ModuleFacts
-from dataloader_lint.facts.syntax.tree import Tree
+from dataloader_lint.facts.syntax.tree import Node, Tree
 from dataloader_lint.facts.threads.opencv import OpenCV
 from dataloader_lint.facts.threads.threads import LateLimit, ThreadCall, late_limits, limits_in_workers
 from dataloader_lint.facts.transfers.batches import Origin, Transfer, transfers_in
@@ -45,8 +46,6 @@ from dataloader_lint.facts.workers.workers import Workers
 from dataloader_lint.gate import Gate, words_about
 from dataloader_lint.settings import Settings
 
-# Seconds of CPU time that one file may take. Real files take one or two, the largest of torch some ten.
-MAX_SECONDS = 60
 # Characters of all modules that a session keeps at first; trees and facts take some 50 times as much, 1.2 GB in all.
 # Where few files need more than that, opening it all again would cost more than the room is worth: 2,600 files of one
 # repository, which need 20,000,000, take a third of the time with all of them kept, and 15 % more memory than with a
@@ -128,12 +127,12 @@ class Session:
     def _begin(self, path: str) -> None:
         self._make_room(path)
         self.evaluation.steps = self.with_cuda.steps = 0
-        self.evaluation.deadline = self.with_cuda.deadline = time.thread_time() + MAX_SECONDS
+        self.evaluation.deadline = self.with_cuda.deadline = time.thread_time() + SECONDS_PER_FILE
 
     def analyse(self, path: str, text: str, settings: Settings | None = None) -> Analysis:
         """The facts about a file with the given text. Raises UnreadableError where it is not Python.
 
-        The facts raise TooMuchError when working them out takes longer than `MAX_SECONDS`.
+        The facts raise TooMuchError when working them out takes longer than `SECONDS_PER_FILE`.
         """
         self._begin(os.path.abspath(path))
         return Analysis(self, self.project.module_for(path, text), settings or Settings())
@@ -183,6 +182,11 @@ class Analysis:
         if argument not in self._handed:
             self._handed[argument] = list(callbacks_of(self.ev, self.module, self.loaders, argument))
         return self._handed[argument]
+
+    @property
+    def too_wide_classes(self) -> list[Node]:
+        """The classes of this file that derive from too many for each to be known, as far as they were looked at."""
+        return [each.node for each in self.session.evaluation.too_wide if each.module is self.module]
 
     @property
     def kept_functions(self) -> list[KeptFunction]:

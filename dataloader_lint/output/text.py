@@ -76,13 +76,13 @@ def draw_line(line: str) -> tuple[str, list[int]]:
     commands = {found.start() for found in _COMMAND.finditer(line)} if "##" in line else ()
     for place, char in enumerate(line):
         column = columns[-1]
-        shown, width = ("\\x23", 4) if place in commands else _sampled(char, column)
+        shown, width = ("\\x23", 4) if place in commands else _drawn(char, column)
         drawn.append(shown)
         columns.append(column + width)
     return "".join(drawn), columns
 
 
-def _sampled(char: str, column: int) -> tuple[str, int]:
+def _drawn(char: str, column: int) -> tuple[str, int]:
     if char == "\t":
         width = TAB - column % TAB
         return " " * width, width

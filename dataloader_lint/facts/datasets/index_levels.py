@@ -8,6 +8,7 @@ import libcst as cst
 
 from dataloader_lint.facts.datasets import streams
 from dataloader_lint.facts.datasets.field_uses import Level
+from dataloader_lint.facts.limits import INDEX_NESTING
 from dataloader_lint.facts.syntax.file_names import field_of, names_file, path_behind, unpacked
 from dataloader_lint.facts.syntax.module import last_name
 from dataloader_lint.facts.syntax.names import Binding, Kind, resolve, written_out
@@ -35,9 +36,6 @@ _DEPENDING = frozenset(
         cst.UnaryOperation,
     }
 )
-
-
-MAX_NESTING = 100  # names, each given by the next one
 
 
 class IndexLevels:
@@ -152,7 +150,7 @@ class IndexLevels:
             return Level.NONE
         key = id(binding)
         if key not in self._known:
-            if key in self._running or len(self._running) > MAX_NESTING:
+            if key in self._running or len(self._running) > INDEX_NESTING:
                 self._too_deep += key not in self._running
                 return Level.NONE
             too_deep = self._too_deep

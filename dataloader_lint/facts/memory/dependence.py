@@ -7,6 +7,7 @@ import libcst as cst
 from dataloader_lint.facts.datasets.field_uses import Level
 from dataloader_lint.facts.infer import classes
 from dataloader_lint.facts.infer.values import Evaluator, Frame
+from dataloader_lint.facts.limits import DEPENDENCE_DEPTH
 from dataloader_lint.facts.syntax.file_names import path_behind
 from dataloader_lint.facts.syntax.module import last_name
 from dataloader_lint.facts.syntax.names import Binding, Kind, resolve, written_part
@@ -18,7 +19,6 @@ _SAME = frozenset({"abs", "format", "hash", "int", "join", "list", "range", "rep
 _SAME_METHODS = frozenset(
     {"as_posix", "decode", "encode", "format", "hexdigest", "item", "join", "joinpath", "lower", "strip", "tolist"}
 )
-MAX_DEPTH = 20
 
 
 class Dependence:
@@ -31,7 +31,7 @@ class Dependence:
 
     def level(self, node: cst.CSTNode | None, frame: Frame | None = None, depth: int = 0) -> Level:
         """How an expression depends on the index."""
-        if node is None or depth > MAX_DEPTH:
+        if node is None or depth > DEPENDENCE_DEPTH:
             return Level.NONE
         where = frame or self.function.frame
         key = (id(node), id(where))

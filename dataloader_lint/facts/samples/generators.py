@@ -138,7 +138,7 @@ def shared_generators(reach: DatasetFlow, module: ModuleFacts) -> Iterator[Share
     for function in functions:
         if not left:
             return
-        for owner, value in _sampled(workers, function):
+        for owner, value in _drawn(workers, function):
             origin = _origin(workers, value)
             if origin is None or id(origin.call) not in left:
                 continue
@@ -192,7 +192,7 @@ def _functions(workers: Workers, module: ModuleFacts, makers: dict[int, tuple[cs
     return [function for each in modules for function in workers.functions(each)]
 
 
-def _sampled(workers: Workers, function: WorkerFunction) -> Iterator[tuple[cst.BaseExpression, Value]]:
+def _drawn(workers: Workers, function: WorkerFunction) -> Iterator[tuple[cst.BaseExpression, Value]]:
     """What a function calls drawing methods of, or hands to a library that draws: generators among other things."""
     frame = function.frame
     for call in function.scope.within(cst.Call):

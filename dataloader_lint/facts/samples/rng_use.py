@@ -21,9 +21,10 @@ from dataloader_lint.facts.infer.values import (
 )
 from dataloader_lint.facts.libraries.catalogue import LOADERS
 from dataloader_lint.facts.libraries.datasets import DATASET_BASES, ITERABLE_BASES
+from dataloader_lint.facts.limits import WORKER_FUNCTIONS
 from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.facts.syntax.names import resolve
-from dataloader_lint.facts.workers.worker_callgraph import MAX_FUNCTIONS, WorkerFunction
+from dataloader_lint.facts.workers.worker_callgraph import WorkerFunction
 from dataloader_lint.facts.workers.workers import Workers
 
 # Libraries whose functions draw from no global generator of Python's or numpy's.
@@ -96,7 +97,7 @@ def may_draw(workers: Workers, module: ModuleFacts, loader: Loader, generator: s
     if not _is_known(workers, loader):
         return True
     functions = workers.functions(module)
-    return len(functions) >= MAX_FUNCTIONS or any(_draws(workers, each, generator) for each in functions)
+    return len(functions) >= WORKER_FUNCTIONS or any(_draws(workers, each, generator) for each in functions)
 
 
 def _is_known(workers: Workers, loader: Loader) -> bool:

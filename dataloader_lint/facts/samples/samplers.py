@@ -10,6 +10,7 @@ import libcst as cst
 from dataloader_lint.facts.infer.loader_calls import Loader
 from dataloader_lint.facts.infer.reachability import excludes, path_conditions
 from dataloader_lint.facts.infer.values import CallResult, Const, Evaluator, Frame, Value
+from dataloader_lint.facts.limits import SAMPLER_WRAPPERS
 from dataloader_lint.facts.loaders.epochs import EpochLoop, Pass, epoch_loop
 from dataloader_lint.facts.project.imports import Imports
 from dataloader_lint.facts.syntax.layout import code
@@ -21,7 +22,6 @@ from dataloader_lint.facts.workers.workers import Workers
 DISTRIBUTED = frozenset({"torch.utils.data.DistributedSampler", "torch.utils.data.distributed.DistributedSampler"})
 _BATCHED = frozenset({"torch.utils.data.BatchSampler", "torch.utils.data.sampler.BatchSampler"})
 SETTER = "set_epoch"
-MAX_WRAPPERS = 3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,7 +37,7 @@ class StuckSampler:
         """What the place that goes over the loader calls it; what it is bound to where that is another object."""
         node: cst.CSTNode = self.found.node
         node = node.iter if isinstance(node, cst.For | cst.CompFor) else node
-        return self._name_of(node, MAX_WRAPPERS) or self.found.loader.bound_name
+        return self._name_of(node, SAMPLER_WRAPPERS) or self.found.loader.bound_name
 
     def _name_of(self, node: cst.CSTNode, depth: int) -> str:
         """The name by which an expression holds the loader; behind `bar = wrapped(loader)` that of what is wrapped."""

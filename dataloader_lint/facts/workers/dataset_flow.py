@@ -24,15 +24,13 @@ from dataloader_lint.facts.infer.values import (
     Sequence,
     Value,
 )
+from dataloader_lint.facts.limits import CALLER_HOPS, LOADER_MODULES, USING_LEVELS, USING_MODULES
 from dataloader_lint.facts.loaders.dynamic_classes import arguments_of_dynamic_class
 from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.facts.syntax.names import Kind, bindings_of, dotted
 from dataloader_lint.facts.syntax.tree import Scope
 from dataloader_lint.facts.workers.object_graph import ObjectGraph, ObjectGraphs, Reachable
-from dataloader_lint.facts.workers.workers import MAX_LEVELS, MAX_USERS, Workers
-
-MAX_MODULES = 40
-_MAX_HOPS = 2
+from dataloader_lint.facts.workers.workers import Workers
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -131,7 +129,7 @@ class DatasetFlow:
                 found.setdefault(user.path, user)
             for each in list(found.values()):
                 for imported in self._imported(each):
-                    if len(found) < MAX_MODULES:
+                    if len(found) < LOADER_MODULES:
                         found.setdefault(imported.path, imported)
             self._around[key] = list(found.values())
         return self._around[key]
@@ -167,7 +165,7 @@ class DatasetFlow:
         """
         for call, frame, callees in self.ev.callers(scope):
             frames = [frame]
-            if depth < _MAX_HOPS and frame.args is None and frame.scope.is_function:
+            if depth < CALLER_HOPS and frame.args is None and frame.scope.is_function:
                 if any(_hands_on(arg, frame.scope) for arg in call.args):
                     frames = list(self._entered(frame.scope, depth + 1)) or frames
             for callee in callees:
@@ -188,7 +186,7 @@ class DatasetFlow:
         `names` are those under which the rest of the project can get at it; the file itself is not opened for this.
         """
         return any(
-            path in self._files_behind(user) for user in self.ev.project.users(path, names, MAX_LEVELS, MAX_USERS)
+            path in self._files_behind(user) for user in self.ev.project.users(path, names, USING_LEVELS, USING_MODULES)
         )
 
     def _files_behind(self, module: ModuleFacts) -> set[str]:
