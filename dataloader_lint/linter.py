@@ -234,6 +234,7 @@ def _lint_tree(
     rules: list[FoundRule],
 ) -> Examined:
     from dataloader_lint.diagnostics import Diagnostic
+    from dataloader_lint.facts.limits import BASE_CLASSES
     from dataloader_lint.source.decoding import UnreadableError
     from dataloader_lint.source.fast_tree import UnlikeError
 
@@ -250,11 +251,16 @@ def _lint_tree(
         crash("facts", error)
         return Examined(broken)
     found = _run_rules(facts, rules, crash)
-    if not found:
+    too_wide = facts.too_wide_classes
+    if not found and not too_wide:
         return Examined(broken, {}, facts.tree)
-    places = _places(facts.tree, [finding.node for _, finding in found])
+    places = _places(facts.tree, [*(finding.node for _, finding in found), *too_wide])
     reasons = _reasons([step for _, finding in found for step in finding.because], facts.tree, filename)
     diagnostics = set()  # what two entities lead to is still one finding
+    for node in too_wide:
+        problem = f"this class has more than {BASE_CLASSES} base classes, and what the others do is unknown"
+        start = places[id(node)][0]
+        diagnostics.update(unreadable(filename, problem, "split it up", settings, (start.line, start.column)))
     builders: dict[Diagnostic, Build] = {}
     for code, finding in found:
         start, end, lines = places[id(finding.node)]

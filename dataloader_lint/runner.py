@@ -67,8 +67,7 @@ def lint_found(
             diagnostics.extend(run.lint_file(path))
     run.save()
     if warn is not None:
-        for root in run.too_large():
-            warn(f"warning: {root} has more than {MAX_FILES:,} Python files; each is checked with those around it only")
+        _warn_of_large(run.too_large(), warn)
     diagnostics.sort(key=lambda one: one.sort_key)
     return diagnostics
 
@@ -79,13 +78,15 @@ def fix_found(
     unsafe: bool,
     write: Callable[[str, bytes, bytes], None],
     progress: Callable[[str, float], None] | None = None,
+    warn: Callable[[str], None] | None = None,
 ) -> Fixed:
     """Fix what discovery came up with. `write` gets path, old and new content of every file that changes.
 
     Where it raises OSError, the file's findings remain as they were, and the error is noted. `progress` is as for
-    `lint_found`.
+    `lint_found`. `warn` is called with one line for each project that is too large to be seen as a whole.
     """
     total = Fixed()
+    too_large: set[str] = set()
     for path, why in found.unreadable:
         total.remaining.extend(cannot_read(path, why, settings))
     run = Run(settings, "shown")
@@ -107,12 +108,20 @@ def fix_found(
                 total.errors.append(f"{path}: cannot be written: {reason(error)}")
                 total.remaining.extend(before)
                 continue
+            too_large.update(run.too_large())
             run = Run(settings, "shown")  # what was known about the file may matter to others
         total.fixed += sum(result.fixed.values())
         total.dropped += len(result.dropped)
         total.remaining.extend(result.remaining)
     total.remaining.sort(key=lambda one: one.sort_key)
+    if warn is not None:
+        _warn_of_large(too_large.union(run.too_large()), warn)
     return total
+
+
+def _warn_of_large(projects: Iterable[str], warn: Callable[[str], None]) -> None:
+    for root in sorted(projects):
+        warn(f"warning: {root} has more than {MAX_FILES:,} Python files; each is checked with those around it only")
 
 
 def fix_stdin(source: bytes, filename: str, settings: Settings, unsafe: bool) -> Fixed:

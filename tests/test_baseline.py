@@ -141,6 +141,15 @@ def test_files_that_cannot_be_used_are_one_line() -> None:
     assert not Path("x").exists()
 
 
+def test_a_baseline_has_a_bound_in_length() -> None:
+    write("a.py", BAD)
+    with Path("base.json").open("wb") as stream:
+        stream.truncate(50_000_001)
+    said = "dataloader-lint: cannot read the baseline base.json: it is longer than 50,000,000 bytes\n"
+    assert run("--baseline", "base.json") == (2, "", said)
+    assert run("--fix", "--baseline", "/dev/zero")[::2] == (2, said.replace("base.json", "/dev/zero"))
+
+
 def test_fixing_leaves_the_baseline_out_of_the_report() -> None:
     write("a.py", BAD + "many = DataLoader(data, num_workers=64)\n")
     rules = ("--select", "DL301,DL305")

@@ -158,6 +158,14 @@ def test_standard_input() -> None:
     assert run("-", stdin=b"import torch\n")[0] == 0
 
 
+def test_standard_input_has_a_bound_in_length() -> None:
+    source = BAD.encode() + b"#" * 50_000_000
+    said = "dataloader-lint: cannot read standard input: it is longer than 50,000,000 bytes\n"
+    assert run("-", stdin=source) == (2, "", said)
+    assert run("--fix", "-", stdin=source) == (2, "", said)
+    assert run("-", stdin=source[:1_600_000])[0] == 1  # DL000: read, and too long to be checked
+
+
 def test_wrong_usage() -> None:
     write("a.py", GOOD)
     code, out, err = run("--select", "DL311x,DL301")

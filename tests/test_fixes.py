@@ -177,3 +177,16 @@ def test_json_edits_make_the_same_of_a_file(file: Path) -> None:
         text = text[:start] + edit.content + text[end:]
     after = lint_source(text, str(file), settings_for(file))
     assert len(after) < len(found)
+
+
+def test_comments_that_stay_and_go_are_told_apart(tmp_path: Path) -> None:
+    """A comment that stands in what is kept does not make up for an equal one beside it."""
+    text = (
+        "import numpy as np\nimport torch\nfrom torch.utils.data import DataLoader\n\n\n"
+        "def collate(rows):\n    return torch.tensor({}[np.asarray(row) for row in  # note\n        rows])\n\n\n"
+        "loader = DataLoader([1], num_workers=2, collate_fn=collate)\n"
+    )
+    settings = Settings(select=("DL606",))
+    for comment, count in (("  # note\n        ", {}), ("", {"DL606": 1})):
+        source = text.format(comment).encode()
+        assert fix_source(source, str(tmp_path / "a.py"), settings, unsafe=True).fixed == count

@@ -182,6 +182,13 @@ CASES = [
     case("imported by its name", "DL206", SCRIPT, app__py="import importlib\nimportlib.import_module('train')\n"),
     case("run by its path", "DL206", SCRIPT, app__py="import runpy\nrunpy.run_path('train.py')\n"),
     case("an entry point is in it", "DL206", SCRIPT, pyproject__toml="[project.scripts]\nrun = 'train:main'\n"),
+    # What is under the guard has no name for other files.
+    case("a name that is imported", "DL206", SCRIPT, app__py="from train import result\n", unsafe=True),
+    case("a name of the module", "DL206", SCRIPT, app__py="import train as t\nprint(t.result)\n", unsafe=True),
+    case("a name by its text", "DL206", SCRIPT, app__py="import train\ngetattr(train, 'result')\n", unsafe=True),
+    case("a name in a text", "DL206", SCRIPT, app__py="import train\npatch('train.result')\n", unsafe=True),
+    case("all names", "DL206", SCRIPT, app__py="from train import *\n", unsafe=True),
+    case("a name in a notebook", "DL206", SCRIPT, demo__ipynb=notebook("import train\n", "train.batch"), unsafe=True),
     case("the start method for a notebook", "DL210", METHOD, demo__ipynb=notebook("import train")),
     case(
         "the start method for an entry point",

@@ -15,7 +15,7 @@ from benchmarks import processes
 from commands import ROOT, here, run
 from dataloader_lint import Settings, lint_paths, lint_source
 from dataloader_lint.lsp.checking import Document, check
-from dataloader_lint.runner import lint_found
+from dataloader_lint.runner import fix_found, lint_found
 from dataloader_lint.source import projects
 from dataloader_lint.source.discovery import discover
 from dataloader_lint.source.projects import Roots, files_of, named_folders, outermost
@@ -199,6 +199,18 @@ def test_a_large_project_is_spoken_of_once(here: Path, monkeypatch: pytest.Monke
         lint_found(discover(["."], ONLY), ONLY.replace(roots=named_folders(["."])), jobs=jobs, warn=said.append)
         assert len(said) == 1
         assert said[0].startswith(f"warning: {here} has more than 4,000 Python files; ")
+
+
+def test_fixing_speaks_of_a_large_project_too(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(projects, "MAX_FILES", 3)
+    make(here, ".git/")
+    make(here, *(f"m{number}.py" for number in range(5)), text=SEEDED + "DataLoader([1], persistent_workers=True)\n")
+    said: list[str] = []
+    settings = Settings(select=("DL301", "DL602"), roots=named_folders(["."]))
+    fixed = fix_found(discover(["."], settings), settings, False, lambda path, old, new: None, warn=said.append)
+    assert fixed.fixed == 5
+    assert len(said) == 1
+    assert said[0].startswith(f"warning: {here} has more than 4,000 Python files; ")
 
 
 # Namespace packages.

@@ -20,6 +20,7 @@ from dataloader_lint.rules.selection import selected_rules
 from dataloader_lint.source.discovery import Found, reason
 from dataloader_lint.source.notebooks import SUFFIX
 from dataloader_lint.source.pyproject import ConfigurationError, SettingsByFile
+from dataloader_lint.source.reading import read_stream
 from dataloader_lint.source.suppressions import excused
 from dataloader_lint.source.writing import write_atomically
 
@@ -27,6 +28,10 @@ if TYPE_CHECKING:
     from dataloader_lint.run import Run
 
     Left = tuple[Diagnostic, str]
+
+
+# Some 300,000 findings.
+MAX_BASELINE_BYTES = 50_000_000
 
 
 def write_baseline(found: Found, options: Options) -> int:
@@ -52,8 +57,9 @@ def without_baseline(diagnostics: list[Diagnostic], found: Found, options: Optio
     path = options.baseline
     folder = os.path.dirname(path)
     try:
-        with open(path, encoding="utf-8", errors="surrogateescape") as stream:
-            known = baseline.load(stream.read())
+        with open(path, "rb") as stream:  # which may be a pipe
+            text = read_stream(stream, MAX_BASELINE_BYTES).decode("utf-8", "surrogateescape")
+        known = baseline.load(text)
     except OSError as error:
         raise UsageError(f"cannot read the baseline {path}: {reason(error)}") from None
     except baseline.DamagedBaselineError as error:

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from dataloader_lint.source.discovery import Found
 
 
+# No file of so many bytes is checked: 1,500,000 characters is the most, and notebooks with their output get this long.
+MAX_STDIN_BYTES = 50_000_000
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code: 0 clean, 1 findings, 2 wrong usage or an internal error."""
     given = list(sys.argv[1:] if arguments is None else arguments)
@@ -118,8 +122,12 @@ def _work_on(found: Found, options: Options) -> int:
 
 def _lint_stdin(options: Options) -> int:
     from dataloader_lint.run import Run
+    from dataloader_lint.source.reading import read_stream
 
-    source = sys.stdin.buffer.read()
+    try:
+        source = read_stream(sys.stdin.buffer, MAX_STDIN_BYTES)
+    except OSError as error:
+        raise UsageError(f"cannot read standard input: {error.strerror}") from None
     if options.fix or options.diff:
         from dataloader_lint.cli.fixing import fix_stdin
 

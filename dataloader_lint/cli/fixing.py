@@ -34,7 +34,9 @@ def fix(found: Found, options: Options) -> int:
             write_atomically(path, new, old)
 
     try:
-        result = fix_found(found, options.settings, options.unsafe_fixes, write, progress)
+        result = fix_found(
+            found, options.settings, options.unsafe_fixes, write, progress, None if options.quiet else complain
+        )
     finally:
         if progress is not None:
             progress.end()

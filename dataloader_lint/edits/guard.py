@@ -118,12 +118,19 @@ class _Guarding:
         return any(isinstance(above, (*_DEFINITIONS, cst.Lambda)) for above in self.tree.ancestors(name))
 
     def refuse_what_cannot_stay(self) -> None:
-        """A decorator, default or class body that reads what moves fails in the workers as soon as it is defined."""
+        """A decorator, default or class body that reads what moves fails in the workers as soon as it is defined.
+
+        So does another file that imports it.
+        """
         for statement in self.tail:
             if isinstance(statement, _DEFINITIONS):
                 for name in self.tree.find(statement, cst.Name):
                     if name.value in self.names and self.is_read_at_once(name):
                         raise RefusedError(f"`{name.value}` is needed for a definition")
+        path = self.tree.root.module.path
+        for missing in sorted(self.names):
+            if self.editor.mentions.may_take_name(path, missing):
+                raise RefusedError(f"another file may import `{missing}`")
 
     def is_read_at_once(self, name: cst.Name) -> bool:
         scope = self.tree.scope_of(name)

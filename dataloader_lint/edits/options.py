@@ -19,6 +19,8 @@ from dataloader_lint.facts.syntax.names import Binding, Kind, dotted, resolve
 from dataloader_lint.facts.syntax.tree import Node
 
 _WORD = re.compile(r"\w+")
+# Who calls these may read any local name.
+_READING_ALL = frozenset({"eval", "exec", "locals", "vars"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +119,9 @@ def _only_place(editor: Editor, loader: Loader, name: str, is_like: Callable[[Lo
     """The one place where an argument is written. Refused where there is none in the file, or several."""
     if loader.call not in editor.tree:
         raise RefusedError("the loader is made in another file")
+    makers = loader.ev.values(loader.call.func, loader.frame)
+    if len(makers) > 1 and not all(isinstance(each, Library) for each in makers):
+        raise RefusedError("a class of the project may take the argument")
     arg = loader.argument(name)
     if arg is not None:
         if arg.keyword is None:
@@ -146,6 +151,8 @@ def _in_dict(
     assert binding.value is not None
     if binding.scope.is_class or (binding.scope.parent is None and _is_used_elsewhere(editor, binding)):
         raise RefusedError("the keyword dict may be used elsewhere")
+    if any(name in _READING_ALL for name in map(_called, editor.tree.find(binding.scope.node, cst.Call))):
+        raise RefusedError("the keyword dict may be read by its name")
     if not isinstance(binding.value, cst.Dict) and not _is_dict_call(binding.value):
         raise RefusedError("the keyword dict is made elsewhere")
     yield from _in_display(binding.value, name)
@@ -158,6 +165,10 @@ def _in_dict(
     for use, place in places:
         if use is not node:
             yield place
+
+
+def _called(call: cst.Call) -> str:
+    return call.func.value if isinstance(call.func, cst.Name) else ""
 
 
 def _is_used_elsewhere(editor: Editor, binding: Binding) -> bool:

@@ -14,6 +14,7 @@ from dataloader_lint.facts.entity import Entity
 from dataloader_lint.facts.infer.evaluate import Evaluation
 from dataloader_lint.facts.infer.loader_calls import Loader, loaders_in
 from dataloader_lint.facts.libraries.extras import Extras
+from dataloader_lint.facts.limits import SECONDS_PER_FILE
 from dataloader_lint.facts.loaders.callbacks import Callback, callbacks_of
 from dataloader_lint.facts.loaders.signatures import SignatureMismatch, signature_mismatches
 from dataloader_lint.facts.memory.caches import Growth, growths_in
@@ -35,7 +36,7 @@ from dataloader_lint.facts.project.project import Project
 from dataloader_lint.facts.samples.samples import Samples
 from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.facts.syntax.steps import Step
-from dataloader_lint.facts.syntax.tree import Tree
+from dataloader_lint.facts.syntax.tree import Node, Tree
 from dataloader_lint.facts.threads.opencv import OpenCV
 from dataloader_lint.facts.threads.threads import LateLimit, ThreadCall, late_limits, limits_in_workers
 from dataloader_lint.facts.transfers.batches import Origin, Transfer, transfers_in
@@ -48,8 +49,6 @@ from dataloader_lint.facts.workers.workers import Workers
 from dataloader_lint.gate import Gate, words_about
 from dataloader_lint.settings import Settings
 
-# Limit of CPU seconds per file. Real files take one or two, the largest of torch about ten.
-MAX_SECONDS = 60
 # Initial limit, in characters, of all modules that a session caches; trees and facts take about 50 times as much, 1.2
 # GB in all. If few files exceed it, the limit is raised, as reopening costs more than the memory: 2,600 files of one
 # repository need 20,000,000 characters. With all of them cached they take a third of the time, and 15 % more memory
@@ -131,13 +130,13 @@ class Session:
     def _begin(self, path: str) -> None:
         self._free_modules_if_full(path)
         self.evaluation.steps = self.with_cuda.steps = 0
-        self.evaluation.deadline = self.with_cuda.deadline = time.thread_time() + MAX_SECONDS
+        self.evaluation.deadline = self.with_cuda.deadline = time.thread_time() + SECONDS_PER_FILE
 
     def analyse(self, path: str, text: str, settings: Settings | None = None) -> Analysis:
         """Returns the facts about a file with the given text.
 
         Raises UnreadableError if the text is not Python. The facts raise TooMuchError if they take longer than
-        `MAX_SECONDS`.
+        `SECONDS_PER_FILE`.
         """
         self._begin(os.path.abspath(path))
         return Analysis(self, self.project.module_for(path, text), settings or Settings())
@@ -191,6 +190,11 @@ class Analysis:
         if argument not in self._callbacks:
             self._callbacks[argument] = list(callbacks_of(self.ev, self.module, self.loaders, argument))
         return self._callbacks[argument]
+
+    @property
+    def too_wide_classes(self) -> list[Node]:
+        """The classes of this file that derive from too many for each to be known, as far as they were looked at."""
+        return [each.node for each in self.session.evaluation.too_wide if each.module is self.module]
 
     @property
     def kept_functions(self) -> list[KeptFunction]:

@@ -20,12 +20,12 @@ def emit(name: str, before: str, after: str, paint: Paint, *, for_eyes: bool = F
     old, new = _LINES.findall(before), _LINES.findall(after)
     for line in difflib.unified_diff(old, new, name, name):
         bare = line.removesuffix("\n")
-        yield paint(_style(line), _sampled(bare) if for_eyes else bare)
+        yield paint(_style(line), _drawn(bare) if for_eyes else bare)
         if not line.endswith("\n"):
             yield "\\ No newline at end of file"
 
 
-def _sampled(line: str) -> str:
+def _drawn(line: str) -> str:
     drawn = draw_line(line.removesuffix("\r"))[0]
     return drawn.replace("::", r"\x3a:", 1) if drawn.lstrip().startswith("::") else drawn
 

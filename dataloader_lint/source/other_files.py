@@ -10,7 +10,8 @@ _SKIPPED = frozenset({"__pycache__", "node_modules", "site-packages"})
 MAX_LISTED = 20_000
 MAX_READ = 50_000_000  # bytes, which takes less than a second
 
-OtherFile = tuple[str, int, int, int]  # its path, time of the last write and of the last change, and size
+# Its path, time of the last write and of the last change, size, and what is the same for all links to it.
+OtherFile = tuple[str, int, int, int, int, int]
 
 
 def files_below(root: str) -> list[OtherFile] | None:
@@ -31,7 +32,8 @@ def files_below(root: str) -> list[OtherFile] | None:
             size += status.st_size
             if listed > MAX_LISTED or size > MAX_READ:
                 return None
-            found.append((path, status.st_mtime_ns, status.st_ctime_ns, status.st_size))
+            times = status.st_mtime_ns, status.st_ctime_ns
+            found.append((path, *times, status.st_size, status.st_dev, status.st_ino))
     return found
 
 
@@ -49,6 +51,6 @@ def stamp_of(root: str, before: int) -> str:
     files = files_below(root)
     if files is None:
         return "too many"
-    if any(max(written, changed) >= before for _, written, changed, _ in files):
+    if any(max(written, changed) >= before for _, written, changed, *_ in files):
         return ""
     return hashlib.sha256(repr(sorted(files)).encode("utf-8", "surrogatepass")).hexdigest()

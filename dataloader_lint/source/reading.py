@@ -6,6 +6,10 @@ import errno
 import os
 import stat
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import BinaryIO
+
 MAX_BYTES = 1_000_000
 
 
@@ -17,9 +21,14 @@ def read_bounded(path: str, limit: int = MAX_BYTES) -> bytes:
     with open(path, "rb", opener=_without_waiting) as stream:
         if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
             raise OSError(errno.EINVAL, "it is not a regular file", path)
-        content = stream.read(limit + 1)
+        return read_stream(stream, limit)
+
+
+def read_stream(stream: BinaryIO, limit: int) -> bytes:
+    """The bytes of a stream of at most `limit` bytes. Raises OSError for longer ones."""
+    content = stream.read(limit + 1)
     if len(content) > limit:
-        raise OSError(errno.EFBIG, f"it is longer than {limit:,} bytes", path)
+        raise OSError(errno.EFBIG, f"it is longer than {limit:,} bytes")
     return content
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from reliability.fix_places import ROWS, Chance, consumed, head, in_block, in_function, indented
+from reliability.fix_records import records
 from reliability.fix_scenes import HELPER, Files, functions, joined, options
 
 # DL204: functions that Datasets keep.
@@ -395,4 +396,4 @@ SCENES = (
     moves,
     moves,
 )
-SCENES = (*SCENES, pictures, loops)
+SCENES = (*SCENES, pictures, loops, records, records)

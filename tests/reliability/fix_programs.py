@@ -224,7 +224,7 @@ def compared(programs: list[Program], folder: Path, unsafe: bool, everywhere: bo
         named[seed].ran |= not before[0][2]
         if label.endswith("spawn"):  # the first error hides those that workers which start would have come to
             before = [*before, *by_setting.get((seed, label.replace("spawn", "fork")), [])]
-        problem = _bad(before[0], after) if unsafe else _difference(before, after)
+        problem = _bad(before, after) if unsafe else _difference(before, after)
         if problem:
             named[seed].complaints.append(f"{problem} ({label.removeprefix('before ')})\n{before}\n{after}")
 
@@ -247,9 +247,9 @@ def _is_within(few: list[Any], many: list[Any]) -> bool:
     return all(each in rest for each in few)
 
 
-def _bad(before: list[Any], after: list[Any]) -> str:
-    kind, old = after[2].partition(":")[0], before[2].partition(":")[0]
-    return "NEW ERROR" if kind in NEW_ERRORS and kind != old and not PITFALLS.search(after[2]) else ""
+def _bad(before: list[list[Any]], after: list[Any]) -> str:
+    kind, old = after[2].partition(":")[0], {each[2].partition(":")[0] for each in before}
+    return "NEW ERROR" if kind in NEW_ERRORS and kind not in old and not PITFALLS.search(after[2]) else ""
 
 
 def tried(seeds: range, folder: Path, unsafe: bool, everywhere: bool = False) -> list[Program]:

@@ -38,12 +38,17 @@ Edit = Callable[["Sequence"], str]
 
 
 class Sequence:
-    """A project in `home` that is edited again and again, and the settings that it is linted with."""
+    """A project in `home` that is edited again and again by some of `edits`, and the settings that it is linted with.
 
-    def __init__(self, home: Path, seed: int) -> None:
+    With `by_file`, the nearest pyproject.toml counts for each file, as on the command line.
+    """
+
+    def __init__(self, home: Path, seed: int, edits: tuple[Edit, ...] = (), *, by_file: bool = False) -> None:
         self.home = home
         self.chance = random.Random(seed)
-        self.settings = Settings()
+        self.edits = edits or EDITS
+        self.by_file = by_file
+        self.settings = Settings(options=()) if by_file else Settings()
         self.first = {path: path.read_bytes() for path in self.files()}
         for path in self.first:
             os.utime(path, (PAST, PAST))
@@ -55,7 +60,7 @@ class Sequence:
     def step(self) -> str:
         """Make an edit, and say which."""
         while True:
-            edit = self.chance.choice(EDITS)
+            edit = self.chance.choice(self.edits)
             done = edit(self)
             if done:
                 return f"{edit.__name__.strip('_')}: {done}"
@@ -327,7 +332,10 @@ def _choose_settings(sequence: Sequence) -> str:
             {"extend_dataloaders": ()},
         ]
     )
-    settings = sequence.settings.replace(**changes)
+    if sequence.by_file:
+        settings = sequence.settings.replace(options=tuple(changes.items()))
+    else:
+        settings = sequence.settings.replace(**changes)
     if settings == sequence.settings:
         return ""
     sequence.settings = settings

@@ -13,12 +13,15 @@ from pathlib import Path
 import pytest
 
 from dataloader_lint.diagnostics import Diagnostic
+from dataloader_lint.facts.project.answers import KINDS, Answers
+from dataloader_lint.facts.project.dependencies import OPENED, Asked, Dependencies
 from dataloader_lint.runner import lint_found
 from dataloader_lint.settings import Settings
 from dataloader_lint.source import states
 from dataloader_lint.source.discovery import discover
 from reliability.budget import within
-from reliability.sequences import Sequence
+from reliability.other_edits import ALL_EDITS, SCENE_EDITS, SCENES, add_scenes
+from reliability.sequences import EDITS, Sequence
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 PROJECTS = sorted(path for path in FIXTURES.glob("*/project_*") if path.is_dir())
@@ -60,11 +63,24 @@ def made(world: Path, seed: int) -> Path:
     return home
 
 
-def differences(world: Path, seed: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """What the cache gets wrong in a sequence of edits, as lines to read."""
-    home, kept = made(world, seed), world / "kept"
-    sequence = Sequence(home, seed)
-    fixes = "tried" if seed % 5 == 1 else ""
+def differences(world: Path, seed: int, monkeypatch: pytest.MonkeyPatch, scenes: tuple[int, ...] = ()) -> Iterator[str]:
+    """What the cache gets wrong in a sequence of edits, as lines to read.
+
+    Every second sequence has notebooks, configuration files and two directed cases as well. With `scenes`, these are
+    the directed cases, the project has nothing else, and half of the edits are theirs.
+    """
+    home, kept, edits = world / "home", world / "kept", EDITS
+    if scenes:
+        edits = SCENE_EDITS
+        home.mkdir(parents=True)
+        (home / "setup.cfg").touch()
+    else:
+        made(world, seed)
+        if seed % 2:
+            edits, scenes = ALL_EDITS, tuple(random.Random(seed).sample(range(len(SCENES)), 2))
+    add_scenes(home, scenes)
+    sequence = Sequence(home, seed, edits, by_file=edits != EDITS and seed % 3 == 0)
+    fixes = "tried" if edits == SCENE_EDITS or seed % 5 == 1 else ""
     # Otherwise everything counts as written a moment ago, and is read again.
     monkeypatch.setattr(states, "RACY", -1_000_000 if seed % 4 else 3_000_000_000)
     lint(home, sequence.settings, kept, fixes)
@@ -90,6 +106,47 @@ def go_through(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seeds: range) ->
 
 def test_every_step_of_some_sequences_is_as_without_a_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     go_through(tmp_path, monkeypatch, range(8))
+
+
+class Reached:
+    """The kinds of questions of which an edit has changed an answer, noted in front of `Answers.hold`.
+
+    Questions are asked of other objects: the record must not know more than in an ordinary run.
+    """
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.kinds: set[str] = set()
+        self._others: dict[Answers, Answers] = {}
+        real = Answers.hold
+
+        def hold(answers: Answers, asker: str, asked: Asked) -> bool:
+            self._note(answers, asker, asked)
+            return real(answers, asker, asked)
+
+        monkeypatch.setattr(Answers, "hold", hold)
+
+    def _note(self, answers: Answers, asker: str, asked: Asked) -> None:
+        other = self._others.get(answers)
+        if other is None:
+            dependencies, lookup = Dependencies(is_noting=True), answers._lookup
+            roots = tuple(answers._roots._named)
+            other = Answers(lookup._src, answers._gate, dependencies, lambda _: None, roots)
+            self._others = {answers: other}
+        self.kinds |= {
+            str(question[0]) for question, answer in asked.items() if other.answer(asker, question) != answer
+        }
+
+
+def test_edits_change_answers_of_every_kind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Were there a kind whose answers no edit changes, the sequences would say nothing about its record."""
+    reached = Reached(monkeypatch)
+    wanted = {kind for kind in KINDS if kind != OPENED}  # has one answer; what was opened is asked about its content
+    for seed in range(1, 6 * len(SCENES)):
+        scenes = tuple((2 * seed + each) % len(SCENES) for each in range(2))
+        assert not list(differences(tmp_path / str(seed), seed, monkeypatch, scenes))
+        if wanted <= reached.kinds:
+            break
+    assert reached.kinds == wanted
 
 
 @pytest.mark.long

@@ -21,6 +21,12 @@ BARS = (
 )
 LOADER = "loader = DataLoader(data, num_workers=4, pin_memory=True)\n"
 
+READING = (
+    "class D(Dataset):\n    def __init__(self, a, r):\n        self.p = sorted(os.listdir(r))\n        self.a = a\n"
+    "    def __getitem__(self, i):\n        if self.a:\n            return self.p[0]\n"
+)
+MADE = "DataLoader(D(1, 'x'), num_workers=2)\n"
+
 
 def times(number: int, line: str) -> str:
     return "".join(line.replace("{}", str(each)) for each in range(number))
@@ -32,6 +38,15 @@ def keeping(number: int, lines: str) -> str:
     head = "class D(Dataset):\n    def __init__(self, r):\n"
     read = f"    def __getitem__(self, i):\n        return ({reads})\n"
     return f"{head}{times(number, lines)}{read}DataLoader(D('x'), num_workers=2)\n"
+
+
+def caching(number: int, store: str, methods: str = "") -> str:
+    """A Dataset that fills so many caches, in `__getitem__` or in methods of their own."""
+    bound = times(number, "        self.c{} = dict()\n")
+    head = f"class D(Dataset):\n    def __init__(self, r):\n        self.r = r\n{bound}"
+    filled = times(number, store)
+    read = f"    def __getitem__(self, i):\n{filled}        return i\n    def __len__(self):\n        return 9\n"
+    return f"{head}{read}{times(number, methods)}DataLoader(D('x'), num_workers=2)\n"
 
 
 SITES: dict[str, Callable[[int], str]] = {
@@ -56,6 +71,24 @@ SITES: dict[str, Callable[[int], str]] = {
         "if a:\n    n = 0\n" + times(n, "elif a == {}:\n    n = {}\n") + "DataLoader(d, num_workers=n)\n"
     ),
     "assignments": lambda n: times(n, "n = {}\n") + "DataLoader(data, num_workers=n)\n",
+    "branches with loaders": lambda n: (
+        "def f(a, data):\n    if a:\n        n = 0\n"
+        + times(n, "    elif a == {}:\n        return DataLoader(data, num_workers={})\n")
+    ),
+    "branches with lists": lambda n: (
+        "class D(Dataset):\n    def __init__(self, a, r):\n        if a:\n            self.p = []\n"
+        + times(n, "        elif a == {}:\n            self.p = sorted(os.listdir(r))\n")
+        + "    def __getitem__(self, i):\n        return self.p[i]\nDataLoader(D(1, 'x'), num_workers=2)\n"
+    ),
+    "branches in worker code": lambda n: (
+        READING + times(n, "        elif self.a == {}:\n            return self.p[i]\n") + MADE
+    ),
+    "early exits in worker code": lambda n: (
+        READING + times(n, "        if self.a == {}:\n            return self.p[i]\n") + MADE
+    ),
+    "early exits in a row": lambda n: (
+        "def f(a, data):\n" + times(n, "    if a == {}:\n        return\n") + "    DataLoader(data)\n"
+    ),
     "early exits": lambda n: "def f(a, data):\n" + times(n, "    if a == {}:\n        return\n    DataLoader(data)\n"),
     "lists of a class": lambda n: keeping(n, "        self.p{} = sorted(os.listdir(r))\n"),
     "lists of a class under names": lambda n: keeping(
@@ -69,6 +102,14 @@ SITES: dict[str, Callable[[int], str]] = {
         "class D(Dataset):\n    def __init__(self, r):\n        self.p = []\n        for x in r:\n"
         + times(n, "            self.p.append(x + {})\n")
         + "    def __getitem__(self, i):\n        return self.p[i]\nDataLoader(D('x'), num_workers=2)\n"
+    ),
+    "caches": lambda n: caching(n, "        if i not in self.c{}:\n            self.c{}[i] = open(self.r[i]).read()\n"),
+    "caches with a limit": lambda n: caching(
+        n,
+        "        key = self.r[i]\n        if len(self.c{}) < self.n:\n            self.c{}[key] = open(key).read()\n",
+    ),
+    "caches in methods": lambda n: caching(
+        n, "        self.m{}(i)\n", "    def m{}(self, i):\n        self.c{}[i] = open(self.r[i]).read()\n"
     ),
     "loaders of one dict": lambda n: (
         "def f(d, k):\n    kw = dict(num_workers=k, persistent_workers=True)\n" + times(n, "    DataLoader(d, **kw)\n")
@@ -107,14 +148,24 @@ def test_linting(sites: str) -> None:
     assert min(seconds(lambda: lint(sites, 240)) for _ in range(2)) < 10 * few + 0.1
 
 
-IN_LINE = (
-    "lists of a class",
-    "lists of a class under names",
-    "lists filled in one loop",
-    "one attribute",
-    "loaders of one dict",
-    "options",
-)
+# With how many of them the calls are counted first: enough that what grows with the square would show.
+IN_LINE = {
+    "branches": 100,
+    "branches in worker code": 100,
+    "branches with loaders": 100,
+    "caches": 100,
+    "caches in methods": 40,
+    "caches with a limit": 100,
+    "early exits": 100,
+    "early exits in a row": 100,
+    "early exits in worker code": 100,
+    "lists of a class": 40,
+    "lists of a class under names": 40,
+    "lists filled in one loop": 40,
+    "one attribute": 40,
+    "loaders of one dict": 40,
+    "options": 40,
+}
 
 
 def calls(work: Callable[[], object]) -> int:
@@ -136,8 +187,9 @@ def calls(work: Callable[[], object]) -> int:
 @pytest.mark.parametrize("sites", IN_LINE)
 def test_calls_grow_in_line(sites: str) -> None:
     """Four times the sites, at most 4 ** 1.15 times the calls."""
+    few = IN_LINE[sites]
     lint(sites, 3)
-    assert calls(lambda: lint(sites, 160)) < 4.93 * calls(lambda: lint(sites, 40))
+    assert calls(lambda: lint(sites, 4 * few)) < 4.93 * calls(lambda: lint(sites, few))
 
 
 @pytest.mark.long

@@ -12,12 +12,7 @@ from dataclasses import dataclass, replace
 import libcst as cst
 
 from dataloader_lint.facts.infer.loader_calls import Loader
-from dataloader_lint.facts.infer.reachability import (
-    enclosing_tests,
-    from_last_passed,
-    path_conditions,
-    reaching_bindings,
-)
+from dataloader_lint.facts.infer.reachability import enclosing_tests, from_last_passed, none_closes, reaching_bindings
 from dataloader_lint.facts.infer.values import (
     CallResult,
     Class,
@@ -30,6 +25,7 @@ from dataloader_lint.facts.infer.values import (
     truth,
 )
 from dataloader_lint.facts.libraries.catalogue import DATALOADER_DEFAULTS
+from dataloader_lint.facts.limits import ALTERNATIVE_DEPTH, OPTION_CAUSES
 from dataloader_lint.facts.loaders.argument_sites import sites_of
 from dataloader_lint.facts.syntax.flow import leaves
 from dataloader_lint.facts.syntax.names import Binding, Kind, resolve
@@ -39,8 +35,6 @@ _OPPOSITES: dict[type[cst.BaseCompOp], type[cst.BaseCompOp]] = {cst.IsNot: cst.I
 
 # A condition as it is spelled, and the answer that leads here.
 Conditions = frozenset[tuple[object, bool]]
-_MAX_DEPTH = 4
-_MAX_CAUSES = 200
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -176,15 +170,13 @@ def alternatives(loader: Loader, name: str) -> list[Alternative]:
                 around = _conditions(place.node, place.frame) or frozenset({(f"#set {id(place.node)}", True)})
                 found.extend(each.under(around) for each in inside)
             else:
-                hangs = any(
-                    _hangs(loader.ev, test, place.frame) for test, _ in enclosing_tests(place.node, place.frame)
-                )
+                hangs = _is_under_option(loader.ev, place.node, place.frame)
                 found.extend(each.under(frozenset(), by_default=hangs) for each in inside)
     return found
 
 
 def _of(ev: Evaluator, node: cst.BaseExpression, frame: Frame, depth: int) -> list[Alternative]:
-    if isinstance(node, cst.IfExp) and depth < _MAX_DEPTH:
+    if isinstance(node, cst.IfExp) and depth < ALTERNATIVE_DEPTH:
         usual = truth(ev.values(node.test, frame))
         sure = _sure(ev, node.test, frame)
         found: list[Alternative] = []
@@ -194,7 +186,7 @@ def _of(ev: Evaluator, node: cst.BaseExpression, frame: Frame, depth: int) -> li
                 is_other = usual is not None and usual is not answer
                 found.extend(each.under(own, by_option=is_other) for each in _of(ev, arm, frame, depth + 1))
         return found
-    if isinstance(node, cst.Name) and depth < _MAX_DEPTH:
+    if isinstance(node, cst.Name) and depth < ALTERNATIVE_DEPTH:
         bindings = resolve(node, frame.scope.module.tree)
         if len(bindings) > 1 and all(each.scope is frame.scope for each in bindings):
             return _of_bindings(ev, node, bindings, frame)
@@ -237,7 +229,14 @@ def _reaching(ev: Evaluator, use: cst.Name, bindings: list[Binding], frame: Fram
 
 
 def _is_reached(ev: Evaluator, node: Node, frame: Frame) -> bool:
-    return all(_sure(ev, each.test, frame) in (None, each.wanted) for each in path_conditions(node, frame.scope))
+    return none_closes(ev, node, frame, "surely", lambda each: _sure(ev, each.test, frame) not in (None, each.wanted))
+
+
+def _is_under_option(ev: Evaluator, node: Node, frame: Frame) -> bool:
+    """True if a condition around a place depends on an option that is left at its default."""
+    return not none_closes(
+        ev, node, frame, "under options", lambda each: not each.is_exit and _hangs(ev, each.test, frame)
+    )
 
 
 def _sure(ev: Evaluator, test: cst.BaseExpression, frame: Frame) -> bool | None:
@@ -256,7 +255,7 @@ def _hangs(ev: Evaluator, node: cst.BaseExpression, frame: Frame) -> bool:
     """Whether the value of an expression may be another one where an option is not left at its default."""
     seen: set[tuple[int, int]] = set()
     rest = [(node, frame)]
-    while rest and len(seen) < _MAX_CAUSES:
+    while rest and len(seen) < OPTION_CAUSES:
         cause, where = rest.pop()
         if (id(cause), id(where)) in seen:
             continue

@@ -10,6 +10,7 @@ import libcst as cst
 from dataloader_lint.facts.infer.loader_calls import Loader
 from dataloader_lint.facts.infer.values import Evaluator, Frame, Library
 from dataloader_lint.facts.libraries.catalogue import POSITIVE_RESULTS
+from dataloader_lint.facts.limits import COUNT_HOPS
 from dataloader_lint.facts.loaders.argument_sites import sites_of
 from dataloader_lint.facts.loaders.epochs import Pass, loaders_behind
 from dataloader_lint.facts.syntax.module import ModuleFacts
@@ -17,7 +18,6 @@ from dataloader_lint.facts.syntax.names import Kind, dotted, resolve
 from dataloader_lint.facts.syntax.tree import Node
 
 _PREFETCH = 2  # torch's own with workers
-_MAX_HOPS = 3
 
 
 def number_of_workers(loader: Loader) -> int | None:
@@ -32,7 +32,7 @@ def takes_all_cpus(loader: Loader) -> str:
     """The call that counts the CPUs, where a loader gets one worker for each; empty otherwise."""
     for place in sites_of(loader, "num_workers") or ():
         node = place.node
-        for _ in range(_MAX_HOPS):
+        for _ in range(COUNT_HOPS):
             if isinstance(node, cst.BooleanOperation) and isinstance(node.operator, cst.Or):
                 node = node.left
             elif isinstance(node, cst.Name):

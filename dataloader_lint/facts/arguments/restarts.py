@@ -12,13 +12,13 @@ from dataloader_lint.facts.infer.loader_calls import Loader
 from dataloader_lint.facts.infer.reachability import is_reached
 from dataloader_lint.facts.infer.values import Const, Evaluator, Frame, Library, Sequence, constant
 from dataloader_lint.facts.infer.values import Iterator as Iterated
+from dataloader_lint.facts.limits import RESTART_DEPTH
 from dataloader_lint.facts.loaders.epochs import loaders_behind
 from dataloader_lint.facts.syntax.flow import leaves
 from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
 from dataloader_lint.facts.syntax.names import bindings_of, dotted
 from dataloader_lint.facts.syntax.tree import LOOPS, Node, Scope, Tree, function_scope
 
-_MAX_DEPTH = 2
 _STARTING = ("iter", "enumerate")  # what makes an iterator that `next` takes a batch from
 
 
@@ -119,7 +119,7 @@ class _Place:
 
     def called_in_loop(self, scope: Scope, given: cst.BaseExpression, depth: int) -> str:
         """The function that holds the place, where a step loop of the module calls it; empty otherwise."""
-        if not isinstance(scope.node, cst.FunctionDef) or depth > _MAX_DEPTH:
+        if not isinstance(scope.node, cst.FunctionDef) or depth > RESTART_DEPTH:
             return ""
         for call, frame, _ in self.ev.callers(scope):
             if call not in self.tree:

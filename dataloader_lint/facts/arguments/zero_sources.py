@@ -29,12 +29,11 @@ from dataloader_lint.facts.infer.values import (
 )
 from dataloader_lint.facts.infer.zero_guards import at_zero, bars, is_checked, is_kept_away, name_of
 from dataloader_lint.facts.libraries.catalogue import LOADERS
+from dataloader_lint.facts.limits import SETTABLE_DEPTH
 from dataloader_lint.facts.loaders import argument_sites
 from dataloader_lint.facts.syntax.layout import code
 from dataloader_lint.facts.syntax.names import Binding, Kind, bindings_of, dotted, resolve, written_part
 from dataloader_lint.facts.syntax.tree import Scope, positional_of
-
-_MAX_DEPTH = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +58,7 @@ class _Search:
         self._barred: dict[tuple[int, frozenset[str]], bool] = {}  # by `id` of an `if`, and names
 
     def of(self, node: cst.BaseExpression, frame: Frame, names: frozenset[str], depth: int) -> Zero | None:
-        if depth > _MAX_DEPTH:
+        if depth > SETTABLE_DEPTH:
             return None
         if isinstance(node, cst.Integer):
             return Zero("", names) if node.evaluated_value == 0 and depth else None

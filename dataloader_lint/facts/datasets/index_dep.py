@@ -13,6 +13,7 @@ from enum import IntEnum
 import libcst as cst
 
 from dataloader_lint.facts.infer.values import Frame
+from dataloader_lint.facts.limits import INDEX_NESTING
 from dataloader_lint.facts.syntax.file_names import field_of, names_file, path_behind
 from dataloader_lint.facts.syntax.module import last_name
 
@@ -67,7 +68,7 @@ class IndexDependence(ABC):
         key = (id(node), id(frame))
         if key in self._cached:
             return self._cached[key][2]
-        if key in self._running or len(self._running) > self.max_nesting:
+        if key in self._running or len(self._running) > INDEX_NESTING:
             self._cut_off += 1
             return IndexDep.NONE
         cut_off = self._cut_off

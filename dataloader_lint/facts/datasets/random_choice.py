@@ -6,11 +6,11 @@ import libcst as cst
 
 from dataloader_lint.facts.infer import classes
 from dataloader_lint.facts.infer.values import Bases
+from dataloader_lint.facts.limits import CHANCE_DEPTH
 from dataloader_lint.facts.syntax.module import last_name
 from dataloader_lint.facts.syntax.names import Kind, resolve
 from dataloader_lint.facts.syntax.tree import Scope
 
-MAX_DEPTH = 4
 _CHOICE_FUNCTIONS = frozenset({"choice", "choices", "sample"})
 _RANDOM_INTEGERS = frozenset({"integers", "randint", "randrange"})
 
@@ -29,7 +29,7 @@ def random_index_bounds(node: cst.BaseExpression, scope: Scope, depth: int = 0) 
     """The attributes in the bound of a random index: `randint(0, len(self.files) - 1)`."""
     tree = scope.module.tree
     if isinstance(node, cst.Name):
-        bindings = resolve(node, tree) if depth < MAX_DEPTH else []
+        bindings = resolve(node, tree) if depth < CHANCE_DEPTH else []
         value = bindings[0].value if len(bindings) == 1 and bindings[0].kind is Kind.VALUE else None
         return random_index_bounds(value, scope, depth + 1) if value is not None else set()
     return {

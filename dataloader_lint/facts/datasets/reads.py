@@ -15,10 +15,9 @@ from dataloader_lint.facts.datasets.worker_body import Body, Entry
 from dataloader_lint.facts.infer import classes
 from dataloader_lint.facts.infer.values import Bases, Class, Evaluator
 from dataloader_lint.facts.libraries.datasets import INDEXED_BY_BASES
+from dataloader_lint.facts.limits import READING_FUNCTIONS
 from dataloader_lint.facts.syntax.module import last_name
 from dataloader_lint.facts.syntax.tree import parameters
-
-MAX_FUNCTIONS = 60
 
 
 def reads_of(ev: Evaluator, klass: Class, bases: Bases) -> FieldUses:
@@ -37,7 +36,7 @@ def reads_of(ev: Evaluator, klass: Class, bases: Bases) -> FieldUses:
     if following is not None:
         todo.append(Entry(following.scope, classes.receiver_name(following.scope), ()))
     seen: dict[tuple[int, tuple[tuple[str, str], ...]], dict[str, IndexDep]] = {}
-    while todo and len(seen) < MAX_FUNCTIONS:
+    while todo and len(seen) < READING_FUNCTIONS:
         entry = todo.pop()
         is_entered = (id(entry.scope), entry.held) in seen
         known = seen.setdefault((id(entry.scope), entry.held), {"": IndexDep.NONE})

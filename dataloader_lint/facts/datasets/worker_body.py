@@ -14,10 +14,9 @@ from dataloader_lint.facts.datasets.index_dep import IndexDep
 from dataloader_lint.facts.datasets.random_choice import is_size_of, random_index_bounds, sampled_source
 from dataloader_lint.facts.infer import classes
 from dataloader_lint.facts.infer.values import Bases, Evaluator, Function, Method
+from dataloader_lint.facts.limits import WORKER_BODY_DEPTH
 from dataloader_lint.facts.syntax.names import Kind, resolve, written_out
 from dataloader_lint.facts.syntax.tree import Scope, parameters
-
-MAX_DEPTH = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,7 +242,7 @@ class Body:
         `path` is the place in the returned tuple, if that is unpacked.
         """
         owner = call.func.value if isinstance(call.func, cst.Attribute) else None
-        if not isinstance(owner, cst.Name) or owner.value != self.own or self._depth >= MAX_DEPTH:
+        if not isinstance(owner, cst.Name) or owner.value != self.own or self._depth >= WORKER_BODY_DEPTH:
             return IndexDep.NONE
         assert isinstance(call.func, cst.Attribute)
         method = classes.find_method(self.ev, self.bases.classes, call.func.attr.value)

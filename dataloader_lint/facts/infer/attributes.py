@@ -7,7 +7,7 @@ import libcst as cst
 from dataloader_lint.facts.infer import classes, options, records, type_hints
 from dataloader_lint.facts.infer.containers import augmented, follow
 from dataloader_lint.facts.infer.loader_calls import inner_loader, loader_of
-from dataloader_lint.facts.infer.reachability import is_reached, path_conditions
+from dataloader_lint.facts.infer.reachability import is_reached, path_conditions, way_to
 from dataloader_lint.facts.infer.values import (
     NOTHING_KNOWN,
     UNKNOWN,
@@ -136,7 +136,7 @@ def _is_sure(binding: classes.AttributeBinding) -> bool:
         return False
     tree = method.module.tree
     line = tree.parent(binding.node)
-    return line is not None and tree.parent(line) is method.node.body and not path_conditions(binding.node, method)
+    return line is not None and tree.parent(line) is method.node.body and way_to(binding.node, method) is None
 
 
 _CONSTRUCTORS = ("__init__", "__post_init__", "__attrs_post_init__")

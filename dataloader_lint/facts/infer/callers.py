@@ -22,14 +22,11 @@ from dataloader_lint.facts.infer.values import (
     Values,
     merge,
 )
+from dataloader_lint.facts.limits import CALLER_DEPTH, CALLERS, CHOOSING_MODULES
 from dataloader_lint.facts.project.project import Project
 from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
 from dataloader_lint.facts.syntax.names import Kind, resolve
 from dataloader_lint.facts.syntax.tree import Scope, function_scope
-
-MAX_CALLS = 24
-MAX_CHOOSING = 3  # the modules that are opened to see whether they choose a class
-MAX_DEPTH = 3
 
 
 def calls_of(ev: Evaluator, project: Project, function: Scope) -> tuple[tuple[cst.Call, Frame, Values], ...]:
@@ -52,7 +49,7 @@ def calls_of(ev: Evaluator, project: Project, function: Scope) -> tuple[tuple[cs
             if klass is None and not _may_be_of_module(call.func, module):
                 continue
             looked_at += 1
-            if looked_at > 8 * MAX_CALLS or len(found) >= MAX_CALLS:
+            if looked_at > 8 * CALLERS or len(found) >= CALLERS:
                 return tuple(found)
             frame = ev.frame_of(function_scope(module.tree.scope_of(call)))
             callees = tuple(callee for callee in ev.values(call.func, frame) if _runs(ev, callee, function, klass))
@@ -128,7 +125,7 @@ def _calls_by_other_names(
         )
     )
     found: list[tuple[cst.Call, Frame, Values]] = []
-    for module in (home, *project.importers(home, [own, *giving], MAX_CHOOSING)):
+    for module in (home, *project.importers(home, [own, *giving], CHOOSING_MODULES)):
         for call, chosen in _calls_of_chosen(module):
             frame = ev.frame_of(function_scope(module.tree.scope_of(call)))
             if isinstance(chosen, cst.Subscript):  # any of what is there: the key may be an option, left at its default
@@ -136,7 +133,7 @@ def _calls_by_other_names(
             else:
                 held = ev.values(chosen, frame)
             callees = tuple(each for each in held if _runs(ev, each, function, klass))
-            if callees and len(found) < MAX_CALLS:
+            if callees and len(found) < CALLERS:
                 found.append((call, frame, callees))
     return tuple(found)
 
@@ -144,7 +141,7 @@ def _calls_by_other_names(
 def _calls_of_chosen(module: ModuleFacts) -> list[tuple[cst.Call, cst.BaseExpression]]:
     """The first calls of what was looked up in something, or given by a call, each with how that is written."""
     key = ("calls of what was chosen", id(module.root))
-    return module.tree.once(key, lambda: list(islice(_chosen(module), 2 * MAX_CALLS)))
+    return module.tree.once(key, lambda: list(islice(_chosen(module), 2 * CALLERS)))
 
 
 def _chosen(module: ModuleFacts) -> Iterator[tuple[cst.Call, cst.BaseExpression]]:
@@ -174,7 +171,7 @@ def _with_what_is_handed_on(
     for outer, where, by in ev.callers(scope):
         for each in by:
             inner = entered_by(ev, scope, each, outer, where)
-            if inner is not None and inner.depth < MAX_DEPTH:
+            if inner is not None and inner.depth < CALLER_DEPTH:
                 found.append((call, inner, callees))
     return found or [(call, frame, callees)]
 
@@ -199,14 +196,14 @@ def _calls_of_objects(
         tree = module.tree
         names: set[str] = set()
         calls: list[cst.Call] = []
-        for made in module.calls_named(own)[:MAX_CALLS]:
+        for made in module.calls_named(own)[:CALLERS]:
             above = tree.parent(made)
             if isinstance(above, cst.Call) and above.func is made:
                 calls.append(above)
             elif isinstance(above, cst.Assign) and isinstance(above.targets[0].target, cst.Name | cst.Attribute):
                 names.add(last_name(above.targets[0].target))
         calls.extend(call for name in sorted(names) for call in module.calls_named(name))
-        for call in calls[: MAX_CALLS - len(found)]:
+        for call in calls[: CALLERS - len(found)]:
             frame = ev.frame_of(function_scope(tree.scope_of(call)))
             callees = tuple(each for each in ev.values(call.func, frame) if _is_run_by(ev, each, function))
             if callees:

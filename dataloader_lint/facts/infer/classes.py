@@ -8,11 +8,10 @@ from dataclasses import dataclass
 import libcst as cst
 
 from dataloader_lint.facts.infer.values import Bases, Class, Evaluator, Function, Library, Mapping
+from dataloader_lint.facts.limits import BASE_CLASSES
 from dataloader_lint.facts.syntax.flow import never_returns
 from dataloader_lint.facts.syntax.names import Kind, bindings_of, dotted, target_paths
 from dataloader_lint.facts.syntax.tree import Node, Scope
-
-MAX_CLASSES = 200  # that one derives from; what is asked of each of them is asked of all that derive from it
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,7 +53,7 @@ def bases_of(ev: Evaluator, klass: Class) -> Bases:
             continue
         seen.add(id(current.scope))
         classes.append(current)
-        if len(classes) > MAX_CLASSES:
+        if len(classes) > BASE_CLASSES:
             return Bases(tuple(classes), tuple(libraries), False)
         if current.scope.parent is not None and current.scope.parent.parent is None:
             extra = ev.extras.dataset_base(current.scope.module.path, current.node.name.value)

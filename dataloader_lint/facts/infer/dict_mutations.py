@@ -28,7 +28,24 @@ class Touch:
 
 def touches(scope: Scope, name: str) -> list[Touch]:
     """What in a scope itself may change the dict that is called `name` there, or `self.name`, by kind."""
-    return scope.module.tree.once(("touches", id(scope)), lambda: _by_name(scope)).get(name, [])
+    return _touches_of(scope).get(name, [])
+
+
+def _touches_of(scope: Scope) -> dict[str, list[Touch]]:
+    return scope.module.tree.once(("touches", id(scope)), lambda: _by_name(scope))
+
+
+def functions_touching(klass: Scope, name: str) -> list[Scope]:
+    """The functions of a class body that may change the dict which is called `name` in them."""
+
+    def work_out() -> dict[str, list[Scope]]:
+        found: dict[str, list[Scope]] = {}
+        for each in klass.inner:
+            for touched in _touches_of(each):
+                found.setdefault(touched, []).append(each)
+        return found
+
+    return klass.module.tree.once(("functions touching", id(klass)), work_out).get(name, [])
 
 
 def key_of(ev: Evaluator, node: cst.Subscript, frame: Frame) -> object:

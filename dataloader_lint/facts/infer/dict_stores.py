@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import libcst as cst
 
 from dataloader_lint.facts.infer import classes
-from dataloader_lint.facts.infer.dict_mutations import key_of, touches
+from dataloader_lint.facts.infer.dict_mutations import functions_touching, key_of, touches
 from dataloader_lint.facts.infer.reachability import is_passed_after, is_reached
 from dataloader_lint.facts.infer.values import (
     UNKNOWN,
@@ -129,7 +129,7 @@ def stores(ev: Evaluator, value: Mapping, name: str) -> Iterator[Store]:
     scopes = [home]
     klass = classes.class_of(home)
     if "." in name and klass is not None:
-        scopes += [each for each in klass.inner if each is not home]
+        scopes += [each for each in functions_touching(klass, name) if each is not home]
     for scope in scopes:
         frame = value.frame if scope is home else ev.frame_of(scope)
         for touch in touches(scope, name):

@@ -29,14 +29,12 @@ from dataloader_lint.facts.infer.values import (
     merge,
 )
 from dataloader_lint.facts.libraries.extras import Extras
+from dataloader_lint.facts.limits import BASE_CLASSES, CALL_DEPTH, KEY_NESTING
 from dataloader_lint.facts.project.project import Project
 from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.facts.syntax.names import Binding, Kind, bindings_of, dotted, resolve, star_imports
 from dataloader_lint.facts.syntax.tree import Scope
 from dataloader_lint.settings import Settings
-
-MAX_NESTING_OF_KEYS = 45  # each level of these takes more of Python's stack than others do
-MAX_DEPTH = 4
 
 
 class Evaluation(Solver):
@@ -56,6 +54,7 @@ class Evaluation(Solver):
         # Those that are known of where looking for them went too deep, until the outermost question is answered.
         self._some_callers: dict[int, tuple[tuple[cst.Call, Frame, Values], ...]] = {}
         self._bases: dict[int, Bases] = {}
+        self.too_wide: list[Scope] = []  # classes that derive from too many for each to be known
         self._everywhere: dict[int, Values | None] = {}
 
     def frame_of(self, scope: Scope) -> Frame:
@@ -103,7 +102,7 @@ class Evaluation(Solver):
         known = frame.memo.get(question)
         if known is not None:
             return known
-        if len(self._running) > MAX_NESTING_OF_KEYS:
+        if len(self._running) > KEY_NESTING:
             return self.widen_deep()
         return self.solve((question, id(frame)), frame.memo, question, work_out)
 
@@ -113,6 +112,8 @@ class Evaluation(Solver):
         if found is None:
             found = classes.bases_of(self, klass)
             self._bases[id(klass.scope)] = found
+            if len(found.classes) > BASE_CLASSES:
+                self.too_wide.append(klass.scope)
         return found
 
     def _end(self, key: Key, depth: int) -> None:
@@ -353,7 +354,7 @@ class Evaluation(Solver):
         running = self._functions.get(id(function.scope))
         if running is not None:
             return self.widen(running)
-        if frame.depth > MAX_DEPTH:
+        if frame.depth > CALL_DEPTH:
             return NOTHING_KNOWN
         self._functions[id(function.scope)] = len(self._running) - 1
         try:

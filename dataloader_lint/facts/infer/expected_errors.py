@@ -23,6 +23,7 @@ from dataloader_lint.facts.infer.values import (
     Sequence,
     Value,
 )
+from dataloader_lint.facts.limits import EXPECTED_ERROR_DEPTH, EXPECTING_MODULES
 from dataloader_lint.facts.syntax.handlers import always_fails, only_reports
 from dataloader_lint.facts.syntax.module import last_name
 from dataloader_lint.facts.syntax.names import Kind, bindings_of, dotted, resolve, written_part
@@ -31,8 +32,6 @@ from dataloader_lint.facts.syntax.tree import Node, Scope, Tree, function_scope,
 # `pytest.raises`, `self.assertRaisesRegex`, `nose.tools.assert_raises`, `contextlib.suppress` and their like.
 _EXPECTING = re.compile(r"^(raises(group|exc)?|suppress|(assert|fail_?unless)_?raises\w*)$", re.IGNORECASE)
 _BROAD = frozenset({"Exception", "BaseException"})
-_MAX_DEPTH = 3
-_MAX_MODULES = 10  # that are opened to see who calls a function by another name
 
 
 def is_error_expected(
@@ -72,7 +71,7 @@ class _Search:
         if any(self.is_expected_around(each, frame, depth) for each in (node, *self.uses(node, tree))):
             return True
         scope = tree.scope_of(node).function
-        if depth >= _MAX_DEPTH or id(node) in self.asked:
+        if depth >= EXPECTED_ERROR_DEPTH or id(node) in self.asked:
             return False
         self.asked.add(id(node))
         if self.is_marked(node, tree, frame):
@@ -126,7 +125,7 @@ class _Search:
     def expects(self, item: cst.BaseExpression, frame: Frame, depth: int = 0) -> bool:
         """True if a context manager expects the error, on one path at least."""
         tree = frame.scope.module.tree
-        if depth > _MAX_DEPTH or item not in tree:
+        if depth > EXPECTED_ERROR_DEPTH or item not in tree:
             return False
         if isinstance(item, cst.Call):
             return self.is_expecting_call(item, frame) or self.is_own_manager(item, frame)
@@ -311,7 +310,7 @@ class _Search:
         if not isinstance(scope.node, cst.FunctionDef) or scope.parent is not scope.module.root:
             return
         name = scope.node.name.value
-        for module in (scope.module, *self.ev.project.importers(scope.module, [name], _MAX_MODULES)):
+        for module in (scope.module, *self.ev.project.importers(scope.module, [name], EXPECTING_MODULES)):
             for call in module.all_calls():
                 if isinstance(call.func, cst.Name) and _is_alias(call.func, name, module.tree):
                     frame = self.ev.frame_of(function_scope(module.tree.scope_of(call)))

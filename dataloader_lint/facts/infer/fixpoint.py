@@ -7,12 +7,9 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from dataloader_lint.facts.infer.values import NOTHING_KNOWN, Values
+from dataloader_lint.facts.limits import EVALUATION_NESTING, EVALUATION_STEPS, EVALUATION_STEPS_KEPT
 from dataloader_lint.source.decoding import TooMuchError
 
-# Bounds that keep the cost of one question in proportion: what they cut off is "unknown", so rules fall silent there.
-MAX_STEPS = 2_500
-TOO_MANY_STEPS = 1_500
-MAX_NESTING = 90
 K = TypeVar("K")
 T = TypeVar("T")
 Key = tuple[object, object]
@@ -46,9 +43,9 @@ class Solver:
             self._cuts |= interim[2]
             return interim[1]
         if not self._open:
-            self._last_step = self.steps + MAX_STEPS
+            self._last_step = self.steps + EVALUATION_STEPS
         depth = len(self._running)
-        if depth > MAX_NESTING:
+        if depth > EVALUATION_NESTING:
             return self.widen_deep()
         if self.steps > self._last_step:
             return self.widen(0)
@@ -67,7 +64,7 @@ class Solver:
             self._open -= 1
             self._end(key, depth)
         above = self._cuts & ((1 << depth) - 1)
-        if not above or self.steps - started > TOO_MANY_STEPS:  # it would use up as much for whoever asks
+        if not above or self.steps - started > EVALUATION_STEPS_KEPT:  # it would use up as much for whoever asks
             memo[memo_key] = result
             self._cuts = before
         else:
@@ -82,7 +79,7 @@ class Solver:
             self.widen(self._running[key])
             return unknown
         depth = len(self._running)
-        if depth > MAX_NESTING:
+        if depth > EVALUATION_NESTING:
             self.widen_deep()
             return unknown
         self._running[key] = depth
@@ -93,6 +90,15 @@ class Solver:
             return unknown
         finally:
             self._end(key, depth)
+
+    def settled(self, work_out: Callable[[], bool]) -> tuple[bool, bool]:
+        """What `work_out` gives, and True if that is final: no question that is still open cut it short."""
+        before, self._cuts = self._cuts, 0
+        try:
+            found = work_out()
+            return found, not self._cuts
+        finally:
+            self._cuts |= before
 
     def _end(self, key: Key, depth: int) -> None:
         """A question is answered, and what rested on its being open with it."""

@@ -29,6 +29,7 @@ from dataloader_lint.facts.infer.values import (
     merge,
 )
 from dataloader_lint.facts.libraries.catalogue import DATALOADER_DEFAULTS, LOADER_METHODS, LOADERS, LoaderClass
+from dataloader_lint.facts.limits import LOADER_SOURCE_DEPTH
 from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
 from dataloader_lint.facts.syntax.names import Binding, Kind, bindings_of, dotted, resolve
 from dataloader_lint.facts.syntax.tree import Scope, Tree, function_scope
@@ -310,7 +311,6 @@ def _loaders(ev: Evaluator, module: ModuleFacts) -> Iterator[Loader]:
                     break
 
 
-_MAX_DEPTH = 4
 _LAST_NAMES = frozenset(name.rpartition(".")[2] for name in (*LOADERS, *LOADER_METHODS))
 
 
@@ -349,7 +349,7 @@ def _leads_to_loaders(ev: Evaluator, binding: Binding, tree: Tree, depth: int = 
         return False
     if any(_speaks_of_loaders(ev, word) for each in sources for word in tree.words(each).split()):
         return True
-    return depth < _MAX_DEPTH and any(
+    return depth < LOADER_SOURCE_DEPTH and any(
         _leads_to_loaders(ev, inner, tree, depth + 1)
         for each in sources
         if isinstance(each, cst.Name)

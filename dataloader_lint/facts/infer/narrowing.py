@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import libcst as cst
 
-from dataloader_lint.facts.infer.reachability import path_conditions
+from dataloader_lint.facts.infer.reachability import Way, way_to
 from dataloader_lint.facts.infer.values import (
     NOTHING_KNOWN,
     Class,
@@ -89,6 +90,33 @@ def type_test(test: cst.BaseExpression, answer: bool, tree: Tree) -> Iterator[Ty
                 yield TypeTest(test.left.args[0].value, frozenset(_last_parts(other)), answer, test)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Told:
+    """What a condition says of types, and what those before it do. Conditions that say nothing are left out."""
+
+    tests: tuple[TypeTest, ...]
+    outer: _Told | None
+
+
+def asked_on_the_way(node: Node, scope: Scope) -> Iterator[TypeTest]:
+    """What the conditions on the way from the start of a scope to a node say of types, the last one first."""
+    tree = scope.module.tree
+    known: dict[int, _Told | None] = tree.once(("types on ways", id(scope)), dict)
+    way = way_to(node, scope)
+    passed: list[Way] = []
+    while way is not None and id(way) not in known:
+        passed.append(way)
+        way = way.outer
+    told = known[id(way)] if way is not None else None
+    for each in reversed(passed):
+        tests = tuple(type_test(each.condition.test, each.condition.wanted, tree))
+        told = _Told(tests, told) if tests else told
+        known[id(each)] = told
+    while told is not None:
+        yield from told.tests
+        told = told.outer
+
+
 def _is_none(node: cst.BaseExpression) -> bool:
     return isinstance(node, cst.Name) and node.value == "None"
 
@@ -128,11 +156,14 @@ def narrowed(use: cst.Name, binding: Binding, found: Values, frame: Frame) -> Va
 
 def _told(use: cst.Name, scope: Scope) -> list[TypeTest]:
     """What the tests on the way to a use of a name say of its type."""
-    conditions = [(each.test, each.wanted) for each in path_conditions(use, scope)]
+    others = (
+        told
+        for test, wanted in (*_set_anew_otherwise(use, scope), *_asserted(use, scope))
+        for told in type_test(test, wanted, scope.module.tree)
+    )
     return [
         told
-        for test, wanted in (*conditions, *_set_anew_otherwise(use, scope), *_asserted(use, scope))
-        for told in type_test(test, wanted, scope.module.tree)
+        for told in (*asked_on_the_way(use, scope), *others)
         if isinstance(told.of, cst.Name) and told.of.value == use.value
     ]
 
@@ -143,12 +174,9 @@ def _set_anew_otherwise(use: cst.Name, scope: Scope) -> Iterator[tuple[cst.BaseE
     child: Node = use
     for above in tree.ancestors(use):
         if isinstance(above, cst.IndentedBlock | cst.Module):
-            for statement in tree.backwards(above, child):
-                if isinstance(statement, cst.If):
-                    if _binds(statement.body, use.value):
-                        yield statement.test, False
-                    elif isinstance(statement.orelse, cst.Else) and _binds(statement.orelse.body, use.value):
-                        yield statement.test, True
+            binding = _binding_arms(above, tree).get(use.value, ())
+            before = bisect_left(binding, tree.place_in(above, child), key=lambda each: each[0])
+            yield from ((test, answer) for _, test, answer in reversed(binding[:before]))
         if above is scope.node:
             break
         child = above
@@ -165,14 +193,37 @@ def _asserted(use: cst.Name, scope: Scope) -> Iterator[tuple[cst.BaseExpression,
             yield check.test, True
 
 
-def _binds(body: cst.BaseSuite, name: str) -> bool:
-    """Whether running a block surely gives a name another value."""
-    return any(
-        isinstance(statement, cst.Assign) and any(dotted(each.target) == name for each in statement.targets)
-        for line in body.body
-        if isinstance(line, cst.SimpleStatementLine)
-        for statement in line.body
-    )
+_Arm = tuple[int, cst.BaseExpression, bool]
+
+
+def _binding_arms(block: cst.IndentedBlock | cst.Module, tree: Tree) -> dict[str, list[_Arm]]:
+    """By name the `if` statements of a block one arm of which surely binds it.
+
+    Each is a position in the block, a test, and the answer that leads to no such arm.
+    """
+
+    def work_out() -> dict[str, list[_Arm]]:
+        found: dict[str, list[_Arm]] = {}
+        for place, statement in enumerate(block.body):
+            if isinstance(statement, cst.If):
+                body = set(_bound_by(statement.body))
+                orelse = _bound_by(statement.orelse.body) if isinstance(statement.orelse, cst.Else) else ()
+                for name in body:
+                    found.setdefault(name, []).append((place, statement.test, False))
+                for name in {*orelse} - body:
+                    found.setdefault(name, []).append((place, statement.test, True))
+        return found
+
+    return tree.once(("binding arms", id(block)), work_out)
+
+
+def _bound_by(body: cst.BaseSuite) -> Iterator[str]:
+    """The names to which running a block surely gives another value."""
+    for line in body.body:
+        if isinstance(line, cst.SimpleStatementLine):
+            for statement in line.body:
+                if isinstance(statement, cst.Assign):
+                    yield from (each.target.value for each in statement.targets if isinstance(each.target, cst.Name))
 
 
 def _names_asked(scope: Scope) -> frozenset[str]:

@@ -20,6 +20,7 @@ class Condition:
     test: cst.BaseExpression
     wanted: bool
     raises: bool = False
+    is_exit: bool = False  # asked by an early exit before the place, not around it
 
 
 def is_reached(ev: Evaluator, node: Node, frame: Frame, with_options: bool = False) -> bool:
@@ -27,10 +28,38 @@ def is_reached(ev: Evaluator, node: Node, frame: Frame, with_options: bool = Fal
 
     By default options are what they are declared to be; with `with_options` they may be set to anything.
     """
-    for condition in path_conditions(node, frame.scope):
-        if excludes(ev, condition, frame, with_options):
-            return False
-    return True
+    key = "reached with options" if with_options else "reached"
+    return none_closes(ev, node, frame, key, lambda condition: excludes(ev, condition, frame, with_options))
+
+
+def none_closes(ev: Evaluator, node: Node, frame: Frame, key: str, closes: Callable[[Condition], bool]) -> bool:
+    """True if `closes` is False for every condition on the way to a node.
+
+    Most of the way to a node is that to others as well, so answers are kept in the frame, under the given key.
+    """
+    known = frame.ways.setdefault(key, {})
+    way = way_to(node, frame.scope)
+    if way is None:
+        return True
+    if id(way) in known:
+        return known[id(way)]
+    passed: list[Way] = []
+
+    def work_out() -> bool:
+        current: Way | None = way
+        while current is not None:
+            if id(current) in known:
+                return known[id(current)]
+            passed.append(current)
+            if closes(current.condition):
+                return False
+            current = current.outer
+        return True
+
+    found, is_whole = ev.settled(work_out)
+    if is_whole:
+        known.update((id(each), found) for each in passed)
+    return found
 
 
 def excludes(ev: Evaluator, condition: Condition, frame: Frame, with_options: bool = False) -> bool:
@@ -42,32 +71,73 @@ def excludes(ev: Evaluator, condition: Condition, frame: Frame, with_options: bo
     return not ((with_options or condition.raises) and any(_is_default(each) for each in found))
 
 
-def path_conditions(node: Node, scope: Scope) -> tuple[Condition, ...]:
-    """What is asked on the way from the start of a scope to a node, from the inside out."""
-    return scope.module.tree.once((f"way from {id(scope)}", id(node)), lambda: tuple(_path_conditions(node, scope)))
+@dataclass(frozen=True, slots=True, eq=False)
+class Way:
+    """A condition on the way to a place, and the way to that condition. Places behind the same conditions share it."""
+
+    condition: Condition
+    outer: Way | None
 
 
-def _path_conditions(node: Node, scope: Scope) -> Iterator[Condition]:
+def path_conditions(node: Node, scope: Scope) -> Iterator[Condition]:
+    """What is asked on the way from the start of a scope to a node, the last one first."""
+    way = way_to(node, scope)
+    while way is not None:
+        yield way.condition
+        way = way.outer
+
+
+def way_to(node: Node, scope: Scope) -> Way | None:
+    """The way from the start of a scope to a node; None where nothing is asked."""
     tree = scope.module.tree
-    child: Node = node
-    for above in tree.ancestors(node):
+    known: dict[int, Way | None] = tree.once(("ways", id(scope)), dict)
+    # From the inside out to what is known, and back: a chain of `elif` is as deep as it is long.
+    above, child = _step(tree, node, scope)
+    steps: list[tuple[Node, Node]] = []
+    way: Way | None = None
+    while above is not None:
+        if id(child) in known:
+            way = known[id(child)]
+            break
+        steps.append((above, child))
+        above, child = _step(tree, above, scope) if above is not scope.node else (None, child)
+    for above, child in reversed(steps):
         if isinstance(above, cst.If | cst.IfExp):
             if child is not above.test:
-                yield Condition(above.test, child is above.body)
+                way = Way(Condition(above.test, child is above.body), way)
         elif isinstance(above, cst.IndentedBlock | cst.Module):
             exits = early_exits(tree, above)
-            yield from _let_through(tree, above)[: bisect_left(exits, tree.order(child), key=tree.order)]
-        if above is scope.node:
-            break
+            place = bisect_left(exits, tree.order(child), key=tree.order)
+            way = _exits_passed(above, tree, scope, way)[place]
+        known[id(child)] = way
+    return way
+
+
+def _step(tree: Tree, node: Node, scope: Scope) -> tuple[Node | None, Node]:
+    """The nearest node around another one that may hold a condition, or the scope's own, and what is below it."""
+    child = node
+    for above in tree.ancestors(node):
+        if above is scope.node or isinstance(above, _ASKING):
+            return above, child
         child = above
+    return None, child
 
 
-def _let_through(tree: Tree, block: cst.IndentedBlock | cst.Module) -> list[Condition]:
-    """What the early exits of a block ask: made once, as every place after them is behind the same ones."""
-    return tree.once(
-        ("let through", id(block)),
-        lambda: [Condition(one.test, False, _raises(one.body)) for one in early_exits(tree, block)],
-    )
+_ASKING = (cst.If, cst.IfExp, cst.IndentedBlock, cst.Module)
+
+
+def _exits_passed(
+    block: cst.IndentedBlock | cst.Module, tree: Tree, scope: Scope, outer: Way | None
+) -> list[Way | None]:
+    """The ways behind the first early exits of a block, by the number of these exits."""
+
+    def work_out() -> list[Way | None]:
+        ways = [outer]
+        for one in early_exits(tree, block):
+            ways.append(Way(Condition(one.test, False, _raises(one.body), True), ways[-1]))
+        return ways
+
+    return tree.once((f"exits passed from {id(scope)}", id(block)), work_out)
 
 
 def _is_default(value: Value) -> bool:

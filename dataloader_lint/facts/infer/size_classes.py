@@ -21,6 +21,7 @@ from dataloader_lint.facts.infer.values import (
     merge,
 )
 from dataloader_lint.facts.libraries.catalogue import DICT_MAKERS, LIST_MAKERS, PARSERS
+from dataloader_lint.facts.limits import FORM_DEPTH
 
 
 class Size(Enum):
@@ -41,9 +42,6 @@ def container_kind(value: Value) -> Size | None:
     return Size.DICT if isinstance(value, Sequence | Mapping) or _is_dict(value) else None
 
 
-MAX_DEPTH = 6
-
-
 def is_parsed(value: Value) -> bool:
     """Whether it is what a file of JSON holds, or what stands in it under a name: a list or a dict."""
     while isinstance(value, ItemOf):
@@ -53,7 +51,7 @@ def is_parsed(value: Value) -> bool:
 
 def size_of(ev: Evaluator, value: Value, depth: int = 0) -> Size:
     """What one value is, as a container. `depth` counts how many containers it has been followed through."""
-    if depth > MAX_DEPTH:
+    if depth > FORM_DEPTH:
         return Size.OTHER
     if isinstance(value, Sequence):
         return _size_of_sequence(ev, value, depth + 1)
@@ -193,7 +191,7 @@ def _is_small(ev: Evaluator, value: Value, depth: int) -> bool:
         and value.library in ("builtins.enumerate", "builtins.zip")
         and value.call is not None
     ):
-        if value.frame is None or depth > MAX_DEPTH:
+        if value.frame is None or depth > FORM_DEPTH:
             return False
         iterated = [arg for arg in value.call.args if arg.keyword is None]  # not `start=1`, `strict=True`
         if value.library == "builtins.enumerate":

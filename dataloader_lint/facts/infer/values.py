@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Protocol
 
 import libcst as cst
 
+from dataloader_lint.facts.limits import PART_CHAIN
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -79,6 +81,7 @@ class Frame:
     depth: int = 0
     memo: dict[object, Values] = field(default_factory=dict)
     extra: tuple[Argument, ...] | None = None
+    ways: dict[str, dict[int, bool]] = field(default_factory=dict)  # for branches.py, by the `id` of a way
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,6 +265,10 @@ class Evaluator(Protocol):
         """What an expression gives in every frame alike; None where that is not known, or depends on the frame."""
         ...
 
+    def settled(self, work_out: Callable[[], bool]) -> tuple[bool, bool]:
+        """What `work_out` gives, and True if that is final: no question that is still open cut it short."""
+        ...
+
     def key(self, node: cst.CSTNode, key: object, frame: Frame, work_out: Callable[[], Values]) -> Values:
         """What `work_out` gives as the value of a key of the dict that an expression stands for."""
         ...
@@ -319,8 +326,6 @@ class Evaluator(Protocol):
         ...
 
 
-MAX_CHAIN = 4
-
 UNKNOWN = Unknown()
 ABSENT = Absent()
 NOTHING_KNOWN: Values = (UNKNOWN,)
@@ -335,7 +340,7 @@ def part(value: ItemOf | AttributeOf) -> Values:
     while isinstance(current, ItemOf | AttributeOf):
         length += 1
         current = current.of
-    return (value,) if length <= MAX_CHAIN else NOTHING_KNOWN
+    return (value,) if length <= PART_CHAIN else NOTHING_KNOWN
 
 
 def merge(*several: Values) -> Values:

@@ -8,6 +8,7 @@ import libcst as cst
 
 from dataloader_lint.facts.infer.reachability import enclosing_tests
 from dataloader_lint.facts.infer.values import Frame
+from dataloader_lint.facts.limits import ZERO_DEPTH
 from dataloader_lint.facts.syntax.flow import leaves
 from dataloader_lint.facts.syntax.names import Kind, bindings_of
 from dataloader_lint.facts.syntax.tree import Node, Scope, Tree, function_scope
@@ -18,7 +19,6 @@ class _NotKnown:
 
 
 _NOT_KNOWN = _NotKnown()
-_MAX_DEPTH = 3
 
 
 def name_of(node: cst.CSTNode) -> str:
@@ -104,7 +104,7 @@ def _mentions(test: cst.BaseExpression, names: frozenset[str], tree: Tree, depth
     for node in tree.walk(test):
         if name_of(node) in names:
             return True
-        if isinstance(node, cst.Name) and depth < _MAX_DEPTH:
+        if isinstance(node, cst.Name) and depth < ZERO_DEPTH:
             value = _only_value(node, tree)
             if value is not None and _mentions(value, names, tree, depth + 1):
                 return True
@@ -132,7 +132,7 @@ def at_zero(node: cst.BaseExpression, names: frozenset[str], tree: Tree, depth: 
     if isinstance(node, cst.Name):
         if node.value in ("True", "False", "None"):
             return {"True": True, "False": False, "None": None}[node.value]
-        value = _only_value(node, tree) if depth < _MAX_DEPTH else None
+        value = _only_value(node, tree) if depth < ZERO_DEPTH else None
         return at_zero(value, names, tree, depth + 1) if value is not None else _NOT_KNOWN
     if isinstance(node, cst.UnaryOperation):
         inner = at_zero(node.expression, names, tree, depth)

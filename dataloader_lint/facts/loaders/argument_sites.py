@@ -11,10 +11,8 @@ from dataloader_lint.facts.infer import dict_contents, dict_stores
 from dataloader_lint.facts.infer.loader_calls import Loader
 from dataloader_lint.facts.infer.star_args import starred
 from dataloader_lint.facts.infer.values import Const, Evaluator, Frame, Mapping, Value, constant
+from dataloader_lint.facts.limits import ARGUMENT_SITE_DEPTH, ARGUMENT_SITES
 from dataloader_lint.facts.syntax.names import Kind, bindings_of
-
-_MAX_DEPTH = 6
-_MAX_SITES = 100
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,7 +69,7 @@ def _in_call(ev: Evaluator, call: cst.Call, frame: Frame, name: str, positions: 
 
 def in_dict(ev: Evaluator, node: cst.BaseExpression, key: str, frame: Frame, depth: int = 0) -> Sites:
     """Every expression that a key of a dict can come from, where the expression for the dict stands."""
-    if depth > _MAX_DEPTH:
+    if depth > ARGUMENT_SITE_DEPTH:
         return None
     if not isinstance(node, cst.Name):
         return _joined(_in_value(ev, value, key, frame, depth) for value in ev.values(node, frame))
@@ -169,7 +167,7 @@ def _joined(several: Iterator[Sites]) -> Sites:
     """All of several; looked for one after the other, as each may lead on to many more."""
     found: list[ArgumentSite] = []
     for each in several:
-        if each is None or len(found) > _MAX_SITES:
+        if each is None or len(found) > ARGUMENT_SITES:
             return None
         found.extend(each)
     return found or None

@@ -26,6 +26,7 @@ from dataloader_lint.facts.infer.values import (
     Iterator as Iterated,
 )
 from dataloader_lint.facts.libraries.catalogue import ITERATING
+from dataloader_lint.facts.limits import EPOCH_DEPTH, EPOCH_STEPS
 from dataloader_lint.facts.project.outline import that_use
 from dataloader_lint.facts.project.project import Project
 from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
@@ -34,8 +35,6 @@ from dataloader_lint.facts.syntax.tree import Node, Scope, Tree, function_scope
 
 Loop = cst.For | cst.While
 
-MAX_DEPTH = 3
-MAX_STEPS = 1_000
 _BY_NAME = (Kind.FUNCTION, Kind.CLASS, Kind.IMPORT)
 _TRAINING = frozenset({"backward", "manual_backward", "optimizer_step"})
 
@@ -71,7 +70,7 @@ class Pass:
         seen: set[int] = set()
         while rest:
             cause, where = rest.pop()
-            if id(cause) in seen or len(seen) > MAX_STEPS:
+            if id(cause) in seen or len(seen) > EPOCH_STEPS:
                 continue
             seen.add(id(cause))
             if isinstance(cause, cst.Call):  # enumerate(loader), tqdm(loader, desc=...)
@@ -181,7 +180,7 @@ def _find_that_train(project: Project, module: ModuleFacts) -> set[str]:
             called = calls.setdefault(scope.node.name.value, set())
             called.update(last_name(call.func) for call in scope.within(cst.Call))
     named = module.called | calls.keys()
-    training = _TRAINING | project.leading_to(module, _TRAINING, MAX_DEPTH + 1, named)
+    training = _TRAINING | project.leading_to(module, _TRAINING, EPOCH_DEPTH + 1, named)
     return that_use(calls, training) | training
 
 
@@ -224,7 +223,7 @@ class _Search:
         self.loop = loop
         self.frame = frame
         self.only_training = only_training
-        self.last_step = ev.steps + MAX_STEPS
+        self.last_step = ev.steps + EPOCH_STEPS
         self.seen: set[int] = set()
 
     def run(self) -> Iterator[Pass]:
@@ -259,7 +258,7 @@ class _Search:
             for made, loader in self._loaders(self.ev.values(call.args[0].value, frame)):
                 yield Pass(loader, made, call, path, calls)
             return
-        if len(path) > MAX_DEPTH or not self._may_matter(call.func, name, frame):
+        if len(path) > EPOCH_DEPTH or not self._may_matter(call.func, name, frame):
             return
         for callee in self.ev.values(call.func, frame):
             function = callee.function if isinstance(callee, Method) else callee
@@ -289,7 +288,8 @@ class _Search:
             return False
         if not self.only_training or name in _that_train(self.project, module):
             return True
-        return bool(self.project.leading_to(module, _TRAINING, MAX_DEPTH + 1, {name}))  # it may go by another name here
+        # it may go by another name here
+        return bool(self.project.leading_to(module, _TRAINING, EPOCH_DEPTH + 1, {name}))
 
     def _loaders(self, values: Values, into_objects: bool = False) -> Iterator[tuple[CallResult, Loader]]:
         """The loaders behind values that are iterated, where they were made before the loop."""
@@ -330,7 +330,7 @@ def _behind(ev: Evaluator, value: Value, into_objects: bool, depth: int = 0) -> 
     """What is iterated in the end: `enumerate(loader)`, `zip(loader, other)`."""
     while isinstance(value, Iterated):
         value = value.of
-    if not isinstance(value, CallResult) or depth > MAX_DEPTH:
+    if not isinstance(value, CallResult) or depth > EPOCH_DEPTH:
         return
     if value.library in ITERATING and value.call is not None and value.frame is not None:
         given = next((arg.value for arg in value.call.args if arg.keyword is None), None)

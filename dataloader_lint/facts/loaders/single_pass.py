@@ -9,13 +9,13 @@ import libcst as cst
 from dataloader_lint.facts.infer import classes
 from dataloader_lint.facts.infer.loader_calls import Loader
 from dataloader_lint.facts.infer.values import Evaluator, Function
+from dataloader_lint.facts.limits import SINGLE_PASS_DEPTH
 from dataloader_lint.facts.loaders.epochs import loaders_behind
 from dataloader_lint.facts.project.project import Project
 from dataloader_lint.facts.syntax.names import Binding, bindings_of, resolve
 from dataloader_lint.facts.syntax.tree import Node, Scope, Tree, function_scope
 
 _REPEATING = (cst.For, cst.While, cst.ListComp, cst.SetComp, cst.DictComp, cst.GeneratorExp, cst.Lambda)
-MAX_DEPTH = 4
 
 
 def is_iterated_once(ev: Evaluator, project: Project, loader: Loader) -> bool:
@@ -62,7 +62,7 @@ class _Search:
                 continue
             arg = self.tree.parent(use)
             call = self.tree.parent(arg) if isinstance(arg, cst.Arg) else None
-            parameter = self._parameter(use, call) if isinstance(call, cst.Call) and depth < MAX_DEPTH else None
+            parameter = self._parameter(use, call) if isinstance(call, cst.Call) and depth < SINGLE_PASS_DEPTH else None
             if parameter is None or not isinstance(call, cst.Call):
                 self.is_lost = True
                 return
@@ -104,7 +104,7 @@ class _Search:
     def runs_once(self, node: Node, until: Scope | None, depth: int, names: list[str]) -> bool:
         """Whether a place runs once at most each time that `until` does, or in all; adds the functions on the way."""
         home = self._home(node)
-        if _is_repeated(self.tree, node, home.node) or depth > MAX_DEPTH:
+        if _is_repeated(self.tree, node, home.node) or depth > SINGLE_PASS_DEPTH:
             return False
         if home is until or not home.is_function:
             return True

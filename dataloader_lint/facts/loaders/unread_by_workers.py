@@ -12,6 +12,7 @@ import libcst as cst
 from dataloader_lint.facts.infer import classes
 from dataloader_lint.facts.infer.values import Class, Evaluator, Frame, Library
 from dataloader_lint.facts.libraries.catalogue import PASS_THROUGH, TRAINER_WORKERS
+from dataloader_lint.facts.limits import UNREAD_DEPTH
 from dataloader_lint.facts.loaders.single_pass import uses_of
 from dataloader_lint.facts.syntax.module import last_name
 from dataloader_lint.facts.syntax.names import bindings_of
@@ -20,7 +21,6 @@ from dataloader_lint.facts.syntax.tree import Node, Tree, function_scope
 if TYPE_CHECKING:
     from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
 
-MAX_DEPTH = 4
 _HANDED_ON = PASS_THROUGH | {"builtins.enumerate", "builtins.iter", "builtins.reversed", "builtins.zip"}
 _LOOKING = frozenset(f"builtins.{name}" for name in ("isinstance", "len", "next", "print", "repr", "str", "type"))
 
@@ -77,7 +77,7 @@ def _is_read_in_parent(ev: Evaluator, tree: Tree, node: Node) -> bool:
 def trainer_has_no_workers(ev: Evaluator, klass: Class, depth: int = 0) -> bool:
     """Whether a trainer's options are set to no workers wherever an object of a class, or of an heir, is made."""
     made = classes.find_method(ev, ev.bases(klass).classes, "__init__")
-    if made is None or classes.class_of(made.scope) is not klass.scope or depth > MAX_DEPTH:
+    if made is None or classes.class_of(made.scope) is not klass.scope or depth > UNREAD_DEPTH:
         return False
     found = ev.callers(made.scope)
     return bool(found) and all(_has_none(ev, call, frame, depth) for call, frame, _ in found)

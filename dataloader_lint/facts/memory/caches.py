@@ -24,7 +24,8 @@ from dataloader_lint.facts.infer.values import (
     Values,
     merge,
 )
-from dataloader_lint.facts.memory.lifetimes import Holder, Lifetimes, Shape, may_outlive
+from dataloader_lint.facts.memory.earlier_tests import EarlierTests, SizeTests
+from dataloader_lint.facts.memory.lifetimes import ContainerUse, Holder, Lifetimes, Shape, may_outlive
 from dataloader_lint.facts.memory.worker_index import IndexInWorker
 from dataloader_lint.facts.syntax.additions import Addition, additions
 from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
@@ -34,7 +35,6 @@ from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
 from dataloader_lint.facts.workers.worker_callgraph import WorkerFunction
 
 _MEMOISING = frozenset({"functools.cache", "functools.lru_cache", "cachetools.cached"})
-_ORDERS = (cst.LessThan, cst.LessThanEqual, cst.GreaterThan, cst.GreaterThanEqual)
 _OPENED = frozenset(
     {
         "builtins.open",
@@ -72,8 +72,9 @@ def growths_in(reach: DatasetFlow, module: ModuleFacts) -> Iterator[Growth]:
         return
     workers = reach.workers
     seen: set[object] = set()
+    use = ContainerUse(workers)
     for function in workers.functions_inside(module, workers.names_that_use(module, names)):
-        for growth in _Search(reach, function).run():
+        for growth in _Search(reach, function, use).run():
             what = (id(growth.home), growth.container) if growth.container else id(growth.node)
             place = (id(growth.node), growth.container)  # one for all classes that inherit it
             if what not in seen and place not in seen:
@@ -113,13 +114,17 @@ def _top(scope: Scope) -> Scope:
 class _Search:
     """Looks through one function of worker code."""
 
-    def __init__(self, reach: DatasetFlow, function: WorkerFunction) -> None:
+    def __init__(self, reach: DatasetFlow, function: WorkerFunction, use: ContainerUse) -> None:
+        self._use = use
         self.reach = reach
         self.ev: Evaluator = reach.ev
         self.function = function
         self.frame: Frame = function.frame
         self.scope = function.scope
         self.index = IndexInWorker(reach.ev, function)
+        self._looking_up = EarlierTests(self.scope, lambda test: self._looks_up(test, None))
+        self._read: set[str] | None = None  # the names by which files are read
+        self._sizes = SizeTests(reach.ev, self.frame)
 
     def run(self) -> Iterator[Growth]:
         if self.function.path[0].argument == "worker_init_fn":
@@ -128,7 +133,7 @@ class _Search:
         for addition in additions(self.scope):
             if not self._may_grow(addition):
                 continue
-            outliving = outliving or Lifetimes(self.reach.workers, self.function)
+            outliving = outliving or Lifetimes(self.reach.workers, self.function, self._use)
             kept = outliving.find(addition.target, self.frame)
             if kept is not None and self._grows(addition, kept, outliving) and not self._is_unused():
                 tree = self.scope.module.tree
@@ -153,7 +158,7 @@ class _Search:
 
     def _may_grow(self, addition: Addition) -> bool:
         if addition.key is None:
-            if any(not self._identifies(each) for each in self._only_new(addition.statement)):
+            if self._adds_only_new(addition.statement):
                 return False  # a vocabulary: its size is that of the language
             return self.index.at(addition.value) >= IndexDep.SAMPLE
         if self._identifies(addition.key):
@@ -167,12 +172,13 @@ class _Search:
         return level >= IndexDep.KEY or (level is IndexDep.SAMPLE and self._is_read(key))
 
     def _is_read(self, key: cst.BaseExpression) -> bool:
-        """Whether a file is read by the key in the same function."""
+        """True if a file is read by the key in the same function."""
+        if self._read is None:
+            calls = (call for call in self.scope.within(cst.Call) if self._reads(call))
+            tree = self.scope.module.tree
+            self._read = {name for call in calls for arg in call.args for name in _ends_of_path(arg.value, tree)}
         name = dotted(key)
-        return bool(name) and any(
-            self._reads(call) and any(_is_in_path(arg.value, name, self.scope.module.tree) for arg in call.args)
-            for call in self.scope.within(cst.Call)
-        )
+        return bool(name) and name in self._read
 
     def _reads(self, call: cst.Call) -> bool:
         last = last_name(call.func)
@@ -181,7 +187,7 @@ class _Search:
         return any(isinstance(each, Library) for each in self.ev.values(call.func, self.frame))
 
     def _grows(self, addition: Addition, kept: Holder, outliving: Lifetimes) -> bool:
-        if not self._takes(addition, kept) or self._is_bounded(addition.statement, kept):
+        if not self._takes(addition, kept) or self._sizes.limit(addition.statement, kept):
             return False
         return not outliving.is_emptied(kept) and all(
             not excludes(self.ev, condition, self.frame) or self._is_option(condition.test)
@@ -215,10 +221,9 @@ class _Search:
         ):
             return False
         return any(
-            dotted(subscript.value) == node.value
-            and isinstance(subscript.slice[0].slice, cst.Index)
+            isinstance(subscript.slice[0].slice, cst.Index)
             and _is_text(self.ev.values(subscript.slice[0].slice.value, self.frame))
-            for subscript in self.scope.within(cst.Subscript)
+            for subscript in _subscripts(self.scope).get(node.value, ())
         )
 
     def _is_data(self, node: cst.BaseExpression | None, found: Values) -> bool:
@@ -228,30 +233,15 @@ class _Search:
         small = ("str", "int", "float", "bool", "path")
         return not any(isinstance(each, Const) or (isinstance(each, Opaque) and each.kind in small) for each in found)
 
-    def _tests(self, statement: Node) -> list[cst.BaseExpression]:
-        """The conditions around a statement and those that stand before it in the same blocks."""
-        return [*(test for test, _ in enclosing_tests(statement, self.frame)), *self._tests_before(statement)]
+    def _adds_only_new(self, statement: Node) -> bool:
+        """True if a statement runs only for what is not there yet: `if word not in self.words`."""
+        if any(self._looks_up(test, wanted) for test, wanted in enclosing_tests(statement, self.frame)):
+            return True
+        return self._looking_up.are_before(statement)
 
-    def _tests_before(self, statement: Node) -> Iterator[cst.BaseExpression]:
-        tree = self.scope.module.tree
-        child = statement
-        for above in tree.ancestors(statement):
-            if isinstance(above, cst.IndentedBlock):
-                for before in above.body:
-                    if before is child:
-                        break
-                    if isinstance(before, cst.If):
-                        yield before.test
-            if above is self.scope.node:
-                break
-            child = above
-
-    def _only_new(self, statement: Node) -> Iterator[cst.BaseExpression]:
-        """What must not be there yet for a statement to run: `if word not in self.words`."""
-        for test, wanted in enclosing_tests(statement, self.frame):
-            yield from self._sought(test, wanted)
-        for test in self._tests_before(statement):
-            yield from self._sought(test, None)
+    def _looks_up(self, test: cst.BaseExpression, wanted: bool | None) -> bool:
+        """True if a condition looks in a container for something that is not unique per sample."""
+        return any(not self._identifies(each) for each in self._sought(test, wanted))
 
     def _sought(self, test: cst.BaseExpression, wanted: bool | None) -> Iterator[cst.BaseExpression]:
         """What a condition looks for in a container, but where it surely is there if the condition is as wanted."""
@@ -267,44 +257,6 @@ class _Search:
                 is_there = comparison is test and wanted is isinstance(operator, cst.In)
                 if isinstance(operator, cst.In | cst.NotIn) and not is_there:
                     yield comparison.left
-
-    def _is_bounded(self, statement: Node, kept: Holder) -> bool:
-        """Whether a comparison of sizes decides: `if len(self.cache) < self.limit`."""
-        return any(self._compares_size(test, kept) for test in self._tests(statement))
-
-    def _compares_size(self, test: cst.BaseExpression, kept: Holder) -> bool:
-        tree = self.scope.module.tree
-        for comparison in tree.once(("comparisons", id(test)), lambda: [*tree.find(test, cst.Comparison)]):
-            for target in comparison.comparisons:
-                sides = (comparison.left, target.comparator)
-                if isinstance(target.operator, _ORDERS) and any(self._mentions_loaders(side, kept) for side in sides):
-                    return True
-        # a method that looks at the container: `if self.has_room():`
-        for call in tree.once(("calls", id(test)), lambda: [*tree.find(test, cst.Call)]):
-            for callee in self.ev.values(call.func, self.frame):
-                function = getattr(callee, "function", callee)
-                scope = getattr(function, "scope", None)
-                if isinstance(scope, Scope) and isinstance(scope.node, cst.FunctionDef):
-                    if any(dotted(each).rpartition(".")[2] == kept.name for each in scope.within(cst.Attribute)):
-                        return True
-        return False
-
-    def _mentions_loaders(self, node: cst.CSTNode, kept: Holder) -> bool:
-        """Whether one side of a comparison is about the container, a counter beside it, or the machine's memory."""
-        tree = self.scope.module.tree
-        for inner in tree.walk(node):
-            if isinstance(inner, cst.Attribute | cst.Name) and last_name(inner) == kept.name:
-                return True
-            if isinstance(inner, cst.Attribute) and isinstance(inner.value, cst.Name) and kept.klass is not None:
-                bound = classes.attribute_bindings(kept.klass).get(inner.attr.value, ())
-                if any(each.kind is Kind.AUGMENTED for each in bound):
-                    return True
-            if isinstance(inner, cst.Call) and any(
-                isinstance(each, Library) and each.name.startswith(("psutil.", "resource.", "shutil.disk_usage"))
-                for each in self.ev.values(inner.func, self.frame)
-            ):
-                return True
-        return False
 
     def _memoised(self) -> cst.Decorator | None:
         """The decorator that remembers every call with another argument, where the arguments change with the sample."""
@@ -341,10 +293,12 @@ class _Search:
         return isinstance(given, cst.Dict)
 
 
-def _is_in_path(node: Node, name: str, tree: Tree) -> bool:
-    """Whether a path is a name, or ends in one: `os.path.join(root, name + ".npy")`, `f"{root}/{name}.npy"`."""
+def _ends_of_path(node: Node, tree: Tree) -> Iterator[str]:
+    """The names that a path is, or ends in: `os.path.join(root, name + ".npy")`, `f"{root}/{name}.npy"`."""
     seen: set[str] = set()
-    while dotted(node) != name:
+    while True:
+        if name := dotted(node):
+            yield name
         if isinstance(node, cst.Call) and last_name(node.func) in ("Path", "join", "str") and node.args:
             node = node.args[-1].value
         elif isinstance(node, cst.BinaryOperation):
@@ -352,17 +306,28 @@ def _is_in_path(node: Node, name: str, tree: Tree) -> bool:
         elif isinstance(node, cst.FormattedString):
             inner = [part.expression for part in node.parts if isinstance(part, cst.FormattedStringExpression)]
             if not inner:
-                return False
+                return
             node = inner[-1]
         elif isinstance(node, cst.Name) and node.value not in seen:  # the path has a name of its own
             seen.add(node.value)
             bindings = resolve(node, tree)
             if len(bindings) != 1 or bindings[0].kind is not Kind.VALUE or bindings[0].path or not bindings[0].value:
-                return False
+                return
             node = bindings[0].value
         else:
-            return False
-    return True
+            return
+
+
+def _subscripts(scope: Scope) -> dict[str, list[cst.Subscript]]:
+    """The subscripts in a function, by the dotted name of what they are asked of."""
+
+    def work_out() -> dict[str, list[cst.Subscript]]:
+        found: dict[str, list[cst.Subscript]] = {}
+        for subscript in scope.within(cst.Subscript):
+            found.setdefault(dotted(subscript.value), []).append(subscript)
+        return found
+
+    return scope.module.tree.once(("subscripts by name", id(scope)), work_out)
 
 
 def _is_opened(ev: Evaluator, found: Values, depth: int = 0) -> bool:

@@ -22,6 +22,7 @@ from dataloader_lint.facts.infer.values import (
     Values,
 )
 from dataloader_lint.facts.libraries.catalogue import DICT_MAKERS
+from dataloader_lint.facts.limits import OUTLIVING_DEPTH
 from dataloader_lint.facts.syntax.module import last_name
 from dataloader_lint.facts.syntax.names import Binding, Kind, bindings_of, dotted, resolve, target_paths
 from dataloader_lint.facts.syntax.tree import Node, Scope, Tree
@@ -29,7 +30,6 @@ from dataloader_lint.facts.workers.worker_callgraph import WorkerFunction
 from dataloader_lint.facts.workers.workers import Workers
 
 _EMPTYING = frozenset({"clear", "discard", "pop", "popitem", "popleft", "remove", "heappop", "heappushpop"})
-MAX_DEPTH = 5
 
 
 class Shape(Enum):
@@ -60,7 +60,7 @@ def may_outlive(node: cst.BaseExpression, tree: Tree, depth: int = 0) -> bool:
         node = node.value
     if not isinstance(node, cst.Name):
         return isinstance(node, cst.Attribute)
-    bindings = resolve(node, tree) if depth <= MAX_DEPTH else []
+    bindings = resolve(node, tree) if depth <= OUTLIVING_DEPTH else []
     return bool(bindings) and all(_may_live_on(each, tree, depth) for each in bindings)
 
 
@@ -73,15 +73,14 @@ def _may_live_on(binding: Binding, tree: Tree, depth: int) -> bool:
 class Lifetimes:
     """Answers for one function as a worker runs it."""
 
-    def __init__(self, workers: Workers, function: WorkerFunction) -> None:
+    def __init__(self, workers: Workers, function: WorkerFunction, use: ContainerUse) -> None:
         self.ev: Evaluator = workers.ev
         self.function = function
-        known = {id(each.scope) for each in workers.functions(function.path[0].module)}
-        self.inside = known | {id(each.scope) for each in function.path}
+        self._use = use
 
     def find(self, node: cst.BaseExpression, frame: Frame, depth: int = 0) -> Holder | None:
         """The container that an expression names, if it outlives the sample."""
-        if depth > MAX_DEPTH:
+        if depth > OUTLIVING_DEPTH:
             return None
         if isinstance(node, cst.Subscript):
             outer = self.find(node.value, frame, depth + 1)
@@ -133,7 +132,7 @@ class Lifetimes:
             return None
         values = self.ev.attribute(owner, name)
         shape = _shape(self.ev, values)
-        if shape in (Shape.DICT, Shape.SLOTS) and self._is_filled(klass, name):
+        if shape in (Shape.DICT, Shape.SLOTS) and name in self._use.filled_by_constructor(klass):
             shape = Shape.OTHER
         return Holder(dotted(node) or name, name, shape, False, klass.scope, True, _makes(values))
 
@@ -143,40 +142,91 @@ class Lifetimes:
             return True
         if not isinstance(value, CallResult) or not isinstance(value.by, Class):
             return False
-        return value.frame is None or id(value.frame.scope) not in self.inside
+        return value.frame is None or not self._is_inside(value.frame.scope)
 
-    def _is_filled(self, klass: Class, name: str) -> bool:
-        """Whether construction already fills all places: a store that depends on no condition."""
-        for scope in construction_of(self.ev, klass, self.ev.bases(klass)):
-            for inner in scope.descend():
-                for statement, target in _stores_to(inner, name):
-                    if isinstance(target, cst.Subscript):
-                        if not any(isinstance(above, cst.If) for above in inner.module.tree.ancestors(statement)):
-                            return True
-        return False
+    def _is_inside(self, scope: Scope) -> bool:
+        return id(scope) in self._use.inside(self.function) or any(scope is each.scope for each in self.function.path)
 
     def is_emptied(self, kept: Holder) -> bool:
         """Whether worker code takes something out again, or starts anew."""
-        return any(self._empties(scope, kept) for scope in self._around(kept) if id(scope) in self.inside)
+        return self._use.is_emptied(self.function, kept) or any(
+            kept.name in _emptied_in(each.scope, kept.is_root, kept.is_global)
+            for each in self.function.path
+            if kept.klass is not None or each.module is self.function.module
+        )
 
-    def _around(self, kept: Holder) -> Iterator[Scope]:
-        if kept.klass is None:
-            yield from self.function.module.root.descend()
+
+class ContainerUse:
+    """What constructors fill and worker code empties: found once, and asked for each container."""
+
+    def __init__(self, workers: Workers) -> None:
+        self._workers = workers
+        self._inside: dict[int, frozenset[int]] = {}
+        self._emptied: dict[tuple[int, int, bool, bool], frozenset[str]] = {}
+        self._filled: dict[int, frozenset[str]] = {}
+
+    def inside(self, function: WorkerFunction) -> frozenset[int]:
+        """The functions that run in the same workers, by the `id` of their scopes."""
+        module = function.path[0].module
+        if id(module) not in self._inside:
+            self._inside[id(module)] = frozenset(id(each.scope) for each in self._workers.functions(module))
+        return self._inside[id(module)]
+
+    def is_emptied(self, function: WorkerFunction, kept: Holder) -> bool:
+        """True if one of these functions, of the class of a container or of its module, empties it."""
+        home = kept.klass or function.module.root
+        key = (id(function.path[0].module), id(home), kept.is_root, kept.is_global)
+        if key not in self._emptied:
+            inside = self.inside(function)
+            scopes = (each for each in self._around(home) if id(each) in inside)
+            names = (_emptied_in(each, kept.is_root, kept.is_global) for each in scopes)
+            self._emptied[key] = frozenset[str]().union(*names)
+        return kept.name in self._emptied[key]
+
+    def _around(self, home: Scope) -> Iterator[Scope]:
+        if not home.is_class:
+            yield from home.descend()
             return
-        for each in self.ev.bases(Class(kept.klass, self.ev.frame_of(kept.klass))).classes:
+        ev = self._workers.ev
+        for each in ev.bases(Class(home, ev.frame_of(home))).classes:
             for method in each.scope.inner:
                 yield from method.descend()
-        yield from (each.scope for each in self.function.path)
 
-    def _empties(self, scope: Scope, kept: Holder) -> bool:
-        aliases = _aliases(scope, kept.is_root).get(kept.name, frozenset()) | {kept.name}
-        if not aliases.isdisjoint(_emptied_names(scope)):
-            return True
-        return any(
-            not _is_first_time(statement, scope)
-            for statement, target in _stores_to(scope, kept.name)
-            if isinstance(target, cst.Attribute) or (isinstance(target, cst.Name) and kept.is_global)
-        )
+    def filled_by_constructor(self, klass: Class) -> frozenset[str]:
+        """The last names of containers in all of whose places construction stores something without a condition."""
+        key = id(klass.scope)
+        if key not in self._filled:
+            ev = self._workers.ev
+            stores = (
+                (inner.module.tree, statement, target)
+                for scope in construction_of(ev, klass, ev.bases(klass))
+                for inner in scope.descend()
+                for statement, target in _stores(inner)
+            )
+            self._filled[key] = frozenset(
+                _owner_name(target)
+                for tree, statement, target in stores
+                if isinstance(target, cst.Subscript)
+                if not any(isinstance(above, cst.If) for above in tree.ancestors(statement))
+            )
+        return self._filled[key]
+
+
+def _emptied_in(scope: Scope, is_root: bool, is_global: bool) -> frozenset[str]:
+    """The last parts of the names of the containers that a scope empties, or binds to another one."""
+
+    def work_out() -> frozenset[str]:
+        taken = _emptied_names(scope)
+        aliased = {name for name, aliases in _aliases(scope, is_root).items() if not aliases.isdisjoint(taken)}
+        bound = {
+            _owner_name(target)
+            for statement, target in _stores(scope)
+            if isinstance(target, cst.Attribute) or (isinstance(target, cst.Name) and is_global)
+            if not _is_first_time(statement, scope)
+        }
+        return frozenset(taken | aliased | bound)
+
+    return scope.module.tree.once((f"emptied {is_root} {is_global}", id(scope)), work_out)
 
 
 def _aliases(scope: Scope, is_root: bool) -> dict[str, set[str]]:
@@ -213,18 +263,6 @@ def _emptied(scope: Scope) -> Iterator[cst.CSTNode]:
             value = getattr(statement, "value", None)
             if value is not None and (_mentions_none(value) or _is_emptied_whole(target, value)):
                 yield target
-
-
-def _stores_to(scope: Scope, name: str) -> list[tuple[Node, cst.CSTNode]]:
-    """The statements that bind what has such a last name, or store something in it, with their targets."""
-
-    def work_out() -> dict[str, list[tuple[Node, cst.CSTNode]]]:
-        found: dict[str, list[tuple[Node, cst.CSTNode]]] = {}
-        for statement, target in _stores(scope):
-            found.setdefault(_owner_name(target), []).append((statement, target))
-        return found
-
-    return scope.module.tree.once(("stores", id(scope)), work_out).get(name, [])
 
 
 def _is_emptied_whole(target: cst.Subscript, value: cst.CSTNode) -> bool:

@@ -18,7 +18,6 @@ class IndexInWorker(IndexDependence):
     """Answers for one function as a worker runs it, and for those that give it its arguments."""
 
     bounded = IndexDep.SAMPLE  # `index % 4` is one of four keys
-    max_nesting = 60
 
     def __init__(self, ev: Evaluator, function: WorkerFunction) -> None:
         super().__init__()

@@ -13,10 +13,9 @@ from dataloader_lint.facts.infer.classes import AttributeBinding
 from dataloader_lint.facts.infer.dataset_bases import dataset_kind
 from dataloader_lint.facts.infer.values import CallResult, Class, Evaluator, Frame, Mapping, Sequence, Value
 from dataloader_lint.facts.libraries.catalogue import DICT_MAKERS
+from dataloader_lint.facts.limits import ALIAS_DEPTH
 from dataloader_lint.facts.syntax.names import Binding, bindings_of, written_part
 from dataloader_lint.facts.syntax.tree import Node, Scope
-
-MAX_DEPTH = 4
 
 
 def other_names(ev: Evaluator, binding: AttributeBinding, receiver: CallResult) -> Iterator[tuple[Scope, str, str]]:
@@ -34,7 +33,7 @@ def other_names(ev: Evaluator, binding: AttributeBinding, receiver: CallResult) 
 def _names_behind(ev: Evaluator, made: Value, depth: int) -> Iterator[tuple[Scope, str, str]]:
     """The names of what a value is, or is a slice of, or was joined from."""
     node, frame = _display(made)
-    if node is None or frame is None or node not in frame.scope.module.tree or depth > MAX_DEPTH:
+    if node is None or frame is None or node not in frame.scope.module.tree or depth > ALIAS_DEPTH:
         return
     tree = frame.scope.module.tree
     home = tree.scope_of(node)

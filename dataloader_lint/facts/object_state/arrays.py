@@ -25,6 +25,7 @@ from dataloader_lint.facts.infer.values import (
     Values,
     merge,
 )
+from dataloader_lint.facts.limits import ARRAY_DEPTH
 from dataloader_lint.facts.object_state.array_contents import (
     TABLE_METHODS,
     is_numeric,
@@ -48,7 +49,6 @@ _LOADED = {
     "numpy.lib.format.open_memmap": "memmap",
 }
 _SAME_KIND = frozenset({"copy", "flatten", "ravel", "reset_index", "reshape", "squeeze", "transpose"})
-MAX_DEPTH = 6
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -146,7 +146,7 @@ def _libraries(ev: Evaluator, call: cst.Call, frame: Frame) -> list[str]:
 
 def _origins(ev: Evaluator, node: cst.BaseExpression, frame: Frame, depth: int) -> Iterator[tuple[cst.Call, Frame]]:
     """The calls that make what an expression gives, seen through names, functions of the project, and copies."""
-    if depth > MAX_DEPTH:
+    if depth > ARRAY_DEPTH:
         return
     if isinstance(node, cst.IfExp):
         yield from _origins(ev, node.body, frame, depth + 1)

@@ -22,6 +22,7 @@ from dataloader_lint.facts.infer.values import (
     Values,
     merge,
 )
+from dataloader_lint.facts.limits import KEPT_DEPTH
 from dataloader_lint.facts.object_state.dataset import Dataset
 from dataloader_lint.facts.object_state.mutations import (
     added_to,
@@ -306,12 +307,9 @@ def _inside(ev: Evaluator, value: Value, depth: int = 0) -> Values:
             plain = node.for_in.inner_for_in is None and isinstance(node.for_in.target, cst.Name)
             source = node.for_in.iter if plain and dotted(node.for_in.target) == node.elt.value else None
     frame = value.frame if isinstance(value, CallResult | Sequence) else None
-    if source is None or frame is None or depth > _MAX_DEPTH:
+    if source is None or frame is None or depth > KEPT_DEPTH:
         return ev.element(value)
     return merge(*(_inside(ev, each, depth + 1) for each in ev.values(source, frame)))
-
-
-_MAX_DEPTH = 6
 
 
 def _scope_of(node: cst.CSTNode, dataset: Dataset) -> Scope | None:

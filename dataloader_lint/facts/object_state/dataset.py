@@ -77,12 +77,16 @@ def _as_run(bindings: list[AttributeBinding]) -> list[AttributeBinding]:
     """
     if len(bindings) < 2:
         return bindings
-    found: list[AttributeBinding] = []
+    by_method: dict[str, list[AttributeBinding]] = {}
+    for binding in bindings:
+        by_method.setdefault(_name_of(binding.method), []).append(binding)
+    found: dict[int, AttributeBinding] = {}
     for binding in bindings:
         called = _method_called_for(binding)
-        inner = [each for each in bindings if called and each is not binding and _name_of(each.method) == called]
-        found.extend(each for each in (*inner, binding) if not any(each is known for known in found))
-    return found
+        inner = [each for each in by_method.get(called, ()) if called and each is not binding]
+        for each in (*inner, binding):
+            found.setdefault(id(each), each)
+    return list(found.values())
 
 
 def _method_called_for(binding: AttributeBinding) -> str:

@@ -10,14 +10,13 @@ from dataloader_lint.facts.datasets.reads import reads_of
 from dataloader_lint.facts.infer import classes
 from dataloader_lint.facts.infer.size_classes import Size
 from dataloader_lint.facts.infer.values import Class
+from dataloader_lint.facts.limits import SUBCLASS_MODULES
 from dataloader_lint.facts.object_state.arrays import KeptArray, arrays_of
 from dataloader_lint.facts.object_state.bound_containers import BoundContainer, bound_containers
 from dataloader_lint.facts.object_state.dataset import Dataset
 from dataloader_lint.facts.object_state.sample_storage import SampleStorage, sample_storage
 from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
-
-MAX_SUBCLASSES = 3  # the files that are opened to see how those who inherit a class read it
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,7 +56,7 @@ class LintedDataset(Dataset):
         if reads_itself and not any(map(classes.is_left_to_subclasses, self.construction)):
             return
         name = self.klass.node.name.value
-        for module in self.reach.ev.project.importers(self.klass.scope.module, [name], MAX_SUBCLASSES):
+        for module in self.reach.ev.project.importers(self.klass.scope.module, [name], SUBCLASS_MODULES):
             for scope in module.classes:
                 klass = Class(scope, self.ev.frame_of(scope))
                 bases = self.ev.bases(klass)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import libcst as cst
 
 from dataloader_lint.facts.infer.values import Const, Evaluator, Frame, Mapping, Sequence, Value
+from dataloader_lint.facts.limits import SHARED_ELEMENT_DEPTH
 from dataloader_lint.facts.object_state.container_fields import Container
 from dataloader_lint.facts.object_state.dataset import Dataset
 from dataloader_lint.facts.object_state.mutations import added_to
@@ -16,7 +17,6 @@ from dataloader_lint.facts.syntax.module import last_name
 from dataloader_lint.facts.syntax.names import Kind, resolve
 from dataloader_lint.facts.syntax.tree import function_scope
 
-MAX_DEPTH = 6
 _REORDERING = ("list", "sorted", "tuple")
 
 
@@ -36,7 +36,7 @@ def _starts_empty(value: Value) -> bool:
 
 def _is_made_of_numbers(ev: Evaluator, value: Value, depth: int = 0) -> bool:
     """Whether a list is a comprehension over such numbers, or what slicing or sorting one gives."""
-    if not isinstance(value, Sequence) or value.kind in ("set", "frozenset") or depth > MAX_DEPTH:
+    if not isinstance(value, Sequence) or value.kind in ("set", "frozenset") or depth > SHARED_ELEMENT_DEPTH:
         return False
     node = value.node
     if isinstance(node, cst.ListComp | cst.GeneratorExp):
@@ -53,7 +53,7 @@ def _is_made_of_numbers(ev: Evaluator, value: Value, depth: int = 0) -> bool:
 
 def _is_number_of_name(ev: Evaluator, node: cst.BaseExpression, frame: Frame, depth: int = 0) -> bool:
     """Whether an expression is looked up in a dict that numbers the distinct names of something."""
-    if depth > MAX_DEPTH:
+    if depth > SHARED_ELEMENT_DEPTH:
         return False
     if isinstance(node, cst.Name):
         bindings = resolve(node, frame.scope.module.tree)
@@ -83,7 +83,7 @@ def _numbers_distinct(ev: Evaluator, mapping: Mapping) -> bool:
 
 def _is_distinct(ev: Evaluator, values: tuple[Value, ...], depth: int = 0) -> bool:
     """Whether something was made from a set: there would be no need for one if nothing came twice."""
-    return bool(values) and depth <= MAX_DEPTH and all(_comes_from_set(ev, each, depth) for each in values)
+    return bool(values) and depth <= SHARED_ELEMENT_DEPTH and all(_comes_from_set(ev, each, depth) for each in values)
 
 
 def _comes_from_set(ev: Evaluator, value: Value, depth: int) -> bool:

@@ -12,6 +12,7 @@ from dataloader_lint.facts.infer import classes
 from dataloader_lint.facts.infer.classes import AttributeBinding
 from dataloader_lint.facts.infer.size_classes import Size, container_kind, size_of
 from dataloader_lint.facts.infer.values import Mapping
+from dataloader_lint.facts.limits import LABEL_DEPTH
 from dataloader_lint.facts.object_state.container_fields import Container
 from dataloader_lint.facts.object_state.dataset import Dataset
 from dataloader_lint.facts.object_state.mutations import added_to, adds_files
@@ -35,7 +36,7 @@ def is_numbered_by_labels(dataset: Dataset, container: Container) -> bool:
 
 def _is_of_distinct(node: cst.BaseExpression | None, scope: Scope) -> bool:
     """Whether a list has each of many things once: the names of classes, whatever the samples have to say of them."""
-    for _ in range(_MAX_DEPTH):
+    for _ in range(LABEL_DEPTH):
         if isinstance(node, cst.Name):
             bindings = resolve(node, scope.module.tree)
             node = bindings[0].value if len(bindings) == 1 and bindings[0].kind is Kind.VALUE else None
@@ -48,7 +49,6 @@ def _is_of_distinct(node: cst.BaseExpression | None, scope: Scope) -> bool:
     return isinstance(node, cst.SetComp) or (isinstance(node, cst.Call) and last_name(node.func) in _DISTINCT)
 
 
-_MAX_DEPTH = 6
 _DISTINCT = frozenset({"frozenset", "set", "unique"})
 
 

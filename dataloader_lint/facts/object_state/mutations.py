@@ -27,7 +27,6 @@ from dataloader_lint.facts.syntax.module import last_name
 from dataloader_lint.facts.syntax.names import Kind, dotted, resolve, written_part
 from dataloader_lint.facts.syntax.tree import Node, Scope, function_scope
 
-MAX_DEPTH = 4
 _ADDERS = frozenset({"append", "extend", "add", "insert", "appendleft", "update", "setdefault"})
 
 

@@ -26,6 +26,7 @@ from dataloader_lint.facts.infer.values import (
     Value,
     is_whole_number,
 )
+from dataloader_lint.facts.limits import ENTRY_DEPTH
 from dataloader_lint.facts.object_state.container_fields import Container
 from dataloader_lint.facts.object_state.dataset import Dataset
 from dataloader_lint.facts.object_state.mutations import added_to, filling, is_it
@@ -33,7 +34,6 @@ from dataloader_lint.facts.syntax.module import last_name
 from dataloader_lint.facts.syntax.names import Kind, dotted, resolve
 from dataloader_lint.facts.syntax.tree import Node, Scope, function_scope
 
-MAX_DEPTH = 6
 _GLOBBING = frozenset({"glob", "iglob", "rglob"})
 _SAME_FILES = frozenset({"enumerate", "list", "map", "reversed", "set", "sorted", "tqdm", "trange", "tuple"})
 # A pattern that only files meet: it ends with a suffix.
@@ -233,7 +233,7 @@ def _is_of_file(store: cst.Assign, key: cst.BaseExpression, scope: Scope) -> boo
 
 def _are_files(node: cst.BaseExpression, scope: Scope, depth: int = 0) -> bool:
     """Whether a loop goes over files: those of `os.walk`, or of a pattern that no folder is expected to meet."""
-    if depth > MAX_DEPTH:
+    if depth > ENTRY_DEPTH:
         return False
     if isinstance(node, cst.Name):
         bindings = resolve(node, scope.module.tree)
@@ -271,7 +271,7 @@ def _comes_from(node: cst.BaseExpression, loop: cst.For, scope: Scope, depth: in
     """Whether an expression is made from what a loop gives its names."""
     tree = scope.module.tree
     for name in tree.find(node, cst.Name):
-        for binding in resolve(name, tree) if depth < MAX_DEPTH else ():
+        for binding in resolve(name, tree) if depth < ENTRY_DEPTH else ():
             if binding.node is loop:
                 return True
             if binding.kind is Kind.VALUE and binding.value is not None and binding.scope is scope:

@@ -9,13 +9,13 @@ import libcst as cst
 
 from dataloader_lint.facts.infer.size_classes import Size, container_kind
 from dataloader_lint.facts.infer.values import Opaque, Sequence, Value
+from dataloader_lint.facts.limits import PICKED_DEPTH
 from dataloader_lint.facts.object_state.container_fields import Container
 from dataloader_lint.facts.object_state.dataset import Dataset
 from dataloader_lint.facts.syntax.module import last_name
 from dataloader_lint.facts.syntax.names import resolve
 from dataloader_lint.facts.syntax.tree import Node, Scope
 
-MAX_DEPTH = 4
 _READING = ("imread", "load", "open", "read")
 _JOINING = frozenset({"Path", "format", "fspath", "join", "joinpath", "str"})
 _RECORDS = frozenset({"array", "image", "tensor"})
@@ -59,7 +59,7 @@ def _is_opened(node: Node, scope: Scope, depth: int = 0) -> bool:
             if name not in _JOINING:
                 return isinstance(above.func, cst.Attribute) and child is above.func and name in ("open", "read_bytes")
         elif isinstance(above, cst.Assign | cst.For | cst.CompFor):
-            return depth < MAX_DEPTH and any(
+            return depth < PICKED_DEPTH and any(
                 _is_opened(use, scope, depth + 1)
                 for use in tree.find(scope.node, cst.Name)
                 if any(binding.node is above and not binding.path for binding in resolve(use, tree))

@@ -30,20 +30,32 @@ from dataloader_lint.facts.syntax.tree import Node, Scope, Tree
 def overwritten_bindings(bindings: list[AttributeBinding]) -> list[AttributeBinding]:
     """The bindings of an attribute of which nothing is left: one that makes no use of the attribute follows surely."""
     # By the innermost block around them that may not run: only those around a binding matter to it. The last one first.
-    replacing: dict[int, list[AttributeBinding]] = {}
+    replacing: dict[tuple[int, bool], list[AttributeBinding]] = {}
     for later in sorted(bindings, key=lambda each: each.method.module.tree.order(each.node), reverse=True):
         if later.kind is Kind.VALUE and not _uses_itself(later):
-            around = (each for each in later.method.module.tree.ancestors(later.node) if isinstance(each, _NOT_ALWAYS))
-            replacing.setdefault(id(next(around, None)), []).append(later)
+            replacing.setdefault(next(_arms_around(later), _ALWAYS), []).append(later)
     return [
         earlier
         for earlier in bindings
         if any(
             surely_replaces(later, earlier)
-            for above in (None, *earlier.method.module.tree.ancestors(earlier.node))
-            for later in replacing.get(id(above), ())
+            for arm in (_ALWAYS, *_arms_around(earlier))
+            for later in replacing.get(arm, ())
         )
     ]
+
+
+_ALWAYS = (0, False)
+
+
+def _arms_around(binding: AttributeBinding) -> Iterator[tuple[int, bool]]:
+    """The blocks around a binding that may not run, from the inside out; of an `if` the arm that the binding is in."""
+    tree = binding.method.module.tree
+    child = binding.node
+    for above in tree.ancestors(child):
+        if isinstance(above, _NOT_ALWAYS):
+            yield id(above), isinstance(above, cst.If) and child is above.body
+        child = above
 
 
 def _uses_itself(binding: AttributeBinding) -> bool:
@@ -59,13 +71,12 @@ def surely_replaces(later: AttributeBinding, earlier: AttributeBinding) -> bool:
     if later is earlier or later.method is not earlier.method or later.kind is not Kind.VALUE:
         return False
     tree = later.method.module.tree
+    if tree.order(earlier.node) >= tree.order(later.node):
+        return False
     around = {id(each) for each in tree.ancestors(earlier.node)}
-    return (
-        tree.order(earlier.node) < tree.order(later.node)
-        and all(id(each) in around for each in tree.ancestors(later.node) if isinstance(each, _NOT_ALWAYS))
-        and {(id(each.test), each.wanted) for each in path_conditions(later.node, later.method) if not each.raises}
-        <= {(id(each.test), each.wanted) for each in path_conditions(earlier.node, earlier.method)}
-    )
+    return all(id(each) in around for each in tree.ancestors(later.node) if isinstance(each, _NOT_ALWAYS)) and {
+        (id(each.test), each.wanted) for each in path_conditions(later.node, later.method) if not each.raises
+    } <= {(id(each.test), each.wanted) for each in path_conditions(earlier.node, earlier.method)}
 
 
 _NOT_ALWAYS = (

@@ -6,8 +6,8 @@ import libcst as cst
 
 from dataloader_lint.facts.datasets.field_uses import AccessSite, FieldUse
 from dataloader_lint.facts.infer.classes import AttributeBinding
-from dataloader_lint.facts.infer.narrowing import TypeTest, type_test
-from dataloader_lint.facts.infer.reachability import enclosing_tests, path_conditions
+from dataloader_lint.facts.infer.narrowing import TypeTest, asked_on_the_way, type_test
+from dataloader_lint.facts.infer.reachability import enclosing_tests
 from dataloader_lint.facts.infer.size_classes import Size
 from dataloader_lint.facts.infer.values import Frame
 
@@ -37,8 +37,7 @@ def reads_of_size(use: FieldUse, name: str, size: Size) -> FieldUse:
 def _is_read_as_other(place: AccessSite, name: str, size: Size) -> bool:
     return any(
         not _allows(size, told)
-        for condition in path_conditions(place.node, place.scope)
-        for told in type_test(condition.test, condition.wanted, place.scope.module.tree)
+        for told in asked_on_the_way(place.node, place.scope)
         if isinstance(told.of, cst.Attribute) and told.of.attr.value == name and isinstance(told.of.value, cst.Name)
     )
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataloader_lint.facts.datasets.field_uses import FieldUse
 from dataloader_lint.facts.infer import attributes, classes
-from dataloader_lint.facts.infer.reachability import is_reached, path_conditions
+from dataloader_lint.facts.infer.reachability import is_reached, way_to
 from dataloader_lint.facts.object_state.dataset import Dataset
 
 
 def is_reached_in_workers(dataset: Dataset, use: FieldUse) -> bool:
     """Whether a worker may come to one of the places that read an attribute, as far as conditions there are known."""
     if not all(
-        path_conditions(each.node, each.scope) and classes.class_of(each.scope) is not None for each in use.places
+        way_to(each.node, each.scope) is not None and classes.class_of(each.scope) is not None for each in use.places
     ):
         return True
     if not use.places:

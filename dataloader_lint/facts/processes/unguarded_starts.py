@@ -43,6 +43,7 @@ from dataloader_lint.facts.libraries.catalogue import (
 )
 from dataloader_lint.facts.libraries.datasets import DATASET_BASES, ITERABLE_BASES
 from dataloader_lint.facts.libraries.harmless import HARMLESS
+from dataloader_lint.facts.limits import START_DEPTH, START_STEPS, START_STEPS_OF_STATEMENT
 from dataloader_lint.facts.loaders.worker_starts import WorkerStart, WorkerStarts, bare, find, first
 from dataloader_lint.facts.project.scripts import is_notebook, is_test
 from dataloader_lint.facts.syntax.guards import is_guarded
@@ -52,11 +53,6 @@ from dataloader_lint.facts.syntax.tree import Node, Scope, Tree
 
 if TYPE_CHECKING:
     from dataloader_lint.facts.syntax.module import ModuleFacts
-
-# Bounds on evaluation steps per statement and per file, and on call depth.
-MAX_STEPS_OF_STATEMENT = 1_500
-MAX_STEPS = 10_000
-MAX_DEPTH = 6
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -122,7 +118,7 @@ class _Search:
         self.ev = ev
         self.root = root
         self.started_by = WorkerStarts(ev, root)
-        self.last_step = ev.steps + MAX_STEPS
+        self.last_step = ev.steps + START_STEPS
         self.bodies: deque[_Body] = deque()
         self.place: tuple[_Body, Node] | None = None  # the current node
         self.iterated: set[int] = set()  # expressions that are being iterated over, by `id`
@@ -130,7 +126,7 @@ class _Search:
     def statement(self, statement: Node, nodes: list[Node]) -> WorkerStart | None:
         """The first worker start in the loops and calls of one statement of the module, or None."""
         self.started_by.running = statement
-        last_step = min(self.last_step, self.ev.steps + MAX_STEPS_OF_STATEMENT)
+        last_step = min(self.last_step, self.ev.steps + START_STEPS_OF_STATEMENT)
         self.bodies.clear()
         self.bodies.append(_Body(nodes, self.ev.frame_of(self.root)))
         while self.bodies and self.ev.steps <= last_step:
@@ -160,7 +156,7 @@ class _Search:
         body: _Body | None = self.place[0]
         depth = 0
         while body is not None:
-            if body.frame.scope is function.scope or depth >= MAX_DEPTH:
+            if body.frame.scope is function.scope or depth >= START_DEPTH:
                 return
             body, depth = body.above[0] if body.above is not None else None, depth + 1
         calls = (*self.place[0].calls, called)

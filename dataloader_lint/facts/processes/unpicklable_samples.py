@@ -25,6 +25,7 @@ from dataloader_lint.facts.infer.values import (
 )
 from dataloader_lint.facts.libraries.catalogue import MODULES
 from dataloader_lint.facts.libraries.objects import HANDLES, LAYERS
+from dataloader_lint.facts.limits import SAMPLE_DEPTH
 from dataloader_lint.facts.processes.unpicklable import is_unpicklable, never_started
 from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.facts.syntax.names import Kind, bindings_of, dotted, resolve
@@ -35,7 +36,6 @@ from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
 _NO_GRADIENTS = ("no_grad", "inference_mode", "set_grad_enabled")
 _COLLATING = "collat"
 _SAMPLES = ("__getitem__", "__getitems__", "get")
-MAX_DEPTH = 4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -159,7 +159,7 @@ def _unpicklable_part(ev: Evaluator, node: cst.BaseExpression, frame: Frame, dep
         parts = [element.value for element in node.elements if isinstance(element, cst.DictElement)]
     else:
         parts = []
-    if parts and depth < MAX_DEPTH:
+    if parts and depth < SAMPLE_DEPTH:
         return next((what for part in parts if (what := _unpicklable_part(ev, part, frame, depth + 1))), "")
     call = _call_behind(node, frame)
     if call is not None and _has_graph(ev, call, frame):
@@ -187,12 +187,12 @@ def _description(ev: Evaluator, value: Value, depth: int) -> str:
     if isinstance(value, Sequence):
         if value.kind == "generator":
             return "a generator"
-        inner = value.items if value.items is not None and depth < MAX_DEPTH else ()
+        inner = value.items if value.items is not None and depth < SAMPLE_DEPTH else ()
         for item in inner:
             named = [_description(ev, each, depth + 1) for each in item]
             if named and all(named):
                 return named[0]
-    elif isinstance(value, Mapping) and isinstance(value.node, cst.Dict) and depth < MAX_DEPTH:
+    elif isinstance(value, Mapping) and isinstance(value.node, cst.Dict) and depth < SAMPLE_DEPTH:
         return _unpicklable_part(ev, value.node, value.frame, depth + 1)
     elif isinstance(value, Function) and is_unpicklable(value):
         return "a lambda" if isinstance(value.node, cst.Lambda) else f"the local function `{value.node.name.value}`"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 
+from dataloader_lint.facts.limits import CALLING_MODULES
 from dataloader_lint.facts.project.dataset_names import DatasetNames
 from dataloader_lint.facts.project.dependencies import OPENED, OTHER_FILES, Answer, Asked, Dependencies, Question
 from dataloader_lint.facts.project.lookup import Lookup
@@ -16,8 +17,6 @@ from dataloader_lint.gate import Gate
 from dataloader_lint.source.projects import Roots
 
 Words = tuple[str, ...]
-# So many modules show how something is called; what a whole library calls is not followed everywhere.
-MAX_CALLING = 10
 # What is asked about the classes of a project rests on the text of the asking module as well.
 _ABOUT_CLASSES = frozenset({"dataset", "class", "heirs"})
 
@@ -45,7 +44,7 @@ class Answers:
         self._gate = gate
         self._roots = Roots(roots)
         self._at_hand = at_hand
-        self._other_files = OtherFiles(self.root_of)
+        self._other_files = OtherFiles(self.root_of, src)
         self._lookup = Lookup(self._disk, src, self.root_of, self.text_of)
         self._sources: dict[str, Sources] = {}
         self._unsaved: dict[str, list[bytes]] = {}  # by context
@@ -181,7 +180,7 @@ class Answers:
         """The files that import the module and call something by one of the names."""
         words = _encoded(names)
         found = [each for each in self._importing_files(asker, words) if not words.isdisjoint(each.called(kind))]
-        return tuple(each.path for each in found[:MAX_CALLING])
+        return tuple(each.path for each in found[:CALLING_MODULES])
 
     def _users_at(self, asker: str, names: Words, limit: int, level: int) -> Words:
         """The files on a level of those that can get at some names and may make loaders."""

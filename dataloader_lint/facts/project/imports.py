@@ -8,12 +8,11 @@ from collections.abc import Iterable, Iterator
 import libcst as cst
 
 from dataloader_lint.facts.libraries.catalogue import TOP_LEVEL
+from dataloader_lint.facts.limits import IMPORTED_MODULES
 from dataloader_lint.facts.project.project import Project
 from dataloader_lint.facts.project.sources import imports_in
 from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.facts.syntax.names import dotted
-
-MAX_MODULES = 300
 
 
 class Imports:
@@ -33,7 +32,7 @@ class Imports:
         for path in todo:  # grows while it is gone through
             if path in seen:
                 continue
-            if path in wanted or len(seen) >= MAX_MODULES:
+            if path in wanted or len(seen) >= IMPORTED_MODULES:
                 return True
             seen.add(path)
             todo.extend(each for each in self._loaded_by(path) if each not in seen)

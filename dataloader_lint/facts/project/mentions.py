@@ -12,34 +12,29 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
+from dataloader_lint.facts.project.import_targets import ImportTargets
+from dataloader_lint.facts.project.import_texts import Imports, imports_of, plain
 from dataloader_lint.source.other_files import OtherFile, files_below, read
 from dataloader_lint.source.projects import Roots
 
-_CONTINUED = re.compile(rb"\\\r?\n|\\\r")
-# An import, to the end of its line or of its brackets.
-_IMPORTS = re.compile(rb"(?<!\w)(?:from|import)(?!\w)(?:[^\n(]*\([^)]{0,2000}|[^\n]*)")
-_STAR = re.compile(rb"import[ \t]*\*")
-_WORDS = re.compile(rb"[\w\x80-\xff]+")
-# Words of files that load a module by the text of its name, and how such texts end.
-_LOADING = re.compile(
-    rb"import_module|__import__|runpy|run_path|run_module|spec_from_file_location|load_source|entry_points|"
-    rb"console_scripts|gui_scripts|scripts|_target_"
-)
-_IN_TEXTS = re.compile(rb"(?<![\w\x80-\xff])([\w\x80-\xff]++)(?:\.py)?[\"':.]")
 # `x.device = ...`, `device = ...` below something, and `setattr(x, "device", ...)`.
 _STORES = re.compile(rb"\.(\w+)[ \t]*=(?!=)|\n[ \t]+(\w+)[ \t]*=(?!=)|[\"'](?:[\w.]*\.)?(\w+)[\"']")
+
+# A method that moves an object, with what it takes up to the first closing bracket, and what collates other objects.
+_MOVES = re.compile(
+    rb"(?<!\w)def[ \t]+(?:to|cuda)[ \t]*\(([^)]{0,2000})|(?<![\w.])to[ \t]*=(?!=)|(default_collate_fn_map)"
+)
+# The batches of its tokenizers are dicts with a `to` of their own, which takes no `non_blocking` in older versions.
+_MAPPINGS_THAT_MOVE = "transformers"
 
 
 @dataclass(frozen=True, slots=True)
 class _Said:
-    """The modules that a file may load, those that it takes all names of, and the names that it stores something under.
+    """What a file may load, the names that it stores something under, and if it may move objects in its own way."""
 
-    Modules stand there by the last parts of their names.
-    """
-
-    loaded: frozenset[bytes]
-    stars: frozenset[bytes]
+    imports: Imports
     stored: frozenset[bytes]
+    moves: bool
 
 
 class Mentions:
@@ -67,6 +62,19 @@ class Mentions:
         """True if a file that may import the module at `path` uses an attribute of that name."""
         return self._ask(path, "uses attribute", name)
 
+    def may_take_name(self, path: str, name: str) -> bool:
+        """True if a file that may import the module at `path` takes a name from it, by an import or as an attribute."""
+        return self._ask(path, "takes name", name)
+
+    def may_move_otherwise(self, path: str, text: str) -> bool:
+        """True if the file at `path`, which has this text, or another one may have objects whose `to` blocks always.
+
+        That is where a `to` is defined without `non_blocking`, and where libraries are used that have such classes.
+        """
+        return _moves(imports_of(path, own := plain(text.encode("utf-8", "replace"))), own) or self._ask(
+            path, "moves otherwise", ""
+        )
+
     def may_import(self, path: str) -> bool:
         """True if a file may import the module at `path`, run it by its name, or name it as an entry point.
 
@@ -76,75 +84,83 @@ class Mentions:
 
 
 class OtherFiles:
-    """Answers for all files of a session; the files below a root are listed once. `root_of` gives it for a folder."""
+    """Answers for all files of a session; the files below a root are listed once.
 
-    def __init__(self, root_of: Callable[[str], str]) -> None:
+    `root_of` gives it for a folder; `src` are folders in which modules are looked for besides those around a file.
+    """
+
+    def __init__(self, root_of: Callable[[str], str], src: tuple[str, ...] = ()) -> None:
         self._root_of = root_of
-        self._files: dict[str, list[OtherFile] | None] = {}
+        self._src = src
+        self._files: dict[str, tuple[list[OtherFile], ImportTargets] | None] = {}
 
     def say(self, path: str, what: str, name: str) -> bool:
         """The answer to a question of `Mentions`; True as well where it cannot be told."""
-        module, written = _module_name(path), name.encode("utf-8", "replace")
-        files = self._others(path)
-        if files is None:
-            return True
-        if what == "imports":
-            return _any(files, lambda said: module in said.loaded)
-        if what == "imports all":
-            return _any(files, lambda said: _is_star_of(said, module))
-        if what == "sets attribute":
-            return _any(files, lambda said: written in said.stored and module in said.loaded)
-        if what == "uses attribute":
-            use = re.compile(rb"\.[ \t]{0,9}%s(?!\w)" % re.escape(written))
-            loading = (file for file in files if (said := _said(file)) is None or module in said.loaded)
-            return any((text := _text(file)) is None or use.search(text) for file in loading)
-        assert what == "uses name"
-        word = re.compile(rb"(?<!\w)%s(?!\w)" % re.escape(written))
-        for file in files:
-            text, said = _text(file), _said(file)
-            if text is None or said is None or word.search(text) or _is_star_of(said, module):
-                return True
-        return False
-
-    def _others(self, path: str) -> list[OtherFile] | None:
-        """The other files of the project of a file; None where there are too many."""
         root = self._root_of(os.path.dirname(path))
         if root not in self._files:
-            self._files[root] = files_below(root)
-        files = self._files[root]
-        return None if files is None else [each for each in files if each[0] != path]
+            files = files_below(root)
+            targets = ImportTargets(root, files, self._src, _imports) if files is not None else None
+            self._files[root] = (files, targets) if files is not None and targets is not None else None
+        known = self._files[root]
+        if known is None:
+            return True
+        others = [each for each in known[0] if each[0] != path]
+        return any(_says(each, known[1], path, what, name.encode("utf-8", "replace")) for each in others)
 
 
-def _any(files: list[OtherFile], is_it: Callable[[_Said], bool]) -> bool:
-    return any(said is None or is_it(said) for said in map(_said, files))
+def _says(file: OtherFile, targets: ImportTargets, path: str, what: str, name: bytes) -> bool:
+    """The answer for one file; True as well where it cannot be read."""
+    said = _said(file)
+    if said is None:
+        return True
+    if what == "uses name":
+        return _holds(file, rb"(?<!\w)%s(?!\w)", name) or targets.may_take_all(file[0], said.imports, path)
+    if what == "moves otherwise":
+        return said.moves
+    if what == "imports all":
+        return targets.may_take_all(file[0], said.imports, path)
+    if what == "sets attribute" and name not in said.stored:
+        return False
+    if not targets.may_load(file[0], said.imports, path):
+        return False
+    if what == "uses attribute":
+        return _holds(file, rb"\.[ \t]{0,9}%s(?!\w)", name)
+    if what == "takes name":
+        is_taken = name in said.imports.named or targets.may_take_all(file[0], said.imports, path)
+        return is_taken or _holds(file, rb"[.\"'][ \t]{0,9}%s(?!\w)", name)
+    assert what in ("imports", "sets attribute")
+    return True
 
 
-def _is_star_of(said: _Said, module: bytes) -> bool:
-    return module in said.stars or b"" in said.stars
-
-
-def _module_name(path: str) -> bytes:
-    """The last part of the name of a module; that of the folder for a package."""
-    stem = os.path.splitext(path)[0]
-    name = os.path.dirname(stem) if os.path.basename(stem) == "__init__" else stem
-    return os.path.basename(name).encode("utf-8", "replace")
-
-
-def _text(file: OtherFile) -> bytes | None:
-    """What a file holds, with continued lines in one; None where it cannot be read."""
+def _holds(file: OtherFile, pattern: bytes, name: bytes) -> bool:
+    """True if a file holds a name in such a place, or cannot be read."""
     content = read(file)
-    return None if content is None else _CONTINUED.sub(b" ", content).replace(b"\r", b"\n")
+    return content is None or re.search(pattern % re.escape(name), plain(content)) is not None
 
 
 @lru_cache(maxsize=8192)
 def _said(file: OtherFile) -> _Said | None:
-    text = _text(file)
-    if text is None:
+    content = read(file)
+    if content is None:
         return None
-    loaded = {word for found in _IMPORTS.findall(text) for word in _WORDS.findall(found)}
-    if _LOADING.search(text):
-        loaded.update(_IN_TEXTS.findall(text))
-    before = (text[max(0, found.start() - 300) : found.start()].split()[-1:] for found in _STAR.finditer(text))
-    stars = {each[0].rpartition(b".")[2] if each else b"" for each in before}
+    text = plain(content)
     stored = {name for names in _STORES.findall(text) for name in names if name}
-    return _Said(frozenset(loaded), frozenset(stars), frozenset(stored))
+    imports = imports_of(file[0], text)
+    return _Said(imports, frozenset(stored), _moves(imports, text))
+
+
+def _moves(imports: Imports, text: bytes) -> bool:
+    """True if a text defines a `to` without `non_blocking`, or uses other objects that may have one."""
+    for found in _MOVES.finditer(text):
+        takes = found[1]
+        if takes is None or not (b"non_blocking" in takes or b"*" in takes):
+            return True
+    tops = {dotted.partition(".")[0] for level, dotted in imports.modules if not level}
+    return any(
+        _MAPPINGS_THAT_MOVE in top for top in (*tops, *(each.decode(errors="replace") for each in imports.words))
+    )
+
+
+def _imports(file: OtherFile) -> Imports | None:
+    said = _said(file)
+    return said.imports if said is not None else None

@@ -98,7 +98,20 @@ def defined_about(source: bytes, words: AbstractSet[bytes]) -> set[bytes]:
 
 def that_use(mentions: Mapping[W, AbstractSet[W]], wanted: Iterable[W]) -> set[W]:
     """The names that mention one of the wanted words, directly or through each other."""
-    return that_lead_to(mentioned_by(mentions), wanted)
+    direct = that_mention(mentions, wanted)
+    return that_lead_to(mentioned_by_each_other(mentions), direct) if direct else direct
+
+
+def that_mention(mentions: Mapping[W, AbstractSet[W]], wanted: Iterable[W]) -> set[W]:
+    """The names that are one of the wanted words or mention one directly."""
+    sought = frozenset(wanted)
+    return {name for name, words in mentions.items() if name in sought or not sought.isdisjoint(words)}
+
+
+def mentioned_by_each_other(mentions: Mapping[W, AbstractSet[W]]) -> dict[W, list[W]]:
+    """What `mentioned_by` returns, for the names themselves only: most words in a file are none of its names."""
+    names = frozenset(mentions)
+    return mentioned_by({name: names & words for name, words in mentions.items()})
 
 
 def mentioned_by(mentions: Mapping[W, AbstractSet[W]]) -> dict[W, list[W]]:

@@ -11,14 +11,23 @@ from itertools import chain
 
 from dataloader_lint.facts.project.dataset_names import DatasetNames
 from dataloader_lint.facts.project.disk import Disk
-from dataloader_lint.facts.project.outline import Outline, Statement, outline, statements, that_use, words_of
+from dataloader_lint.facts.project.outline import (
+    Outline,
+    Statement,
+    mentioned_by_each_other,
+    outline,
+    statements,
+    that_lead_to,
+    that_mention,
+    words_of,
+)
 from dataloader_lint.gate import LOADING, Gate, may_lead_on
 
 _PACKAGE = f"{os.sep}__init__.py"  # hands names on, maybe under other ones
 # Patterns begin with what they look for, and not with `^` or `\b`, which makes them much faster; for that, texts
 # get a line end in front of them.
 _IMPORTED = re.compile(
-    rb"\n[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import(?:[ \t]*\(([^)]*)|[ \t]+((?:[\w, \t]|\\\r?\n)+))?"
+    rb"\n[ \t]*(?:from(?!\w)[ \t]*+([.\w]+)[ \t]+import(?:[ \t]*\(([^)]*)|[ \t]+([\w, \t]+))?"
     rb"|import[ \t]+([\w., \t]+))"
 )
 _FIRST = re.compile(rb"[ \t]*(\w*)")
@@ -41,7 +50,18 @@ _NOT_BY_NAME = frozenset(
 class Source:
     """A file of the project as text. What is told from the text is worked out when it is first asked for."""
 
-    __slots__ = ("_called", "_calls", "_outline", "_statements", "_using", "_words", "makes_loaders", "path", "text")
+    __slots__ = (
+        "_called",
+        "_calls",
+        "_mentioned",
+        "_outline",
+        "_statements",
+        "_using",
+        "_words",
+        "makes_loaders",
+        "path",
+        "text",
+    )
 
     def __init__(self, path: str, text: bytes, about: AbstractSet[str]) -> None:
         self.path = path
@@ -50,6 +70,7 @@ class Source:
         self.makes_loaders = LOADING in about or b"oader" in text
         self._called: dict[str, frozenset[bytes]] = {}
         self._calls: list[tuple[bytes, frozenset[bytes]]] | None = None
+        self._mentioned: dict[bytes, list[bytes]] | None = None
         self._outline: Outline | None = None
         self._statements: list[Statement] = []
         self._using: dict[AbstractSet[bytes], frozenset[bytes]] = {}
@@ -62,7 +83,7 @@ class Source:
         a folder of it is called `data`.
         """
         found: list[bytes] = []
-        for module, in_brackets, names, modules in _IMPORTED.findall(b"\n" + self.text):
+        for module, in_brackets, names, modules in _IMPORTED.findall(_joined(self.text)):
             if module.startswith(b".") or module.partition(b".")[0] in known:
                 found += (module, in_brackets, names)
             found += (each for each in modules.split(b",") if (first := _FIRST.match(each)) and first[1] in known)
@@ -114,7 +135,10 @@ class Source:
         """The names at its top that mention one of the wanted names, directly or through each other."""
         found = self._using.get(wanted)
         if found is None:
-            found = self._using[wanted] = frozenset(that_use(self.outline, wanted))
+            direct = that_mention(self.outline, wanted)
+            if direct and self._mentioned is None:
+                self._mentioned = mentioned_by_each_other(self.outline)
+            found = self._using[wanted] = frozenset(that_lead_to(self._mentioned or {}, direct))
         return found
 
     def _parts(self) -> list[Statement]:
@@ -260,9 +284,14 @@ class Sources:
         return name.encode() in self._collating
 
 
+def _joined(text: bytes) -> bytes:
+    """A text with continued lines in one, behind a line end."""
+    return b"\n" + (text.replace(b"\\\r\n", b" ").replace(b"\\\n", b" ") if b"\\" in text else text)
+
+
 def imports_in(text: bytes) -> Iterator[tuple[str, list[str]]]:
     """The modules that a text imports, as they are written there, each with what it imports from it by name."""
-    for module, in_brackets, names, modules in _IMPORTED.findall(b"\n" + text):
+    for module, in_brackets, names, modules in _IMPORTED.findall(_joined(text)):
         if module:
             members = [words_of(each)[:1] for each in (in_brackets or names).split(b",")]
             yield module.decode(errors="replace"), [word.decode(errors="replace") for word in chain(*members)]

@@ -14,6 +14,7 @@ import libcst as cst
 from dataloader_lint.facts.infer import classes
 from dataloader_lint.facts.infer.parameters import arguments_of_callers
 from dataloader_lint.facts.infer.values import CallResult, Class, Evaluator, Frame, Function, Library, Method
+from dataloader_lint.facts.limits import INGREDIENT_DEPTH
 from dataloader_lint.facts.syntax.flow import reaching
 from dataloader_lint.facts.syntax.module import last_name
 from dataloader_lint.facts.syntax.names import Binding, Kind, bindings_of, resolve
@@ -37,7 +38,6 @@ Deps = frozenset[Dep]
 _FIXED: Deps = frozenset({Dep.FIXED})
 _UNKNOWN: Deps = frozenset({Dep.UNKNOWN})
 _COUNTS: Deps = frozenset({Dep.COUNTED})
-MAX_DEPTH = 8
 
 WORKER_INFO = "torch.utils.data.get_worker_info"
 # Names that suggest a counter (epoch, step).
@@ -132,7 +132,7 @@ class Dependence:
     def of(self, node: cst.CSTNode | None, frame: Frame, depth: int = 0) -> Deps:
         """Returns the sources that an expression in a frame depends on."""
         key = (id(node), id(frame))
-        if node is None or depth > MAX_DEPTH or key in self._running:
+        if node is None or depth > INGREDIENT_DEPTH or key in self._running:
             return _UNKNOWN
         self._running.add(key)
         try:

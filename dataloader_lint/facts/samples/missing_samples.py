@@ -9,9 +9,10 @@ import libcst as cst
 
 from dataloader_lint.facts.infer import classes
 from dataloader_lint.facts.infer.loader_calls import Loader
-from dataloader_lint.facts.infer.reachability import enclosing_tests, excludes, path_conditions
+from dataloader_lint.facts.infer.reachability import enclosing_tests, excludes, none_closes
 from dataloader_lint.facts.infer.values import CallResult, Class, Const, Evaluator, Frame, ItemOf, Sequence, Value
 from dataloader_lint.facts.libraries.catalogue import LOADERS
+from dataloader_lint.facts.limits import WRAPPED_DATASET_DEPTH
 from dataloader_lint.facts.syntax.flow import leaves
 from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
 from dataloader_lint.facts.syntax.names import resolve
@@ -24,7 +25,6 @@ _WRAPPERS = frozenset(
     for prefix in ("", "dataset.")
 )
 _TORCH = LOADERS["torch.utils.data.DataLoader"]
-MAX_DEPTH = 3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,9 +84,14 @@ _LENGTH_FUNCTIONS = frozenset({"__len__", "len"})
 
 def _is_reached(ev: Evaluator, node: Node, frame: Frame) -> bool:
     """True if control may reach a place; a test for None shows that a library's result can be None."""
-    return all(
-        not excludes(ev, condition, frame, with_options=True) or _is_none_test(ev, condition.test, frame)
-        for condition in path_conditions(node, frame.scope)
+    return none_closes(
+        ev,
+        node,
+        frame,
+        "without a sample",
+        lambda condition: (
+            excludes(ev, condition, frame, with_options=True) and not _is_none_test(ev, condition.test, frame)
+        ),
     )
 
 
@@ -137,13 +142,14 @@ def _samples_come_from(ev: Evaluator, value: Value, method: Scope, depth: int) -
     while isinstance(value, ItemOf):
         value = value.of
     if isinstance(value, Sequence):
-        return depth < MAX_DEPTH and any(_samples_come_from(ev, each, method, depth + 1) for each in ev.element(value))
+        elements = ev.element(value) if depth < WRAPPED_DATASET_DEPTH else ()
+        return any(_samples_come_from(ev, each, method, depth + 1) for each in elements)
     if not isinstance(value, CallResult):
         return False
     if isinstance(value.by, Class):
         found = classes.find_method(ev, ev.bases(value.by).classes, "__getitem__")
         return found is not None and found.scope is method
-    if value.library not in _WRAPPERS or value.call is None or value.frame is None or depth > MAX_DEPTH:
+    if value.library not in _WRAPPERS or value.call is None or value.frame is None or depth > WRAPPED_DATASET_DEPTH:
         return False
     inside = [inner for arg in value.call.args[:1] for inner in ev.values(arg.value, value.frame)]
     return any(_samples_come_from(ev, inner, method, depth + 1) for inner in inside)

@@ -21,9 +21,10 @@ from dataloader_lint.facts.infer.values import (
 )
 from dataloader_lint.facts.libraries.catalogue import LOADERS
 from dataloader_lint.facts.libraries.datasets import DATASET_BASES, ITERABLE_BASES
+from dataloader_lint.facts.limits import WORKER_FUNCTIONS
 from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.facts.syntax.names import resolve
-from dataloader_lint.facts.workers.worker_callgraph import MAX_FUNCTIONS, WorkerFunction
+from dataloader_lint.facts.workers.worker_callgraph import WorkerFunction
 from dataloader_lint.facts.workers.workers import Workers
 
 # Libraries whose functions do not draw from a global generator of Python or numpy.
@@ -98,7 +99,7 @@ def may_draw(workers: Workers, module: ModuleFacts, loader: Loader, generator: s
     if not _runs_known_code(workers, loader):
         return True
     functions = workers.functions(module)
-    return len(functions) >= MAX_FUNCTIONS or any(_draws(workers, each, generator) for each in functions)
+    return len(functions) >= WORKER_FUNCTIONS or any(_draws(workers, each, generator) for each in functions)
 
 
 def _runs_known_code(workers: Workers, loader: Loader) -> bool:

@@ -10,6 +10,7 @@ import libcst as cst
 from dataloader_lint.facts.infer.loader_calls import Loader
 from dataloader_lint.facts.infer.reachability import excludes, path_conditions
 from dataloader_lint.facts.infer.values import CallResult, Const, Evaluator, Frame, Value
+from dataloader_lint.facts.limits import SAMPLER_WRAPPERS
 from dataloader_lint.facts.loaders.epochs import EpochLoop, Pass, epoch_loop
 from dataloader_lint.facts.project.imports import Imports
 from dataloader_lint.facts.syntax.layout import code
@@ -21,7 +22,6 @@ from dataloader_lint.facts.workers.workers import Workers
 DISTRIBUTED = frozenset({"torch.utils.data.DistributedSampler", "torch.utils.data.distributed.DistributedSampler"})
 _BATCHED = frozenset({"torch.utils.data.BatchSampler", "torch.utils.data.sampler.BatchSampler"})
 SETTER = "set_epoch"
-MAX_WRAPPERS = 3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,7 +37,7 @@ class StuckSampler:
         """The name of the loader where it is iterated over, or the name it is bound to if that is another object."""
         node: cst.CSTNode = self.found.node
         node = node.iter if isinstance(node, cst.For | cst.CompFor) else node
-        return self._name_in_expression(node, MAX_WRAPPERS) or self.found.loader.bound_name
+        return self._name_in_expression(node, SAMPLER_WRAPPERS) or self.found.loader.bound_name
 
     def _name_in_expression(self, node: cst.CSTNode, depth: int) -> str:
         """The name of the loader in an expression; for `bar = wrapped(loader)`, the name of the argument."""

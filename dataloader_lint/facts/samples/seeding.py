@@ -23,6 +23,7 @@ from dataloader_lint.facts.infer.values import (
     Partial,
     Value,
 )
+from dataloader_lint.facts.limits import SEEDING_DEPTH
 from dataloader_lint.facts.loaders.single_pass import is_iterated_once
 from dataloader_lint.facts.samples.dependence import Dep, Dependence, Deps
 from dataloader_lint.facts.samples.repeated_reads import calls_to_next
@@ -48,7 +49,6 @@ _NAMES = ("seed", "manual_seed", "set_seed", "seed_everything")
 _STATE_SAVING = frozenset(
     {"fork_rng", "get_rng_state", "get_state", "getstate", "set_rng_state", "set_state", "setstate"}
 )
-MAX_DEPTH = 3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -171,7 +171,7 @@ class _InitFunction:
                             yield Seeding(
                                 call, _label(path[0]), scope, parts, self.loader, reads_state, matters=matters
                             )
-                elif isinstance(callee, Function) and len(path) < MAX_DEPTH and callee.scope not in path:
+                elif isinstance(callee, Function) and len(path) < SEEDING_DEPTH and callee.scope not in path:
                     inner = self.ev.enter(callee, call, frame, None)
                     yield from self._calls(callee.scope, inner, roots, path)
 

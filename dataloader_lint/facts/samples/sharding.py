@@ -28,6 +28,7 @@ from dataloader_lint.facts.infer.values import (
     Iterator as Iterated,
 )
 from dataloader_lint.facts.libraries.datasets import ITERABLE_BASES
+from dataloader_lint.facts.limits import SHARDING_DEPTH, SHARDING_FUNCTIONS
 from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.facts.syntax.names import dotted
 from dataloader_lint.facts.syntax.tree import Node, Scope, Tree, function_scope
@@ -92,8 +93,6 @@ _PASS_THROUGH = frozenset(
 )
 _TYPES = frozenset({"array", "file", "list", "list of int", "list of str", "paths", "str", "tensor", "tuple"})
 _FILES = re.compile(r"path|file|folder|lines", re.IGNORECASE)
-MAX_FUNCTIONS = 12
-MAX_DEPTH = 4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -212,7 +211,7 @@ class _Stream:
                 inner = self._generator(value, frame)
                 if inner is None:
                     found.append((value, frame))
-                elif len(functions) < MAX_FUNCTIONS and all(inner[0] is not known for known, _ in functions):
+                elif len(functions) < SHARDING_FUNCTIONS and all(inner[0] is not known for known, _ in functions):
                     functions.append(inner)
         return bool(found) and all(self._is_plain(value, frame, 0) for value, frame in found)
 
@@ -230,7 +229,7 @@ class _Stream:
             return True
         called = list(scopes.values())
         for scope in called:  # grows; the call graph does not list a shared function for each class that calls it
-            for helper in self._called_helpers(scope) if len(called) < MAX_FUNCTIONS else ():
+            for helper in self._called_helpers(scope) if len(called) < SHARDING_FUNCTIONS else ():
                 if all(helper is not known for known in called):
                     called.append(helper)
         return any(_SHARING.search(name) for scope in called[len(scopes) :] for name in _names_in(scope))
@@ -277,7 +276,12 @@ class _Stream:
             return value.kind in _TYPES
         if isinstance(value, Mapping):
             return True
-        if isinstance(value, CallResult) and value.call is not None and value.frame is not None and depth < MAX_DEPTH:
+        if (
+            isinstance(value, CallResult)
+            and value.call is not None
+            and value.frame is not None
+            and depth < SHARDING_DEPTH
+        ):
             if value.library in _READERS or value.library.partition(".")[0] in ("pandas", "csv"):
                 return True
             if value.library in _PASS_THROUGH:

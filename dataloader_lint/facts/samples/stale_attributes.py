@@ -12,6 +12,7 @@ from dataloader_lint.facts.infer import classes
 from dataloader_lint.facts.infer.loader_calls import Loader
 from dataloader_lint.facts.infer.reachability import is_reached
 from dataloader_lint.facts.infer.values import CallResult, Class, Const, Frame
+from dataloader_lint.facts.limits import CHANGING_METHODS
 from dataloader_lint.facts.loaders.epochs import EpochLoop, Pass
 from dataloader_lint.facts.syntax.module import last_name
 from dataloader_lint.facts.syntax.names import dotted
@@ -20,7 +21,6 @@ from dataloader_lint.facts.workers.workers import Workers
 
 # Attributes whose assignment writes shared memory.
 _SHARED = frozenset({"value", "data"})
-MAX_METHODS = 12
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -140,7 +140,7 @@ def _bound_by(workers: Workers, method: Scope, klass: Class) -> set[str]:
         for bindings in classes.attribute_bindings(owner).values() if owner is not None else ():
             found.update(binding.name for binding in bindings if binding.method is scope)
         for called, _ in calls_on_self(workers.ev, scope, bases):
-            if called.scope not in todo and len(todo) < MAX_METHODS:
+            if called.scope not in todo and len(todo) < CHANGING_METHODS:
                 todo.append(called.scope)
     return found
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from typing import Generic, Protocol, TypeVar
 
@@ -36,35 +36,38 @@ _DECIDING = frozenset(
 )
 
 
-_BLOCKS = (cst.IndentedBlock, cst.Module, cst.SimpleStatementLine, cst.SimpleStatementSuite)
-
-
 class _Flow(Generic[P]):
     """Backward search through structured code for the placed things (all in one scope) that reach a place."""
 
     def __init__(self, tree: Tree, placed: Sequence[P]) -> None:
         self.tree = tree
         self.placed = placed
-        # By the node around them, so that "what is in this block" is a look-up: files hold thousands of things.
-        self.within: dict[int, list[P]] = {}
+        # What is in a node stands side by side in the document, and two look-ups find it: there may be thousands.
+        self._in_order = sorted(placed, key=lambda item: tree.order(item.node))
+        self._orders = [tree.order(item.node) for item in self._in_order]
         self.at: dict[int, list[P]] = {}
-        # By the block around them the places of its statements that hold any, in order.
-        self._places: dict[int, list[int]] = {}
-        places: dict[int, set[int]] = {}
         for item in placed:
             self.at.setdefault(id(item.node), []).append(item)
-            child: Node = item.node
-            self.within.setdefault(id(child), []).append(item)
-            for above in tree.ancestors(child):
-                self.within.setdefault(id(above), []).append(item)
-                if isinstance(above, _BLOCKS):
-                    places.setdefault(id(above), set()).add(tree.place_in(above, child))
-                child = above
-        for block, found in places.items():
-            self._places[block] = sorted(found)
+        # By the block around them the places of its statements that hold any, in order.
+        self._places: dict[int, list[int]] = {}
 
     def inside(self, node: Node) -> Sequence[P]:
-        return self.within.get(id(node), ())
+        first, last = self._range(node)
+        return self._in_order[first:last]
+
+    def _range(self, node: Node) -> tuple[int, int]:
+        first = bisect_left(self._orders, self.tree.order(node))
+        return first, bisect_left(self._orders, self.tree.end(node), first)
+
+    def places_in(self, block: Block) -> list[int]:
+        """The places of the statements of a block that hold any of the things, in order."""
+        found = self._places.get(id(block))
+        if found is None:
+            starts = self.tree.starts(block)
+            first, last = self._range(block)
+            places = {bisect_right(starts, order) - 1 for order in self._orders[first:last]}
+            found = self._places[id(block)] = sorted(places - {-1})
+        return found
 
     def before(self, use: Node, stop: Node) -> tuple[dict[int, P], bool]:
         """What reaches `use` from within the scope node `stop`, and whether one of it surely does."""
@@ -121,7 +124,7 @@ class _Flow(Generic[P]):
 
     def _backwards(self, block: Block, child: Node | None, reached: dict[int, P]) -> bool:
         """Add what reaches the end of a block from its statements, or from those ahead of one of them."""
-        places = self._places.get(id(block), ())
+        places = self.places_in(block)
         end = bisect_left(places, self.tree.place_in(block, child)) if child is not None else len(places)
         body: Sequence[Node] = block.body
         return any(self._statement(body[place], reached) for place in reversed(places[:end]))

@@ -16,7 +16,7 @@ import libcst as cst
 
 from dataloader_lint.diagnostics import Position
 from dataloader_lint.facts.syntax import positions
-from dataloader_lint.facts.syntax.tree import Node, Tree
+from dataloader_lint.facts.syntax.tree import Node, Scope, Tree
 from dataloader_lint.source.alignment import Alignment
 from dataloader_lint.source.decoding import UnreadableError, line_starts
 from dataloader_lint.source.extents import Lines, extents
@@ -98,13 +98,15 @@ def code(tree: Tree, node: Node) -> str:
 
 def _holder(tree: Tree, node: Node) -> Node | None:
     statement = tree.statement_of(node)
-    top: Node | None = None
-    for above in (statement, *tree.ancestors(statement)):
-        if isinstance(above, cst.FunctionDef):
-            return above
-        if not isinstance(above, cst.Module):
-            top = above
-    return top
+    if isinstance(statement, cst.FunctionDef):
+        return statement
+    scope: Scope | None = tree.scope_of(statement)
+    while scope is not None:
+        if isinstance(scope.node, cst.FunctionDef):
+            return scope.node
+        scope = scope.parent
+    place = bisect_right(tree.starts(tree.module), tree.order(statement)) - 1
+    return tree.module.body[place] if place >= 0 else None
 
 
 def _alone(tree: Tree, holder: Node) -> Excerpt | None:

@@ -96,6 +96,7 @@ class Tree:
     """
 
     __slots__ = (
+        "_ends",
         "_index",
         "_known",
         "_nodes",
@@ -114,6 +115,7 @@ class Tree:
         self._index: dict[int, int] = {}
         self._nodes: list[Node] = []
         self._parents: list[int] = []
+        self._ends: list[int] = []  # worked out when first asked for
         self._scopes: list[Scope] = []
         self._known: dict[tuple[str, int], Any] = {}
         self.inner_scope: dict[int, Scope] = {}
@@ -258,6 +260,19 @@ class Tree:
         """Which statement of a block a node is, counted from 0; their number if it is none of them."""
         places = self.once(("places", id(block)), lambda: {id(each): place for place, each in enumerate(block.body)})
         return places.get(id(child), len(places))
+
+    def starts(self, block: Block) -> list[int]:
+        """Where the statements of a block stand in the document."""
+        return self.once(("starts", id(block)), lambda: [self._index[id(each)] for each in block.body])
+
+    def end(self, node: Node) -> int:
+        """Where the first node behind all that is below this one stands in the document."""
+        if not self._ends:
+            self._ends = list(range(1, len(self._nodes) + 1))
+            for number in range(len(self._nodes) - 1, 0, -1):
+                around = self._parents[number]
+                self._ends[around] = max(self._ends[around], self._ends[number])
+        return self._ends[self._index[id(node)]]
 
     def find(self, node: Node, kind: type[N]) -> Iterator[N]:
         """The nodes of one type at or below a node."""

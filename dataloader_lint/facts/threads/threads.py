@@ -20,6 +20,7 @@ from dataloader_lint.facts.infer.values import (
     Values,
     constant,
 )
+from dataloader_lint.facts.limits import THREAD_DEPTH
 from dataloader_lint.facts.processes.start_methods import start_methods
 from dataloader_lint.facts.syntax.flow import reaching
 from dataloader_lint.facts.syntax.guards import is_guarded
@@ -55,7 +56,6 @@ _SPAWNERS = frozenset({"torch.multiprocessing.spawn", "torch.multiprocessing.sta
 _PROCESSES = ("Pool", "Process", "ProcessPoolExecutor")
 _PROCESS_PACKAGES = ("concurrent.futures", "multiprocessing", "torch.multiprocessing")
 _CONTEXTS = frozenset({"multiprocessing.get_context", "torch.multiprocessing.get_context"})
-_MAX_DEPTH = 4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -242,7 +242,7 @@ def _starts_unforked_after(ev: Evaluator, setting: Node, module: ModuleFacts) ->
             is_script = is_guarded(place, scope.module.tree)
             if not is_script and any(_may_start_unforked_later(ev, inner, is_default) for inner in scope.descend()):
                 return True
-        elif id(scope) not in seen and len(seen) < _MAX_DEPTH:
+        elif id(scope) not in seen and len(seen) < THREAD_DEPTH:
             seen.add(id(scope))
             places.extend((site, frame.scope) for site, frame, _ in ev.callers(scope))
     return False
@@ -253,7 +253,7 @@ def _may_start_unforked_later(ev: Evaluator, scope: Scope, is_default: bool) -> 
     if not isinstance(scope.node, cst.FunctionDef):
         return False
     frame = ev.frame_of(scope)
-    if not any(_starts_unforked(ev, call, frame, is_default, _MAX_DEPTH) for call in scope.within(cst.Call)):
+    if not any(_starts_unforked(ev, call, frame, is_default, THREAD_DEPTH) for call in scope.within(cst.Call)):
         return False
     scopes, seen = [scope], {id(scope)}
     for each in scopes:
@@ -289,7 +289,7 @@ def _starts_unforked(
                 is_default = is_default or _spawns_by_default(ev, frame.scope.module)
                 methods = _start_methods_of(ev, context, is_default)
                 return methods <= set(_UNFORKED) if methods else is_default
-        elif isinstance(callee, Function | Method) and depth < _MAX_DEPTH:
+        elif isinstance(callee, Function | Method) and depth < THREAD_DEPTH:
             function = callee.function if isinstance(callee, Method) else callee
             inner = ev.enter(function, call, frame, callee.receiver if isinstance(callee, Method) else None)
             if any(

@@ -6,16 +6,15 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from dataloader_lint.facts.limits import REFILL_DEPTH
 from dataloader_lint.facts.syntax.names import Binding, Kind, resolve, written_part
 from dataloader_lint.facts.syntax.tree import Node, Scope, Tree, function_scope
-
-_MAX_DEPTH = 3
 
 
 def stores_before(node: cst.BaseExpression, tree: Tree, depth: int = 0) -> Iterator[cst.Assign]:
     """What may be stored into a part of a thing before an expression reads that part, or what it was read into."""
     root, steps = _way_to(node)
-    if root is None or root not in tree or depth > _MAX_DEPTH:
+    if root is None or root not in tree or depth > REFILL_DEPTH:
         return
     bindings = resolve(root, tree)
     if not steps:
@@ -71,6 +70,60 @@ def is_handed_on_after(moved: cst.BaseExpression, place: Node, tree: Tree) -> bo
         if any(one is other for one in resolve(use, tree) for other in bound) and _hands_on(node, tree):
             return True
     return False
+
+
+def is_written_by_other_name(moved: cst.BaseExpression, place: Node, tree: Tree) -> bool:
+    """True if a thing, or a part of it, was given another name or put into a container that is changed in place."""
+    root = moved
+    while isinstance(root, cst.Attribute | cst.Subscript):
+        root = root.value
+    if not isinstance(root, cst.Name):
+        return False
+    scope = function_scope(tree.scope_of(place))
+    bound = resolve(root, tree)
+    kept: set[tuple[object, ...]] = set()
+    for use in tree.named(scope.node, root.value):
+        if tree.order(use) < tree.order(place) and any(one is other for one in resolve(use, tree) for other in bound):
+            kept.update(tree.spelling(each) for each in _keepers(use, tree))
+    if not kept:
+        return False
+    return any(
+        tree.spelling(each) in kept
+        for node in _changed_in_place(scope)
+        for each in (node, *_owners(node))
+        if each is not node or not isinstance(node, cst.Name) or node.value != root.value
+    )
+
+
+def _owners(node: cst.BaseExpression) -> Iterator[cst.BaseExpression]:
+    while isinstance(node, cst.Attribute | cst.Subscript):
+        node = node.value
+        yield node
+
+
+def _keepers(use: Node, tree: Tree) -> Iterator[cst.BaseExpression]:
+    """What holds a thing, or a view of it, from where it is used on: `same` for `same = batch.view(-1)`."""
+    node, above = use, tree.parent(use)
+    while True:
+        if isinstance(above, cst.Call) and above.func is node:
+            if not (isinstance(node, cst.Attribute) and node.attr.value in _SHARING):
+                return
+        elif isinstance(above, cst.Arg):
+            call = tree.parent(above)
+            if isinstance(call, cst.Call) and isinstance(call.func, cst.Attribute) and call.func.attr.value in _ADDING:
+                yield call.func.value
+            return
+        elif not isinstance(above, cst.Attribute | cst.Subscript | cst.BaseElement | cst.List | cst.Tuple | cst.Dict):
+            break
+        node, above = above, tree.parent(above)
+    if isinstance(above, cst.Assign) and above.value is node:
+        yield from (each.target for each in above.targets)
+    elif isinstance(above, cst.AnnAssign | cst.NamedExpr) and above.value is node:
+        yield above.target
+
+
+# Methods that put what they are given into a container.
+_ADDING = frozenset({"add", "append", "appendleft", "extend", "insert", "put", "setdefault", "update"})
 
 
 def _hands_on(node: Node, tree: Tree) -> bool:

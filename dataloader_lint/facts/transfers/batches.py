@@ -40,7 +40,12 @@ from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
 from dataloader_lint.facts.syntax.names import Kind, dotted, resolve
 from dataloader_lint.facts.syntax.steps import Step
 from dataloader_lint.facts.syntax.tree import Tree, function_scope, keyword_of, positional_of
-from dataloader_lint.facts.transfers.batch_stores import is_handed_on_after, is_written_after, stores_before
+from dataloader_lint.facts.transfers.batch_stores import (
+    is_handed_on_after,
+    is_written_after,
+    is_written_by_other_name,
+    stores_before,
+)
 from dataloader_lint.facts.transfers.devices import Device, is_device_object, kind_of_constant, possible_devices
 from dataloader_lint.facts.transfers.pinned_parts import is_pinned, loader_of_batches, path_of
 from dataloader_lint.facts.transfers.tensors import is_tensor
@@ -227,8 +232,9 @@ class Transfer:
 
     @property
     def source_is_handed_on_after(self) -> bool:
-        """True if what is moved goes elsewhere further down, where it may be changed while a copy is under way."""
-        return is_handed_on_after(self.moved, self.call, self.frame.scope.module.tree)
+        """True if what is moved may be changed by another name, or elsewhere, while a copy is under way."""
+        tree = self.frame.scope.module.tree
+        return is_handed_on_after(self.moved, self.call, tree) or is_written_by_other_name(self.moved, self.call, tree)
 
     @property
     def device(self) -> Device:

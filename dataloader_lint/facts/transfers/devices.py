@@ -6,14 +6,13 @@ from enum import Enum
 
 import libcst as cst
 
-from dataloader_lint.facts.infer import classes
 from dataloader_lint.facts.infer.parameters import arguments_of_callers
 from dataloader_lint.facts.infer.values import CallResult, Const, Evaluator, Frame, Value
-from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
+from dataloader_lint.facts.limits import DEVICE_DEPTH
+from dataloader_lint.facts.syntax.module import last_name
 from dataloader_lint.facts.syntax.names import Binding, Kind, dotted, resolve
 from dataloader_lint.facts.syntax.tree import function_scope, keyword_of, positional_of
-
-_MAX_DEPTH = 4
+from dataloader_lint.facts.transfers.device_stores import Source, may_be_set, stores_of
 
 
 class Device(Enum):
@@ -42,7 +41,7 @@ def possible_devices(ev: Evaluator, node: cst.BaseExpression, frame: Frame, dept
     What an option or a default names is UNKNOWN, as users may set another one; so is an ordinal, which torch takes for
     the accelerator of the machine, be that CUDA or MPS.
     """
-    sources = _sources(ev, node, frame) if depth <= _MAX_DEPTH else None
+    sources = _sources(ev, node, frame) if depth <= DEVICE_DEPTH else None
     if not sources:
         return _ANY
     return frozenset().union(*(_named(ev, each, where, depth) for each, where in sources))
@@ -56,7 +55,6 @@ def is_device_object(ev: Evaluator, node: cst.BaseExpression, frame: Frame) -> b
 
 
 _ANY = frozenset({Device.UNKNOWN})
-_Source = tuple[cst.BaseExpression, Frame]
 
 
 def _is_device(value: Value) -> bool:
@@ -82,22 +80,25 @@ def _device_of(ev: Evaluator, value: Value, depth: int) -> frozenset[Device]:
     return _ANY
 
 
-def _sources(ev: Evaluator, node: cst.BaseExpression, frame: Frame, depth: int = 0) -> list[_Source] | None:
+def _sources(ev: Evaluator, node: cst.BaseExpression, frame: Frame, depth: int = 0) -> list[Source] | None:
     """The expressions that give a name or attribute its value, all of them; None where others may.
 
     Users may pass another argument where a parameter has a default, and anybody may store into options and dicts.
     """
     tree = frame.scope.module.tree
-    if node not in tree or depth > _MAX_DEPTH or isinstance(node, cst.Subscript | cst.BooleanOperation):
+    if node not in tree or depth > DEVICE_DEPTH or isinstance(node, cst.Subscript):
         return None
+    if isinstance(node, cst.BooleanOperation):
+        chosen = _chosen(node)
+        return _together([_sources(ev, each, frame, depth + 1) for each in chosen]) if chosen else None
     if isinstance(node, cst.IfExp):
         return _together([_sources(ev, each, frame, depth + 1) for each in (node.body, node.orelse)])
     if isinstance(node, cst.Attribute):
-        stored = _stores_of(ev, node, frame)
+        stored = stores_of(ev, node, frame)
         return _together([_sources(ev, each, where, depth + 1) for each, where in stored]) if stored else None
     if not isinstance(node, cst.Name):
         return [(node, frame)]
-    found: list[list[_Source] | None] = []
+    found: list[list[Source] | None] = []
     for binding in resolve(node, tree):
         if binding.kind is Kind.IMPORT:
             found.append([(node, frame)])
@@ -106,7 +107,7 @@ def _sources(ev: Evaluator, node: cst.BaseExpression, frame: Frame, depth: int =
             given = [(each, where) for each, where in given if not _is_same(each, where, binding)]
             found.append(_together([_sources(ev, each, where, depth + 1) for each, where in given]))
         elif binding.kind is Kind.VALUE and binding.value is not None and not binding.path:
-            if binding.scope.parent is None and _may_be_set(ev, binding):
+            if binding.scope.parent is None and may_be_set(ev, binding):
                 return None
             where = frame if binding.scope is frame.scope else ev.frame_of(function_scope(binding.scope))
             found.append(_sources(ev, binding.value, where, depth + 1))
@@ -115,52 +116,24 @@ def _sources(ev: Evaluator, node: cst.BaseExpression, frame: Frame, depth: int =
     return _together(found)
 
 
+def _chosen(node: cst.BooleanOperation) -> list[cst.BaseExpression]:
+    """What `a or b` can be, and `test and a or b`, of which the test is none; nothing for others."""
+    if isinstance(node.operator, cst.And):
+        return []
+    first = node.left
+    if isinstance(first, cst.BooleanOperation) and isinstance(first.operator, cst.And):
+        first = first.right
+    return [first, node.right]
+
+
 def _is_same(node: cst.BaseExpression, frame: Frame, binding: Binding) -> bool:
     """True for the parameter itself, which a function that calls itself passes on."""
     return isinstance(node, cst.Name) and any(each is binding for each in resolve(node, frame.scope.module.tree))
 
 
-def _together(several: list[list[_Source] | None]) -> list[_Source] | None:
+def _together(several: list[list[Source] | None]) -> list[Source] | None:
     known = [each for each in several if each]
     return [source for each in known for source in each] if known and len(known) == len(several) else None
-
-
-def _may_be_set(ev: Evaluator, binding: Binding) -> bool:
-    """True if a name of a module may be set by its text, or from another file."""
-    module = binding.scope.module
-    if any(module.calls_named(name) for name in ("exec", "globals", "setattr", "vars")):
-        return True
-    return _is_set_elsewhere(ev, module, binding.name)
-
-
-def _is_set_elsewhere(ev: Evaluator, module: ModuleFacts, name: str) -> bool:
-    """Asked once for a name of a file, as it takes a look at the whole project."""
-    key = (f"set elsewhere: {name}", id(module.root))
-    return module.tree.once(key, lambda: ev.project.mentions.may_set_attribute(module.path, name))
-
-
-def _stores_of(ev: Evaluator, node: cst.Attribute, frame: Frame) -> list[_Source]:
-    """What `self.device` can be in a method: all that is stored under that name in the file; nothing if unsure."""
-    module = frame.scope.module
-    tree = module.tree
-    name = node.attr.value
-    klass = classes.class_of(frame.scope)
-    if klass is None or dotted(node.value) != classes.receiver_name(frame.scope) or module.calls_named("setattr"):
-        return []
-    found: list[_Source] = []
-    for scope in module.root.descend():
-        for assign in scope.own(cst.Assign):
-            for each in assign.targets:
-                target = each.target
-                in_class = scope.is_class and isinstance(target, cst.Name) and target.value == name
-                if in_class or (isinstance(target, cst.Attribute) and target.attr.value == name):
-                    found.append((assign.value, ev.frame_of(function_scope(scope))))
-                elif isinstance(target, cst.Tuple | cst.List) and name in tree.words(target).split():
-                    return []
-        others = [each.target for each in scope.own(cst.AnnAssign)] + [each.target for each in scope.own(cst.AugAssign)]
-        if name in map(last_name, (*others, *(each.name for each in scope.own(cst.FunctionDef)))):
-            return []
-    return [] if _is_set_elsewhere(ev, module, name) else found
 
 
 def _prefix(node: cst.BaseExpression) -> str:

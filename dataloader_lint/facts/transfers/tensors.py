@@ -23,6 +23,7 @@ from dataloader_lint.facts.infer.values import (
     Values,
     merge,
 )
+from dataloader_lint.facts.limits import TENSOR_DEPTH
 from dataloader_lint.facts.syntax.tree import positional_of
 from dataloader_lint.facts.transfers.pinned_parts import collated, item_of
 
@@ -32,22 +33,22 @@ _COLLATED_TO_TENSORS = frozenset({"array", "bool", "float", "int", "tensor"})
 _SELECTING = frozenset({"torch.utils.data.Subset", "torch.utils.data.dataset.Subset", "torch.utils.data.random_split"})
 _OF_TENSORS = frozenset({"torch.utils.data.TensorDataset", "torch.utils.data.dataset.TensorDataset"})
 _IMAGES = "torchvision.datasets."
-_MAX_DEPTH = 3
 
 
 def is_tensor(ev: Evaluator, loader: Loader, path: list[ItemOf | AttributeOf]) -> bool | None:
-    """True for a part of a loader's batches that surely is a tensor; None where nothing speaks against it.
+    """True for a part of a loader's batches that is a tensor if it can be moved; None where nothing speaks against it.
 
-    False where a function makes batches of which nothing is known, and where the part has a class of its own.
+    False where a function makes batches of which nothing is known, and where the part has a class of its own. The
+    default collate_fn gives tensors, strings, and containers of the classes that samples have: of these, only classes
+    of the project, and few of libraries, can be moved as well.
     """
     if loader.kind.drops_collate:
         return True if not path else None  # a graph of torch_geometric, whose `to` takes what that of tensors does
     collate = loader.values("collate_fn")
     by_default = all(isinstance(each, Const) and each.value is None for each in collate)
     if by_default:
-        size = loader.known("batch_size")
-        if loader.is_passed("batch_size") is not False and (size is None or size.value is None):
-            return None if path else False  # samples as they are
+        if not _is_batched(loader):  # samples as they are
+            return None if path and not _may_move_otherwise(ev, loader) else False
         found = merge(*(_samples(ev, value) for value in loader.values("dataset")))
     else:
         found = merge(*(collated(ev, each) for each in collate))
@@ -60,7 +61,25 @@ def is_tensor(ev: Evaluator, loader: Loader, path: list[ItemOf | AttributeOf]) -
     kinds = _COLLATED_TO_TENSORS if by_default else {"tensor"}
     if found and all(_is_of(value, kinds, by_default) for value in found):
         return True
-    return None if by_default and path else False
+    if not by_default or not path:
+        return False
+    return None if any(isinstance(step, AttributeOf) for step in path) or _may_move_otherwise(ev, loader) else True
+
+
+def _may_move_otherwise(ev: Evaluator, loader: Loader) -> bool:
+    module = loader.frame.scope.module
+    return ev.project.mentions.may_move_otherwise(module.path, module.tree.text)
+
+
+def _is_batched(loader: Loader) -> bool:
+    """True if samples are collated: `batch_size` is not None."""
+    if loader.is_passed("batch_size") is False:
+        return True
+    sizes = loader.values("batch_size")
+    return bool(sizes) and all(
+        (isinstance(each, Const) and each.value is not None) or (isinstance(each, Opaque) and each.kind == "int")
+        for each in sizes
+    )
 
 
 def _is_of(value: Value, kinds: frozenset[str] | set[str], by_default: bool) -> bool:
@@ -81,7 +100,7 @@ def _samples(ev: Evaluator, dataset: Value, depth: int = 0) -> Values:
     """What a Dataset gives for an index; a tensor alone for those whose samples are tuples of nothing else."""
     if isinstance(dataset, Sequence):
         return ev.element(dataset)
-    if not isinstance(dataset, CallResult) or dataset.call is None or dataset.frame is None or depth > _MAX_DEPTH:
+    if not isinstance(dataset, CallResult) or dataset.call is None or dataset.frame is None or depth > TENSOR_DEPTH:
         return (UNKNOWN,)
     if isinstance(dataset.by, Library):
         if dataset.library in _OF_TENSORS or (dataset.library.startswith(_IMAGES) and _is_plain(ev, dataset)):

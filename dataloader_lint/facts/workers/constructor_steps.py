@@ -11,10 +11,9 @@ from dataloader_lint.facts.datasets.construction import calls_on_self
 from dataloader_lint.facts.infer import classes
 from dataloader_lint.facts.infer.reachability import is_reached
 from dataloader_lint.facts.infer.values import CallResult, Class, Evaluator, Frame, Library
+from dataloader_lint.facts.limits import CONSTRUCTION_STEPS
 from dataloader_lint.facts.syntax.module import last_name
 from dataloader_lint.facts.syntax.tree import Node, Scope
-
-MAX_STEPS = 40
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,7 +64,7 @@ def steps_of(ev: Evaluator, made: CallResult, with_length: bool = False) -> tupl
                 frame = ev.method_frame(function.scope, made)
             todo.append(Step(function.scope, frame))
     order: list[Step] = []
-    while todo and len(order) < MAX_STEPS:
+    while todo and len(order) < CONSTRUCTION_STEPS:
         step = todo.pop(0)
         if any(step.scope is known.scope for known in order):
             continue

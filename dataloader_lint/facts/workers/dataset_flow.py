@@ -24,15 +24,13 @@ from dataloader_lint.facts.infer.values import (
     Sequence,
     Value,
 )
+from dataloader_lint.facts.limits import CALLER_HOPS, LOADER_MODULES, USING_LEVELS, USING_MODULES
 from dataloader_lint.facts.loaders.dynamic_classes import arguments_of_dynamic_class
 from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.facts.syntax.names import Kind, bindings_of, dotted
 from dataloader_lint.facts.syntax.tree import Scope
 from dataloader_lint.facts.workers.object_graph import ObjectGraph, ObjectGraphs, Reachable
-from dataloader_lint.facts.workers.workers import MAX_LEVELS, MAX_USERS, Workers
-
-MAX_MODULES = 40
-_MAX_HOPS = 2
+from dataloader_lint.facts.workers.workers import Workers
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -132,7 +130,7 @@ class DatasetFlow:
                 found.setdefault(user.path, user)
             for each in list(found.values()):
                 for imported in self._imported(each):
-                    if len(found) < MAX_MODULES:
+                    if len(found) < LOADER_MODULES:
                         found.setdefault(imported.path, imported)
             self._modules_around[key] = list(found.values())
         return self._modules_around[key]
@@ -168,7 +166,7 @@ class DatasetFlow:
         """
         for call, frame, callees in self.ev.callers(scope):
             frames = [frame]
-            if depth < _MAX_HOPS and frame.args is None and frame.scope.is_function:
+            if depth < CALLER_HOPS and frame.args is None and frame.scope.is_function:
                 if any(_forwards_options(arg, frame.scope) for arg in call.args):
                     frames = list(self._frames_of_calls(frame.scope, depth + 1)) or frames
             for callee in callees:
@@ -189,7 +187,8 @@ class DatasetFlow:
         `names` are the file's names that other modules can refer to. The file itself is not opened.
         """
         return any(
-            path in self._worker_files_of(user) for user in self.ev.project.users(path, names, MAX_LEVELS, MAX_USERS)
+            path in self._worker_files_of(user)
+            for user in self.ev.project.users(path, names, USING_LEVELS, USING_MODULES)
         )
 
     def _worker_files_of(self, module: ModuleFacts) -> set[str]:

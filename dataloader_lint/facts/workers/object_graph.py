@@ -30,12 +30,11 @@ from dataloader_lint.facts.infer.values import (
 )
 from dataloader_lint.facts.libraries.catalogue import LOADERS
 from dataloader_lint.facts.libraries.objects import ARGUMENTS_NOT_STORED, STORING_CALLABLES
+from dataloader_lint.facts.limits import OBJECT_HOPS, OBJECTS_KEPT
 from dataloader_lint.facts.syntax.tree import Node, Tree, parameters
 from dataloader_lint.facts.workers.constructor_steps import Step, bare, steps_of
 from dataloader_lint.facts.workers.stores import added_to_container, attributes_set_on, stores
 
-MAX_HOPS = 12
-MAX_SEEN = 600
 # A class with one of these methods decides itself what is pickled.
 PICKLE_METHODS = ("__getstate__", "__reduce__", "__reduce_ex__")
 
@@ -133,7 +132,7 @@ class _Walk:
 
     def expression(self, node: cst.BaseExpression, frame: Frame, path: Path) -> None:
         key = (id(node), id(frame))
-        if key in self._expressions or path.hops > MAX_HOPS or len(self._expressions) > MAX_SEEN:
+        if key in self._expressions or path.hops > OBJECT_HOPS or len(self._expressions) > OBJECTS_KEPT:
             return
         self._expressions.add(key)
         for value in self.ev.values(node, frame):
@@ -149,7 +148,7 @@ class _Walk:
             if is_part and isinstance(value, CallResult) and value.library in LOADERS:
                 return  # a batch has no reference to its loader
         if isinstance(value, Sequence | Mapping | CallResult | Partial | Method):
-            if value in self._seen or len(self._seen) > MAX_SEEN or path.hops > MAX_HOPS:
+            if value in self._seen or len(self._seen) > OBJECTS_KEPT or path.hops > OBJECT_HOPS:
                 return
             self._seen.add(value)
         path = path.deeper()

@@ -27,6 +27,7 @@ from dataloader_lint.facts.infer.values import (
     Value,
 )
 from dataloader_lint.facts.libraries.datasets import CALLED_BY_BASES
+from dataloader_lint.facts.limits import WORKER_CALLS, WORKER_FRAMES, WORKER_FUNCTIONS
 from dataloader_lint.facts.loaders.dynamic_classes import arguments_of_dynamic_class
 from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
 from dataloader_lint.facts.syntax.tree import Scope, function_scope
@@ -34,10 +35,6 @@ from dataloader_lint.facts.workers.prefilter import is_unresolved_parameter, may
 
 ENTRIES = ("__getitem__", "__getitems__", "__iter__")
 WORKER_ARGUMENTS = ("collate_fn", "worker_init_fn")
-# Bounds: functions beyond them count as not running in workers.
-MAX_FUNCTIONS = 200
-MAX_FRAMES = 2
-MAX_CALLS = 800  # in these functions; a bound on evaluation steps would depend on what is cached
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -145,7 +142,7 @@ class _CallGraph:
         calls = 0
         for each in self.found:  # grows during the iteration
             calls += self._follow(each)
-            if calls > MAX_CALLS:
+            if calls > WORKER_CALLS:
                 break
         return self.found
 
@@ -252,7 +249,7 @@ class _CallGraph:
 
     def _enter(self, scope: Scope, frame: Frame, caller: WorkerFunction | None) -> None:
         times = self._frame_counts.get(id(scope), 0)
-        if id(frame) in self._entered or times >= MAX_FRAMES or len(self.found) >= MAX_FUNCTIONS:
+        if id(frame) in self._entered or times >= WORKER_FRAMES or len(self.found) >= WORKER_FUNCTIONS:
             return
         self._entered.add(id(frame))
         self._frame_counts[id(scope)] = times + 1

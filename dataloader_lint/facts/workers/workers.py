@@ -11,16 +11,12 @@ from dataloader_lint.facts.infer.dataset_bases import dataset_kind
 from dataloader_lint.facts.infer.evaluate import Evaluation
 from dataloader_lint.facts.infer.loader_calls import Loader, loaders_in
 from dataloader_lint.facts.infer.values import Class
+from dataloader_lint.facts.limits import CARRYING_LEVELS, USING_LEVELS, USING_MODULES
 from dataloader_lint.facts.project.outline import Outline, mentioned_by, that_lead_to, that_use
 from dataloader_lint.facts.syntax.guards import is_guarded
 from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.facts.syntax.names import Binding, Kind, bindings_of
 from dataloader_lint.facts.workers.worker_callgraph import WorkerFunction, worker_functions
-
-# Bounds: what lies beyond them counts as not reached by workers.
-MAX_USERS = 60
-MAX_LEVELS = 3
-MAX_IMPORT_STEPS = 4  # from the file of a class over its subclasses and the packages that re-export them
 
 
 class Workers:
@@ -57,7 +53,7 @@ class Workers:
         if is_container(self.ev, klass):
             return False  # containers are used everywhere: too many files would be opened to rule them out
         # A class registry, or a function that looks in one, brings the class to files that do not mention its name.
-        users = self.ev.project.users(module.path, self.names_that_use(module, {name}), MAX_IMPORT_STEPS, MAX_USERS)
+        users = self.ev.project.users(module.path, self.names_that_use(module, {name}), CARRYING_LEVELS, USING_MODULES)
         return any(reaches_loader(self.ev, klass, self.loaders(each)) for each in users)
 
     def datasets(self, module: ModuleFacts) -> list[Class]:
@@ -91,7 +87,7 @@ class Workers:
 
     def users(self, module: ModuleFacts, names: set[str]) -> Iterator[ModuleFacts]:
         """The modules of the project that may construct loaders and can refer to `names` of a module, nearest first."""
-        return self.ev.project.users(module.path, names, MAX_LEVELS, MAX_USERS)
+        return self.ev.project.users(module.path, names, USING_LEVELS, USING_MODULES)
 
     def names_containing(self, module: ModuleFacts, nodes: Iterable[cst.CSTNode]) -> set[str]:
         """The top-level names of a module whose definitions contain one of the nodes, and the names that use these."""

@@ -13,8 +13,9 @@ A file in which nothing speaks of data loading is not parsed at all, so its synt
 those of such cells.
 
 A file that is longer than 1,500,000 characters, nested deeper than LibCST can parse, or takes more than a minute of
-CPU time is one such finding too. What is called like a Python file in a directory and is a pipe, a device, or a link
-that leads nowhere or out of that directory, is left out with a warning instead.
+CPU time is one such finding too. So is a class with more than 200 base classes: what the others do is unknown.
+What is called like a Python file in a directory and is a pipe, a device, or a link that leads nowhere or out of that
+directory, is left out with a warning instead.
 
 LibCST does not give every file back byte for byte. Blank space that it drops (form feeds, lines that hold only a
 backslash) is no obstacle: positions are those in the file. Where it changes anything else, no position would be right,

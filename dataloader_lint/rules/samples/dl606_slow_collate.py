@@ -90,5 +90,5 @@ def fix(slow: SlowCollate, editor: Editor) -> Repair | None:
     stack = need_import(editor, slow.call, "numpy", "stack", alias="np")
     convert = need_import(editor, slow.call, "torch", "from_numpy")
     arrays = editor.code(slow.arrays)
-    edit = replace(editor, slow.call, f"{convert.name}({stack.name}({arrays}))", moved=arrays)
+    edit = replace(editor, slow.call, f"{convert.name}({stack.name}({arrays}))")
     return Repair(Safety.UNSAFE, "Stack the arrays first", (*stack.edits, *convert.edits, edit))

@@ -51,11 +51,13 @@ def train(model, images, labels):
 Where the device may be MPS, write `non_blocking=device.type == "cuda"`.
 
 ## Fix safety
-Safe where what is moved is known to be a tensor and the device is known to be CUDA, or CUDA or the CPU: adds
+Safe where what is moved must be a tensor and the device is known to be CUDA, or CUDA or the CPU: adds
 `non_blocking=True`. What runs on the GPU afterwards waits for the copy by itself. Where the device is a `torch.device`
-of any type that has a name, the safe fix adds `non_blocking=NAME.type == "cuda"`.
+of any type that has a name, the safe fix adds `non_blocking=NAME.type == "cuda"`. A part of a batch that the default
+collate_fn makes must be a tensor, as the strings and containers that it makes as well cannot be moved.
 
-Unsafe where the default collate_fn makes the batches from samples that are not known, where a number names the device,
+Unsafe where containers can be moved after all, because the project defines a `to` or `cuda` without `non_blocking` or
+uses transformers; where a batch may not be collated, or an attribute of it is moved; where a number names the device,
 which is an MPS device on a Mac, where the tensor in pinned memory is given to a function after the move, which may
 write to it, and where the move converts the data type: it becomes
 `.to(device, non_blocking=True).to(dtype)`, which converts on the GPU and rounds what does not fit in other ways.

@@ -7,13 +7,14 @@ under another name, brings back.
 from __future__ import annotations
 
 import contextlib
+import copy
 import io
 import os
 import pickle
 import struct
 import sys
 import types
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -202,6 +203,13 @@ def default_convert(row: Any) -> Any:
     return torch.from_numpy(row) if isinstance(row, np.ndarray) else row
 
 
+def _like(mapping: Any, items: dict[Any, Any]) -> Any:
+    """The same kind of mapping with other items, as torch makes it."""
+    made = copy.copy(mapping)
+    made.update(items)
+    return made
+
+
 def default_collate(rows: list[Any]) -> Any:
     first = rows[0]
     if isinstance(first, torch.Tensor):
@@ -215,7 +223,10 @@ def default_collate(rows: list[Any]) -> Any:
     if isinstance(first, str | bytes):
         return rows
     if isinstance(first, Mapping):
-        return {key: default_collate([row[key] for row in rows]) for key in first}
+        made = {key: default_collate([row[key] for row in rows]) for key in first}
+        return _like(first, made) if isinstance(first, MutableMapping) else type(first)(made)
+    if hasattr(first, "_fields"):
+        return type(first)(*(default_collate(list(each)) for each in zip(*rows, strict=True)))
     if isinstance(first, tuple | list):
         return [default_collate(list(each)) for each in zip(*rows, strict=True)]
     raise TypeError(f"default_collate: batch must contain tensors, ...; found {type(first)}")
@@ -225,7 +236,9 @@ def pinned(batch: Any) -> Any:
     if isinstance(batch, torch.Tensor):
         return batch.pin_memory()
     if isinstance(batch, Mapping):
-        return {key: pinned(value) for key, value in batch.items()}
+        return _like(batch, {key: pinned(value) for key, value in batch.items()})
+    if hasattr(batch, "_fields"):
+        return type(batch)(*map(pinned, batch))
     if isinstance(batch, list | tuple):
         return type(batch)(map(pinned, batch))
     return batch.pin_memory() if hasattr(batch, "pin_memory") else batch

@@ -1,0 +1,227 @@
+"""Limits of the work on one file: beyond them an answer is "unknown", and rules say nothing.
+
+Each says what it counts and what happens beyond it; where it names nothing else, what lies beyond is not followed. A
+number rests on a measurement only where its comment says so: the others were chosen by hand.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+# Work on one file.
+
+# CPU seconds that one file may take; beyond, DL000. Real files take one or two, the largest of torch some ten.
+SECONDS_PER_FILE: Final = 60
+
+# Questions that working out one expression may lead to; beyond, its value is unknown. Keeps the cost of a question in
+# proportion.
+EVALUATION_STEPS: Final = 2_500
+
+# Questions after which even an incomplete answer is kept: whoever asks next would use up as many again.
+EVALUATION_STEPS_KEPT: Final = 1_500
+
+# Questions within each other, such as calls in calls; beyond, unknown. Python's stack has room for them.
+EVALUATION_NESTING: Final = 90
+
+# Questions about keys of dicts within each other; beyond, unknown. Each level takes more of Python's stack than
+# others do.
+KEY_NESTING: Final = 45
+
+# Questions for one statement when it is looked for what starts workers at import.
+START_STEPS_OF_STATEMENT: Final = 1_500
+
+# Questions for all statements of a file in that search.
+START_STEPS: Final = 10_000
+
+# Causes of one value, and questions for the loops of one file, when loops over epochs are looked for.
+EPOCH_STEPS: Final = 1_000
+
+# Expressions that may decide on a value, when it is asked whether an option does; beyond, none does.
+OPTION_CAUSES: Final = 200
+
+# Expressions and names: how many steps they are followed.
+
+# Calls within each other whose results are worked out; beyond, unknown.
+CALL_DEPTH: Final = 4
+
+# Parts of parts of an unknown object (`a.b[0].c`); beyond, unknown. Loops would make the chain longer and longer.
+PART_CHAIN: Final = 4
+
+# Values within each other when the size of a container is estimated.
+FORM_DEPTH: Final = 6
+
+# Names that stand for each other when a test for 0 is looked for.
+ZERO_DEPTH: Final = 3
+
+# Values within each other when it is asked where a loader's arguments come from.
+LOADER_SOURCE_DEPTH: Final = 4
+
+# Names and conditional expressions that an argument is followed through.
+ALTERNATIVE_DEPTH: Final = 4
+
+# Steps from an argument to the option that sets it.
+SETTABLE_DEPTH: Final = 8
+
+# Names that a number of workers is followed through.
+COUNT_HOPS: Final = 3
+
+# Functions around a loader that are looked at for a loop over epochs.
+RESTART_DEPTH: Final = 2
+
+# Calls and dicts between a loader and the place where its argument is written.
+ARGUMENT_SITE_DEPTH: Final = 6
+
+# Places at which one argument may be written.
+ARGUMENT_SITES: Final = 100
+
+# Names that an index is followed through to a random number.
+CHANCE_DEPTH: Final = 4
+
+# Names, each given by the next one, that the sample index is followed through.
+INDEX_NESTING: Final = 100
+
+# Expressions and calls that the index is followed through.
+DEPENDENCE_DEPTH: Final = 20
+
+# Names, parameters and subscripts between an addition and its container.
+OUTLIVING_DEPTH: Final = 5
+
+# Names that the seed of a generator is followed through.
+INGREDIENT_DEPTH: Final = 8
+
+# Datasets around a Dataset that may return None.
+WRAPPED_DATASET_DEPTH: Final = 3
+
+# Samplers around a DistributedSampler.
+SAMPLER_WRAPPERS: Final = 3
+
+# Calls within each other when a worker's seeding is looked for.
+SEEDING_DEPTH: Final = 3
+
+# Objects within each other when an IterableDataset's sharding is looked for.
+SHARDING_DEPTH: Final = 4
+
+# Names that an attribute is followed through to another one.
+ALIAS_DEPTH: Final = 4
+
+# Expressions within each other when an array's origin is looked for.
+ARRAY_DEPTH: Final = 6
+
+# Names and parts that an entry of a list is followed through.
+ENTRY_DEPTH: Final = 6
+
+# Names that a list is followed through to where it is made.
+KEPT_DEPTH: Final = 6
+
+# Names and calls that a list of labels is followed through.
+LABEL_DEPTH: Final = 6
+
+# Names that a position sampled at random is followed through.
+PICKED_DEPTH: Final = 4
+
+# Containers within each other when it is asked whether elements are shared.
+SHARED_ELEMENT_DEPTH: Final = 6
+
+# Calls within each other when a limit of threads is looked for.
+THREAD_DEPTH: Final = 4
+
+# Names that a device is followed through.
+DEVICE_DEPTH: Final = 4
+
+# Names that a tensor is followed through to a buffer.
+REFILL_DEPTH: Final = 3
+
+# Datasets around a Dataset whose samples are tensors.
+TENSOR_DEPTH: Final = 3
+
+# Containers within each other in a sample, when what cannot be pickled is looked for.
+SAMPLE_DEPTH: Final = 4
+
+# Calls within each other that run at import and may start workers.
+START_DEPTH: Final = 6
+
+# Calls within each other between a loop over epochs and a loop over a loader.
+EPOCH_DEPTH: Final = 3
+
+# Calls that a loader is followed through to what iterates over it.
+SINGLE_PASS_DEPTH: Final = 4
+
+# Objects within each other that keep a Dataset.
+UNREAD_DEPTH: Final = 4
+
+# Functions, classes and objects.
+
+# Classes that one derives from; with more, the class is not known as a whole, and attributes of the rest are unknown.
+# What is asked of each is asked of all that derive from it: 200 mixins take 1.3 s, 400 take 5 s.
+BASE_CLASSES: Final = 200
+
+# Calls of one function that are followed.
+CALLERS: Final = 24
+
+# Calls within each other in which callers are looked for.
+CALLER_DEPTH: Final = 3
+
+# Callers of callers that are asked whether they expect an error.
+EXPECTED_ERROR_DEPTH: Final = 3
+
+# Functions of one Dataset that are looked through for reads.
+READING_FUNCTIONS: Final = 60
+
+# Methods that call each other in `__getitem__`, when it is asked how they use the index.
+WORKER_BODY_DEPTH: Final = 3
+
+# Methods that one call runs, when changes of a Dataset are looked for.
+CHANGING_METHODS: Final = 12
+
+# Functions that are looked through for sharding, or for random numbers.
+SHARDING_FUNCTIONS: Final = 12
+
+# Objects within each other that a Dataset keeps.
+OBJECT_HOPS: Final = 12
+
+# Objects and expressions that one Dataset keeps.
+OBJECTS_KEPT: Final = 600
+
+# Functions that making one object runs.
+CONSTRUCTION_STEPS: Final = 40
+
+# Functions that the workers of one module run; beyond, findings in the rest are missing.
+WORKER_FUNCTIONS: Final = 200
+
+# Ways to call one function of worker code that are told apart.
+WORKER_FRAMES: Final = 2
+
+# Calls in these functions that are followed. Steps of evaluation would not do: they depend on what is known already.
+WORKER_CALLS: Final = 800
+
+# Functions that a loader's argument is followed back through to their callers.
+CALLER_HOPS: Final = 2
+
+# Other modules of a project.
+
+# Modules in which calls of a function are looked for: so many show how it is called.
+CALLING_MODULES: Final = 10
+
+# Modules that are looked through on the way from one module to those that it imports.
+IMPORTED_MODULES: Final = 300
+
+# Modules that are opened to see whether they choose a class by name.
+CHOOSING_MODULES: Final = 3
+
+# Modules that are opened to see who calls a function under another name.
+EXPECTING_MODULES: Final = 10
+
+# Modules that are opened to see how subclasses read an attribute.
+SUBCLASS_MODULES: Final = 3
+
+# Modules whose loaders may get the objects of a class.
+LOADER_MODULES: Final = 40
+
+# Modules that are opened because they may use a class or function.
+USING_MODULES: Final = 60
+
+# Imports of imports through which they may get it.
+USING_LEVELS: Final = 3
+
+# The same for a Dataset: from the file of a class over its subclasses and the packages that pass them on.
+CARRYING_LEVELS: Final = 4
