@@ -77,11 +77,8 @@ ARGUMENT_SITES: Final = 100
 # Names that an index is followed through to a random number.
 CHANCE_DEPTH: Final = 4
 
-# Names, each given by the next one, that the sample index is followed through.
+# Expressions, each part of or given by the next one, that the sample index is followed through.
 INDEX_NESTING: Final = 100
-
-# Expressions and calls that the index is followed through.
-DEPENDENCE_DEPTH: Final = 20
 
 # Names, parameters and subscripts between an addition and its container.
 OUTLIVING_DEPTH: Final = 5
