@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dataloader_lint.facts.threads.opencv import _POINTS
+from dataloader_lint.facts.threads.opencv import _POINT_FUNCTIONS
 from evidence.harness import Need, Proof, run
 
 PROOF = Proof(
@@ -86,7 +86,7 @@ POINTS = {
 
 
 def test_calls_that_reckon_with_points_keep_to_one_thread(tmp_path: Path) -> None:
-    assert set(POINTS) == _POINTS
+    assert set(POINTS) == _POINT_FUNCTIONS
     calls = "\n".join(f"        {call}; counted('{name}')" for name, call in POINTS.items())
     program = f"""
 import cv2

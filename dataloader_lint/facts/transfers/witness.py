@@ -138,4 +138,4 @@ def _is_out_of_use(origin: Origin, transfer: Transfer) -> bool:
     scope = function_scope(tree.scope_of(origin.loader.call))
     name = scope.node.name.value if isinstance(scope.node, cst.FunctionDef) else ""
     is_private = name.startswith("_") and not name.startswith("__")
-    return is_private and len(re.findall(rf"\b{name}\b", tree.text)) < 2
+    return is_private and tree.text.count(name) < 2
