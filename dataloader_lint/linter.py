@@ -357,7 +357,12 @@ def _reasons(steps: list[Step], own: Tree, filename: str) -> dict[int, Reason]:
             if tree is own:
                 raise
             continue
-        reasons |= {id(step): Reason(path, starts[id(step.node)], step.text) for step in group}
+        found = {id(step): Reason(path, starts[id(step.node)], step.text) for step in group}
+        if tree is not own and path.endswith(".ipynb"):
+            from dataloader_lint.notebooks import in_cells_of
+
+            found = in_cells_of(path, found)
+        reasons |= found
     return reasons
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 
-from dataloader_lint.diagnostics import Diagnostic
+from dataloader_lint.diagnostics import Diagnostic, Reason
 from dataloader_lint.gate import may_matter
 from dataloader_lint.reports import unreadable, unsuppressed
 from dataloader_lint.rules.registry import INTERNAL_ERROR
@@ -59,6 +60,16 @@ def in_cells(module: Module, found: Iterable[Diagnostic]) -> list[Diagnostic]:
     """Diagnostics of a notebook's module where users look for them, sorted. Those that have a cell stay as they are."""
     moved = [one if one.cell is not None or one.code == INTERNAL_ERROR else module.located(one) for one in found]
     return sorted(moved, key=lambda one: one.sort_key)
+
+
+def in_cells_of(path: str, reasons: Mapping[int, Reason]) -> dict[int, Reason]:
+    """Steps that lie in the module of another notebook, where users look for them; none if it cannot be read."""
+    try:
+        notebook = read(Path(path).read_bytes())
+    except (OSError, UnreadableError):
+        return {}
+    module = join(notebook.cells) if notebook is not None else join(())
+    return {key: module.reason(one) for key, one in reasons.items() if notebook is not None}
 
 
 def _matters(text: str, settings: Settings) -> bool:

@@ -16,7 +16,7 @@ from dataloader_lint.cache.engine import engine, seal
 from dataloader_lint.cache.folder import Folder, UnusableError
 from dataloader_lint.facts.project.dependencies import OTHER_FILES, behind, resting_on
 from dataloader_lint.source.other_files import stamp_of
-from dataloader_lint.source.projects import Roots, files_of
+from dataloader_lint.source.projects import Roots, contents_of
 from dataloader_lint.source.states import RACY, FolderState, State, current, current_folder
 
 TYPE_CHECKING = False
@@ -107,9 +107,10 @@ class Cache:
             self._warn(f"warning: {message}")
 
     def files(self, root: str) -> list[str]:
-        """The Python files of a project."""
+        """The Python files and the notebooks of a project."""
         if root not in self._listed:
-            self._listed[root] = files_of(root)
+            files, notebooks = contents_of(root)
+            self._listed[root] = files + notebooks
         return self._listed[root]
 
     def state(self, path: str, before: State | None = None) -> State:

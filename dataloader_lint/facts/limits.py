@@ -196,6 +196,9 @@ CALLER_HOPS: Final = 2
 
 # Other modules of a project.
 
+# Bytes of a notebook, outputs among them, up to which it is read for that.
+NOTEBOOK_LENGTH: Final = 5_000_000
+
 # Modules in which calls of a function are looked for: so many show how it is called.
 CALLING_MODULES: Final = 10
 

@@ -44,7 +44,7 @@ class Module:
         if fix is not None:
             fix = replace(fix, edits=tuple(self._edit(edit) for edit in fix.edits))
         because = tuple(
-            self._reason(each) if each.filename == one.filename and each.cell is None else each for each in one.because
+            self.reason(each) if each.filename == one.filename and each.cell is None else each for each in one.because
         )
         first, last = (self._place(cell, self.line_starts[line - 1]).line for line in one.statement_lines)
         return replace(
@@ -57,7 +57,8 @@ class Module:
             because=because,
         )
 
-    def _reason(self, one: Reason) -> Reason:
+    def reason(self, one: Reason) -> Reason:
+        """A step of a chain with the cell that it lies in, and its position within that."""
         cell = self._cell_at(self._offset(one.position))
         return replace(one, cell=self.cells[cell].number, position=self._place(cell, self._offset(one.position)))
 

@@ -36,6 +36,7 @@ _SKIPPED = frozenset({"__pycache__", "node_modules", "site-packages"})
 _ENVIRONMENT_MARKS = frozenset({"pyvenv.cfg", "conda-meta"})
 _SUFFIXES = (".py", ".ipynb")
 MAX_FILES = 4000
+MAX_NOTEBOOKS = 300  # whose cells are read, as they may call functions of the project; others are not
 # What findings are kept in from one run to the next.
 FOLDER = ".dataloader_lint_cache"
 
@@ -96,7 +97,7 @@ class Roots:
 
     def _has_too_many(self, context: str) -> bool:
         if context not in self._is_large:
-            self._is_large[context] = len(_listed(context, MAX_FILES + 1)) > MAX_FILES
+            self._is_large[context] = len(contents_of(context, MAX_FILES + 1)[0]) > MAX_FILES
         return self._is_large[context]
 
     def _find(self, folder: str) -> str:
@@ -163,34 +164,40 @@ def outermost(folders: Iterable[str]) -> tuple[str, ...]:
 
 
 def files_of(context: str) -> list[str]:
-    """The Python files that belong to a context (see `Roots.context_of`), sorted within each folder.
+    """The Python files that belong to a context; see `contents_of`."""
+    return contents_of(context)[0]
+
+
+def contents_of(context: str, most_files: int = MAX_FILES) -> tuple[list[str], list[str]]:
+    """The Python files and the notebooks that belong to a context (see `Roots.context_of`), sorted within each folder.
 
     A folder stands for all that lies below it, with a separator at its end for what lies directly in it; a file stands
-    for itself. Of more than `MAX_FILES` files only the first ones are given; no context has so many.
+    for itself. Of more files than `most_files`, or more notebooks than `MAX_NOTEBOOKS`, only the first ones are given;
+    no context has so many files.
     """
-    return _listed(context, MAX_FILES)
-
-
-def _listed(context: str, limit: int) -> list[str]:
-    if context.endswith(os.sep):
-        try:
-            with os.scandir(context) as entries:
-                names = sorted(entry.name for entry in entries if entry.name.endswith(".py"))
-        except OSError:
-            return []
-        return [os.path.join(context, name) for name in names[:limit]]
-    if not os.path.isdir(context):
-        return [context] if context.endswith(".py") else []
-    found: list[str] = []
-    for files in _walk(context):
-        found.extend(files)
-        if len(found) > limit:
+    files: list[str] = []
+    notebooks: list[str] = []
+    for folder, names in _names(context):
+        files += (os.path.join(folder, name) for name in names if name.endswith(".py"))
+        notebooks += (os.path.join(folder, name) for name in names if name.endswith(".ipynb"))
+        if len(files) > most_files:
             break
-    return found[:limit]
+    return files[:most_files], notebooks[:MAX_NOTEBOOKS]
 
 
-def _walk(root: str) -> Iterator[list[str]]:
-    """The Python files of each folder of a project. One without a marker ends where another project begins."""
+def _names(context: str) -> Iterable[tuple[str, list[str]]]:
+    """The folders of a context, each with the names of its files, sorted."""
+    if not context.endswith(os.sep):
+        return _walk(context) if os.path.isdir(context) else [(os.path.dirname(context), [os.path.basename(context)])]
+    try:
+        with os.scandir(context) as entries:
+            return [(context, sorted(entry.name for entry in entries))]
+    except OSError:
+        return []
+
+
+def _walk(root: str) -> Iterator[tuple[str, list[str]]]:
+    """The folders of a project with the names of their files. Without a marker it ends where another one begins."""
     is_marked = _is_marked(root)
     for folder, folders, names in os.walk(root):
         if folder != root:
@@ -199,7 +206,7 @@ def _walk(root: str) -> Iterator[list[str]]:
                 folders.clear()
                 continue
         folders[:] = sorted(name for name in folders if not _is_skipped(os.path.join(folder, name)))
-        yield [os.path.join(folder, name) for name in sorted(names) if name.endswith(".py")]
+        yield folder, sorted(names)
 
 
 _MARKS = frozenset({*_MARKERS, *_REPOSITORIES})

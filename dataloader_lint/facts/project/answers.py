@@ -10,6 +10,7 @@ from dataloader_lint.facts.project.dataset_names import DatasetNames
 from dataloader_lint.facts.project.dependencies import OPENED, OTHER_FILES, Answer, Asked, Dependencies, Question
 from dataloader_lint.facts.project.lookup import Lookup
 from dataloader_lint.facts.project.mentions import OtherFiles
+from dataloader_lint.facts.project.notebook_code import notebook_code
 from dataloader_lint.facts.project.own_names import OwnNames
 from dataloader_lint.facts.project.sources import Source, Sources
 from dataloader_lint.facts.project.users import Users
@@ -17,8 +18,6 @@ from dataloader_lint.gate import Gate
 from dataloader_lint.source.projects import Roots
 
 Words = tuple[str, ...]
-# What is asked about the classes of a project rests on the text of the asking module as well.
-_ABOUT_CLASSES = frozenset({"dataset", "class", "heirs"})
 
 
 class Answers:
@@ -68,8 +67,6 @@ class Answers:
     def hold(self, asker: str, asked: Asked) -> bool:
         """True if all answers that a module was given in an earlier run are the same now. They are recorded then."""
         for question, answer in asked.items():
-            if question[0] in _ABOUT_CLASSES and asker.endswith(".ipynb"):
-                return False  # its text is in cells, which are not read for this
             if self.answer(asker, question) != answer:
                 return False
         self.dependencies.add(asker, asked)
@@ -96,9 +93,15 @@ class Answers:
         return self._roots.too_large
 
     def text_of(self, path: str) -> str:
-        """The text of a file, be it saved or not, with what cannot be decoded replaced; empty if it cannot be read."""
+        """The text of a file, saved or not, with what cannot be decoded replaced; empty if it cannot be read.
+
+        That of a notebook is the code of its cells.
+        """
         text = self._at_hand(path)
-        return (self._disk.read(path) or b"").decode(errors="replace") if text is None else text
+        if text is not None:
+            return text
+        content = self._disk.read(path) or b""
+        return (notebook_code(content) or "") if path.endswith(".ipynb") else content.decode(errors="replace")
 
     def outline_of(self, path: str, text: str) -> dict[bytes, frozenset[bytes]]:
         """The names at the top of a file with this text, each with the words around what binds it."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from dataloader_lint.source.projects import files_of
+from dataloader_lint.source.projects import contents_of
 from dataloader_lint.source.states import (
     MISSING,
     FolderState,
@@ -26,7 +26,7 @@ class Disk:
     """The folders and files that were looked at so far.
 
     `files` and `folders` are their states when they were looked at, `found` tells of other paths whether a folder was
-    there, `projects` are the Python files of projects by their roots.
+    there, `projects` are the Python files and the notebooks of projects by their roots.
     """
 
     __slots__ = ("_listed", "files", "folders", "found", "is_noting", "projects")
@@ -36,7 +36,7 @@ class Disk:
         self.files: dict[str, State] = {}
         self.folders: dict[str, FolderState] = {}
         self.found: dict[str, bool] = {}
-        self.projects: dict[str, list[str]] = {}
+        self.projects: dict[str, tuple[list[str], list[str]]] = {}
         self._listed: dict[str, Mapping[str, bool]] = {}
 
     def listed(self, folder: str) -> Mapping[str, bool]:
@@ -59,8 +59,15 @@ class Disk:
 
     def files_of(self, root: str) -> list[str]:
         """The Python files of a project."""
+        return self._contents_of(root)[0]
+
+    def notebooks_of(self, root: str) -> list[str]:
+        """The notebooks of a project."""
+        return self._contents_of(root)[1]
+
+    def _contents_of(self, root: str) -> tuple[list[str], list[str]]:
         if root not in self.projects:
-            self.projects[root] = files_of(root)
+            self.projects[root] = contents_of(root)
         return self.projects[root]
 
     def has_folder(self, path: str) -> bool:

@@ -14,6 +14,7 @@ from dataloader_lint.facts.project.answers import Answers, Words
 from dataloader_lint.facts.project.dataset_names import classes_in
 from dataloader_lint.facts.project.dependencies import OPENED, OTHER_FILES, Dependencies
 from dataloader_lint.facts.project.mentions import Mentions
+from dataloader_lint.facts.project.notebook_code import notebook_code
 from dataloader_lint.facts.project.outline import Outline
 from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.facts.syntax.names import Binding
@@ -106,6 +107,8 @@ class Project:
         if self._at_hand is not None and self._at_hand[0] == path:
             return self._at_hand[1]
         source = self.answers.dependencies.disk.read(path)
+        if source is not None and path.endswith(".ipynb"):
+            return notebook_code(source)
         return decode(source) if source is not None else None
 
     def _overlaid_text(self, path: str) -> str | None:

@@ -11,6 +11,7 @@ from itertools import chain
 
 from dataloader_lint.facts.project.dataset_names import DatasetNames
 from dataloader_lint.facts.project.disk import Disk
+from dataloader_lint.facts.project.notebook_code import notebook_code
 from dataloader_lint.facts.project.outline import (
     Outline,
     Statement,
@@ -187,7 +188,9 @@ class Sources:
         self._beside_loaders: set[bytes] | None = None
         paths = disk.files_of(context)
         self._paths = frozenset(paths)
-        known = _names_in(context, paths)
+        known = self._known = _names_in(context, paths)
+        self._context, self._gate, self._disk = context, gate, disk
+        self._read_notebooks: list[tuple[Source, set[bytes]]] | None = None
         for path in paths:
             text = disk.read(path)
             if text is None:
@@ -201,6 +204,22 @@ class Sources:
                     self._naming.setdefault(part, set()).add(len(self._all))
                 self._all.append(source)
                 self._by_path[path] = source
+
+    @property
+    def _calling_notebooks(self) -> list[tuple[Source, set[bytes]]]:
+        """The notebooks of the context, each with what it imports."""
+        if self._read_notebooks is None:
+            self._read_notebooks = [(each, each.imported(self._known)) for each in self._notebooks()]
+        return self._read_notebooks
+
+    def _notebooks(self) -> Iterator[Source]:
+        """The notebooks of the context, with the code of their cells; nobody can import these, but they call others."""
+        for path in self._disk.notebooks_of(self._context):
+            content = self._disk.read(path)
+            about = self._gate.subjects(path, content) if content is not None else frozenset()
+            code = notebook_code(content) if content is not None and about else None
+            if code is not None:
+                yield Source(path, code.encode("utf-8", "surrogatepass"), about)
 
     def outline_of(self, path: str, text: bytes) -> Outline:
         """What the names at the top of a file mention that holds this text, or will once it is saved."""
@@ -232,8 +251,10 @@ class Sources:
             own = {os.path.basename(folder)}
             if file != "__init__.py":
                 own.add(os.path.splitext(file)[0])
-            numbers: set[int] = set().union(*(self._naming.get(part.encode(), ()) for part in own))
+            parts = {part.encode() for part in own}
+            numbers: set[int] = set().union(*(self._naming.get(part, ()) for part in parts))
             found = [self._all[number] for number in sorted(numbers) if self._all[number].path != path]
+            found += (each for each, imported in self._calling_notebooks if not imported.isdisjoint(parts))
             found.sort(key=lambda source: -_shared(folders, source.path.split(os.sep)))
             self._importing[path] = found
         return found
@@ -246,7 +267,8 @@ class Sources:
     def hold(self, text: bytes) -> bool:
         """Whether any file holds a text, be it in a comment."""
         if text not in self._with_text:
-            self._with_text[text] = any(text in source.text for source in self._all)
+            several = (*self._all, *(each for each, _ in self._calling_notebooks))
+            self._with_text[text] = any(text in source.text for source in several)
         return self._with_text[text]
 
     def make_loaders_beside(self, name: str) -> bool:
