@@ -256,7 +256,7 @@ def test_what_a_class_and_its_heir_lead_to_is_one_finding(tmp_path: Path) -> Non
     )
     found = [one for one in lint_source(source, str(tmp_path / "a.py")) if one.code == "DL101"]
     assert [one.start.line for one in found] == [6]
-    assert "index for every sample" in found[0].problem
+    assert "indexed per sample" in found[0].problem
 
 
 def _found(folder: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> tuple[list[str], list[str]]:
