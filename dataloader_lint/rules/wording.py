@@ -30,3 +30,13 @@ def define_function(is_in_notebook: bool, what: str = "it") -> str:
 def move_function(is_in_notebook: bool) -> str:
     """The advice for a nested function."""
     return f"move it to {'a .py file' if is_in_notebook else 'module level'} and use `partial`"
+
+
+def by_default(label: str) -> str:
+    """Names what a default belongs to: " (`--workers`)" for "the default of `--workers`"; empty if nothing does."""
+    return f" ({label.removeprefix('the default of ')})" if label else ""
+
+
+def no_workers(is_passed: bool, label: str = "") -> str:
+    """Says that a loader has no workers, and by which default, if any."""
+    return f"`num_workers` is 0{by_default(label)}" if is_passed or label else "`num_workers` defaults to 0"
