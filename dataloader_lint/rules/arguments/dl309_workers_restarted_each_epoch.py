@@ -36,7 +36,7 @@ def train(dataset, update):
 
 ## Fix safety
 Unsafe: persistent workers do not see what the program changes in the Dataset between epochs. There is no fix if the
-module assigns to the Dataset or calls a method of it, or if `*` or `**` may pass the argument.
+module assigns to the Dataset or calls a method of it. Nor is there one if `*` or `**` may pass the argument.
 
 ## When to ignore it
 If epochs are long, or the Dataset changes between them.
