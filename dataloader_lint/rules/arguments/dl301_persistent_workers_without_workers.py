@@ -99,6 +99,6 @@ def fix(loader: Loader, editor: Editor) -> Repair | None:
 
     edit = follow_workers(editor, loader, "persistent_workers", raises, follow)
     if edit is not None:
-        return Repair(Safety.SAFE, "Tie `persistent_workers` to the number of workers", (edit,))
+        return Repair(Safety.SAFE, "Make `persistent_workers` depend on the number of workers", (edit,))
     edit = remove_option(editor, loader, "persistent_workers", raises)
     return Repair(Safety.SAFE, "Remove `persistent_workers`", (edit,))

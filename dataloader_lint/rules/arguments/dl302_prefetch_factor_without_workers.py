@@ -104,7 +104,7 @@ def fix(loader: Loader, editor: Editor) -> Repair | None:
         return Repair(Safety.SAFE, "Remove `prefetch_factor`: 2 is the default", (superfluous,))
     edit = follow_workers(editor, loader, "prefetch_factor", _raises, "{} if {} > 0 else None".format)
     if edit is not None:
-        return Repair(Safety.SAFE, "Tie `prefetch_factor` to the number of workers", (edit,))
+        return Repair(Safety.SAFE, "Make `prefetch_factor` depend on the number of workers", (edit,))
     edit = remove_option(editor, loader, "prefetch_factor", _raises)
     return Repair(Safety.SAFE, "Remove `prefetch_factor`", (edit,))
 

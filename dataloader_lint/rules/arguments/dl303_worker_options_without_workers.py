@@ -91,7 +91,7 @@ def fix(loader: Loader, name: str, editor: Editor) -> Repair | None:
 
     edit = follow_workers(editor, loader, name, _FAILS[name], follow)
     if edit is not None:
-        return Repair(Safety.SAFE, f"Tie `{name}` to the number of workers", (edit,))
+        return Repair(Safety.SAFE, f"Make `{name}` depend on the number of workers", (edit,))
     edit = remove_option(editor, loader, name, _FAILS[name])
     return Repair(Safety.SAFE, f"Remove `{name}`", (edit,))
 

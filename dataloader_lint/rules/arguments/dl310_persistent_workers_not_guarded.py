@@ -113,7 +113,7 @@ def fix(loader: Loader, editor: Editor) -> Repair | None:
             return None
         edits.append(edit)
     names = " and ".join(f"`{name}`" for name in found[1])
-    return Repair(Safety.SAFE, f"Tie {names} to the number of workers", tuple(edits))
+    return Repair(Safety.SAFE, f"Make {names} depend on the number of workers", tuple(edits))
 
 
 # What each argument has to be without workers.

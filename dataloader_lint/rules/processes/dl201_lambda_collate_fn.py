@@ -85,21 +85,23 @@ RULE = Rule("DL201", "lambda-collate-fn", Entity.MODULE, fix=FixLevel.SAFE, code
 
 
 def check(file: Analysis) -> Iterator[Finding]:
-    for handed in file.callbacks_of("collate_fn"):
-        loader = handed.loader
-        if not handed.is_lambda or handed.function.node not in file.tree or not loader.pickles_its_functions:
+    for callback in file.callbacks_of("collate_fn"):
+        loader = callback.loader
+        if not callback.is_lambda or callback.function.node not in file.tree or not loader.pickles_its_functions:
             continue
         if loader.is_pickling_error_expected:
             continue
         effect = pickling_fails(loader.is_passed("num_workers") is not False)
-        in_partial = " in a `partial`" if handed.in_partial else ""
+        in_partial = " in a `partial`" if callback.in_partial else ""
         problem = f"the `collate_fn` of `{loader.name}` is a lambda{in_partial}: {effect}"
-        advice = define_function(handed.is_in_notebook)
-        yield Finding(handed.function.node, problem, advice, None if handed.is_in_notebook else partial(fix, handed))
+        advice = define_function(callback.is_in_notebook)
+        yield Finding(
+            callback.function.node, problem, advice, None if callback.is_in_notebook else partial(fix, callback)
+        )
 
 
-def fix(handed: Callback, editor: Editor) -> Repair | None:
+def fix(callback: Callback, editor: Editor) -> Repair | None:
     from dataloader_lint.edits import Repair, hoist_lambda
 
-    name, edits = hoist_lambda(editor, handed.function.node, "collate_fn")
+    name, edits = hoist_lambda(editor, callback.function.node, "collate_fn")
     return Repair(Safety.SAFE, f"Turn the lambda into a module-level function, `{name}`", edits)

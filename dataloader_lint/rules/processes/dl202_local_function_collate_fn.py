@@ -96,25 +96,25 @@ RULE = Rule(
 
 
 def check(file: Analysis) -> Iterator[Finding]:
-    for handed in file.callbacks_of("collate_fn"):
-        loader = handed.loader
-        is_wrong = handed.is_local or handed.is_notebooks_own
-        if not is_wrong or handed.node not in file.tree or not loader.pickles_its_functions:
+    for callback in file.callbacks_of("collate_fn"):
+        loader = callback.loader
+        is_wrong = callback.is_local or callback.is_notebooks_own
+        if not is_wrong or callback.node not in file.tree or not loader.pickles_its_functions:
             continue
         if loader.is_pickling_error_expected:
             continue
-        if not handed.is_local:
-            problem = f"`{handed.name}` (`collate_fn`) is defined in this notebook: {NOT_IN_WORKERS}"
-            yield Finding(handed.node, problem, MOVE_OUT_OF_NOTEBOOK)
+        if not callback.is_local:
+            problem = f"`{callback.name}` (`collate_fn`) is defined in this notebook: {NOT_IN_WORKERS}"
+            yield Finding(callback.node, problem, MOVE_OUT_OF_NOTEBOOK)
             continue
         effect = pickling_fails(loader.is_passed("num_workers") is not False)
-        problem = f"`{handed.name}` is a nested `collate_fn`: {effect}"
-        advice = move_function(handed.is_in_notebook)
-        yield Finding(handed.node, problem, advice, None if handed.is_in_notebook else partial(fix, handed))
+        problem = f"`{callback.name}` is a nested `collate_fn`: {effect}"
+        advice = move_function(callback.is_in_notebook)
+        yield Finding(callback.node, problem, advice, None if callback.is_in_notebook else partial(fix, callback))
 
 
-def fix(handed: Callback, editor: Editor) -> Repair | None:
+def fix(callback: Callback, editor: Editor) -> Repair | None:
     from dataloader_lint.edits import Repair, lift_function
 
-    name, edits = lift_function(editor, handed.function.node)
+    name, edits = lift_function(editor, callback.function.node)
     return Repair(Safety.UNSAFE, f"Move `{name}` to module level", edits)

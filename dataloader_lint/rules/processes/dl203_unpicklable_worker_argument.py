@@ -95,36 +95,36 @@ RULE = Rule("DL203", "unpicklable-worker-argument", Entity.MODULE, fix=FixLevel.
 
 
 def check(file: Analysis) -> Iterator[Finding]:
-    for handed in file.callbacks_of("worker_init_fn"):
-        loader = handed.loader
+    for callback in file.callbacks_of("worker_init_fn"):
+        loader = callback.loader
         if loader.has_workers is False or loader.pickles_nothing or loader.is_pickling_error_expected:
             continue
-        node: cst.CSTNode = handed.node
-        if handed.is_lambda and handed.function.node in file.tree:
-            in_partial = " in a `partial`" if handed.in_partial else ""
-            node, what = handed.function.node, f"the `worker_init_fn` of `{loader.name}` is a lambda{in_partial}"
-            advice = define_function(handed.is_in_notebook)
-        elif handed.is_local:
-            what, advice = f"`{handed.name}` is a nested `worker_init_fn`", move_function(handed.is_in_notebook)
-        elif handed.is_notebooks_own and handed.node in file.tree:
-            problem = f"`{handed.name}` (`worker_init_fn`) is defined in this notebook: {NOT_IN_WORKERS}"
+        node: cst.CSTNode = callback.node
+        if callback.is_lambda and callback.function.node in file.tree:
+            in_partial = " in a `partial`" if callback.in_partial else ""
+            node, what = callback.function.node, f"the `worker_init_fn` of `{loader.name}` is a lambda{in_partial}"
+            advice = define_function(callback.is_in_notebook)
+        elif callback.is_local:
+            what, advice = f"`{callback.name}` is a nested `worker_init_fn`", move_function(callback.is_in_notebook)
+        elif callback.is_notebooks_own and callback.node in file.tree:
+            problem = f"`{callback.name}` (`worker_init_fn`) is defined in this notebook: {NOT_IN_WORKERS}"
             yield Finding(node, problem, MOVE_OUT_OF_NOTEBOOK)
             continue
         else:
             continue
         yield Finding(
-            node, f"{what}: {PICKLING_FAILS}", advice, None if handed.is_in_notebook else partial(fix, handed)
+            node, f"{what}: {PICKLING_FAILS}", advice, None if callback.is_in_notebook else partial(fix, callback)
         )
 
 
-def fix(handed: Callback, editor: Editor) -> Repair | None:
+def fix(callback: Callback, editor: Editor) -> Repair | None:
     from dataloader_lint.edits import Repair, hoist_lambda, lift_function
 
-    function = handed.function.node
+    function = callback.function.node
     if function not in editor.tree:
         return None
-    if handed.is_lambda:
-        if not handed.takes_arguments:
+    if callback.is_lambda:
+        if not callback.takes_arguments:
             return None  # as a function it would fail in other words: DL212
         name, edits = hoist_lambda(editor, function, "worker_init_fn")
         return Repair(Safety.SAFE, f"Turn the lambda into a module-level function, `{name}`", edits)

@@ -126,7 +126,7 @@ def fix(analysis: Analysis, start: Start, editor: Editor) -> Repair | None:
 
     edits, is_safe = guard_from(editor, start.statement)
     safety = Safety.SAFE if is_safe and not analysis.may_be_imported else Safety.UNSAFE
-    return Repair(safety, "Put what starts workers, and all code after it, under the main guard", edits)
+    return Repair(safety, "Move this statement and all code after it under the main guard", edits)
 
 
 def _what_starts(start: Start) -> str:
