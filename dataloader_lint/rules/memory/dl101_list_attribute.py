@@ -35,9 +35,9 @@ bytes for each short string.
 Under spawn and forkserver (macOS, Windows, Linux from Python 3.14 on) each worker starts with a full copy. That holds
 for a NumPy array too; only torch tensors are shared there.
 
-A list of tensors or arrays: a forked worker copies the objects around the data, not the data. A spawned worker needs
-a file descriptor for each tensor. Forkserver cannot start a worker at all when the Dataset holds more than about 240
-separate tensors.
+For a list of tensors or arrays, a forked worker copies the objects around the data, not the data. A spawned worker
+gets a full copy of arrays, and needs a file descriptor for each tensor. Forkserver cannot start a worker at all when
+the Dataset holds more than about 240 separate tensors.
 
 ## Known limits
 - The size of the list is not known. A few thousand samples cost nothing that you would notice.

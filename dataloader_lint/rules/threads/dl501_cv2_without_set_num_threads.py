@@ -14,9 +14,9 @@ Constants such as `cv2.INTER_AREA` do not count.
 
 **Not reported**
 
-- `cv2.setNumThreads` is called in one of the modules on the way, or in a module that they import.
-- It is called in the `__init__.py` of a package around them, or in a script that imports them.
-- All DataLoaders found in the project are written with at most one worker.
+- modules that call `cv2.setNumThreads`, or import a module that does
+- modules whose package calls it in its `__init__.py`, or that are imported by a script which calls it
+- Datasets whose DataLoaders in the project are all written with at most one worker
 
 ## Why is this bad?
 torch limits itself to one thread in a worker. OpenCV does not know about that: there `cv2.getNumThreads()` is the
