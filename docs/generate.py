@@ -168,7 +168,7 @@ def render_evidence(page: Page, folder: str = "") -> list[str]:
     if not (PROOFS / f"test_{code.lower()}.py").exists():
         return []
     pictures = [f"![{each.caption}]({folder}evidence/{each.file})" for each in PICTURES if code in each.rules]
-    return [f"Evidence: [seen before and after the repair]({folder}evidence.md#{code.lower()}).", *pictures]
+    return [f"Evidence: [measured before and after the fix]({folder}evidence.md#{code.lower()}).", *pictures]
 
 
 def render_rules_page(pages: list[Page]) -> str:

@@ -1,11 +1,40 @@
-"""Rules found by the error message that people paste."""
+"""The messages of findings, and rules found by the error message that people paste."""
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
+from dataloader_lint import lint_paths
 from dataloader_lint.cli import main
 from dataloader_lint.rules.messages import rules_for_message
+from dataloader_lint.settings import Settings
+from fixture_harness import Unit, find_units
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+REPORTED = [unit for unit in find_units() if unit.expected()]
+MOST = 160  # of one line, as flake8, GitHub and editors show it
+LONGEST_NAME = 20  # a name of the user's counts as no longer than this
+_QUOTED = re.compile(r"`([^`]*)`")
+
+
+def length(message: str) -> int:
+    """The length of a message if the names in it are of ordinary length."""
+    return len(_QUOTED.sub(lambda quoted: f"`{quoted[1][:LONGEST_NAME]}`", message))
+
+
+@pytest.mark.parametrize("unit", REPORTED, ids=lambda unit: unit.name)
+def test_a_finding_is_one_short_line(unit: Unit) -> None:
+    found = lint_paths([unit.path], Settings(extend_select=(unit.code,)))
+    assert [one.message for one in found if length(one.message) > MOST or "\n" in one.message] == []
+
+
+def test_findings_in_the_examples_are_short_lines() -> None:
+    found = lint_paths([EXAMPLES])
+    assert found
+    assert [one.message for one in found if length(one.message) > MOST] == []
 
 
 @pytest.mark.parametrize(

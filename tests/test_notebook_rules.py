@@ -56,61 +56,57 @@ def found(*cells: str, **settings: Any) -> list[Diagnostic]:
         (
             "DL201",
             ["loader = DataLoader(data, num_workers=2, collate_fn=lambda rows: rows)"],
-            ["cannot be pickled", "define it with `def` in a .py file and import it from there"],
+            ["is a lambda: pickling it for workers fails", "define it with `def` in a .py file and import it"],
         ),
         (
             "DL201",
             ["loader = DataLoader(data, num_workers=2, collate_fn=partial(lambda rows, n: rows, n=1))"],
-            ["in a .py file and import it from there and keep the `functools.partial` around it"],
+            ["is a lambda in a `partial`: pickling it for workers fails", "in a .py file and import it"],
         ),
         (
             "DL202",
             [COLLATE, "loader = DataLoader(data, num_workers=2, collate_fn=collate)"],
-            ["`collate` is defined in this notebook", "die on macOS", "move `collate` to a .py file and import it"],
+            ["`collate` (`collate_fn`) is defined in this notebook", "(macOS, ", "import it from a .py file"],
         ),
         (
             "DL202",
             [COLLATE, "loader = DataLoader(data, num_workers=2, collate_fn=partial(collate))"],
-            ["`collate` is defined in this notebook"],
+            ["`collate` (`collate_fn`) is defined in this notebook"],
         ),
         (
             "DL202",
             [LOCAL_COLLATE],
-            ["`collate` is defined inside another function", "move `collate` to a .py file, at module level, and bind"],
+            ["`collate` is a nested `collate_fn`", "move it to a .py file and use `partial`"],
         ),
         (
             "DL203",
             ["def seed(number):\n    pass", "loader = DataLoader(data, num_workers=2, worker_init_fn=seed)"],
-            [
-                "`seed` is defined in this notebook",
-                "with it as `worker_init_fn` the workers",
-                "move `seed` to a .py file",
-            ],
+            ["`seed` (`worker_init_fn`) is defined in this notebook", "import it from a .py file"],
         ),
         (
             "DL203",
             ["loader = DataLoader(data, num_workers=2, worker_init_fn=lambda number: None)"],
-            ["the lambda", "define it with `def` in a .py file"],
+            ["the `worker_init_fn` of `DataLoader` is a lambda", "define it with `def` in a .py file"],
         ),
         (
             "DL204",
             ["def double(x):\n    return x * 2", FOLDER.format("double")],
-            ["`ImageFolder` keeps `double`, which is defined in this notebook", "move `double` to a .py file"],
+            ["`ImageFolder` holds `double` of this notebook", "import it from a .py file"],
         ),
         (
             "DL204",
             [FOLDER.format("lambda x: x")],
-            ["`ImageFolder` keeps this lambda", "define it with `def` in a .py file and import it from there"],
+            ["`ImageFolder` holds this lambda", "define it with `def` in a .py file and import it"],
         ),
         (
             "DL208",
             [ROWS, "loader = DataLoader(Rows(), num_workers=2)"],
-            ["the Dataset `Rows` is defined in this notebook", "die on macOS", "move the class to a .py file"],
+            ["the Dataset `Rows` is defined in this notebook", "(macOS, ", "import it from a .py file"],
         ),
         (
             "DL208",
             [LOCAL_ROWS],
-            ["is defined inside `make`", "move the class to a .py file, at module level, and give it"],
+            ["is nested in `make`", "move it to a .py file and pass what it uses"],
         ),
     ],
 )

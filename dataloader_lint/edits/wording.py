@@ -1,4 +1,4 @@
-"""Names for functions that had none: what they do where that is plain to see, else where they are used."""
+"""Names for the functions that lambdas become: by what they do if that is clear, else by where they are used."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
 def name_for(editor: Editor, node: cst.Lambda, role: str) -> str:
-    """A name for the function that a lambda becomes. `role` is the argument that it is given as."""
+    """A name for the function that a lambda becomes. `role` is the argument that it is passed as."""
     if role == "collate_fn":
         found = _by_body(node)
         if found:
@@ -29,7 +29,7 @@ def name_for(editor: Editor, node: cst.Lambda, role: str) -> str:
 
 
 def _by_body(node: cst.Lambda) -> str:
-    """What a lambda does with the list of samples that it gets, in words; empty where that is not plain."""
+    """A name for what a lambda does with its list of samples; empty if that is not clear."""
     names = [param.name.value for param in parameters(node)]
     body = node.body
     if not names:
@@ -67,7 +67,7 @@ def _by_call(call: cst.Call, batch: str) -> str:
 
 
 def _place(editor: Editor, node: cst.Lambda) -> str:
-    """The function around, or the class of a constructor, or the name that the loader gets."""
+    """The enclosing function, or the class of a constructor, or the name that the loader is assigned to."""
     assigned = ""
     for above in editor.tree.ancestors(node):
         if isinstance(above, cst.Assign) and not assigned:

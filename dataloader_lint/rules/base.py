@@ -1,7 +1,7 @@
 """What a rule is made of. A rule is one file in a family folder, found by its name `dlNNN_some_name.py`.
 
 The file holds a docstring (its page in docs/rules.md), `RULE = Rule(...)` and a function `check`, which gets one entity
-of the kind that `Rule.on` names and yields findings; and, where findings can be mended, a function `fix` (see `edits`).
+of the kind that `Rule.on` names and yields findings. A rule with an autofix also has a function `fix` (see `edits`).
 Rule files never import LibCST at run time, so that listing the rules stays cheap.
 """
 
@@ -35,10 +35,10 @@ class FixLevel(Enum):
 class Rule:
     """A rule's metadata. `name` reads well after "allow"; `default` is False for opt-in rules.
 
-    `codemod` is what its command for LibCST's runner is called, where `Fix` and the name would not read well.
-    `default_for` says for which settings an opt-in rule runs by default all the same. `spawning` marks rules about what
-    only fails where workers are spawned: they do not run where the settings fix fork. `subjects` names what a file that
-    has no word of loading must touch for the rule to speak there (see `gate`).
+    `codemod` is the name of its command for LibCST's runner, if `Fix` and the name would not read well.
+    `default_for` returns True for settings with which an opt-in rule runs by default. `spawning` marks rules about code
+    that fails only if workers are spawned: they do not run if the settings say fork. `subjects` names what a file
+    that does not mention data loading must contain for the rule to check it (see `gate`).
     """
 
     code: str
@@ -54,11 +54,11 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a check yields: the node to point at, and a message in two halves that read as one sentence.
+    """What a check yields: the node to report, and a message of two parts.
 
-    `problem` says what is wrong and why it hurts, with the user's own names; `advice` says what to do. `because` is the
-    chain of steps that shows it, from cause to harm; at most five are reported. `repair` builds
-    the edits when somebody asks for them, and only then; it returns None, or raises RefusedError, when it refuses.
+    `problem` says what is wrong and what it costs, with the user's own names; `advice` says what to do. Together they
+    are one line of at most 160 characters. `because` is the chain of steps that shows it, from cause to harm; at most
+    five are reported. `repair` builds the edits on demand; it returns None, or raises RefusedError, if there is no fix.
     """
 
     node: cst.CSTNode

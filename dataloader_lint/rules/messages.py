@@ -13,7 +13,7 @@ _MESSAGE = re.compile(r"^- `([^`]+)`", re.MULTILINE)
 
 
 def error_messages(page: str) -> list[str]:
-    """The messages that a page lists, as they are printed, with `...` for what differs from case to case."""
+    """The messages that a page lists, as they are printed, with `...` for the parts that vary."""
     section = _SECTION.search(page)
     return [" ".join(each.split()) for each in _MESSAGE.findall(section.group(1))] if section is not None else []
 
@@ -21,7 +21,7 @@ def error_messages(page: str) -> list[str]:
 def rules_for_message(text: str) -> list[FoundRule]:
     """The rules whose page lists a message that `text` is a part of, or that is a part of `text`."""
     wanted = _plain(text)
-    if len(wanted) < 8:  # short words would find everything
+    if len(wanted) < 8:  # short words would match everything
         return []
     return [
         found
@@ -33,11 +33,11 @@ def rules_for_message(text: str) -> list[FoundRule]:
 def _fits(wanted: str, message: str) -> bool:
     if wanted in message:
         return True
-    # A pasted message holds names of its own where the page has dots.
+    # A pasted message has names where the page has dots.
     parts = [part for part in message.split("...") if len(part) > 8]
     return bool(parts) and all(part in wanted for part in parts)
 
 
 def _plain(text: str) -> str:
-    """Without case, quotes and the names of things, which are other in each program."""
+    """Without case, quotes and names, which differ from program to program."""
     return " ".join(_QUOTES.sub("", _NAMES.sub("...", text)).lower().split())

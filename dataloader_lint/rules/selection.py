@@ -1,4 +1,4 @@
-"""Which rules run: code prefixes, of which the longest that fits decides."""
+"""Selects the rules that run: the longest matching code prefix decides."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from dataloader_lint.rules.registry import INTERNAL_ERROR, UNREADABLE_FILE, Foun
 from dataloader_lint.settings import Settings
 from dataloader_lint.source.key import suggestion
 
-# What the engine reports says that a file was not checked: that is dropped only when ignored by its own code, as
-# being one of the prefixes that fit beats every shorter one.
+# Findings of the engine say that a file was not checked. Only ignoring the full code disables them, since the more
+# specific prefix wins.
 _ENGINE_CODES = (UNREADABLE_FILE, INTERNAL_ERROR)
 
 
@@ -19,10 +19,10 @@ class UnknownCodeError(ValueError):
 
 
 def is_selected(code: str, default: bool, settings: Settings) -> bool:
-    """Whether a rule runs: the longest fitting prefix decides, and ignoring wins a tie.
+    """True if a rule runs: the longest matching prefix decides, and ignoring wins a tie.
 
-    A rule that is not on by `default` runs only when its full code is selected; no prefix brings it in. What
-    `per-file-ignores` leave out of the file does not run, whatever selects it.
+    A rule that is not on by `default` runs only if its full code is selected; no prefix selects it. Rules that
+    `per-file-ignores` disable for the file do not run, whatever selects them.
     """
     if code in settings.ignored_here:
         return False

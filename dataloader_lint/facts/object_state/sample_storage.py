@@ -83,16 +83,16 @@ class SampleStorage:
 
     @property
     def reading(self) -> str:
-        """What workers do with it, to follow "that workers"."""
+        """How workers read it, to follow "a list of str"; empty if they only ask for its length."""
         if self.use.indexed is IndexDep.INDEX or self.use.indexed is IndexDep.KEY:
-            return "index for every sample"
+            return "indexed per sample"
         if self.use.is_iterated:
-            return "go through, sample by sample"
+            return "iterated over"
         if self.use.is_sampled:
-            return "pick from for every sample"
+            return "sampled at random"
         if self.use.queried is IndexDep.NONE and self.use.indexed is IndexDep.NONE:
-            return "get whole where they are spawned"  # it is as long as the Dataset
-        return "read for every sample"
+            return ""  # it is as long as the Dataset
+        return "read per sample"
 
     @property
     def steps(self) -> tuple[Step, ...]:

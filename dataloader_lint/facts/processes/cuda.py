@@ -158,7 +158,7 @@ def _form_of_call(ev: Evaluator, call: cst.Call, frame: Frame) -> str:
     for arg in call.args:
         if arg.keyword is not None and arg.keyword.value in _DEVICE_KEYWORDS:
             if is_cuda(ev, ev.values(arg.value, frame)):
-                return f"something with `{arg.keyword.value}` set to CUDA"
+                return f"a call with CUDA as `{arg.keyword.value}`"
     return ""
 
 

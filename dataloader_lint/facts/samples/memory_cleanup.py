@@ -47,9 +47,7 @@ def cleanup_calls(workers: Workers, module: ModuleFacts) -> Iterator[CleanupCall
         for call, name in function.library_calls:
             if id(call) in calls and id(call) not in seen and _runs_each_time(function, call):
                 seen.add(id(call))
-                yield CleanupCall(
-                    call, name, f"`{function.label}` calls it in worker processes, for every sample or batch"
-                )
+                yield CleanupCall(call, name, f"`{function.label}` calls it in workers for every sample or batch")
     for name in (COLLECT, EMPTY):
         for call in module.calls_named(name.rpartition(".")[2]):
             if id(call) in calls and id(call) not in seen and _is_in_each_step(workers.ev, module, call):

@@ -1,19 +1,23 @@
 """`persistent_workers=True` needs worker processes; without them DataLoader raises ValueError.
 
 ## What it does
-Reports a DataLoader whose `persistent_workers` is known to be true while its `num_workers` is known to be 0: written
-out, left out (0 is the default), bound to a name, kept in a keyword dict, or 0 by the declared default of a parameter,
-a command-line option or a dataclass field. The message names the default that the 0 comes from.
+Reports a DataLoader whose `persistent_workers` is known to be true while its `num_workers` is known to be 0.
+
+**Zeros that are recognized**: a `num_workers` that is
+
+- written as 0, or left out (the default is 0)
+- a name, or a value in a keyword dict
+- the declared default of a parameter, a command-line option or a dataclass field; the message names it
 
 ## Why is this bad?
 The constructor raises `ValueError: persistent_workers option needs num_workers > 0` (torch 2.13). With a declared
-default of 0 the program works for whoever passes workers, and raises for everybody else.
+default of 0, the program works for users who pass workers and raises for everybody else.
 
 ## Known limits
-Values that are computed at run time or come from a configuration file are unknown, and the rule says nothing.
-
-Nothing is reported where the program expects the error: in `pytest.raises(ValueError)`, `assertRaises`, `suppress`,
-a test marked `xfail`, or a `try` whose `except` goes on, around the call or around all calls of its function.
+- Values that are computed at run time or come from a configuration file are unknown and not reported.
+- Nothing is reported if the program expects the error: in `pytest.raises(ValueError)`, `assertRaises`, `suppress`, or
+  a test marked `xfail`.
+- The same holds for a `try` whose `except` goes on, around the call or around all calls of its function.
 
 ## Example
 ```python
@@ -32,11 +36,11 @@ def make(dataset, workers=0):
 ```
 
 ## Fix safety
-Safe. A literal is removed together with its argument: the call that raised now makes a loader. Where the number of
+Safe. A literal is removed together with its argument: the call that raised now makes a loader. If the number of
 workers has a name, the argument becomes `persistent_workers=NAME > 0`.
 
 ## When to ignore it
-Never with a literal 0: the call cannot succeed. With a declared default of 0, when nobody runs the program without
+Never with a literal 0: the call cannot succeed. With a declared default of 0, if nobody runs the program without
 passing a number of workers.
 
 ## Error messages
@@ -54,6 +58,7 @@ from typing import TYPE_CHECKING
 
 from dataloader_lint.diagnostics import Safety
 from dataloader_lint.rules.base import Entity, Finding, FixLevel, Rule
+from dataloader_lint.rules.wording import by_default, no_workers
 
 if TYPE_CHECKING:
     from dataloader_lint.edits import Editor, Repair
@@ -77,18 +82,12 @@ def check(loader: Loader) -> Iterator[Finding]:
     persistent = loader.known("persistent_workers")
     workers = loader.known("num_workers")
     assert persistent is not None and workers is not None
+    zero = no_workers(bool(loader.is_passed("num_workers")), workers.default)
+    when, advice = "", "remove it, or add workers"
     if workers.default or persistent.default:
-        source = f" by {workers.default}" if workers.default else ""
-        reason = f" ({persistent.default})" if persistent.default else ""
-        problem = (
-            f"`persistent_workers` is true{reason} while `num_workers` is 0{source}, "
-            "so the constructor raises ValueError unless a caller passes workers"
-        )
-        advice = "write `persistent_workers=num_workers > 0` with the name that holds the number of workers"
-    else:
-        zero = "is 0" if loader.is_passed("num_workers") else "is left out, which means 0"
-        problem = f"`{loader.name}` raises ValueError: `persistent_workers` is true but `num_workers` {zero}"
-        advice = "remove `persistent_workers`, or give the loader workers"
+        when, advice = " by default", "use `persistent_workers=num_workers > 0`"
+    option = f"`persistent_workers` is true{by_default(persistent.default)}"
+    problem = f"`{loader.name}` raises ValueError{when}: {option} but {zero}"
     yield Finding(loader.node, problem, advice, partial(fix, loader))
 
 
@@ -100,6 +99,6 @@ def fix(loader: Loader, editor: Editor) -> Repair | None:
 
     edit = follow_workers(editor, loader, "persistent_workers", raises, follow)
     if edit is not None:
-        return Repair(Safety.SAFE, "Let `persistent_workers` follow the number of workers", (edit,))
+        return Repair(Safety.SAFE, "Make `persistent_workers` depend on the number of workers", (edit,))
     edit = remove_option(editor, loader, "persistent_workers", raises)
     return Repair(Safety.SAFE, "Remove `persistent_workers`", (edit,))

@@ -1,18 +1,20 @@
 """`prefetch_factor` needs worker processes; without them DataLoader raises ValueError.
 
 ## What it does
-Reports a DataLoader whose `prefetch_factor` is known not to be None while its `num_workers` is known to be 0 (written
-out, left out, or by a declared default), and `prefetch_factor=0` with workers.
+Reports a DataLoader in these cases:
+
+- its `prefetch_factor` is known not to be None while its `num_workers` is known to be 0: written as 0, left out, or
+  by a declared default
+- its `prefetch_factor` is 0 and it has workers
 
 ## Why is this bad?
-The constructor raises `ValueError: prefetch_factor option could only be specified in multiprocessing` (since torch 2.0;
-measured with 2.13). With workers, a `prefetch_factor` of 0 passes the constructor and fails with AssertionError at the
-first iteration.
+The constructor raises `ValueError: prefetch_factor option could only be specified in multiprocessing` (since torch
+2.0; measured with 2.13). With workers, a `prefetch_factor` of 0 passes the constructor and fails with AssertionError
+at the first iteration.
 
 ## Known limits
-Values that are computed at run time or come from a configuration file are unknown, and the rule says nothing.
-
-Nothing is reported where the program expects the error, as in `pytest.raises` or `try ... except` (see DL301).
+- Values that are computed at run time or come from a configuration file are unknown and not reported.
+- Nothing is reported if the program expects the error, as in `pytest.raises` or `try ... except` (see DL301).
 
 ## Example
 ```python
@@ -31,12 +33,12 @@ def make(dataset, workers=0):
 ```
 
 ## Fix safety
-Safe. A literal is removed together with its argument: the call that raised now makes a loader. Where the number of
-workers has a name, the argument becomes `prefetch_factor=K if NAME > 0 else None`. A `prefetch_factor` of 2 is removed
-in any case: it is the default of every torch, and before 2.0 None was refused.
+Safe. A literal is removed together with its argument: the call that raised now makes a loader. If the number of
+workers has a name, the argument becomes `prefetch_factor=K if NAME > 0 else None`. A `prefetch_factor` of 2 is
+removed in any case: it is the default of every torch version, and torch before 2.0 refused None.
 
 ## When to ignore it
-With a declared default of 0 workers, when nobody runs the program without passing a number of workers.
+With a declared default of 0 workers, if nobody runs the program without passing a number of workers.
 
 ## Error messages
 - `ValueError: prefetch_factor option could only be specified in multiprocessing`
@@ -54,6 +56,7 @@ from typing import TYPE_CHECKING
 
 from dataloader_lint.diagnostics import Safety
 from dataloader_lint.rules.base import Entity, Finding, FixLevel, Rule
+from dataloader_lint.rules.wording import by_default, no_workers
 
 if TYPE_CHECKING:
     from dataloader_lint.edits import Editor, Repair
@@ -74,25 +77,22 @@ def check(loader: Loader) -> Iterator[Finding]:
     if factor is not None and factor.value == 0 and factor.value is not False and loader.has_workers:
         is_wanted = loader.is_error_expected("AssertionError", at_use=True)
         if loader.is_written_here and loader.is_reached and not is_wanted:
-            source = f" ({factor.default})" if factor.default else ""
-            problem = f"`{loader.name}` fails at the first iteration: with workers, `prefetch_factor` is 0{source}"
-            yield Finding(loader.node, problem, "give at least 1 batch per worker, or leave it out, which means 2")
+            problem = (
+                f"`{loader.name}` fails at the first iteration: "
+                f"`prefetch_factor` is 0{by_default(factor.default)} and there are workers"
+            )
+            yield Finding(loader.node, problem, "use 1 or more, or leave it out, which means 2")
 
 
-_ADVICE = "remove `prefetch_factor`, or make it None where there are no workers"
+_ADVICE = "remove it, or use None without workers"
 
 
 def _problem(loader: Loader, unused: Unused) -> str:
-    zero = unused.workers.default
-    if zero or unused.source:
-        reason = f" by {zero}" if zero else ""
-        given = f" ({unused.source})" if unused.source else ""
-        return (
-            f"`prefetch_factor` is given{given} while `num_workers` is 0{reason}, "
-            "so the constructor raises ValueError unless a caller passes workers"
-        )
-    text = "is 0" if loader.is_passed("num_workers") else "is left out, which means 0"
-    return f"`{loader.name}` raises ValueError: `prefetch_factor` is given but `num_workers` {text}"
+    default = unused.workers.default
+    when = " by default" if default or unused.source else ""
+    zero = no_workers(bool(loader.is_passed("num_workers")), default)
+    option = f"`prefetch_factor` is set{by_default(unused.source)}"
+    return f"`{loader.name}` raises ValueError{when}: {option} but {zero}"
 
 
 def fix(loader: Loader, editor: Editor) -> Repair | None:
@@ -101,10 +101,10 @@ def fix(loader: Loader, editor: Editor) -> Repair | None:
 
     if is_default_prefetch(loader):
         superfluous = remove_option(editor, loader, "prefetch_factor", _raises)
-        return Repair(Safety.SAFE, "Remove `prefetch_factor`, as 2 is the default", (superfluous,))
+        return Repair(Safety.SAFE, "Remove `prefetch_factor`: 2 is the default", (superfluous,))
     edit = follow_workers(editor, loader, "prefetch_factor", _raises, "{} if {} > 0 else None".format)
     if edit is not None:
-        return Repair(Safety.SAFE, "Let `prefetch_factor` follow the number of workers", (edit,))
+        return Repair(Safety.SAFE, "Make `prefetch_factor` depend on the number of workers", (edit,))
     edit = remove_option(editor, loader, "prefetch_factor", _raises)
     return Repair(Safety.SAFE, "Remove `prefetch_factor`", (edit,))
 

@@ -1,17 +1,16 @@
-"""`multiprocessing_context` and `timeout` need worker processes; without them they raise.
+"""`multiprocessing_context` and `timeout` need worker processes; without them DataLoader raises.
 
 ## What it does
-Reports a DataLoader with a `multiprocessing_context`, or a `timeout` above 0, while its `num_workers` is known to be 0:
-written out, left out, or by a declared default.
+Reports a DataLoader with a `multiprocessing_context`, or with a `timeout` above 0, while its `num_workers` is known
+to be 0: written as 0, left out, or by a declared default.
 
 ## Why is this bad?
-With 0 workers a `multiprocessing_context` makes the constructor raise ValueError. A `timeout` passes the constructor
-and fails with AssertionError at the first iteration (torch 2.13).
+Without workers, a `multiprocessing_context` makes the constructor raise ValueError. A `timeout` passes the
+constructor and fails with AssertionError at the first iteration (torch 2.13).
 
 ## Known limits
-`worker_init_fn` and `in_order` are ignored without workers, which does no harm, and are not reported.
-
-Nothing is reported where the program expects the error, as in `pytest.raises` or `try ... except` (see DL301).
+- `worker_init_fn` and `in_order` are ignored without workers. That does no harm and is not reported.
+- Nothing is reported if the program expects the error, as in `pytest.raises` or `try ... except` (see DL301).
 
 ## Example
 ```python
@@ -32,11 +31,11 @@ def make(dataset, workers=0):
 ```
 
 ## Fix safety
-Safe. A literal is removed together with its argument: the loader that failed now works. Where the number of workers has
-a name, the argument follows it.
+Safe. A literal is removed together with its argument: the loader that failed now works. If the number of workers has
+a name, the argument depends on it.
 
 ## When to ignore it
-With a declared default of 0 workers, when nobody runs the program without passing a number of workers.
+With a declared default of 0 workers, if nobody runs the program without passing a number of workers.
 
 ## Error messages
 - `ValueError: multiprocessing_context can only be used with multi-process loading (num_workers > 0)`
@@ -54,6 +53,7 @@ from typing import TYPE_CHECKING
 
 from dataloader_lint.diagnostics import Safety
 from dataloader_lint.rules.base import Entity, Finding, FixLevel, Rule
+from dataloader_lint.rules.wording import by_default, no_workers
 
 if TYPE_CHECKING:
     from dataloader_lint.edits import Editor, Repair
@@ -64,7 +64,7 @@ RULE = Rule("DL303", "worker-options-without-workers", Entity.LOADER, fix=FixLev
 # What the argument has to be without workers, and what torch does when it is not.
 _OPTIONS = {
     "multiprocessing_context": ("None", "raises ValueError"),
-    "timeout": ("0", "fails with AssertionError at the first iteration"),
+    "timeout": ("0", "raises AssertionError when iterated"),
 }
 
 
@@ -75,18 +75,11 @@ def check(loader: Loader) -> Iterator[Finding]:
         unused = without_workers(loader, name)
         if unused is None:
             continue
-        zero = unused.workers.default
-        if zero or unused.source:
-            reason = f" by {zero}" if zero else ""
-            given = f" ({unused.source})" if unused.source else ""
-            problem = (
-                f"`{name}` is given{given} while `num_workers` is 0{reason}, "
-                f"so the loader {outcome} unless a caller passes workers"
-            )
-        else:
-            text = "is 0" if loader.is_passed("num_workers") else "is left out, which means 0"
-            problem = f"`{loader.name}` {outcome}: `{name}` is given but `num_workers` {text}"
-        advice = f"remove `{name}`, or make it {neutral} where there are no workers"
+        default = unused.workers.default
+        when = " by default" if default or unused.source else ""
+        zero = no_workers(bool(loader.is_passed("num_workers")), default)
+        problem = f"`{loader.name}`{when} {outcome}: `{name}` is set{by_default(unused.source)} but {zero}"
+        advice = f"remove it, or use {neutral} without workers"
         yield Finding(loader.node, problem, advice, partial(fix, loader, name))
 
 
@@ -98,7 +91,7 @@ def fix(loader: Loader, name: str, editor: Editor) -> Repair | None:
 
     edit = follow_workers(editor, loader, name, _FAILS[name], follow)
     if edit is not None:
-        return Repair(Safety.SAFE, f"Let `{name}` follow the number of workers", (edit,))
+        return Repair(Safety.SAFE, f"Make `{name}` depend on the number of workers", (edit,))
     edit = remove_option(editor, loader, name, _FAILS[name])
     return Repair(Safety.SAFE, f"Remove `{name}`", (edit,))
 

@@ -1,4 +1,4 @@
-"""Two arguments that both say what a batch is made of; DataLoader takes only one of them and raises ValueError.
+"""DataLoader raises ValueError for two arguments that both define the order or the batches.
 
 ## What it does
 Reports every combination that the constructor of DataLoader rejects:
@@ -8,18 +8,17 @@ Reports every combination that the constructor of DataLoader rejects:
 - an IterableDataset with `shuffle=True`, `sampler` or `batch_sampler`
 - `batch_size=None` with `drop_last=True`
 
-also where one of the two depends on a condition, such as a sampler that is made only for distributed training, while
-the other one is constant beside it.
+One of the two may depend on a condition while the other is constant, such as a sampler that is made only for
+distributed training.
 
 ## Why is this bad?
-The constructor raises ValueError (torch 2.13). Where it hangs on a condition, the program works for whoever does not
-meet it, and raises for everybody else.
+The constructor raises ValueError (torch 2.13). If one argument depends on a condition, the program works only as long
+as the condition does not hold.
 
 ## Known limits
-Two arguments that both depend on conditions are looked at together only where the conditions are the same. Nothing is
-reported where one of the values is unknown.
-
-Nothing is reported where the program expects the error, as in `pytest.raises` or `try ... except` (see DL301).
+- Two arguments that both depend on conditions are compared only if the conditions are the same.
+- Nothing is reported if one of the values is unknown.
+- Nothing is reported if the program expects the error, as in `pytest.raises` or `try ... except` (see DL301).
 
 ## Example
 ```python
@@ -40,8 +39,10 @@ def make(dataset, distributed):
 ```
 
 ## Fix safety
-Safe, and only where one outcome is certain: `drop_last` goes where there are no batches to drop, and `batch_size` and
-`drop_last` go where a `batch_sampler` makes the batches.
+Safe, and only if one outcome is certain:
+
+- `drop_last` is removed if there are no batches
+- `batch_size` and `drop_last` are removed if a `batch_sampler` makes the batches
 
 ## When to ignore it
 Never: the call cannot succeed with these values.
@@ -65,6 +66,7 @@ from typing import TYPE_CHECKING
 
 from dataloader_lint.diagnostics import Safety
 from dataloader_lint.rules.base import Entity, Finding, FixLevel, Rule
+from dataloader_lint.rules.wording import by_default
 
 if TYPE_CHECKING:
     from dataloader_lint.edits import Editor, Repair
@@ -82,8 +84,8 @@ _SHOWN = {
     "shuffle": "`shuffle=True`",
 }
 _ADVICE = {
-    ("sampler", "shuffle"): "leave `shuffle` out where there is a sampler, as in `shuffle=sampler is None`",
-    ("batch_size", "drop_last"): "leave `drop_last` out: without batches there is nothing to drop",
+    ("sampler", "shuffle"): "use `shuffle=sampler is None`",
+    ("batch_size", "drop_last"): "remove `drop_last`: without batches it has no meaning",
 }
 # What the other argument makes meaningless.
 _SUPERFLUOUS = {
@@ -102,9 +104,9 @@ def check(loader: Loader) -> Iterator[Finding]:
     first, second = _SHOWN[conflict.first], _SHOWN[conflict.second]
     if (conflict.first, conflict.second) == ("batch_size", "drop_last"):
         first = "`batch_size=None`"
-    reason = f" ({conflict.default})" if conflict.default else ""
+    reason = by_default(conflict.default)
     where = "" if conflict.is_sure and not reason else " on one path" if not reason else " by default"
-    problem = f"`{loader.name}` raises ValueError{where}: it does not take {second} together with {first}{reason}"
+    problem = f"`{loader.name}` raises ValueError{where}: {second} cannot be combined with {first}{reason}"
     yield Finding(loader.node, problem, _advice(conflict), partial(fix, loader, conflict))
 
 
@@ -113,8 +115,8 @@ def _advice(conflict: Conflict) -> str:
     if pair in _ADVICE:
         return _ADVICE[pair]
     if conflict.first == "dataset":
-        return f"leave `{conflict.second}` out: an IterableDataset decides on the order itself"
-    return f"leave `{conflict.second}` out: the `batch_sampler` decides on it"
+        return f"remove `{conflict.second}`: an IterableDataset sets the order itself"
+    return f"remove `{conflict.second}`: the `batch_sampler` sets it"
 
 
 def fix(loader: Loader, conflict: Conflict, editor: Editor) -> Repair | None:

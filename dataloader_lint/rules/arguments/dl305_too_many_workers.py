@@ -1,16 +1,18 @@
-"""More workers than a team wants: a number above the limit of the settings, or one for every CPU.
+"""`num_workers` is above the configured maximum, or one for every CPU.
 
 ## What it does
-Reports a DataLoader whose `num_workers` is written out and above `max_workers` of the settings (16 by default), or is
-all of `os.cpu_count()`.
+Reports a DataLoader whose `num_workers` is
+
+- written as a number above the setting `max-workers` (16 by default), or
+- all of `os.cpu_count()`
 
 ## Why is this bad?
-Every worker is a process that keeps batches ready. `os.cpu_count()` counts the CPUs of the machine, not those that the
-process may use, and each process of distributed training starts as many again. torch itself warns where there are more
-workers than usable CPUs.
+Every worker is a process that keeps batches ready. `os.cpu_count()` counts the CPUs of the machine, not those that
+the process may use. Each process of distributed training starts the same number again. torch itself warns if there
+are more workers than usable CPUs.
 
 ## Known limits
-A number from an option, a parameter or a configuration is not judged, whatever its default.
+- A number from an option, a parameter or a configuration is not reported, whatever its default is.
 
 ## Example
 ```python
@@ -31,10 +33,10 @@ def make(dataset, workers):
 ```
 
 ## Fix safety
-There is no fix: the right number has to be measured.
+No fix: the right number has to be measured.
 
 ## When to ignore it
-On a machine that does nothing else.
+On a machine that runs nothing else.
 
 ## Error messages
 - `UserWarning: This DataLoader will create N worker processes in total. Our suggested max number of worker ...`
@@ -65,11 +67,11 @@ def check(file: Analysis) -> Iterator[Finding]:
             continue
         number, counter = number_of_workers(loader), takes_all_cpus(loader)
         if number is not None and number > limit:
-            problem = f"`{loader.name}` starts {number} workers, more than the limit of {limit}"
-            yield Finding(loader.node, problem, "take fewer, or raise `max-workers` in the settings")
+            problem = f"`{loader.name}` starts {number} workers, above the limit of {limit}"
+            yield Finding(loader.node, problem, "use fewer, or raise `max-workers` in the settings")
         elif counter:
             problem = (
-                f"`{loader.name}` starts a worker for every CPU of the machine (`{counter}()`), "
-                "also for those that the process may not use, and again in every process of distributed training"
+                f"`{loader.name}` starts a worker per CPU of the machine (`{counter}()`), "
+                "usable or not, in every distributed process"
             )
-            yield Finding(loader.node, problem, "make the number an option")
+            yield Finding(loader.node, problem, "make the number of workers an option")

@@ -1,15 +1,16 @@
-"""Training with a loader that has no workers: the training waits while each batch is loaded.
+"""Training with a DataLoader without workers waits while each batch is loaded.
 
 ## What it does
-Reports a DataLoader whose `num_workers` is left out or 0, by a declared default too, and whose batches a loop trains
-with (it computes gradients, there or in a function that it calls).
+Reports a DataLoader whose `num_workers` is left out or 0, also by a declared default, if a loop trains with its
+batches: the loop computes gradients, itself or in a function that it calls.
 
 ## Why is this bad?
 Without workers a batch is loaded in the training process, between two steps.
 
 ## Known limits
-For small data that lies in memory, loading without workers is faster: that is why the rule is opt-in. Loops of
-libraries, such as a Trainer's, are not seen. Evaluation is not reported.
+- For small data that is in memory, loading without workers is faster. That is why the rule is opt-in.
+- Loops of libraries, such as that of a Trainer, are not seen.
+- Evaluation is not reported.
 
 ## Example
 ```python
@@ -34,10 +35,10 @@ def train(dataset, model, optimizer):
 ```
 
 ## Fix safety
-There is no fix: workers change what has to be picklable, and the right number has to be measured.
+No fix: workers change what has to be picklable, and the right number has to be measured.
 
 ## When to ignore it
-Where the samples are in memory, or on the device already.
+If the samples are in memory, or already on the device.
 
 ## Error messages
 - None: the program is slow.
@@ -52,18 +53,19 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from dataloader_lint.rules.base import Entity, Finding, Rule
+from dataloader_lint.rules.wording import by_default
 
 if TYPE_CHECKING:
     from dataloader_lint.facts.analysis import Analysis
 
 RULE = Rule("DL306", "no-workers", Entity.MODULE, default=False)
 
-_ADVICE = "give it `num_workers` and measure, unless the samples are in memory already"
+_ADVICE = "set `num_workers` and measure, unless the samples are in memory"
 
 
 def check(file: Analysis) -> Iterator[Finding]:
     for found in file.trainings_without_workers:
         workers = found.loader.known("num_workers")
-        source = f" ({workers.default})" if workers is not None and workers.default else ""
+        source = by_default(workers.default if workers is not None else "")
         problem = f"training waits for each batch: `{found.loader.name}` has no workers{source}"
         yield Finding(found.node, problem, _ADVICE)

@@ -1,14 +1,14 @@
-"""Workers keep more batches ready than a team wants.
+"""The workers of a DataLoader prefetch more batches than the configured maximum.
 
 ## What it does
-Reports a DataLoader whose `num_workers` times `prefetch_factor` is known and above `max_prefetched_batches` of the
-settings (64 by default). Where it is left out, `prefetch_factor` counts as 2, as in torch.
+Reports a DataLoader whose `num_workers` times `prefetch_factor` is known and above the setting
+`max-prefetched-batches` (64 by default). A `prefetch_factor` that is left out counts as 2, as in torch.
 
 ## Why is this bad?
-So many batches lie in memory at the same time, in shared memory for tensors.
+All of these batches are held in memory at once. Tensors are held in shared memory.
 
 ## Known limits
-The size of a batch is not known.
+- The size of a batch is not known.
 
 ## Example
 ```python
@@ -27,10 +27,10 @@ def make(dataset):
 ```
 
 ## Fix safety
-There is no fix: the right number has to be measured.
+No fix: the right number has to be measured.
 
 ## When to ignore it
-Where batches are small.
+If batches are small.
 
 ## Error messages
 - `RuntimeError: DataLoader worker (pid ...) is killed by signal: Bus error`
@@ -61,7 +61,7 @@ def check(file: Analysis) -> Iterator[Finding]:
         if found is not None and found[0] * found[1] > limit:
             workers, factor = found
             problem = (
-                f"{workers} workers that prefetch {factor} batches each keep {workers * factor} batches of "
-                f"`{loader.name}` in memory, more than the limit of {limit}"
+                f"`{loader.name}` keeps {workers * factor} batches in memory "
+                f"({workers} workers x {factor} prefetched), above the limit of {limit}"
             )
-            yield Finding(loader.node, problem, "take fewer, or raise `max-prefetched-batches` in the settings")
+            yield Finding(loader.node, problem, "prefetch fewer, or raise `max-prefetched-batches` in the settings")

@@ -1,19 +1,24 @@
-"""Workers are started for one batch and thrown away, again and again.
+"""Workers are started for a single batch, again and again.
 
 ## What it does
-Reports `next(iter(loader))` or `next(enumerate(loader))` in a loop over steps, or in a function of the module that such
-a loop calls, also where the iterator is kept under a name for one `next` in between; an `iter(loader)` whose result is
-dropped; and a loader with `persistent_workers=True` that is made anew in every round of a loop with the same arguments.
+Reports code that starts the workers of a DataLoader much more often than needed:
+
+- `next(iter(loader))` or `next(enumerate(loader))` in a loop over steps, or in a function that such a loop calls
+- the same with a name for the iterator, which only one `next` uses
+- `iter(loader)` whose result is not used
+- a loader with `persistent_workers=True` that each round of a loop makes again with the same arguments
 
 ## Why is this bad?
-Every `iter(loader)` starts all workers, which prefetch several batches; one batch is taken and the rest is thrown away:
-several times slower. Workers that are persistent stay, and what they prefetched is thrown away as well. Without
-shuffling it is the same first batch each time. `persistent_workers=True` keeps the workers of one loader, which is lost
-with the loader.
+Every `iter(loader)` starts all workers, and they prefetch several batches. One batch is used and the others are
+discarded: several times slower. Persistent workers stay, but the batches that they prefetched are discarded too.
+Without shuffling, it is the same first batch each time. `persistent_workers=True` keeps the workers of one loader; a
+new loader starts its own.
 
 ## Known limits
-Silent where the loader is known to have no workers, where its arguments change with the loop, in loops over epochs, and
-where an exhausted iterator is replaced (`except StopIteration:`).
+- Silent if the loader is known to have no workers.
+- Silent if its arguments change with the loop.
+- Silent in loops over epochs.
+- Silent if an exhausted iterator is replaced (`except StopIteration:`).
 
 ## Example
 ```python
@@ -40,10 +45,10 @@ def train(dataset, steps, update):
 ```
 
 ## Fix safety
-There is no fix: what should happen at the end of the data is for the author to say.
+No fix: you decide what should happen at the end of the data.
 
 ## When to ignore it
-Where the loop runs a few times only.
+If the loop runs only a few times.
 
 ## Error messages
 - None: the program is slow.
@@ -73,24 +78,24 @@ def check(file: Analysis) -> Iterator[Finding]:
     for found in file.restarts:
         if found.how is How.MADE_ANEW:
             problem = (
-                f"each round of the loop makes this `{found.name}` anew, so `persistent_workers=True` keeps nothing "
-                "and its workers start again every time"
+                f"each round of the loop makes a new `{found.name}` and starts its workers again, "
+                "despite `persistent_workers=True`"
             )
             advice = "make it before the loop"
         elif found.how is How.DROPPED:
-            problem = f"`iter({found.name})` starts the workers of the loader and its result is thrown away"
-            advice = "drop the call"
+            problem = f"`iter({found.name})` starts the workers of the loader, but its result is not used"
+            advice = "remove the call"
         else:
             where = f"each call of `{found.caller}()` in a loop" if found.caller else "each round of the loop"
-            problem = f"{where} starts the workers of `{found.name}` for one batch and throws them away"
+            problem = f"{where} starts the workers of `{found.name}` for one batch"
             if _is_in_order(found.loader):
-                problem += ", and it is the same first batch every time"
-            advice = "keep one iterator for all rounds, and start it again only at its end"
+                problem += ", always the same one"
+            advice = "keep one iterator, and restart it only when it is exhausted"
         yield Finding(found.node, problem, advice)
 
 
 def _is_in_order(loader: Loader) -> bool:
-    """Whether the loader surely hands out its data in the order of the Dataset."""
+    """True if the loader is known to return its data in the order of the Dataset."""
     shuffle = loader.known("shuffle")
     sampling = [loader.known(name) for name in ("sampler", "batch_sampler")]
     return shuffle is not None and not shuffle.value and all(each is not None and not each.value for each in sampling)

@@ -1,16 +1,16 @@
 """Workers are started again for every epoch.
 
 ## What it does
-Reports a DataLoader with workers and without `persistent_workers=True` that a loop over epochs goes through again and
-again.
+Reports a DataLoader with workers and without `persistent_workers=True` that a loop over epochs iterates over
+repeatedly.
 
 ## Why is this bad?
-At the end of each epoch the workers end, and the next one starts new ones. Under spawn, and under the fork server of
-older Pythons, each of them imports torch and the script again. What they have cached is gone.
+At the end of each epoch the workers end, and the next epoch starts new ones. Under spawn, and under the fork server
+of older Python versions, each of them imports torch and the script again. What they had cached is lost.
 
 ## Known limits
-Persistent workers keep the Dataset as it was in the first epoch: where the program changes it between epochs (DL609),
-they are wrong. That is why the rule is opt-in.
+- Persistent workers keep the Dataset as it was in the first epoch. If the program changes it between epochs (DL609),
+  they are wrong. That is why the rule is opt-in.
 
 ## Example
 ```python
@@ -35,11 +35,11 @@ def train(dataset, update):
 ```
 
 ## Fix safety
-Unsafe: workers that stay do not see what the program changes in the Dataset between epochs. There is no fix where the
-module stores into the Dataset or calls a method of it, and where `*` or `**` may bring the argument.
+Unsafe: persistent workers do not see what the program changes in the Dataset between epochs. There is no fix if the
+module assigns to the Dataset or calls a method of it. Nor is there one if `*` or `**` may pass the argument.
 
 ## When to ignore it
-Where epochs are long, or the Dataset changes between them.
+If epochs are long, or the Dataset changes between them.
 
 ## Error messages
 - None: the program is slow.
@@ -81,10 +81,10 @@ def check(file: Analysis) -> Iterator[Finding]:
             persistent = loader.known("persistent_workers")
             if not loader.has_workers or persistent is None or persistent.value is not False:
                 continue
-            # The loader where it is made, else where this file goes through it, else the loop that makes it do so.
+            # Where the loader is made, else where this file iterates over it, else the epoch loop around that.
             places = (found.made.call, found.node, loop.loop)
             node = next(each for each in places if each is not None and each in file.tree)
-            problem = f"every epoch starts the workers of `{loader.name}` again"
+            problem = f"every epoch restarts the workers of `{loader.name}`"
             yield Finding(node, problem, "add `persistent_workers=True`", partial(fix, loop, loader))
 
 

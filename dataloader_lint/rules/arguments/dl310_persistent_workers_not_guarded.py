@@ -1,22 +1,24 @@
-"""Options that need workers are hard-coded beside a number of workers that somebody can set to 0.
+"""Options that need workers are hard-coded, but the number of workers can be set to 0.
 
 ## What it does
-Reports a DataLoader whose `persistent_workers=True`, `prefetch_factor`, `timeout` or `multiprocessing_context` is
-written out as a constant, while its `num_workers` comes from a parameter, an option or a configuration (`workers`,
-`args.workers`, `cfg["workers"]`, `self.num_workers`), or is 0 on one branch. Silent about any guard: `n > 0`, an `if`
-around it, `max(1, n)`, a check that raises.
+Reports a DataLoader whose `persistent_workers=True`, `prefetch_factor`, `timeout` or `multiprocessing_context` is a
+constant, while its `num_workers` is
+
+- a parameter, an option or a configuration value: `workers`, `args.workers`, `cfg["workers"]`, `self.num_workers`
+- 0 on one branch
+
+Silent if there is any guard: `n > 0`, an `if` around it, `max(1, n)`, a check that raises.
 
 ## Why is this bad?
-With 0 workers, which is how people debug, `persistent_workers=True`, a `prefetch_factor` that is not None and a
-`multiprocessing_context` make the constructor raise ValueError; a `timeout` raises AssertionError at the first
-iteration (torch 2.13). A guard whose other branch is 0 (`prefetch_factor=2 if n > 0 else 0`) raises as well: only None
-is allowed there.
+People set 0 workers to debug. Then `persistent_workers=True`, a `prefetch_factor` that is not None and a
+`multiprocessing_context` make the constructor raise ValueError. A `timeout` raises AssertionError at the first
+iteration (torch 2.13). A guard whose other branch is 0 (`prefetch_factor=2 if n > 0 else 0`) raises as well: only
+None is allowed there.
 
 ## Known limits
-Where every caller in sight passes a constant number of workers, nothing is reported. Checks in other programs, such as
-the schema of a configuration file, are not seen.
-
-Nothing is reported where the program expects the error, as in `pytest.raises` or `try ... except` (see DL301).
+- Nothing is reported if every caller in the project passes a constant number of workers.
+- Checks in other programs, such as the schema of a configuration file, are not seen.
+- Nothing is reported if the program expects the error, as in `pytest.raises` or `try ... except` (see DL301).
 
 ## Example
 ```python
@@ -34,15 +36,15 @@ def make(dataset, args):
     return DataLoader(dataset, num_workers=args.workers, persistent_workers=args.workers > 0)
 ```
 
-For the others it is `prefetch_factor=4 if args.workers > 0 else None`, `timeout=60 if args.workers > 0 else 0` and
+For the others write `prefetch_factor=4 if args.workers > 0 else None`, `timeout=60 if args.workers > 0 else 0` and
 `multiprocessing_context="spawn" if args.workers > 0 else None`.
 
 ## Fix safety
-Safe where the number of workers is a name or an attribute: with workers nothing changes, without them the loader works.
-A `prefetch_factor` of 2 is removed: it is the default of every torch, and before 2.0 None was refused.
+Safe if the number of workers is a name or an attribute: with workers nothing changes, without them the loader works.
+A `prefetch_factor` of 2 is removed: it is the default of every torch version, and torch before 2.0 refused None.
 
 ## When to ignore it
-Where 0 workers are ruled out by something that the linter cannot see.
+If something that the linter cannot see rules out 0 workers.
 
 ## Error messages
 - `ValueError: persistent_workers option needs num_workers > 0`
@@ -76,16 +78,16 @@ def check(loader: Loader) -> Iterator[Finding]:
         return
     zero, fixed = found
     error = "fails at the first iteration" if fixed == ["timeout"] else "raises ValueError"
-    if zero.source:
-        when = f"as soon as {zero.source} is 0, as it is for debugging"
-    else:
-        when = "where `num_workers` is 0, as it is on one branch"
-    names = " and ".join(f"`{name}`" for name in fixed)
-    need = "is hard-coded and needs" if len(fixed) == 1 else "are hard-coded and need"
-    problem = f"`{loader.name}` {error} {when}: {names} {need} workers"
+    if len(fixed) > 1:
+        error = "fails"
+    when = f"if {zero.source} is 0" if zero.source else "on one branch, where `num_workers` is 0"
+    *others, last = (f"`{name}`" for name in fixed)
+    names = f"{', '.join(others)} and {last} need" if others else f"{last} needs"
     workers = _workers_name(loader)
-    follow = " and ".join(f"`{name}={_FOLLOWING[name].format(value='...', workers=workers)}`" for name in fixed)
-    yield Finding(loader.node, problem, f"write {follow}", partial(fix, loader))
+    advice = f"set them only if `{workers} > 0`"
+    if not others:
+        advice = f"use `{fixed[0]}={_FOLLOWING[fixed[0]].format(value='...', workers=workers)}`"
+    yield Finding(loader.node, f"`{loader.name}` {error} {when}: {names} workers", advice, partial(fix, loader))
 
 
 def fix(loader: Loader, editor: Editor) -> Repair | None:
@@ -111,7 +113,7 @@ def fix(loader: Loader, editor: Editor) -> Repair | None:
             return None
         edits.append(edit)
     names = " and ".join(f"`{name}`" for name in found[1])
-    return Repair(Safety.SAFE, f"Let {names} follow the number of workers", tuple(edits))
+    return Repair(Safety.SAFE, f"Make {names} depend on the number of workers", tuple(edits))
 
 
 # What each argument has to be without workers.
@@ -128,7 +130,7 @@ def _is_reported(loader: Loader) -> bool:
 
 
 def _zero(loader: Loader) -> tuple[Zero, list[str]] | None:
-    """Who can take the workers away, and what is hard-coded that needs them; None where nothing is wrong."""
+    """What can set the number of workers to 0, and the options that need workers; None if nothing is wrong."""
     from dataloader_lint.facts.arguments.needs_workers import fixed_for_workers, is_failure_expected, zero_workers
 
     workers = loader.known("num_workers")

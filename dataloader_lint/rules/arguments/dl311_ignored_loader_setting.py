@@ -1,20 +1,23 @@
-"""Settings of a loader that torch ignores or refuses.
+"""A setting of a DataLoader is ignored or refused by torch.
 
 ## What it does
-Reports `pin_memory_device`; a `collate_fn` that is given to a loader of torch_geometric; `loader.shuffle = ...` on a
-loader that is made already; and the assignment of `batch_size`, `sampler`, `batch_sampler`, `drop_last`, `dataset` or
-`persistent_workers` to one.
+Reports
+
+- `pin_memory_device`
+- a `collate_fn` that is passed to a loader of torch_geometric
+- `loader.shuffle = ...` after the loader was made
+- an assignment to `batch_size`, `sampler`, `batch_sampler`, `drop_last`, `dataset` or `persistent_workers` of a
+  loader
 
 ## Why is this bad?
-`pin_memory_device` is deprecated and ignored (torch 2.13). torch_geometric drops a `collate_fn` without a word and
-collates graphs its own way. `loader.shuffle` is not read again once the sampler is made, so the order stays as it was.
-The other attributes raise ValueError.
+`pin_memory_device` is deprecated and ignored (torch 2.13). torch_geometric ignores a `collate_fn` without a message
+and collates graphs its own way. `loader.shuffle` is not read after the sampler is made, so the order does not change.
+Assigning to the other attributes raises ValueError.
 
 ## Known limits
-Subclasses that define such an attribute themselves are left alone, and so is `loader.shuffle` where it only keeps what
-the loader or its sampler was made with.
-
-Nothing is reported where the program expects the error, as in `pytest.raises` or `try ... except` (see DL301).
+- Subclasses that define such an attribute themselves are not reported.
+- `loader.shuffle` is not reported if it only stores what the loader or its sampler was made with.
+- Nothing is reported if the program expects the error, as in `pytest.raises` or `try ... except` (see DL301).
 
 ## Example
 ```python
@@ -35,11 +38,11 @@ def make(dataset):
 ```
 
 ## Fix safety
-Unsafe, for `pin_memory_device` only: what is ignored goes, but older versions of torch read it. What the others were
-meant to do is for the author to say.
+Unsafe, for `pin_memory_device` only: the ignored argument is removed, but older versions of torch read it. For the
+others, only you know what they were meant to do.
 
 ## When to ignore it
-`pin_memory_device` where the program also runs on a torch that still reads it.
+For `pin_memory_device`, if the program also runs with a torch version that still reads it.
 
 ## Error messages
 - `ValueError: batch_size attribute should not be set after DataLoader is initialized`
@@ -77,15 +80,15 @@ def check(file: Analysis) -> Iterator[Finding]:
             problem = "`pin_memory_device` is deprecated and ignored: batches are pinned for the current accelerator"
             yield Finding(loader.node, problem, "remove it", partial(fix, loader))
         if drops_collate(loader):
-            problem = f"`{loader.name}` of torch_geometric drops its `collate_fn` and collates graphs its own way"
+            problem = f"`{loader.name}` of torch_geometric ignores its `collate_fn` and collates graphs its own way"
             advice = "remove it, or use `torch.utils.data.DataLoader`"
             yield Finding(loader.node, problem, advice)
     for late in file.late_settings:
         if late.is_refused:
-            problem = f"`{late.owner}.{late.name}` cannot be set on a loader that is made already: ValueError"
+            problem = f"`{late.owner}.{late.name}` cannot be set after construction: ValueError"
         else:
-            problem = f"`{late.owner}.shuffle` is not read once the loader is made: the order stays as it was"
-        yield Finding(late.node, problem, f"give `{late.name}` to the constructor, or make a new loader")
+            problem = f"`{late.owner}.shuffle` is not read after construction: the order does not change"
+        yield Finding(late.node, problem, f"pass `{late.name}` to the constructor, or make a new loader")
 
 
 def fix(loader: Loader, editor: Editor) -> Repair | None:

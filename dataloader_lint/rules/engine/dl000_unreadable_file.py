@@ -1,40 +1,40 @@
-"""A file that cannot be read or parsed, and so was not linted.
+"""A file that cannot be read or parsed is not linted.
 
 ## What it does
-Reports a file or directory that the linter was asked to look at and could not: it may not be read, its bytes are not
-in the encoding that it declares, it holds NUL bytes, or it is no Python. There is one such finding for each file, at
-the place of the first error where there is one, and all other files are linted as usual.
+Reports a file or directory that the linter was asked to check and could not:
 
-Of a notebook (`.ipynb`), each code cell that is no Python is one such finding, and its other cells are linted. Magics,
-shell lines and questions (`%time`, `!ls`, `loader?`) are no errors. A notebook that is no JSON, has no cells, or is in
-a format older than 4 is one finding.
+- it may not be read
+- its bytes are not in the encoding that it declares, or it holds NUL bytes
+- it is not Python
+- it is longer than 1,500,000 characters, nested deeper than LibCST can parse, or takes more than a minute of CPU time
+- it has a class with more than 200 base classes: what the others do is unknown
 
-A file in which nothing speaks of data loading is not parsed at all, so its syntax errors are not reported; neither are
-those of such cells.
+There is one such finding per file, at the first error if there is one. All other files are linted as usual.
 
-A file that is longer than 1,500,000 characters, nested deeper than LibCST can parse, or takes more than a minute of
-CPU time is one such finding too. So is a class with more than 200 base classes: what the others do is unknown.
-What is called like a Python file in a directory and is a pipe, a device, or a link that leads nowhere or out of that
-directory, is left out with a warning instead.
+**Notebooks** (`.ipynb`): each code cell that is not Python is one such finding, and the other cells are linted.
+Magics, shell lines and questions (`%time`, `!ls`, `loader?`) are no errors. A notebook that is not JSON, has no
+cells, or is in a format older than 4 is one finding.
 
-LibCST does not give every file back byte for byte. Blank space that it drops (form feeds, lines that hold only a
-backslash) is no obstacle: positions are those in the file. Where it changes anything else, no position would be right,
-and the file is one such finding, at the first line that differs.
+**Not reported**: a file or cell that does not mention data loading is not parsed at all, so its syntax errors are not
+reported. Pipes, devices, dangling links and links out of the directory that are named `*.py` are skipped with a
+warning.
+
+**Text that LibCST does not reproduce**: LibCST drops some blank space (form feeds, lines that hold only a backslash).
+That is no problem: positions are those in the file. If LibCST changes anything else, no position would be right. The
+file is then one such finding, at the first line that differs.
 
 ## Why is this bad?
-A file that was silently left out looks as clean as one that was checked. Python itself would refuse most of these
-files as soon as they are imported.
+A file that was silently skipped looks as clean as one that was checked. Python itself would refuse most of these
+files on import.
 
 ## Known limits
-Notebooks and cells in another language than Python are left out without a word, and so is a cell of a single line that
-is no Python, since IPython may run it as a command (`pip install torch`).
-
-Syntax is that of the newest Python that the installed LibCST knows, whichever Python runs the linter. Under flake8,
-which reports such files itself (E902, E999), this code appears only for the few files that Python accepts and LibCST
-does not.
-
-A file in which a line holds only a backslash is linted, but not fixed: what a fix puts below such a line would be
-joined to it.
+- Notebooks and cells in another language than Python are skipped silently.
+- So is a cell with a single line that is not Python, since IPython may run it as a command (`pip install torch`).
+- The syntax is that of the newest Python that the installed LibCST knows, whichever Python runs the linter.
+- flake8 reports such files itself (E902, E999). There, this code appears only for the few files that Python accepts
+  and LibCST does not.
+- A file in which a line holds only a backslash is linted but not fixed: a fix below such a line would be joined to
+  it.
 
 ## Example
 ```python
@@ -49,11 +49,11 @@ train_loader = DataLoader(données, num_workers=4)
 ```
 
 ## Fix safety
-There is no automatic fix: what the file was meant to be is not known.
+No fix: the intended content of the file is not known.
 
 ## When to ignore it
-For files that are broken on purpose, such as templates and test data. Better than `--ignore DL000` is to leave them out
-with `--extend-exclude`, so that other broken files still show.
+For files that are broken on purpose, such as templates and test data. Exclude them with `--extend-exclude` rather
+than `--ignore DL000`, so that other broken files are still reported.
 
 ## Error messages
 - `SyntaxError: invalid syntax`

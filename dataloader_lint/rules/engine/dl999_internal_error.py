@@ -1,11 +1,11 @@
-"""A mistake in the linter itself: one rule could not finish on one file.
+"""A bug in the linter itself: one rule could not finish on one file.
 
 ## What it does
-Names the rule, the error and the place in the linter's own code. All other rules still looked at this file, and all
+Names the rule, the error and the place in the linter's own code. All other rules still checked this file, and all
 other files are linted as usual. The command ends with exit code 2, also with `--exit-zero`.
 
 ## Why is this bad?
-The rule may have had something to say about this file and could not say it. It is our mistake, never yours.
+The rule may have missed a finding in this file. It is our bug, never yours.
 
 ## Known limits
 None: every error that a rule raises is reported this way.
@@ -21,11 +21,11 @@ None: every error that a rule raises is reported this way.
 ```
 
 ## Fix safety
-There is no automatic fix.
+No fix.
 
 ## When to ignore it
-To keep a build green until the mistake is mended: leave out the rule that the message names with `--ignore`, and it
-does not run any more.
+To keep a build green until the bug is fixed: disable the rule that the message names with `--ignore`, and it does not
+run any more.
 
 ## Error messages
 - `internal error in rule DL...`

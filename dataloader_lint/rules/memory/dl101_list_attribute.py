@@ -1,33 +1,51 @@
-"""A Python list as sample storage is copied into every worker, page by page or whole.
+"""A Python list that stores the samples of a Dataset is copied to every worker.
 
 ## What it does
-Reports an attribute that a Dataset binds to a Python list (or a tuple of that size) while it is constructed, when
-worker code reads it as the storage of the samples: indexed with what comes from the index argument, measured by
-`__len__`, gone through by an IterableDataset that makes one sample of each element, or picked from by chance where
-what is picked is a record or a file that the worker opens.
-Lists show by literals that are grown in a loop or by methods which whoever made the Dataset calls, comprehensions,
-`list`, `sorted`, `glob`, `os.listdir`, `readlines`, `split`, `tolist`, `json.load` and what stands in it under a name,
-the `map` of a pool, joblib's `Parallel`, an annotation (of a parameter, or of a field of a dataclass), or by what every
-construction of the class in sight passes. A list of the files of each folder counts when it is indexed with a part of
-the sample, too.
-The report stands on the first binding that shows the list and lasts. Where all loaders in sight that read the Dataset
-are written without workers it says so: nobody copies the list there, until someone adds workers. Nothing is said where
-a script that makes no loaders only goes through the Dataset itself, or where a trainer is told to have no workers
-beside all that make one.
+Reports a Dataset attribute that holds a Python list, or a tuple of that size, and is read for every sample in the
+workers.
+
+**Reads that count**
+
+- indexing with the sample index: `self.paths[index]`
+- `len(self.paths)` in `__len__`
+- iterating over it in an IterableDataset that makes one sample of each element
+- picking records, or files that the worker opens, at random: `random.choice(self.paths)`
+
+A list that holds the files of each folder counts too when it is indexed with a part of the sample.
+
+**What is recognized as a list**
+
+- a list literal that is grown in a loop, or by a method that is called on the Dataset after it was made
+- comprehensions, `list`, `sorted`, `glob`, `os.listdir`, `readlines`, `split`, `tolist`
+- `json.load`, and what stands under a key of its result
+- the `map` of a pool and joblib's `Parallel`
+- annotated parameters and annotated fields of a dataclass
+- arguments that every construction of the class in the project passes as a list
+
+**Where**: at the first assignment that makes the list and is not replaced by an array later. If every DataLoader in
+the project that reads the Dataset has no workers, the message says "none yet": the copies come with the first
+workers.
 
 ## Why is this bad?
-Reading an element changes its reference count, so under fork each worker gets its own copy of every memory page that
-it touches. Measured with torch 2.13, two workers and a list of two million short strings: 307 MB more after one
-shuffled epoch, against 0 for a numpy array of `StringDType`. Rule of thumb: number of workers times about 80 bytes for
-each short string. Under spawn and forkserver (macOS, Windows, Linux from Python 3.14 on) each worker starts with a full
-copy, of a numpy array too; only torch tensors are shared there.
+Reading an element changes its reference count. Under fork each worker therefore gets its own copy of every memory
+page that it touches. Measured with torch 2.13, two workers and a list of two million short strings: 307 MB more after
+one shuffled epoch. A NumPy array of `StringDType` took 0 MB more. Rule of thumb: number of workers times about 80
+bytes for each short string.
 
-Forkserver cannot start a worker at all when the Dataset holds more than about 240 separate tensors.
+Under spawn and forkserver (macOS, Windows, Linux from Python 3.14 on) each worker starts with a full copy. That holds
+for a NumPy array too; only torch tensors are shared there.
+
+For a list of tensors or arrays, a forked worker copies the objects around the data, not the data. A spawned worker
+gets a full copy of arrays, and needs a file descriptor for each tensor. Forkserver cannot start a worker at all when
+the Dataset holds more than about 240 separate tensors.
 
 ## Known limits
-Whether the list is large is not known: some thousand samples cost nothing that anybody would notice. Lists that are
-written out, slots that are filled with images later, and lists of unknown type are not reported. Integers below 257,
-booleans and None do not grow.
+- The size of the list is not known. A few thousand samples cost nothing that you would notice.
+- Written-out lists, slots that are filled with images later, and lists of unknown type are not reported.
+- Integers below 257, booleans and None do not grow.
+- Scripts without a DataLoader that only iterate over the Dataset, index it or take its length are not reported.
+- Nothing is reported if a trainer's number of workers is set to 0 beside every construction of the Dataset
+  (`args.dataloader_num_workers = 0`).
 
 ## Example
 ```python
@@ -62,19 +80,22 @@ class Images(Dataset):
         return self.paths[index]
 ```
 
-For records of several fields keep one array for each field. Where workers are spawned, keep torch tensors: numbers as
-they are, everything else serialised into one `uint8` tensor with an array of offsets.
+For records of several fields keep one array for each field. If workers are spawned, keep torch tensors: numbers as
+they are, everything else serialized into one `uint8` tensor with an array of offsets.
 
 ## Fix safety
-Unsafe. The list becomes `np.array(..., dtype=np.dtypes.StringDType())` for strings, `np.array(...)` for numbers, where
-every element is known to be a string, an integer or a float, and the class and its bases only index, measure and run
-through it. Strings stay `str` (numpy 2.0 or later; nothing is changed where the project demands an older one), numbers
-become numpy scalars: of an integer `isinstance(x, int)` is false and `json.dumps` raises, of a float `torch.tensor`
-makes float64. File names that are not valid Unicode raise `UnicodeEncodeError`. There is no fix where a file that
-imports this one uses an attribute of that name.
+Unsafe. The list becomes `np.array(..., dtype=np.dtypes.StringDType())` for strings, `np.array(...)` for numbers.
+Every element must be known to be a string, an integer or a float. The class and its bases must only index it, iterate
+over it or take its length.
+
+- Strings stay `str`. This needs NumPy 2.0 or later; nothing is changed if the project demands an older one.
+- Numbers become NumPy scalars: of an integer `isinstance(x, int)` is false and `json.dumps` raises, of a float
+  `torch.tensor` makes float64.
+- File names that are not valid Unicode raise `UnicodeEncodeError`.
+- There is no fix if a file that imports this one uses an attribute of that name.
 
 ## When to ignore it
-When the data set is small, or is only ever read with `num_workers=0`.
+If the data set is small, or is only ever read with `num_workers=0`.
 
 ## Error messages
 - `DataLoader worker (pid ...) is killed by signal: Killed`
@@ -94,6 +115,7 @@ from typing import TYPE_CHECKING
 
 from dataloader_lint.diagnostics import Safety
 from dataloader_lint.rules.base import Entity, Finding, FixLevel, Rule
+from dataloader_lint.rules.wording import copied_to
 
 if TYPE_CHECKING:
     from dataloader_lint.edits import Editor, Repair
@@ -103,45 +125,42 @@ if TYPE_CHECKING:
 RULE = Rule("DL101", "list-attribute", Entity.DATASET, fix=FixLevel.UNSAFE)
 
 _ADVICE = {
-    "str": "keep it as a numpy array of `StringDType`, or packed into torch tensors where workers are spawned",
-    "int": "keep it as a numpy array, or as a torch tensor where workers are spawned",
-    "float": "keep it as a numpy array, or as a torch tensor where workers are spawned",
-    "tensor": "stack them into one tensor, which workers share",
+    "str": "use a NumPy `StringDType` array, or tensors if spawned",
+    "int": "use a NumPy array, or a tensor if spawned",
+    "float": "use a NumPy array, or a tensor if spawned",
+    "tensor": "stack them into one tensor",
 }
+_FOR_RECORDS = "use one array or tensor per field, or one serialized tensor"
+_NOTES = {"str": " (about 80 B per str)", "int": " (except ints below 257)"}
 
 
 def check(dataset: LintedDataset) -> Iterator[Finding]:
     lists = dataset.sample_lists()
     if not lists or dataset.is_unread:
         return
-    yet = ", though no loader in sight reads it with workers yet" if dataset.has_no_workers_yet else ""
     for stored in lists:
-        kind = stored.element_kind
-        of = f" of {kind}" if kind in ("str", "int", "float") else ""
-        grow = " (numbers below 257 do not grow)" if kind == "int" else ""
-        things = "images" if kind == "image" else "arrays" if not kind and stored.holds_files else ""
-        if things:
-            of, grow = f" of {things}", f" (a forked one only of the objects around the {things}, a spawned one of all)"
-        cost = f"so every worker ends up with a copy of its own{grow}"
-        if kind == "tensor":
-            of = " of tensors"
-            cost = (
-                "so a forked worker ends up with a copy of the objects around them, and a spawned one needs a file "
-                "descriptor for each (forkserver starts none with more than about 240: `too many fds`)"
-            )
-        sort = "tuple" if stored.kind == "tuple" else "list"
-        problem = f"`{stored.owner}.{stored.name}` is a Python {sort}{of} that workers {stored.reading}, {cost}{yet}"
-        yield Finding(
-            stored.node,
-            problem,
-            _ADVICE.get(kind, "keep one numpy array or tensor for each field, or all records serialised in one tensor"),
-            partial(fix, dataset, stored),
-            stored.steps,
-        )
+        problem = f"`{stored.owner}.{stored.name}`: {_cost(stored, dataset.has_no_workers_yet)}"
+        advice = _ADVICE.get(stored.element_kind, _FOR_RECORDS)
+        yield Finding(stored.node, problem, advice, partial(fix, dataset, stored), stored.steps)
+
+
+def _cost(stored: SampleStorage, is_without_workers: bool) -> str:
+    """The list, how workers read it, and what that costs each of them."""
+    kind = stored.element_kind
+    things = "images" if kind == "image" else "arrays" if not kind and stored.holds_files else ""
+    elements = things or {"tensor": "tensors"}.get(kind, kind if kind in ("str", "int", "float") else "")
+    what = ("a tuple" if stored.kind == "tuple" else "a list") + (f" of {elements}" if elements else "")
+    copied = copied_to("each worker" if stored.reading else "each spawned worker", is_without_workers)
+    note = "" if is_without_workers or not stored.reading else _NOTES.get(kind, "")
+    if kind == "tensor":
+        return f"{what} {copied}; spawned ones need a descriptor per tensor (`too many fds`)"
+    if things:
+        return f"{what} {copied} (not their data, if forked)"
+    return " ".join(part for part in (what, stored.reading, copied) if part) + note
 
 
 def fix(dataset: LintedDataset, stored: SampleStorage, editor: Editor) -> Repair | None:
     from dataloader_lint.edits import Repair, to_array
 
     edits = to_array(editor, dataset, stored.container.binding)
-    return Repair(Safety.UNSAFE, f"Keep `{stored.owner}.{stored.name}` as a numpy array", edits)
+    return Repair(Safety.UNSAFE, f"Keep `{stored.owner}.{stored.name}` as a NumPy array", edits)

@@ -1,26 +1,37 @@
-"""A dict or set as sample storage is copied into every worker, page by page or whole.
+"""A dict or set that stores the samples of a Dataset is copied to every worker.
 
 ## What it does
-Reports an attribute that a Dataset binds to a dict, a set, a `defaultdict`, `Counter` or `OrderedDict`, or an object
-that is known to hold such dicts (the `COCO` index of pycocotools), when it grows with the data and worker code reads it
-for every sample: its keys come from a loop over samples or files, and it is asked for the index, for what stands at the
-index in another container, for the name of the file whose path that is (`os.path.basename(path)`, `path.stem`), for the
-file or image that the record there is about (`row["image_id"]`), or its `len()` is the length of the Dataset. A dict of
-growing lists counts too, whatever the sample says that it is asked for, and asked for a part of the sample so does one
-that has an entry for each file or holds the files of folders, or that a loop over the samples fills under pairs of
-their parts (`self.tails[head, relation]`).
-Where all loaders in sight that read the Dataset are written without workers it says so: nobody copies it there, until
-someone adds workers.
+Reports a Dataset attribute that holds a dict or set which grows with the data and is read for every sample in the
+workers.
+
+**What is recognized as a dict**
+
+- `dict`, `set`, `defaultdict`, `Counter` and `OrderedDict` whose keys come from a loop over samples or files
+- an object that is known to hold such dicts: the `COCO` index of pycocotools
+
+**Reads that count**
+
+- a lookup of the sample index, or of what stands at that index in another container
+- a lookup of a file's name: `os.path.basename(path)`, `path.stem`
+- a lookup of the file or image that the record is about: `row["image_id"]`
+- `len()` of it as the length of the Dataset
+- any lookup by the sample in a dict of growing lists
+- a lookup by a part of the sample, if the dict has an entry for each file or holds the files of folders
+- a lookup of pairs of parts of the sample that also fill it: `self.tails[head, relation]`
+
+If every DataLoader in the project that reads the Dataset has no workers, the message says "none yet": the copies come
+with the first workers.
 
 ## Why is this bad?
-Reading an entry changes the reference counts of key and value, so under fork each worker gets its own copy of every
-memory page that it touches. Measured with torch 2.13, two workers and a dict of two million entries: 445 MB more after
-one shuffled epoch. Under spawn and forkserver (macOS, Windows, Linux from Python 3.14 on) each worker starts with a
-full copy.
+Reading an entry changes the reference counts of key and value. Under fork each worker therefore gets its own copy of
+every memory page that it touches. Measured with torch 2.13, two workers and a dict of two million entries: 445 MB
+more after one shuffled epoch. Under spawn and forkserver (macOS, Windows, Linux from Python 3.14 on) each worker
+starts with a full copy.
 
 ## Known limits
-Look-ups whose size does not follow the data (class names, speakers, vocabularies) are not reported, nor is a parameter
-that is only annotated as a dict, nor what other objects keep.
+- Lookup tables whose size does not follow the data (class names, speakers, vocabularies) are not reported.
+- A parameter that is only annotated as a dict is not reported.
+- Dicts that other objects hold are not reported.
 
 ## Example
 ```python
@@ -62,14 +73,18 @@ class Captions(Dataset):
         return self.texts[index]
 ```
 
-A sorted array of keys beside an array of values, one serialised buffer with offsets, a DataFrame with Arrow strings, or
-a database such as LMDB that each worker opens for itself.
+Alternatives:
+
+- a sorted array of keys and an array of values
+- one serialized buffer with offsets
+- a DataFrame with Arrow strings
+- a database such as LMDB that each worker opens itself
 
 ## Fix safety
-No fix: which of the ways out fits is for the author to say.
+No fix: the right replacement depends on the data.
 
 ## When to ignore it
-When the data set is small, or is only ever read with `num_workers=0`.
+If the data set is small, or is only ever read with `num_workers=0`.
 
 ## Error messages
 - `DataLoader worker (pid ...) is killed by signal: Killed`
@@ -86,6 +101,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from dataloader_lint.rules.base import Entity, Finding, Rule
+from dataloader_lint.rules.wording import copied_to
 
 if TYPE_CHECKING:
     from dataloader_lint.facts.object_state.datasets import LintedDataset
@@ -97,12 +113,12 @@ def check(dataset: LintedDataset) -> Iterator[Finding]:
     dicts = dataset.sample_dicts()
     if not dicts or dataset.is_unread:
         return
-    yet = ", though no loader in sight reads it with workers yet" if dataset.has_no_workers_yet else ""
     for stored in dicts:
+        copied = copied_to("each worker" if stored.reading else "each spawned worker", dataset.has_no_workers_yet)
+        reading = f", {stored.reading}," if stored.reading else ""
         yield Finding(
             stored.node,
-            f"`{stored.owner}.{stored.name}` is a {stored.kind} that grows with the data and that workers "
-            f"{stored.reading}, so every worker ends up with a copy of its own{yet}",
-            "keep a sorted array of keys beside an array of values, one serialised buffer, or a database such as LMDB",
+            f"`{stored.owner}.{stored.name}`: a {stored.kind} that grows with the data{reading} {copied}",
+            "use sorted key and value arrays, or LMDB",
             because=stored.steps,
         )

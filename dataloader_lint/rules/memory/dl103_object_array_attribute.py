@@ -1,23 +1,29 @@
-"""An array of Python objects is copied into every worker, page by page, as a list would be.
+"""A NumPy array or pandas column of Python objects is copied to every worker, as a list would be.
 
 ## What it does
-Reports an attribute of a Dataset that worker code reads as the storage of the samples and that only looks like an
-array: made with `dtype=object` or `astype(object)`, from dicts or `Path` objects, by `numpy.load(...,
-allow_pickle=True)`, or a pandas column of lists and dicts (`apply(literal_eval)`, `groupby(...).agg(list)`,
-`converters=...`, `dtype=object`). The report stands on the first binding that shows it. Where all loaders in sight that
-read the Dataset are written without workers it says so: nobody copies it there, until someone adds workers. A file that
-is mapped (`mmap_mode`) holds no objects.
+Reports a Dataset attribute that is read for every sample in the workers and looks like an array, but holds pointers
+to Python objects.
+
+**What is recognized**
+
+- `dtype=object` and `astype(object)`
+- an array made from dicts or `Path` objects
+- `numpy.load(..., allow_pickle=True)`, unless it maps the file (`mmap_mode`)
+- a pandas column of lists or dicts: `apply(literal_eval)`, `groupby(...).agg(list)`, `converters=...`, `dtype=object`
+
+**Where**: at the first assignment that makes such an array. If every DataLoader in the project that reads the Dataset
+has no workers, the message says "none yet": the copies come with the first workers.
 
 ## Why is this bad?
-Such an array holds pointers to Python objects. Reading one changes its reference count, so under fork each worker gets
-its own copy of every memory page that it touches. Measured with torch 2.13, two workers and two million short strings:
-322 MB more after one shuffled epoch for `dtype=object`, as much for a pandas column of objects, and 307 MB for a plain
-list; 0 for an array of fixed-width or `StringDType` strings. Under spawn and forkserver each worker starts with a full
-copy.
+Reading an element changes its reference count. Under fork each worker therefore gets its own copy of every memory
+page that it touches. Measured with torch 2.13, two workers and two million short strings: 322 MB more after one
+shuffled epoch for `dtype=object`, and as much for a pandas column of objects. A plain list took 307 MB more; an array
+of fixed-width or `StringDType` strings took 0. Under spawn and forkserver each worker starts with a full copy.
 
 ## Known limits
-What is in a file that is loaded with `allow_pickle=True` is not known. Nothing is said where the class treats the array
-as one of numbers (several indices, sums), about `.npz` archives, and about tables whose columns are unknown.
+- The content of a file that is loaded with `allow_pickle=True` is not known.
+- Nothing is reported if the class treats the array as one of numbers (several indices, sums).
+- `.npz` archives, and tables whose columns are unknown, are not reported.
 
 ## Example
 ```python
@@ -51,17 +57,18 @@ class Sentences(Dataset):
         return self.lines[index]
 ```
 
-For records of several fields keep one array for each field; for lists of different lengths one long array and the
-offsets. Where workers are spawned, only torch tensors are shared.
+For records of several fields keep one array for each field. For lists of different lengths keep one long array and
+the offsets. If workers are spawned, only torch tensors are shared.
 
 ## Fix safety
-Unsafe: drops `dtype=object` where all elements are known to be strings or numbers. Strings of very different lengths
-then take as much room as the longest of them each, and elements are numpy scalars. There is no fix where an element is
-replaced, or used where numpy's numbers differ (`json.dumps`, `isinstance`), nor where a
-file that imports this one uses an attribute of that name.
+Unsafe: removes `dtype=object` if all elements are known to be strings or numbers. Each string then takes as much room
+as the longest one, and elements become NumPy scalars. There is no fix in these cases:
+
+- an element is replaced, or used where NumPy's numbers differ (`json.dumps`, `isinstance`)
+- a file that imports this one uses an attribute of that name
 
 ## When to ignore it
-When the data set is small, or is only ever read with `num_workers=0`.
+If the data set is small, or is only ever read with `num_workers=0`.
 
 ## Error messages
 - `DataLoader worker (pid ...) is killed by signal: Killed`
@@ -79,6 +86,7 @@ from typing import TYPE_CHECKING
 
 from dataloader_lint.diagnostics import Safety
 from dataloader_lint.rules.base import Entity, Finding, FixLevel, Rule
+from dataloader_lint.rules.wording import copied_to
 
 if TYPE_CHECKING:
     from dataloader_lint.edits import Editor, Repair
@@ -88,10 +96,10 @@ if TYPE_CHECKING:
 RULE = Rule("DL103", "object-array-attribute", Entity.DATASET, fix=FixLevel.UNSAFE)
 
 _WHAT = {
-    "object": "an array of Python objects (`{maker}` with `object`)",
-    "dict": "an array of dicts, which numpy keeps as Python objects",
-    "Path": "an array of `Path` objects, which numpy keeps as Python objects",
-    "pickled": "loaded with `allow_pickle=True`, as arrays of Python objects are",
+    "object": "an `object` array (`{maker}`)",
+    "dict": "a NumPy array of dicts",
+    "Path": "a NumPy array of `Path` objects",
+    "pickled": "an array loaded with `allow_pickle=True`",
     "column": "a table with a column of Python objects (`{maker}`)",
 }
 
@@ -100,21 +108,18 @@ def check(dataset: LintedDataset) -> Iterator[Finding]:
     arrays = [array for array in dataset.arrays() if array.objects]
     if not arrays or dataset.is_unread:
         return
-    yet = ", though no loader in sight reads it with workers yet" if dataset.has_no_workers_yet else ""
+    copied = copied_to("each worker", dataset.has_no_workers_yet)
     for array in arrays:
         what = _WHAT[array.objects].format(maker=array.maker)
-        problem = (
-            f"`{array.owner}.{array.name}`, which workers read for every sample, is {what}: "
-            f"every worker ends up with a copy of its own, as of a list{yet}"
-        )
+        problem = f"`{array.owner}.{array.name}`: {what} read per sample {copied}"
         if array.objects == "Path":
-            advice = "keep the paths as strings, in an array of `StringDType`"
+            advice = "store the paths as strings, in a `StringDType` array"
         elif array.element_kind in ("int", "float"):
-            advice = "leave the `dtype` to numpy"
+            advice = "let NumPy choose the `dtype`"
         elif array.element_kind == "str":
-            advice = "make it an array of `StringDType`"
+            advice = "use a `StringDType` array"
         else:
-            advice = "keep one array of numbers or strings for each field"
+            advice = "use one array of numbers or str per field"
         yield Finding(array.node, problem, advice, partial(fix, array))
 
 
@@ -126,4 +131,4 @@ def fix(array: KeptArray, editor: Editor) -> Repair | None:
     check_elements(editor, array.name, array.element_kind)
     refuse_uses_elsewhere(editor, array.binding.method.module.path, array.name)
     edit = remove_argument(editor, array.call, array.dtype)
-    return Repair(Safety.UNSAFE, "Let numpy choose the `dtype`", (edit,))
+    return Repair(Safety.UNSAFE, "Let NumPy choose the `dtype`", (edit,))

@@ -1,27 +1,40 @@
-"""A container that worker code fills sample by sample is filled anew in every worker.
+"""A cache that workers fill sample by sample is filled again in every worker.
 
 ## What it does
-Reports a statement in worker code that adds to a list, dict or set that outlives the sample: on the Dataset, on an
-object that it keeps, on a class, or in a module. The key or the value comes from the index: `self.cache[index] =
-image`, `self.failed.add(index)`, `CACHE[path] = array`, also `self.images[index] = image` in a list that starts out
-full of None. Memoising decorators without a bound (`functools.cache`, `lru_cache(maxsize=None)`) on what workers call
-for each sample are reported, too. Each container is reported once.
+Reports a statement in worker code that adds an entry per sample to a list, dict or set that outlives the sample.
+
+**What is recognized**
+
+- a container of the Dataset, of an object that it holds, of a class, or of a module
+- a key or value that comes from the index: `self.cache[index] = image`, `self.failed.add(index)`, `CACHE[path] =
+  array`
+- `self.images[index] = image` in a list that starts out full of None
+- memoizing decorators without a bound (`functools.cache`, `lru_cache(maxsize=None)`) on a function that workers call
+  for each sample
+
+Each container is reported once.
 
 ## Why is this bad?
-Every worker is a process of its own, with a container of its own. Measured with torch 2.13, two workers and a cache of
-100 items: with workers that end with the epoch there are 0 hits in every epoch, since the cache ends with them; with
-`persistent_workers=True` and shuffling 46, 76 and 87 hits in the second to fourth epoch, while the cache of each worker
-grows towards the whole data set. What is collected for a report (bad samples, lengths) never reaches the main process.
+Every worker is a process with its own copy of the container. Measured with torch 2.13, two workers and a cache of 100
+items: if workers end with the epoch there are 0 hits in every epoch, since the cache ends with them. With
+`persistent_workers=True` and shuffling there are 46, 76 and 87 hits in the second to fourth epoch. Meanwhile the
+cache of each worker grows towards the whole data set. What is collected for a report (bad samples, lengths) never
+reaches the main process.
 
-A cached tensor can also be changed from outside: with `batch_size=None`, or a `collate_fn` that hands it on as it is,
-it becomes shared memory, and `batch.add_(1)` in the main process changes the cache.
+A cached tensor can also be changed from outside. With `batch_size=None`, or a `collate_fn` that returns it unchanged,
+it becomes shared memory: `batch.add_(1)` in the main process then changes the cache.
 
 ## Known limits
-Nothing is said about caches with a bound (a comparison with their size, `maxsize`, `maxlen`, something that takes
-entries out again), about handles that are opened once, keys that are no name of a sample (a device, a size, a label),
-lists and dicts that have their final size from construction on, and proxies of a `Manager`. Nor where all loaders in
-sight that read the Dataset have no workers: there is one cache then, and it works. A cache that an option of the
-command line turns on is reported, whatever the option's default is.
+Not reported:
+
+- caches with a bound: a comparison with their size, `maxsize`, `maxlen`, code that removes entries
+- handles that are opened once
+- keys that do not identify a sample: a device, a size, a label
+- lists and dicts that have their final size from construction on
+- proxies of a `Manager`
+- Datasets that every DataLoader in the project reads without workers: there is one cache then, and it works
+
+A cache that a command-line option turns on is reported, whatever the option's default is.
 
 ## Example
 ```python
@@ -62,10 +75,10 @@ class Arrays(Dataset):
 What does not fit into memory can be kept decoded on a local disk.
 
 ## Fix safety
-There is no automatic fix: what the cache is for, the code does not say.
+No fix: the code does not say what the cache is for.
 
 ## When to ignore it
-When the data set is only read with `num_workers=0`, or the cache is small and the workers are persistent.
+If the data set is only read with `num_workers=0`, or the cache is small and the workers are persistent.
 
 ## Error messages
 - `DataLoader worker (pid ...) is killed by signal: Killed`
@@ -91,19 +104,12 @@ RULE = Rule("DL104", "cache-grown-in-worker", Entity.MODULE, subjects=(MEMOISING
 
 def check(facts: Analysis) -> Iterator[Finding]:
     for growth in facts.growths:
-        way = growth.function.path[0]
+        entry = growth.function.path[0]
         place = f"`{growth.function.label}`"
-        if way is not growth.function:
-            place += f", which `{way.label}` reaches,"
+        if entry is not growth.function:
+            place += f" (from `{entry.label}`)"
         if growth.container:
-            problem = (
-                f"{place} adds to `{growth.container}` for each sample in worker code: every worker fills one of its "
-                "own, which the others and the main process never see"
-            )
+            problem = f"{place} adds to `{growth.container}` per sample: each worker fills its own"
         else:
-            problem = (
-                f"the unbounded cache of {place} keeps an entry for each sample, in every worker one of its own, "
-                "which the others and the main process never see"
-            )
-        advice = "fill it before the workers start, share it, or bound its size"
-        yield Finding(growth.node, problem, advice)
+            problem = f"{place} caches a result per sample without a bound: each worker fills its own cache"
+        yield Finding(growth.node, problem, "preload it, share it, or bound it")

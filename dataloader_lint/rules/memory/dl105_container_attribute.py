@@ -1,17 +1,18 @@
-"""A Dataset keeps a Python list, dict or set as an attribute.
+"""A Dataset has a Python list, dict or set as an attribute.
 
 ## What it does
-Reports every list, dict and set that a Dataset's `__init__` binds to an attribute, whatever its size and use. The rule
-is opt-in, for teams that want no Python containers on Datasets at all. What DL101 or DL102 reports is not repeated.
+Reports every list, dict and set that the `__init__` of a Dataset assigns to an attribute, whatever its size and use.
+The rule is opt-in, for teams that want no Python containers on Datasets at all. What DL101 or DL102 reports is not
+repeated.
 
 ## Why is this bad?
-Usually it is not. It becomes a matter of memory when the container grows with the data and workers read it: then
-every worker ends up with a copy of its own, 307 MB more after one shuffled epoch for two million short strings and two
-workers (torch 2.13, fork). DL101 and DL102 look for that; this rule also reports the containers of which they cannot
-tell.
+Usually it is not. It costs memory when the container grows with the data and workers read it: each worker then gets a
+copy. That is 307 MB more after one shuffled epoch for two million short strings and two workers (torch 2.13, fork).
+DL101 and DL102 look for that. This rule also reports the containers that they know too little about.
 
 ## Known limits
-Constants of the class body are not reported, nor are containers of which the type is not known.
+- Constants of the class body are not reported.
+- Containers of unknown type are not reported.
 
 ## Example
 ```python
@@ -48,13 +49,13 @@ class Images(Dataset):
         return self.folder, self.SIZES[0]
 ```
 
-For what grows with the data: numpy arrays where workers are forked, torch tensors where they are spawned.
+For data that grows: NumPy arrays if workers are forked, torch tensors if they are spawned.
 
 ## Fix safety
-There is no automatic fix.
+No fix.
 
 ## When to ignore it
-Wherever the container is small. That is why nobody gets this rule without asking for it.
+If the container is small. That is why the rule is opt-in.
 
 ## Error messages
 - `DataLoader worker (pid ...) is killed by signal: Killed`
@@ -79,7 +80,7 @@ RULE = Rule("DL105", "container-attribute", Entity.DATASET, default=False)
 def check(dataset: LintedDataset) -> Iterator[Finding]:
     for container in dataset.containers():
         problem = (
-            f"`{dataset.name}.{container.name}` is a Python {container.kind}: where it grows with the data and workers "
-            "read it, each of them ends up with a copy of its own"
+            f"`{dataset.name}.{container.name}` is a Python {container.kind}: "
+            "if it grows with the data, it is copied to each worker that reads it"
         )
-        yield Finding(container.node, problem, "keep what grows in numpy arrays or tensors, and constants in the class")
+        yield Finding(container.node, problem, "use arrays or tensors, or a class constant")

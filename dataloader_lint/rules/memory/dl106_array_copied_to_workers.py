@@ -1,21 +1,25 @@
-"""A large array of a Dataset is copied whole into every worker that is spawned.
+"""A large NumPy array of a Dataset is copied in full to every spawned worker.
 
 ## What it does
-Reports an attribute of a Dataset that worker code reads as the storage of the samples and that is a numpy array read
-from a file while the Dataset is constructed (`numpy.load`, `fromfile`, `loadtxt`), or a memory map (`numpy.memmap`,
-`numpy.load(..., mmap_mode=...)`). The rule is opt-in. It is on where the settings say that workers are spawned:
-`start-method = "spawn"` or `"forkserver"`, or a `target-python` from 3.14 on.
+Reports a Dataset attribute that is read for every sample in the workers and is one of these:
+
+- a NumPy array that is read from a file when the Dataset is constructed: `numpy.load`, `fromfile`, `loadtxt`
+- a memory map: `numpy.memmap`, `numpy.load(..., mmap_mode=...)`
+
+The rule is opt-in. It is on if the settings say that workers are spawned: `start-method = "spawn"` or `"forkserver"`,
+or a `target-python` from 3.14 on.
 
 ## Why is this bad?
-Spawned workers get the Dataset by pickling, and numpy pickles an array by value, a memory map too. Measured with torch
-2.13, spawn and forkserver: each worker holds 95 MB more for an array of 95 MB and 95 MB more for a `memmap` of that
-size, and 0 for a tensor, which travels as shared memory.
+Spawned workers get the Dataset pickled, and NumPy pickles an array by value, a memory map too. Measured with torch
+2.13, spawn and forkserver: each worker holds 95 MB more for an array of 95 MB, and 95 MB more for a `memmap` of that
+size. A tensor of that size costs 0, since it is sent as shared memory.
 
 Forked workers share the array for as long as nobody writes to it.
 
 ## Known limits
-How large the file is, the code does not say. Nothing is said where all loaders in sight that read the Dataset fork
-their workers by their own `multiprocessing_context`.
+- The size of the file is not known.
+- Nothing is reported if every DataLoader in the project that reads the Dataset forks its workers by its own
+  `multiprocessing_context`.
 
 ## Example
 ```python
@@ -53,13 +57,13 @@ class Tokens(Dataset):
         return self.tokens[index : index + 1024]
 ```
 
-What is in memory anyway can be kept as a tensor: `torch.from_numpy(array)`.
+An array that is in memory anyway can be kept as a tensor: `torch.from_numpy(array)`.
 
 ## Fix safety
-There is no automatic fix.
+No fix.
 
 ## When to ignore it
-When the array is small, or the program only ever forks its workers.
+If the array is small, or the program only ever forks its workers.
 
 ## Error messages
 - `DataLoader worker (pid ...) is killed by signal: Killed`
@@ -86,7 +90,7 @@ _LOWEST = re.compile(r"(?:^|>=|==|~=|,)\s*3\.(\d{1,9})")
 
 
 def spawns(settings: Settings) -> bool:
-    """Whether the settings say that workers are spawned: by the start method, or by the lowest Python version."""
+    """True if the settings say that workers are spawned: by the start method, or by the lowest Python version."""
     if settings.start_method != "auto":
         return settings.start_method != "fork"
     lowest = _LOWEST.findall(settings.target_python)
@@ -100,12 +104,11 @@ def check(facts: Analysis) -> Iterator[Finding]:
     if facts.settings.start_method == "fork":
         return
     for array in facts.copied_arrays:
-        what = "a memory map, which is pickled by value," if array.source == "memmap" else "a numpy array from a file"
-        problem = (
-            f"`{array.owner}.{array.name}` is {what} that workers read for every sample, "
-            "so every spawned worker holds a full copy of it"
-        )
-        advice = "keep it as a tensor (`torch.from_numpy`), which workers share"
+        what, advice = "a NumPy array read from a file", "use a tensor (`torch.from_numpy`), which workers share"
         if array.source == "memmap":
-            advice = "open it in the worker when the first sample is read"
+            what, advice = (
+                "a memory map, which is pickled by value,",
+                "open it in the worker when the first sample is read",
+            )
+        problem = f"`{array.owner}.{array.name}`: {what} is copied in full to each spawned worker"
         yield Finding(array.node, problem, advice)

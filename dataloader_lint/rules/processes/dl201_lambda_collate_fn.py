@@ -1,22 +1,32 @@
-"""A lambda as `collate_fn` cannot be pickled, so no worker can be started by spawn or forkserver.
+"""A lambda as `collate_fn` cannot be pickled, so spawned workers cannot be started.
 
 ## What it does
-Reports a lambda that reaches a DataLoader as its `collate_fn`: written in the call, bound to a name, kept in a keyword
-dict, one arm of a conditional expression, the default of a parameter, wrapped in `functools.partial`, or assigned to
-`loader.collate_fn` afterwards. The report stands on the lambda.
+Reports a lambda that is used as the `collate_fn` of a DataLoader.
+
+**What is recognized**: a lambda that is
+
+- written in the call
+- bound to a name
+- stored in a keyword dict
+- one arm of a conditional expression
+- the default of a parameter
+- wrapped in `functools.partial`
+- assigned to `loader.collate_fn` afterwards
+
+**Where**: at the lambda.
 
 ## Why is this bad?
 Workers that are started by spawn (macOS, Windows) or forkserver (Linux from Python 3.14 on) get the `collate_fn`
-pickled, and a lambda has no name by which it could be found again: the first iteration raises. Under fork nothing is
-pickled, which is why the same code works on Linux up to Python 3.13. A lambda bound to a name at module level fails as
-well: its own name is `<lambda>`.
+pickled. Functions are pickled by name, and a lambda has none: the first iteration raises. This holds for a lambda
+that is bound to a name at module level too, since its own name is `<lambda>`. Under fork nothing is pickled, so the
+same code works on Linux up to Python 3.13.
 
 ## Known limits
-Silent where `num_workers=0` is written out, and where the call says `multiprocessing_context="fork"`. Where the number
-of workers is left out the rule reports: the loader works until somebody adds workers. In a notebook a function at
-module level is no help (see [DL202](#dl202-local-function-collate-fn)), so there is no fix.
-
-Nothing is reported where the program expects that pickling fails, as in `pytest.raises(AttributeError)`.
+- Silent if the call says `num_workers=0` or `multiprocessing_context="fork"`.
+- If the number of workers is left out, the rule reports: the loader fails as soon as somebody adds workers.
+- In a notebook there is no fix, since a function at module level does not help there (see
+  [DL202](#dl202-local-function-collate-fn)).
+- Nothing is reported if the program expects that pickling fails, as in `pytest.raises(AttributeError)`.
 
 ## Example
 ```python
@@ -37,14 +47,14 @@ def make(dataset):
     return DataLoader(dataset, num_workers=4, collate_fn=keep_as_list)
 ```
 
-Values that the lambda takes from around it become arguments of `functools.partial(function, name=value)`, which can be
+Variables of the enclosing function become arguments of `functools.partial(function, name=value)`, which can be
 pickled.
 
 ## Fix safety
-Safe: the lambda becomes a function at module level that does the same.
+Safe: the lambda becomes a module-level function that does the same.
 
 ## When to ignore it
-Where the program is pinned to fork, by the start method and by the Python version.
+If the program only ever forks its workers: by its start method, and on a Python before 3.14.
 
 ## Error messages
 - `AttributeError: Can't pickle local object 'make.<locals>.<lambda>'`
@@ -64,6 +74,7 @@ from typing import TYPE_CHECKING
 
 from dataloader_lint.diagnostics import Safety
 from dataloader_lint.rules.base import Entity, Finding, FixLevel, Rule
+from dataloader_lint.rules.wording import define_function, pickling_fails
 
 if TYPE_CHECKING:
     from dataloader_lint.edits import Editor, Repair
@@ -74,28 +85,23 @@ RULE = Rule("DL201", "lambda-collate-fn", Entity.MODULE, fix=FixLevel.SAFE, code
 
 
 def check(file: Analysis) -> Iterator[Finding]:
-    for handed in file.callbacks_of("collate_fn"):
-        loader = handed.loader
-        if not handed.is_lambda or handed.function.node not in file.tree or not loader.pickles_its_functions:
+    for callback in file.callbacks_of("collate_fn"):
+        loader = callback.loader
+        if not callback.is_lambda or callback.function.node not in file.tree or not loader.pickles_its_functions:
             continue
         if loader.is_pickling_error_expected:
             continue
-        problem = (
-            f"the lambda given to `{loader.name}` as `collate_fn` cannot be pickled, so starting workers fails on "
-            "macOS, Windows and, from Python 3.14 on, Linux"
+        effect = pickling_fails(loader.is_passed("num_workers") is not False)
+        in_partial = " in a `partial`" if callback.in_partial else ""
+        problem = f"the `collate_fn` of `{loader.name}` is a lambda{in_partial}: {effect}"
+        advice = define_function(callback.is_in_notebook)
+        yield Finding(
+            callback.function.node, problem, advice, None if callback.is_in_notebook else partial(fix, callback)
         )
-        if loader.is_passed("num_workers") is False:
-            problem += " as soon as the loader gets any"
-        advice = "define it with `def` at module level"
-        if handed.is_in_notebook:
-            advice = "define it with `def` in a .py file and import it from there"
-        if handed.in_partial:
-            advice += " and keep the `functools.partial` around it"
-        yield Finding(handed.function.node, problem, advice, None if handed.is_in_notebook else partial(fix, handed))
 
 
-def fix(handed: Callback, editor: Editor) -> Repair | None:
+def fix(callback: Callback, editor: Editor) -> Repair | None:
     from dataloader_lint.edits import Repair, hoist_lambda
 
-    name, edits = hoist_lambda(editor, handed.function.node, "collate_fn")
-    return Repair(Safety.SAFE, f"Make the lambda a function at module level, `{name}`", edits)
+    name, edits = hoist_lambda(editor, callback.function.node, "collate_fn")
+    return Repair(Safety.SAFE, f"Turn the lambda into a module-level function, `{name}`", edits)

@@ -1,27 +1,34 @@
-"""A function inside another one, or in a notebook, reaches no spawned worker as `collate_fn`.
+"""A nested `collate_fn`, or one defined in a notebook, cannot be pickled for spawned workers.
 
 ## What it does
-Reports a function that is defined inside a function or method and reaches a DataLoader as its `collate_fn`: by its
-name, through a keyword dict or `functools.partial`, returned by a factory function of the project, or assigned to
-`loader.collate_fn` afterwards. The report stands on the argument that hands it over. In a notebook every function is
-reported that is defined in one of its cells and given to a loader with workers.
+Reports a function that is defined inside a function or method and used as the `collate_fn` of a DataLoader.
+
+**What is recognized**: a nested function that is
+
+- passed by its name
+- stored in a keyword dict or wrapped in `functools.partial`
+- returned by a factory function of the project
+- assigned to `loader.collate_fn` afterwards
+
+In a notebook, every `collate_fn` that is defined in a cell is reported if the loader has workers.
+
+**Where**: at the argument.
 
 ## Why is this bad?
 Workers that are started by spawn (macOS, Windows) or forkserver (Linux from Python 3.14 on) get the `collate_fn`
-pickled by its name, and a name inside another function cannot be imported: the first iteration raises. Under fork
-nothing is pickled, which is why the same code works on Linux up to Python 3.13.
+pickled by its name. A nested function cannot be imported by name: the first iteration raises. Under fork nothing is
+pickled, so the same code works on Linux up to Python 3.13.
 
-A function of a notebook is pickled as `__main__.collate`, and the `__main__` of a spawned worker is not the notebook:
-nothing can be imported from one. The workers die with AttributeError (`Can't get attribute 'collate'`), and the loader
-raises RuntimeError (`DataLoader worker (pid(s) ...) exited unexpectedly`). What a notebook imports from a .py file is
-found.
+A function of a notebook is pickled as `__main__.collate`. The `__main__` of a spawned worker is not the notebook, so
+nothing can be imported from there. The workers die with AttributeError (`Can't get attribute 'collate'`), and the
+loader raises RuntimeError (`DataLoader worker (pid(s) ...) exited unexpectedly`). Functions that a notebook imports
+from a .py file are found.
 
 ## Known limits
-Silent where `num_workers=0` is written out, and where the call says `multiprocessing_context="fork"`. Functions at
-module level, bound methods, callable objects and `functools.partial` of a module-level function can be pickled and are
-not reported.
-
-Nothing is reported where the program expects that pickling fails, as in `pytest.raises(AttributeError)`.
+- Silent if the call says `num_workers=0` or `multiprocessing_context="fork"`.
+- Module-level functions, bound methods, callable objects and `functools.partial` of a module-level function can be
+  pickled and are not reported.
+- Nothing is reported if the program expects that pickling fails, as in `pytest.raises(AttributeError)`.
 
 ## Example
 ```python
@@ -47,11 +54,11 @@ def make(dataset, pad_value):
 ```
 
 ## Fix safety
-Unsafe: the function moves to module level, and what it took from around it is bound when the loader is made instead of
+Unsafe: the function moves to module level. The variables that it uses are bound when the loader is made, no longer
 when a batch is collated. There is no fix in a notebook.
 
 ## When to ignore it
-Where the program is pinned to fork, by the start method and by the Python version.
+If the program only ever forks its workers: by its start method, and on a Python before 3.14.
 
 ## Error messages
 - `AttributeError: Can't pickle local object 'make.<locals>.collate'`
@@ -71,6 +78,7 @@ from typing import TYPE_CHECKING
 
 from dataloader_lint.diagnostics import Safety
 from dataloader_lint.rules.base import Entity, Finding, FixLevel, Rule
+from dataloader_lint.rules.wording import MOVE_OUT_OF_NOTEBOOK, NOT_IN_WORKERS, move_function, pickling_fails
 
 if TYPE_CHECKING:
     from dataloader_lint.edits import Editor, Repair
@@ -88,33 +96,25 @@ RULE = Rule(
 
 
 def check(file: Analysis) -> Iterator[Finding]:
-    for handed in file.callbacks_of("collate_fn"):
-        loader = handed.loader
-        is_wrong = handed.is_local or handed.is_notebooks_own
-        if not is_wrong or handed.node not in file.tree or not loader.pickles_its_functions:
+    for callback in file.callbacks_of("collate_fn"):
+        loader = callback.loader
+        is_wrong = callback.is_local or callback.is_notebooks_own
+        if not is_wrong or callback.node not in file.tree or not loader.pickles_its_functions:
             continue
         if loader.is_pickling_error_expected:
             continue
-        if not handed.is_local:
-            problem = (
-                f"`{handed.name}` is defined in this notebook, where a spawned worker cannot find it, so with it as "
-                f"`collate_fn` the workers of `{loader.name}` die on macOS, Windows and, from Python 3.14 on, Linux"
-            )
-            yield Finding(handed.node, problem, f"move `{handed.name}` to a .py file and import it from there")
+        if not callback.is_local:
+            problem = f"`{callback.name}` (`collate_fn`) is defined in this notebook: {NOT_IN_WORKERS}"
+            yield Finding(callback.node, problem, MOVE_OUT_OF_NOTEBOOK)
             continue
-        problem = (
-            f"`{handed.name}` is defined inside another function, so as `collate_fn` it cannot be pickled and starting "
-            "workers fails on macOS, Windows and, from Python 3.14 on, Linux"
-        )
-        if loader.is_passed("num_workers") is False:
-            problem += " as soon as the loader gets any"
-        where = "to a .py file, at module level," if handed.is_in_notebook else "to module level"
-        advice = f"move `{handed.name}` {where} and bind what it needs with `functools.partial`"
-        yield Finding(handed.node, problem, advice, None if handed.is_in_notebook else partial(fix, handed))
+        effect = pickling_fails(loader.is_passed("num_workers") is not False)
+        problem = f"`{callback.name}` is a nested `collate_fn`: {effect}"
+        advice = move_function(callback.is_in_notebook)
+        yield Finding(callback.node, problem, advice, None if callback.is_in_notebook else partial(fix, callback))
 
 
-def fix(handed: Callback, editor: Editor) -> Repair | None:
+def fix(callback: Callback, editor: Editor) -> Repair | None:
     from dataloader_lint.edits import Repair, lift_function
 
-    name, edits = lift_function(editor, handed.function.node)
+    name, edits = lift_function(editor, callback.function.node)
     return Repair(Safety.UNSAFE, f"Move `{name}` to module level", edits)

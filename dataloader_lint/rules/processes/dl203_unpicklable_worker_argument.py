@@ -1,22 +1,28 @@
-"""A lambda or local function as `worker_init_fn` cannot be pickled, so spawned workers cannot be started.
+"""A lambda or nested function as `worker_init_fn` cannot be pickled, so spawned workers cannot be started.
 
 ## What it does
-Reports a lambda, or a function that is defined inside another one, that reaches a DataLoader with workers as its
-`worker_init_fn`: written in the call, through a name or a keyword dict, inside `functools.partial`, or handed to a
-function of the project that makes the loader. In a notebook every function counts that is defined in one of its cells
-(see [DL202](#dl202-local-function-collate-fn)). The report stands on the lambda, or on the argument that hands the
-function over.
+Reports a lambda or a nested function that is used as the `worker_init_fn` of a DataLoader with workers.
+
+**What is recognized**: a lambda or nested function that is
+
+- written in the call, or passed by its name
+- stored in a keyword dict or wrapped in `functools.partial`
+- passed to a function of the project that makes the loader
+
+In a notebook, every `worker_init_fn` that is defined in a cell is reported (see
+[DL202](#dl202-local-function-collate-fn)).
+
+**Where**: at the lambda, or at the argument that passes the function.
 
 ## Why is this bad?
 Workers that are started by spawn (macOS, Windows) or forkserver (Linux from Python 3.14 on) get the `worker_init_fn`
-pickled by its name. A lambda has none, and a name inside another function cannot be imported: the first iteration
-raises. Under fork nothing is pickled, which is why the same code works on Linux up to Python 3.13.
+pickled by its name. A lambda has no name, and a nested function cannot be imported by name: the first iteration
+raises. Under fork nothing is pickled, so the same code works on Linux up to Python 3.13.
 
 ## Known limits
-Silent for loaders that are known to have no workers, and where the call says `multiprocessing_context="fork"`.
-`sampler`, `batch_sampler` and `generator` stay in the parent process and are never pickled, so they are not looked at.
-
-Nothing is reported where the program expects that pickling fails, as in `pytest.raises(AttributeError)`.
+- Silent if the loader is known to have no workers, or the call says `multiprocessing_context="fork"`.
+- `sampler`, `batch_sampler` and `generator` stay in the main process and are never pickled, so they are not checked.
+- Nothing is reported if the program expects that pickling fails, as in `pytest.raises(AttributeError)`.
 
 ## Example
 ```python
@@ -46,11 +52,11 @@ def make(dataset, priority):
 ```
 
 ## Fix safety
-For a lambda safe: it becomes a function at module level that does the same. For a local function unsafe: it moves to
-module level, and what it took from around it is bound when the loader is made. There is no fix in a notebook.
+Safe for a lambda: it becomes a module-level function that does the same. Unsafe for a nested function: it moves to
+module level, and the variables that it uses are bound when the loader is made. There is no fix in a notebook.
 
 ## When to ignore it
-Where the program is pinned to fork, by the start method and by the Python version.
+If the program only ever forks its workers: by its start method, and on a Python before 3.14.
 
 ## Error messages
 - `AttributeError: Can't pickle local object 'make.<locals>.lower_priority'`
@@ -70,6 +76,13 @@ from typing import TYPE_CHECKING
 
 from dataloader_lint.diagnostics import Safety
 from dataloader_lint.rules.base import Entity, Finding, FixLevel, Rule
+from dataloader_lint.rules.wording import (
+    MOVE_OUT_OF_NOTEBOOK,
+    NOT_IN_WORKERS,
+    PICKLING_FAILS,
+    define_function,
+    move_function,
+)
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -82,47 +95,38 @@ RULE = Rule("DL203", "unpicklable-worker-argument", Entity.MODULE, fix=FixLevel.
 
 
 def check(file: Analysis) -> Iterator[Finding]:
-    for handed in file.callbacks_of("worker_init_fn"):
-        loader = handed.loader
+    for callback in file.callbacks_of("worker_init_fn"):
+        loader = callback.loader
         if loader.has_workers is False or loader.pickles_nothing or loader.is_pickling_error_expected:
             continue
-        node: cst.CSTNode = handed.node
-        if handed.is_lambda and handed.function.node in file.tree:
-            node, subject, advice = handed.function.node, "the lambda", "define it with `def` at module level"
-            if handed.is_in_notebook:
-                advice = "define it with `def` in a .py file and import it from there"
-            if handed.in_partial:
-                advice += " and keep the `functools.partial` around it"
-        elif handed.is_local:
-            subject = f"the local function `{handed.name}`"
-            where = "to a .py file, at module level," if handed.is_in_notebook else "to module level"
-            advice = f"move `{handed.name}` {where} and bind what it needs with `functools.partial`"
-        elif handed.is_notebooks_own and handed.node in file.tree:
-            problem = (
-                f"`{handed.name}` is defined in this notebook, where a spawned worker cannot find it, so with it as "
-                f"`worker_init_fn` the workers of `{loader.name}` die on macOS, Windows and, from Python 3.14 on, Linux"
-            )
-            yield Finding(node, problem, f"move `{handed.name}` to a .py file and import it from there")
+        node: cst.CSTNode = callback.node
+        if callback.is_lambda and callback.function.node in file.tree:
+            in_partial = " in a `partial`" if callback.in_partial else ""
+            node, what = callback.function.node, f"the `worker_init_fn` of `{loader.name}` is a lambda{in_partial}"
+            advice = define_function(callback.is_in_notebook)
+        elif callback.is_local:
+            what, advice = f"`{callback.name}` is a nested `worker_init_fn`", move_function(callback.is_in_notebook)
+        elif callback.is_notebooks_own and callback.node in file.tree:
+            problem = f"`{callback.name}` (`worker_init_fn`) is defined in this notebook: {NOT_IN_WORKERS}"
+            yield Finding(node, problem, MOVE_OUT_OF_NOTEBOOK)
             continue
         else:
             continue
-        problem = (
-            f"{subject} given to `{loader.name}` as `worker_init_fn` cannot be pickled, so starting workers fails on "
-            "macOS, Windows and, from Python 3.14 on, Linux"
+        yield Finding(
+            node, f"{what}: {PICKLING_FAILS}", advice, None if callback.is_in_notebook else partial(fix, callback)
         )
-        yield Finding(node, problem, advice, None if handed.is_in_notebook else partial(fix, handed))
 
 
-def fix(handed: Callback, editor: Editor) -> Repair | None:
+def fix(callback: Callback, editor: Editor) -> Repair | None:
     from dataloader_lint.edits import Repair, hoist_lambda, lift_function
 
-    function = handed.function.node
+    function = callback.function.node
     if function not in editor.tree:
         return None
-    if handed.is_lambda:
-        if not handed.takes_arguments:
+    if callback.is_lambda:
+        if not callback.takes_arguments:
             return None  # as a function it would fail in other words: DL212
         name, edits = hoist_lambda(editor, function, "worker_init_fn")
-        return Repair(Safety.SAFE, f"Make the lambda a function at module level, `{name}`", edits)
+        return Repair(Safety.SAFE, f"Turn the lambda into a module-level function, `{name}`", edits)
     name, edits = lift_function(editor, function)
     return Repair(Safety.UNSAFE, f"Move `{name}` to module level", edits)

@@ -1,29 +1,41 @@
-"""A handle that a Dataset opens before there are workers reaches all of them, and few handles survive that.
+"""A file or database handle opened in `__init__` breaks in forked workers and cannot be pickled for others.
 
 ## What it does
-Reports a handle that is opened in `__init__` of a Dataset, or in what `__init__` or `__len__` runs, and kept on the
-object or on another one that it keeps: `open`, `zipfile.ZipFile`, `tarfile.open`, `np.load` of an `.npz` file,
-`lmdb.open`, `h5py.File`, `tables.open_file`, `sqlite3.connect`, `cv2.VideoCapture`, `rasterio.open`,
-`openslide.OpenSlide`, `multiprocessing.Manager()`, locks of `threading`, and generators, such as `os.walk(...)` and
-`Path(...).iterdir()`. That `np.load` gives an archive is told from the end of the path, or from `"key" in data`,
-`data.files` and `data.keys()`. A handle that a script opens and gives to a Dataset counts where that reaches a
-DataLoader which may have workers. The report stands on the call that opens it.
+Reports a handle that a Dataset opens and stores, on itself or on an object that it holds. The code that opens it runs
+in `__init__` or `__len__`, directly or in what they call.
+
+**What is recognized as a handle**
+
+- `open`, `zipfile.ZipFile`, `tarfile.open`
+- `np.load` of an `.npz` file: the path ends with it, or the code says `"key" in data`, `data.files` or `data.keys()`
+- `lmdb.open`, `h5py.File`, `tables.open_file`, `sqlite3.connect`
+- `cv2.VideoCapture`, `rasterio.open`, `openslide.OpenSlide`
+- `multiprocessing.Manager()` and the locks of `threading`
+- generators, such as `os.walk(...)` and `Path(...).iterdir()`
+
+A handle that a script opens and gives to a Dataset counts if the Dataset reaches a DataLoader that may have workers.
+
+**Where**: at the call that opens it.
 
 ## Why is this bad?
-Forked workers share the position of an open file. In 4,000 reads by 4 workers, 6 to 12 of 100 from an `open(..., "rb")`
-returned bytes of another sample, without an error. With 2 workers 64 of 100 from a zip archive raised `BadZipFile`, as
-did 27 of 100 from an `.npz` archive; 2.6 of 100 from a tar archive were wrong without an error; an LMDB environment
-with its lock failed in 97 of 100 with `MDB_READERS_FULL`. `h5py` returned wrong data with HDF5 before 1.12, and none
-since.
+Forked workers share the position of an open file. Measured:
 
-Workers that are started by spawn (macOS, Windows) or forkserver (Linux from Python 3.14 on) get the Dataset pickled,
-and none of these handles can be pickled: the first iteration raises.
+- `open(..., "rb")`, 4 workers, 4,000 reads: 6 to 12 of 100 reads returned bytes of another sample, without an error
+- zip archive, 2 workers: 64 of 100 reads raised `BadZipFile`
+- `.npz` archive, 2 workers: 27 of 100 reads raised `BadZipFile`
+- tar archive, 2 workers: 2.6 of 100 reads were wrong, without an error
+- LMDB environment with its lock, 2 workers: 97 of 100 reads failed with `MDB_READERS_FULL`
+- `h5py`: wrong data with HDF5 before 1.12, and none since
+
+Workers that are started by spawn (macOS, Windows) or forkserver (Linux from Python 3.14 on) get the Dataset pickled.
+None of these handles can be pickled: the first iteration raises.
 
 ## Known limits
-Silent where the handle is closed, deleted or set to None or a list again before there are workers, and for classes that
-define `__getstate__` or `__reduce__`; these do not help under fork, though, where nothing is pickled. Silent where all
-loaders in sight that the Dataset reaches say `num_workers=0` or fork their workers. Sockets, `np.memmap`, locks of
-`multiprocessing` and the proxies of a manager are not reported.
+- Silent if the handle is closed, deleted or set to None or a list again before workers start.
+- Silent for classes that define `__getstate__` or `__reduce__`. These do not help under fork, where nothing is
+  pickled.
+- Silent if all DataLoaders found in the project that the Dataset reaches say `num_workers=0` or fork their workers.
+- Sockets, `np.memmap`, locks of `multiprocessing` and the proxies of a manager are not reported.
 
 ## Example
 ```python
@@ -63,10 +75,10 @@ class Images(Dataset):
 ```
 
 ## Fix safety
-There is no fix: where to open the handle instead is for the author to say.
+No fix: you decide where the handle should be opened instead.
 
 ## When to ignore it
-When the Dataset is only ever read with `num_workers=0`.
+If the Dataset is only ever read with `num_workers=0`.
 
 ## Error messages
 - `TypeError: h5py objects cannot be pickled`
@@ -91,6 +103,7 @@ from typing import TYPE_CHECKING
 from dataloader_lint.facts.libraries.objects import HANDLES
 from dataloader_lint.gate import STORES
 from dataloader_lint.rules.base import Entity, Finding, Rule
+from dataloader_lint.rules.wording import PICKLING_FAILS
 
 if TYPE_CHECKING:
     from dataloader_lint.facts.analysis import Analysis
@@ -99,18 +112,22 @@ if TYPE_CHECKING:
 RULE = Rule("DL205", "handle-opened-in-init", Entity.MODULE, subjects=(STORES,))
 
 # What becomes of a handle that forked workers share.
+_SHARED_POSITION = "forked workers share its position and mix up their reads"
+_BAD_ARCHIVE = "reads in forked workers raise `BadZipFile`"
+_LOCK_TABLE = "reads in forked workers raise `MDB_READERS_FULL`"
+_OLD_HDF5 = "forked workers read wrong data (HDF5 before 1.12)"
 FORKED = {
-    "builtins.open": "forked workers share its position and read each other's bytes",
-    "io.open": "forked workers share its position and read each other's bytes",
-    "pathlib.Path.open": "forked workers share its position and read each other's bytes",
-    "zipfile.ZipFile": "forked workers share its position, so that many reads raise `BadZipFile`",
-    "numpy.load": "forked workers share its position, so that many reads raise `BadZipFile`",
-    "tarfile.open": "forked workers share its position and read each other's bytes",
-    "tarfile.TarFile": "forked workers share its position and read each other's bytes",
-    "lmdb.open": "forked workers share its lock table, so that reads soon raise `MDB_READERS_FULL`",
-    "lmdb.Environment": "forked workers share its lock table, so that reads soon raise `MDB_READERS_FULL`",
-    "h5py.File": "with HDF5 before 1.12 forked workers read wrong data",
-    "h5py.Dataset": "with HDF5 before 1.12 forked workers read wrong data",
+    "builtins.open": _SHARED_POSITION,
+    "io.open": _SHARED_POSITION,
+    "pathlib.Path.open": _SHARED_POSITION,
+    "zipfile.ZipFile": _BAD_ARCHIVE,
+    "numpy.load": _BAD_ARCHIVE,
+    "tarfile.open": _SHARED_POSITION,
+    "tarfile.TarFile": _SHARED_POSITION,
+    "lmdb.open": _LOCK_TABLE,
+    "lmdb.Environment": _LOCK_TABLE,
+    "h5py.File": _OLD_HDF5,
+    "h5py.Dataset": _OLD_HDF5,
 }
 
 
@@ -118,21 +135,18 @@ def check(file: Analysis) -> Iterator[Finding]:
     for handle in file.kept_handles:
         keeper = f"`{handle.keeper}`" if handle.keeper else "what this Dataset is given"
         what = "a generator" if handle.kind == "generator" else HANDLES[handle.kind]
-        when = ", opened when the loader asks for the length" if handle.opener == "__len__" else ""
-        forked = FORKED.get(handle.kind, "")
-        effect = f"{forked}, and it" if forked and not handle.is_safe_forked else "it"
-        problem = (
-            f"{keeper} is {what}{when}: {effect} cannot be pickled for the workers of macOS, Windows and, from Python "
-            "3.14 on, Linux"
-        )
-        yield Finding(handle.node, problem, _advice(handle))
+        if handle.opener == "__len__":
+            what += " (from `__len__`)"
+        forked = "" if handle.is_safe_forked else FORKED.get(handle.kind, "")
+        effect = f"{forked}, and pickling it fails" if forked else PICKLING_FAILS
+        yield Finding(handle.node, f"{keeper} is {what}: {effect}", _advice(handle))
 
 
 def _advice(handle: KeptHandle) -> str:
     if handle.kind == "generator":
-        return "keep what it is made from, and make it in worker code"
+        return "create it in the worker"
     if handle.kind.endswith("Manager"):
-        return "keep only the proxies that it makes, not the manager"
+        return "keep its proxies, not the manager"
     if handle.kind.startswith("threading."):
-        return "make it in worker code when it is first needed"
-    return "keep the path, and open it in worker code when it is first needed"
+        return "create it in the worker on first use"
+    return "open it in the worker on first use"

@@ -1,24 +1,31 @@
-"""A script that starts workers outside `if __name__ == "__main__":` fails wherever workers are spawned.
+"""A script that starts workers outside `if __name__ == "__main__":` fails if workers are spawned.
 
 ## What it does
-Reports the first module-level statement that starts DataLoader workers outside a main guard: it loops over a loader
-that is known to have workers (`for`, a comprehension, `iter`, `list`, `enumerate`, `tqdm`, ...), hands it to a
-library's trainer (`trainer.fit(model, loader)`), or calls a function or method of the project that does, however many
-calls lie between. Loaders that a library makes from a keyword such as `num_workers=4` count too. There is one finding
-per file.
+Reports the first module-level statement that starts DataLoader workers outside a main guard.
+
+**What is recognized as a start**, for a loader that is known to have workers
+
+- a loop over it: `for`, a comprehension, `iter`, `list`, `enumerate`, `tqdm`, ...
+- a call that passes it to a library's trainer: `trainer.fit(model, loader)`
+- a call of a function or method of the project that does this, at any depth
+
+Loaders that a library makes from a keyword such as `num_workers=4` count too. There is one finding per file.
 
 ## Why is this bad?
-On macOS and Windows, and on Linux since Python 3.14, a worker is a new process that imports the script again (from
-3.14.1 on, its fork server does so, once). Without a guard that comes to the same statement, and dies; the loader in the
-script then raises RuntimeError or EOFError. Under spawn the whole module level runs once more per worker and epoch, 7
-times in all for 3 epochs with 2 workers, also where only a part of the script stands under the guard: whatever it loads
-is loaded as often.
+On macOS and Windows, and on Linux since Python 3.14, a worker is a new process that imports the script again. (From
+3.14.1 on, the fork server does so, once.) Without a guard the import reaches the same statement and dies. The loader
+in the script then raises RuntimeError or EOFError.
+
+Under spawn the whole module level runs once more per worker and epoch: 7 times in all for 3 epochs with 2 workers.
+This holds for all code that stays outside the guard. It is best to move everything that loads data or touches CUDA
+into a `main()`.
 
 ## Known limits
-Loaders whose number of workers is computed at run time or read from a file are unknown, and the rule says nothing.
-Modules that set the start method to `"fork"`, notebooks and files that pytest runs are left alone: workers import
-nothing of a notebook, so that it needs no guard (but see [DL208](#dl208-local-dataset-class)). A guard inside a
-decorator or a function with another name is not recognised; a function that is merely called `main` is none.
+- Loaders whose number of workers is computed at run time or read from a file are unknown and not reported.
+- Modules that set the start method to `"fork"`, notebooks and files that pytest runs are not reported. Workers import
+  nothing from a notebook, so it needs no guard (but see [DL208](#dl208-local-dataset-class)).
+- A guard inside a decorator, or in a function with another name, is not recognized. A function that is merely called
+  `main` is no guard.
 
 ## Example
 ```python
@@ -48,17 +55,22 @@ if __name__ == "__main__":
 ```
 
 ## Fix safety
-The code from the first such statement to the end of the file goes under the guard, and an existing guard takes it in.
-All names stay global, and everything runs in the same order. Functions, classes, and the imports and plain constants
-that these read, stay where they are. The fix is unsafe where anything in the project, a notebook or an entry point
-among it, may import the module, since an import then does less than before; where a function or class reads
-something that is bound or changed by what moves, since workers do not find that any more; where a definition inside of
-an `if` or `try` moves too; and where an import stays that comes after code that moves. There is no fix where a
-decorator, default or class body needs what would move, or where a condition at module level asks for `__name__` in
-another way.
+The code from the first such statement to the end of the file moves under the guard; an existing guard takes it in.
+All names stay global, and everything runs in the same order. Functions and classes stay where they are, with the
+imports and plain constants that they read.
+
+The fix is unsafe if
+
+- anything in the project, a notebook or an entry point, may import the module: the import then does less than before
+- a function or class reads something that is bound or changed by the moved code: workers do not find it any more
+- a definition inside an `if` or `try` moves too
+- an import stays that comes after code that moves
+
+There is no fix if a decorator, default or class body needs the moved code. Nor is there one if a condition at module
+level tests `__name__` in another way.
 
 ## When to ignore it
-When the script only ever runs where workers are forked: on Linux, with a Python before 3.14.
+If the script only ever runs where workers are forked: on Linux, with a Python before 3.14.
 
 ## Error messages
 - `RuntimeError: An attempt has been made to start a new process before the current process has finished its
@@ -95,23 +107,17 @@ RULE = Rule(
     subjects=(TRANSFERS,),
 )
 
-ADVICE = (
-    'move it under `if __name__ == "__main__":`, at best into a `main()` with all that loads data or touches CUDA, '
-    "since what stays at module level is done again in every worker"
-)
+ADVICE = 'move it under `if __name__ == "__main__":`'
 
 
 def check(analysis: Analysis) -> Iterator[Finding]:
     start = analysis.start
     if start is None:
         return
-    where = "on macOS, Windows, and Linux with Python 3.14"
-    if start.method:
-        where = f"with the start method `{start.method}`"
-    problem = (
-        f"{_what_starts(start)} outside a main guard: {where} each worker imports this script again "
-        "and dies here with RuntimeError (`... before the current process has finished its bootstrapping phase`)"
+    failure = (
+        f"RuntimeError with start method `{start.method}`" if start.method else "RuntimeError if workers are spawned"
     )
+    problem = f"{_what_starts(start)} outside a main guard: {failure}"
     yield Finding(start.statement, problem, ADVICE, partial(fix, analysis, start))
 
 
@@ -120,23 +126,16 @@ def fix(analysis: Analysis, start: Start, editor: Editor) -> Repair | None:
 
     edits, is_safe = guard_from(editor, start.statement)
     safety = Safety.SAFE if is_safe and not analysis.may_be_imported else Safety.UNSAFE
-    return Repair(safety, "Put what starts workers, and all code after it, under the main guard", edits)
+    return Repair(safety, "Move this statement and all code after it under the main guard", edits)
 
 
 def _what_starts(start: Start) -> str:
-    """`test()` starts the 12 workers of `loader` through `model.inference()`."""
-    through = f" through `{start.calls[-1]}()`" if len(start.calls) > 1 else ""
+    """`test()` starts 12 workers of `loader`."""
     subject = f"`{start.calls[0]}()`" if start.calls else "this statement"
-    return f"{subject} starts {_workers(start)}{through}"
-
-
-def _workers(start: Start) -> str:
     count = start.count
     number = f"{count.value} worker{'' if count.value == 1 else 's'}" if count is not None else "workers"
     if not start.is_sure and count is not None:
         number = f"up to {number}"
-    elif start.name:
-        number = f"the {number}"
     owner = f" of `{start.name}`" if start.name else ""
-    source = f" ({count.default})" if count is not None and count.default else ""
-    return number + owner + source
+    default = " by default" if count is not None and count.default else ""
+    return f"{subject} starts {number}{owner}{default}"

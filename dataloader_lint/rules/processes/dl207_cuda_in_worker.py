@@ -1,19 +1,29 @@
-"""CUDA in worker code raises in forked workers and costs a CUDA context in every spawned one.
+"""CUDA in worker code raises in forked workers and costs each spawned one a CUDA context.
 
 ## What it does
-Reports the first call in a function of worker code (`__getitem__`, `__iter__`, transforms, `collate_fn`,
-`worker_init_fn` and what they call) that starts CUDA: `.cuda()`, `.to(...)` with a device that is CUDA, `device=` or
-`map_location=` with one, `.pin_memory()`, and functions of `torch.cuda` such as `set_device`. A device counts as CUDA
-where it is on one branch of `torch.cuda.is_available()`.
+Reports the first call in a function of worker code that starts CUDA.
+
+**Worker code**: `__getitem__`, `__iter__`, transforms, `collate_fn`, `worker_init_fn` and the functions that they
+call.
+
+**What is recognized**
+
+- `.cuda()`, and `.to(...)` with a CUDA device
+- `device=` or `map_location=` with a CUDA device
+- `.pin_memory()`
+- functions of `torch.cuda` such as `set_device`
+
+A device counts as CUDA if it is on one branch of `torch.cuda.is_available()`.
 
 ## Why is this bad?
-A process that was forked after its parent started CUDA cannot use it: torch raises `Cannot re-initialize CUDA in forked
-subprocess`. Workers that are started by spawn or forkserver can, but each of them takes the memory of a CUDA context
-of its own.
+A process that was forked after its parent started CUDA cannot use it: torch raises `Cannot re-initialize CUDA in
+forked subprocess`. Workers that are started by spawn or forkserver can use it. Each of them takes the memory of its
+own CUDA context.
 
 ## Known limits
-Silent where all loaders in sight that the Dataset reaches have no workers, where the device is not known, and where a
-flag that is not known decides whether the call runs.
+- Silent if all DataLoaders found in the project that the Dataset reaches have no workers.
+- Silent if the device is not known.
+- Silent if an unknown flag decides whether the call runs.
 
 ## Example
 ```python
@@ -47,10 +57,10 @@ def train(loader, device):
 ```
 
 ## Fix safety
-There is no fix: the batch has to be moved where it is used.
+No fix: the batch has to be moved where it is used.
 
 ## When to ignore it
-When the Dataset is only ever read with `num_workers=0`.
+If the Dataset is only ever read with `num_workers=0`.
 
 ## Error messages
 - `RuntimeError: Cannot re-initialize CUDA in forked subprocess. To use CUDA with multiprocessing, you must use the
@@ -78,12 +88,11 @@ RULE = Rule("DL207", "cuda-in-worker", Entity.MODULE, subjects=(DEVICES,))
 def check(file: Analysis) -> Iterator[Finding]:
     for found in file.cuda_calls:
         function = found.function
-        way = "" if function.caller is None else f", reached from `{function.path[0].label}`"
         problem = (
-            f"`{function.label}` calls {found.way} in worker code{way}: this raises in workers that are forked after "
-            "CUDA was started, and takes a CUDA context of its own in each spawned one"
+            f"{found.way} run by `{function.path[0].label}` can raise in forked workers "
+            "and costs spawned ones a CUDA context"
         )
-        advice = "keep worker code on the CPU and move the batch in the training loop"
+        advice = "move batches in the training loop"
         if found.way == "`.pin_memory()`":
-            advice = "leave the pinning to `DataLoader(pin_memory=True)`, which does it in the main process"
+            advice = "use `DataLoader(pin_memory=True)`"
         yield Finding(found.call, problem, advice)

@@ -1,27 +1,29 @@
-"""A Dataset class inside a function, or in a notebook, is not found by spawned workers.
+"""A Dataset class defined in a function or notebook cannot be pickled for spawned workers.
 
 ## What it does
-Reports a Dataset class whose definition stands inside a function or method, when an object of it reaches a DataLoader
-that may have workers, directly or inside a `Subset` or another Dataset, or when the function returns the class or an
-object of it and no loader is in sight. In a notebook every Dataset class is reported that is defined in one of its
-cells and reaches a loader with workers.
+Reports a Dataset class that is defined inside a function or method in these cases:
+
+- an object of it reaches a DataLoader that may have workers, directly or inside a `Subset` or another Dataset
+- the function returns the class or an object of it, and the project has no DataLoader that gets it
+
+In a notebook, every Dataset class that is defined in a cell is reported if it reaches a loader with workers.
 
 ## Why is this bad?
 Workers that are started by spawn (macOS, Windows) or forkserver (Linux from Python 3.14 on) get the Dataset pickled.
-An object is pickled with the name of its class, and a name inside a function cannot be imported: the first iteration
-raises. Under fork nothing is pickled, which is why the same code works on Linux up to Python 3.13.
+An object is pickled with the name of its class. A class inside a function cannot be imported by name: the first
+iteration raises. Under fork nothing is pickled, so the same code works on Linux up to Python 3.13.
 
-A class of a notebook is pickled as `__main__.Images`, and the `__main__` of a spawned worker is not the notebook:
-nothing can be imported from one. The workers die with AttributeError (`Can't get attribute 'Images'`), and the loader
-raises RuntimeError (`DataLoader worker (pid(s) ...) exited unexpectedly`). What a notebook imports from a .py file is
-found.
+A class of a notebook is pickled as `__main__.Images`. The `__main__` of a spawned worker is not the notebook, so
+nothing can be imported from there. The workers die with AttributeError (`Can't get attribute 'Images'`), and the
+loader raises RuntimeError (`DataLoader worker (pid(s) ...) exited unexpectedly`). Classes that a notebook imports
+from a .py file are found.
 
 ## Known limits
-Silent where all loaders in sight that get an object of the class have no workers or fork them, for classes that define
-`__reduce__`, and for what functions of a test file return while no loader is in sight. A class inside a class at module
-level can be pickled.
-
-Nothing is reported where the program expects that pickling fails, as in `pytest.raises(AttributeError)`.
+- Silent if all DataLoaders found in the project that get an object of the class have no workers or fork them.
+- Silent for classes that define `__reduce__`.
+- Silent for what functions of a test file return if no DataLoader gets it.
+- A class inside a module-level class can be pickled.
+- Nothing is reported if the program expects that pickling fails, as in `pytest.raises(AttributeError)`.
 
 ## Example
 ```python
@@ -57,10 +59,10 @@ def make(images):
 ```
 
 ## Fix safety
-There is no fix: what the class takes from the function around it has to become arguments.
+No fix: variables of the enclosing function have to become arguments of the class.
 
 ## When to ignore it
-Where the program is pinned to fork, by the start method and by the Python version, or the Dataset never has workers.
+If the program only ever forks its workers (by its start method, and on a Python before 3.14), or never has any.
 
 ## Error messages
 - `AttributeError: Can't pickle local object 'make.<locals>.Images'`
@@ -78,6 +80,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from dataloader_lint.rules.base import Entity, Finding, Rule
+from dataloader_lint.rules.wording import MOVE_OUT_OF_NOTEBOOK, NOT_IN_WORKERS, PICKLING_FAILS
 
 if TYPE_CHECKING:
     from dataloader_lint.facts.analysis import Analysis
@@ -89,23 +92,13 @@ def check(file: Analysis) -> Iterator[Finding]:
     for local in file.local_datasets:
         if local.loader is not None and local.loader.is_pickling_error_expected:
             continue
-        if local.loader is not None:
-            effect = (
-                f"so `{local.loader.name}` fails to start workers on macOS, Windows and, from Python 3.14 on, Linux"
-            )
-        else:
-            effect = "so no loader can start workers for it on macOS, Windows and, from Python 3.14 on, Linux"
         if not local.function:
-            assert local.loader is not None
-            problem = (
-                f"the Dataset `{local.name}` is defined in this notebook, where a spawned worker cannot find it, so "
-                f"the workers of `{local.loader.name}` die on macOS, Windows and, from Python 3.14 on, Linux"
-            )
-            yield Finding(local.klass.node, problem, "move the class to a .py file and import it from there")
+            problem = f"the Dataset `{local.name}` is defined in this notebook: {NOT_IN_WORKERS}"
+            yield Finding(local.klass.node, problem, MOVE_OUT_OF_NOTEBOOK)
             continue
-        where = "to a .py file, at module level," if local.is_in_notebook else "to module level"
+        where = "to a .py file" if local.is_in_notebook else "to module level"
         yield Finding(
             local.klass.node,
-            f"the Dataset `{local.name}` is defined inside `{local.function}`, where a pickle cannot find it, {effect}",
-            f"move the class {where} and give it what it takes from `{local.function}` as arguments",
+            f"the Dataset `{local.name}` is nested in `{local.function}`: {PICKLING_FAILS}",
+            f"move it {where} and pass what it uses",
         )

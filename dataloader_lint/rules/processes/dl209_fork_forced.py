@@ -1,19 +1,22 @@
-"""Fork is asked for in a program that uses what a forked process breaks.
+"""The fork start method is combined with CUDA or a package whose threads do not survive a fork.
 
 ## What it does
-Reports `set_start_method("fork")` and `multiprocessing_context="fork"` in a module that also uses CUDA before it, or
-imports a package with threads of its own: polars, fsspec and what builds on it (s3fs, gcsfs, adlfs), grpc, decord,
-torchcodec.
+Reports `set_start_method("fork")` and `multiprocessing_context="fork"` in a module that also
+
+- uses CUDA before it, or
+- imports a package with its own threads: polars, fsspec and packages built on it (s3fs, gcsfs, adlfs), grpc, decord,
+  torchcodec
 
 ## Why is this bad?
-A forked process has a copy of all locks, but only one of the threads: what another thread held at that moment stays
-locked for ever, and a worker that waits for it hangs. CUDA cannot be used again in a forked process.
+A forked process has a copy of all locks, but only one of the threads. A lock that another thread held at that moment
+stays locked forever, and a worker that waits for it hangs. CUDA cannot be used again in a forked process.
 
-Measured with torch 2.13: an asynchronous file system of fsspec that was made before the fork raises RuntimeError (`This
-class is not fork-safe`) in a forked worker, and works in one of a fork server. The manual of polars asks for spawn.
+Measured with torch 2.13: an asynchronous file system of fsspec that was made before the fork raises RuntimeError
+(`This class is not fork-safe`) in a forked worker. It works in a worker of a fork server. The manual of polars asks
+for spawn.
 
 ## Known limits
-Whether workers use the package is not looked at.
+- The rule does not check whether workers use the package.
 
 ## Example
 ```python
@@ -34,10 +37,10 @@ def make(dataset):
 ```
 
 ## Fix safety
-There is no fix: another start method needs everything to be picklable.
+No fix: another start method needs everything to be picklable.
 
 ## When to ignore it
-Where the package is never used before workers start.
+If the package is never used before workers start.
 
 ## Error messages
 - `RuntimeError: Cannot re-initialize CUDA in forked subprocess`
@@ -63,6 +66,5 @@ RULE = Rule("DL209", "fork-forced", Entity.MODULE, default=False)
 
 def check(file: Analysis) -> Iterator[Finding]:
     for found in file.forced_forks:
-        problem = f"`{found.by}` together with {found.hostile}, which can hang or fail in a forked process"
-        advice = 'use "forkserver" or "spawn", with everything that goes to the workers picklable'
-        yield Finding(found.node, problem, advice)
+        problem = f"`{found.by}` is used with {found.hostile}: forked workers can hang or fail"
+        yield Finding(found.node, problem, 'use "forkserver" or "spawn", which pickle what workers get')

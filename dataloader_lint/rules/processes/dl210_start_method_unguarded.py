@@ -1,15 +1,17 @@
-"""`set_start_method` runs again when a worker imports the script, and the second call raises RuntimeError.
+"""A module-level `set_start_method` runs again when a worker imports the script, and raises RuntimeError.
 
 ## What it does
-Reports `set_start_method("spawn")` and `set_start_method("forkserver")` at module level, outside of
-`if __name__ == "__main__":` and without `force=True`.
+Reports `set_start_method("spawn")` and `set_start_method("forkserver")` at module level, outside `if __name__ ==
+"__main__":` and without `force=True`.
 
 ## Why is this bad?
-Workers that are started by spawn or forkserver import the script again. Their start method is set by then, so the call
-raises RuntimeError (`context has already been set`) in each of them, and the first iteration fails in the main process.
+Workers that are started by spawn or forkserver import the script again. Their start method is already set, so the
+call raises RuntimeError (`context has already been set`) in each of them. The first iteration then fails in the main
+process.
 
 ## Known limits
-Silent in functions, inside of `try`, behind a test of `get_start_method()`, in tests and in notebooks.
+- Silent in functions, inside `try`, and behind a test of `get_start_method()`.
+- Silent in tests and in notebooks.
 
 ## Example
 ```python
@@ -34,14 +36,14 @@ if __name__ == "__main__":
         print(batch)
 ```
 
-A single loader can be given its own: `DataLoader(..., multiprocessing_context="spawn")`.
+A single loader can have its own start method: `DataLoader(..., multiprocessing_context="spawn")`.
 
 ## Fix safety
-Safe where nothing in the project, a notebook or an entry point among it, may import the module, else unsafe: under the
-guard the module no longer sets the start method for whoever imports it.
+Safe if nothing in the project, including notebooks and entry points, may import the module. Otherwise unsafe: under
+the guard an import of the module no longer sets the start method.
 
 ## When to ignore it
-When the module is never run as a script and never imported by a worker.
+If the module is never run as a script and never imported by a worker.
 
 ## Error messages
 - `RuntimeError: context has already been set`
@@ -71,10 +73,7 @@ RULE = Rule("DL210", "start-method-unguarded", Entity.MODULE, fix=FixLevel.SOMET
 def check(file: Analysis) -> Iterator[Finding]:
     for found in file.start_methods:
         if found.at_import and not found.may_be_forced and found.method in ("spawn", "forkserver"):
-            problem = (
-                f'`set_start_method("{found.method}")` runs again in every worker that imports this module, '
-                "which dies there with RuntimeError (`context has already been set`)"
-            )
+            problem = f'`set_start_method("{found.method}")` runs again in each worker and raises RuntimeError'
             advice = 'move it under `if __name__ == "__main__":`'
             yield Finding(found.call, problem, advice, partial(fix, file, found))
 

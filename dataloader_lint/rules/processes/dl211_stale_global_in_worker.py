@@ -1,20 +1,28 @@
-"""A global that the main process sets at run time keeps its import-time value in spawned workers.
+"""A global that the main process sets at run time has its import-time value in spawned workers.
 
 ## What it does
-Reports a module global that a function sets through `global`, or that is set under the main guard, and that worker code
-(`__getitem__`, transforms, `collate_fn` and what they call) reads. The report stands on the first such statement.
+Reports a module global that worker code reads and that is set
+
+- by a function through `global`, or
+- under the main guard
+
+**Worker code**: `__getitem__`, transforms, `collate_fn` and the functions that they call.
+
+**Where**: at the first statement that sets it.
 
 ## Why is this bad?
 Workers that are started by spawn (macOS, Windows) or forkserver (Linux from Python 3.14 on) import the module again.
-What the main process set meanwhile is not there: they read the value from import time without any message (0, 1, 2, 3
-instead of 0, 3, 6, 9), or raise NameError where importing the module gives the name no value. Forked workers see what
-was set before they were started.
+They do not get what the main process set in the meantime. They read the import-time value without any message, such
+as 0, 1, 2, 3 instead of 0, 3, 6, 9. If importing the module gives the name no value, they raise NameError. Forked
+workers see what was set before they were started.
 
 ## Known limits
-Silent where worker code or `worker_init_fn` sets the global itself, for functions that are called as the module is
-imported or by nobody in sight, for objects of `multiprocessing`, and where all loaders in sight that the Dataset
-reaches have no workers or fork them. Attributes that are set on modules or classes from outside are not looked at.
-Silent in notebooks, which no worker imports (see [DL208](#dl208-local-dataset-class)).
+- Silent if worker code or `worker_init_fn` sets the global itself.
+- Silent for functions that are called when the module is imported, or that nothing in the project calls.
+- Silent for objects of `multiprocessing`.
+- Silent if all DataLoaders found in the project that the Dataset reaches have no workers or fork them.
+- Attributes that are set on modules or classes from outside are not checked.
+- Silent in notebooks, which no worker imports (see [DL208](#dl208-local-dataset-class)).
 
 ## Example
 ```python
@@ -62,10 +70,10 @@ if __name__ == "__main__":
 ```
 
 ## Fix safety
-There is no fix: the value has to become an argument of what reads it.
+No fix: the value has to become an argument of the code that reads it.
 
 ## When to ignore it
-When the program is pinned to fork, or the Dataset is only ever read with `num_workers=0`.
+If the program only ever forks its workers, or the Dataset is only ever read with `num_workers=0`.
 
 ## Error messages
 - `NameError: name '...' is not defined`, raised in a worker only
@@ -91,9 +99,6 @@ RULE = Rule("DL211", "stale-global-in-worker", Entity.MODULE, spawning=True)
 def check(file: Analysis) -> Iterator[Finding]:
     for stale in file.stale_globals:
         place = f"`{stale.setter}`" if stale.setter else "the main guard"
-        effect = "see the value from import time" if stale.is_bound else "raise NameError"
-        problem = (
-            f"the global `{stale.name}` is set in {place} and read in worker code by `{stale.reader.label}`: on macOS, "
-            f"Windows and, from Python 3.14 on, Linux workers import the module again and {effect}"
-        )
-        yield Finding(stale.node, problem, "pass it to the Dataset as an argument, or set it in `worker_init_fn`")
+        effect = "see its import-time value" if stale.is_bound else "raise NameError"
+        problem = f"`{stale.reader.label}` reads the global `{stale.name}` set in {place}: spawned workers {effect}"
+        yield Finding(stale.node, problem, "pass it to the Dataset, or use `worker_init_fn`")

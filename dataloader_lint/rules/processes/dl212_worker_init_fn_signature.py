@@ -1,16 +1,17 @@
-"""A `worker_init_fn` is called with the worker's number; one that cannot take it raises TypeError in every worker.
+"""A `worker_init_fn` that cannot take the worker id raises TypeError in every worker.
 
 ## What it does
-Reports a function or lambda that is given to a DataLoader as `worker_init_fn` and has no parameter for the worker's
-number, or wants more arguments than that one.
+Reports a function or lambda that is the `worker_init_fn` of a DataLoader and
+
+- has no parameter for the worker id, or
+- needs more than that one argument
 
 ## Why is this bad?
-Each worker calls it with its number as the only argument. TypeError is raised there, and the first iteration fails.
+Each worker calls it with its worker id as the only argument. That raises TypeError, and the first iteration fails.
 
 ## Known limits
-Functions with decorators and functions of libraries are not looked at.
-
-Nothing is reported where the program expects the error, as in `pytest.raises` or `try ... except` (see DL301).
+- Functions with decorators and functions of libraries are not checked.
+- Nothing is reported if the program expects the error, as in `pytest.raises` or `try ... except` (see DL301).
 
 ## Example
 ```python
@@ -41,9 +42,10 @@ def make(dataset):
 ```
 
 ## Fix safety
-Safe where the name of the function stands nowhere else in the project, be it in another file, a notebook, a string or
-a list: a function without any parameter gets `worker_id`. Unsafe where it does: it gets `worker_id=None`, so that what
-calls it without an argument goes on. Functions that want more, and those in a `functools.partial`, stay.
+A function without parameters gets `worker_id`. This is safe if the name of the function is used nowhere else in the
+project: in no other file, notebook, string or list. Otherwise it is unsafe, and the parameter is `worker_id=None`, so
+that calls without an argument still work. Functions that need more arguments, and those in a `functools.partial`, are
+not changed.
 
 ## When to ignore it
 Never with workers: the call fails.
@@ -79,10 +81,10 @@ def check(file: Analysis) -> Iterator[Finding]:
             continue
         name = found.name if found.name == "the lambda" else f"`{found.name}`"
         if found.takes_none:
-            lack, advice = "takes no argument", "give it a parameter `worker_id`"
+            lack, advice = "takes no argument", "add a parameter `worker_id`"
         else:
-            lack, advice = "wants more than one argument", "bind the others with `functools.partial`"
-        problem = f"{name} {lack}, but every worker of `{found.loader.name}` calls it with its number: TypeError there"
+            lack, advice = "needs more than one argument", "bind the others with `functools.partial`"
+        problem = f"{name} {lack}, but workers of `{found.loader.name}` pass it their worker id: TypeError"
         yield Finding(found.node, problem, advice, partial(fix, file, found))
 
 

@@ -1,18 +1,24 @@
-"""A sample or batch that cannot be pickled never reaches the main process, and the loader waits for it for ever.
+"""A sample or batch that cannot be pickled never reaches the main process, and the loader waits forever.
 
 ## What it does
-Reports `__getitem__`, `__iter__` and `collate_fn` that hand out a generator, a lambda or local function, an open
-handle, or the output of a network that still has its graph, alone or inside a tuple, list or dict.
+Reports a `__getitem__`, `__iter__` or `collate_fn` that returns or yields one of these, alone or inside a tuple, list
+or dict:
+
+- a generator
+- a lambda or nested function
+- an open handle
+- the output of a network that still has its graph
 
 ## Why is this bad?
-A worker puts its batches into a queue that pickles them in a thread of its own. What cannot be pickled is dropped
-there with a traceback, the worker goes on, and the main process waits for the batch for ever, under every start method;
-with a `timeout` it raises at last. Where the default `collate_fn` gets such a sample, it raises instead.
+A worker puts its batches into a queue, and a thread of the queue pickles them. A batch that cannot be pickled is
+dropped there with a traceback. The worker goes on, and the main process waits for the batch forever, under every
+start method. With a `timeout` it raises at last. If the default `collate_fn` gets such a sample, it raises instead.
 
 ## Known limits
-Silent where all loaders in sight have no workers, and for samples that a `collate_fn` of the project sees first, which
-may well make something else of them. The output of a network counts only where it is known to have parameters and no
-`no_grad`, `inference_mode` or `requires_grad` is in sight.
+- Silent if all DataLoaders found in the project have no workers.
+- Silent for samples that a `collate_fn` of the project gets first, since it may convert them.
+- The output of a network counts only if the network is known to have parameters and the code uses no `no_grad`,
+  `inference_mode` or `requires_grad`.
 
 ## Example
 ```python
@@ -39,10 +45,10 @@ class Documents(Dataset):
 ```
 
 ## Fix safety
-There is no fix.
+No fix.
 
 ## When to ignore it
-When the Dataset is only ever read with `num_workers=0`.
+If the Dataset is only ever read with `num_workers=0`.
 
 ## Error messages
 - `TypeError: cannot pickle 'generator' object`
@@ -70,11 +76,8 @@ RULE = Rule("DL213", "unpicklable-sample", Entity.MODULE)
 def check(file: Analysis) -> Iterator[Finding]:
     for sent in file.unpicklable_samples:
         verb = "yields" if sent.is_yield else "returns"
-        problem = (
-            f"`{sent.function}` {verb} {sent.what}, which a worker cannot send to the main process, so the loader "
-            "waits for it for ever (or raises, where the default `collate_fn` gets it)"
-        )
-        advice = "call it under `torch.no_grad()`" if sent.what.endswith("graph") else "return the data itself"
+        problem = f"`{sent.function}` {verb} {sent.what}: workers cannot send it, and the loader hangs or raises"
+        advice = "use `torch.no_grad()`" if sent.what.endswith("graph") else "return the data itself"
         if sent.what == "a generator":
-            advice = "make a list of it first"
+            advice = "make it a list"
         yield Finding(sent.node, problem, advice)

@@ -1,20 +1,27 @@
-"""An IterableDataset that does not look at the worker it runs in hands out every item once for each worker.
+"""An IterableDataset that ignores its worker id returns every item once per worker.
 
 ## What it does
-Reports the `__iter__` of an IterableDataset that goes through files, lists, ranges or the like, when neither it nor
-anything that it calls names the worker or the rank, and a DataLoader reads it with two or more workers, or with a
-number that is set somewhere else. Where no loader is in sight, only classes that are there for others to use are
-reported: public ones at module level that the project itself never makes.
+Reports the `__iter__` of an IterableDataset that iterates over files, lists, ranges or the like. Neither it nor a
+function that it calls uses the worker or the rank.
+
+**Where it counts**
+
+- A DataLoader reads it with two or more workers, or with a number of workers that is set elsewhere.
+- No DataLoader in the project reads it, and the class is public and at module level, and the project never constructs
+  it.
 
 ## Why is this bad?
-Each worker has its own copy of the Dataset and goes through all of it. Measured with torch 2.13: 10 items come as 20
-with two workers, every item exactly twice. There is no message, except for a warning where the Dataset has a length and
-somebody asked for that of the loader. An epoch has as many times more batches, and metrics count samples that were seen
-several times.
+Each worker has its own copy of the Dataset and iterates over all of it. Measured with torch 2.13: 10 items come as 20
+with two workers, every item exactly twice. There is no message, except for a warning if the Dataset has a length and
+the code asked the loader for it. An epoch has that many times more batches, and metrics count samples several times.
 
 ## Known limits
-Silent where a `worker_init_fn` may share the work out, for streams without end or made by chance, for stages of data
-pipes, and for Datasets that go through something whose kind is not known: it may share itself out.
+Not reported:
+
+- Datasets whose `worker_init_fn` may split the work
+- endless or random streams
+- stages of data pipes
+- Datasets that iterate over something of unknown kind: it may split itself
 
 ## Example
 ```python
@@ -52,10 +59,10 @@ loader = DataLoader(Lines("corpus.txt"), batch_size=32, num_workers=4)
 ```
 
 ## Fix safety
-There is no fix: how to share the work out is for the code to say.
+No fix: you decide how to split the work.
 
 ## When to ignore it
-When the data set is never read by more than one worker, or when each worker is meant to see everything.
+If the data set is never read by more than one worker, or if each worker should see everything.
 
 ## Error messages
 - `Length of IterableDataset ... was reported to be ... but ... samples have been fetched`
@@ -73,23 +80,15 @@ from dataloader_lint.rules.base import Entity, Finding, Rule
 
 if TYPE_CHECKING:
     from dataloader_lint.facts.analysis import Analysis
-    from dataloader_lint.facts.samples.sharding import UnsharedStream
 
 RULE = Rule("DL601", "iterable-dataset-not-sharded", Entity.MODULE)
 
-_ADVICE = "let each worker take its share, by `get_worker_info().id` and `.num_workers` where that is not None"
+_ADVICE = "split it by `get_worker_info().id` and `.num_workers`"
 
 
 def check(analysis: Analysis) -> Iterator[Finding]:
     for stream in analysis.samples.unshared_streams:
-        problem = (
-            f"`{stream.name}` goes through everything in each worker: {_when(stream)} every item comes "
-            f"{stream.workers or 'several'} times in an epoch"
-        )
-        yield Finding(stream.method, problem, _ADVICE)
-
-
-def _when(stream: UnsharedStream) -> str:
-    if stream.workers is not None:
-        return f"with the {stream.workers} workers of its loader"
-    return "with more than one worker"
+        effect = "with workers, every item comes several times per epoch"
+        if stream.workers is not None:
+            effect = f"every item comes {stream.workers} times per epoch, once per worker"
+        yield Finding(stream.method, f"each worker iterates over all of `{stream.name}`: {effect}", _ADVICE)

@@ -1,30 +1,37 @@
-"""Workers that start from the same random state draw the same numbers as each other, or the same in every epoch.
+"""Workers with the same random state repeat the random numbers of each other, or of the epoch before.
 
 ## What it does
 Reports four ways to lose randomness in workers:
 
-- a generator that is made in the constructor of a Dataset (or of something that it keeps, such as a transform), in a
-  class body or at module level, and that worker code draws from;
-- a `worker_init_fn` that seeds with a value in which torch's own seed takes no part: constants, options, the worker's
-  id, or the old recipe `np.random.get_state()[1][0] + worker_id`;
-- worker code that seeds a global generator again for each sample, with a value that no sample changes;
-- worker code that seeds a global generator before a worker's first sample, with constants, options and the worker's id,
-  where the loaders do not keep their workers.
+- A generator that worker code draws from is made in the constructor of a Dataset, in a class body or at module level.
+  The constructor of an object that the Dataset holds, such as a transform, counts too.
+- A `worker_init_fn` seeds with a value that does not depend on torch's own seed: constants, options, the worker id,
+  or the old recipe `np.random.get_state()[1][0] + worker_id`.
+- Worker code seeds a global generator for every sample, with a value that does not depend on the sample.
+- Worker code seeds a global generator before a worker's first sample, and the loaders do not keep their workers. The
+  seed is made of constants, options and the worker id.
 
-The report stands where the generator is made, or where the seed is set.
+**Where**: where the generator is made, or where the seed is set.
 
 ## Why is this bad?
-Every worker gets a copy of the generator in the same state, seeded or not, so two workers cut, flip and mix their
-samples alike, and workers that are started anew for the next epoch do so once more. Measured with torch 2.13: of 24
-random numbers (8 samples, 2 workers, 3 epochs) 4 were distinct with a generator made in `__init__`, 8 with a seed made
-of the worker's id, 24 with `np.random`, `random` and `torch`, which torch seeds for each worker and epoch. Forked and
-spawned workers behave alike. A `torch.Generator` cannot be sent to spawned workers at all: they die at the start.
+Every worker gets a copy of the generator in the same state, seeded or not. Two workers then crop, flip and mix their
+samples alike, and workers that are re-created for the next epoch repeat it. Forked and spawned workers behave alike.
+Only a `torch.Generator` cannot be sent to spawned workers at all: they die at the start.
+
+Measured with torch 2.13, 24 random numbers (8 samples, 2 workers, 3 epochs):
+
+- generator made in `__init__`: 4 distinct numbers
+- seed made of the worker id: 8 distinct numbers
+- `np.random`, `random` and `torch`, which torch seeds for each worker and epoch: 24 distinct numbers
 
 ## Known limits
-A generator is not followed into the callables of libraries. Seeds from calls that are not known are left alone, and
-so is everything that is made or seeded anew somewhere in worker code. So is a seed made of the worker's id where the
-loader keeps its workers, or where the script surely goes through it once, and any seed in a `worker_init_fn` where all
-that workers run is known and draws nothing from what it seeds.
+Not reported:
+
+- generators that are passed to callables of libraries
+- seeds from calls that are not known
+- generators that are made or seeded again somewhere in worker code
+- a seed made of the worker id, if the loader keeps its workers, or the script surely iterates over it once
+- any seed in a `worker_init_fn`, if all code that workers run is known and draws nothing from the seeded generator
 
 ## Example
 ```python
@@ -68,13 +75,13 @@ class Crops(Dataset):
 ```
 
 The global functions (`np.random.randint`, `random.random`, `torch.rand`) need nothing at all since torch 1.9. A
-`worker_init_fn` that has to seed something else takes `torch.initial_seed() % 2**32`, without the worker's id.
+`worker_init_fn` that has to seed something else uses `torch.initial_seed() % 2**32`, without the worker id.
 
 ## Fix safety
-There is no fix: where the generator should be made is for the code to say.
+No fix: you decide where the generator should be made.
 
 ## When to ignore it
-When the same numbers in each worker or epoch are what you want, and the data set is read by one worker at most.
+If you want the same numbers in each worker or epoch, or at most one worker reads the data set.
 
 ## Error messages
 - `RuntimeError: DataLoader worker (pid(s) ...) exited unexpectedly` (a `torch.Generator`, spawned workers)
@@ -98,22 +105,20 @@ if TYPE_CHECKING:
 
 RULE = Rule("DL602", "random-state-shared-by-workers", Entity.MODULE, subjects=(RANDOM,))
 
-_MAKE_IN_WORKER = "make it in each worker, when it is first used, from `torch.initial_seed()`"
-_SEED_FROM_TORCH = "seed with `torch.initial_seed() % 2**32`, which differs from worker to worker and epoch to epoch"
-_LEAVE_IT = "leave it to torch, which seeds each worker, or let the index take part"
+_MAKE_IN_WORKER = "make it in workers from `torch.initial_seed()`"
+_SEED_FROM_TORCH = "use `torch.initial_seed() % 2**32`"
+_LEAVE_IT = "let torch seed workers, or add the index"
+_SAME_SEED = "`{}` gives every worker the same seed: workers repeat each other's random numbers"
+_SAME_EPOCHS = "`{}` uses the same seeds in every epoch: re-created workers repeat their random numbers"
 
 
 def check(analysis: Analysis) -> Iterator[Finding]:
     for generator in analysis.samples.shared_generators:
-        problem = (
-            f"`{generator.name}`, which `{generator.drawn_in.label}` draws from in worker processes, is made before "
-            "they start: all workers get copies in the same state and repeat each other's numbers"
-        )
+        effect, advice = "workers and epochs repeat its numbers", _MAKE_IN_WORKER
         if generator.kind == "torch.Generator":
-            problem += ", where they start at all: a `torch.Generator` cannot be pickled for spawned ones"
-        else:
-            problem += ", and those of the epoch before when they are started anew"
-        yield Finding(generator.made, problem, _MAKE_IN_WORKER)
+            effect, advice = "they repeat its numbers, or fail if spawned", "make it in each worker"
+        problem = f"`{generator.drawn_in.label}` uses `{generator.name}`, made before workers start: {effect}"
+        yield Finding(generator.made, problem, advice)
     reported: set[int] = set()
     for seeding in analysis.samples.seedings_at_start:
         if seeding.is_known and seeding.matters and id(seeding.scope) not in reported:
@@ -130,36 +135,25 @@ def check(analysis: Analysis) -> Iterator[Finding]:
         elif seeding.repeats and not seeding.is_first:
             reported.add(id(seeding.scope))
             problem = (
-                f"`{seeding.function}` seeds the random numbers again for each sample, with a value that no sample "
-                "changes: all samples of a worker get the same numbers"
+                f"`{seeding.function}` reseeds for every sample with the same value: they get the same random numbers"
             )
             yield Finding(seeding.call, problem, _LEAVE_IT)
 
 
 def _at_first_sample(seeding: Seeding) -> tuple[str, str]:
-    if seeding.has_worker_id:
-        problem = (
-            f"`{seeding.function}` seeds a worker's random numbers with a value that is the same in every epoch: "
-            "workers are started anew for each epoch and repeat the random numbers of the first one"
-        )
-    else:
-        problem = f"`{seeding.function}` gives every worker the same seed, so that they repeat each other's numbers"
-    return problem, _LEAVE_IT
+    template = _SAME_EPOCHS if seeding.has_worker_id else _SAME_SEED
+    return template.format(seeding.function), _LEAVE_IT
 
 
 def _at_start(seeding: Seeding) -> Finding | None:
     if not seeding.has_worker_id:
-        problem = f"`{seeding.function}` gives every worker the same seed, so that they repeat each other's numbers"
+        problem = _SAME_SEED.format(seeding.function)
     elif seeding.keeps_workers:
         return None  # the numbers go on in the next epoch
     elif seeding.reads_state:
         problem = (
-            f"`{seeding.function}` seeds from numpy's state, whose first word is the same in every worker and epoch "
-            "since torch seeds numpy itself: each epoch repeats the random numbers of the first"
+            f"`{seeding.function}` seeds from a word of NumPy's state that never changes: epochs repeat their numbers"
         )
     else:
-        problem = (
-            f"`{seeding.function}` seeds with a value that is the same in every epoch: workers that are started anew "
-            "repeat the random numbers of the first one"
-        )
+        problem = _SAME_EPOCHS.format(seeding.function)
     return Finding(seeding.call, problem, _SEED_FROM_TORCH)

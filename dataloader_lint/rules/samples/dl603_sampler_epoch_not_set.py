@@ -1,20 +1,28 @@
-"""A DistributedSampler that is never told the epoch hands out the same order in every epoch.
+"""Without `set_epoch()`, a DistributedSampler uses the same order in every epoch.
 
 ## What it does
-Reports a loop over epochs that trains on a DataLoader with a shuffling `DistributedSampler` (on one branch at least,
-also inside a `BatchSampler`), while nothing that is loaded along with it calls `set_epoch`. The loop over the batches
-may stand in a function that the loop over the epochs calls, and the loader may be made in another file. A generator
-that hands out batches for ever (`while True: yield from loader`) loops over epochs, too.
+Reports a loop over epochs that trains on a DataLoader with a shuffling `DistributedSampler`, if no code that is
+loaded with it calls `set_epoch`.
+
+**What is recognized**
+
+- a sampler on at least one branch, also inside a `BatchSampler`
+- a loop over the batches in a function that the loop over the epochs calls
+- a loader that is made in another file
+- a generator that yields batches forever: `while True: yield from loader`
 
 ## Why is this bad?
 The sampler shuffles with its own seed plus the number of the epoch, so that all ranks agree on one order. Without
-`set_epoch` that number stays 0, and every epoch goes through the same batches in the same order; `torch.manual_seed`
-does not change it.
+`set_epoch` that number stays 0: every epoch uses the same batches in the same order. `torch.manual_seed` does not
+change this.
 
 ## Known limits
-Loops that own no loader in sight (those of Lightning, Accelerate, Ignite and other trainers) are left alone, and so are
-samplers with `shuffle=False`, loops without gradients, and projects that call `set_epoch` on any object on the way,
-even on another one.
+Not reported:
+
+- loops whose loader is not found in the project: those of Lightning, Accelerate, Ignite and other trainers
+- samplers with `shuffle=False`
+- loops without gradients
+- projects that call `set_epoch` on any object on the way, even on another one
 
 ## Example
 ```python
@@ -43,14 +51,14 @@ def train(model, dataset, epochs):
             model(batch).backward()
 ```
 
-The call has to come before the loop over the batches starts; later it has no effect on that epoch.
+The call has to come before the loop over the batches starts. Later it has no effect on that epoch.
 
 ## Fix safety
-Unsafe: the order of the samples changes, which is the point. Offered where the loop counts the epochs and the loader's
-sampler can be nothing else.
+Unsafe: the order of the samples changes, as intended. Offered if the loop counts the epochs and the loader has no
+other sampler.
 
 ## When to ignore it
-When every epoch is meant to go through the data in the same order.
+If every epoch should use the same order.
 
 ## Error messages
 None: nothing fails.
@@ -80,10 +88,10 @@ RULE = Rule("DL603", "sampler-epoch-not-set", Entity.MODULE, fix=FixLevel.UNSAFE
 def check(analysis: Analysis) -> Iterator[Finding]:
     for stuck in analysis.samples.stuck_samplers:
         problem = (
-            f"nothing tells the shuffling `DistributedSampler` of `{stuck.loader_name}` which epoch it is, "
-            "so every round of this loop goes through the data in the same order"
+            f"`set_epoch` is never called on the `DistributedSampler` of `{stuck.loader_name}`: "
+            "every epoch uses the same order"
         )
-        yield Finding(stuck.loop, problem, "call its `set_epoch(epoch)` before each epoch", partial(fix, stuck))
+        yield Finding(stuck.loop, problem, "call `set_epoch(epoch)` before each epoch", partial(fix, stuck))
 
 
 def fix(stuck: StuckSampler, editor: Editor) -> Repair | None:
@@ -93,4 +101,6 @@ def fix(stuck: StuckSampler, editor: Editor) -> Repair | None:
     if setter is None or not setter[0].body:
         return None
     body, statement = setter
-    return Repair(Safety.UNSAFE, "Tell the sampler the epoch", (insert_before(editor, body.body[0], statement),))
+    return Repair(
+        Safety.UNSAFE, "Call `set_epoch` before each epoch", (insert_before(editor, body.body[0], statement),)
+    )

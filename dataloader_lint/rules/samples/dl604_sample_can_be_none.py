@@ -1,17 +1,18 @@
-"""A Dataset that returns None for a sample it cannot read breaks the batch, unless a collate_fn takes it out.
+"""A Dataset that returns None for a sample breaks the whole batch in the default `collate_fn`.
 
 ## What it does
-Reports `return None` in a Dataset's `__getitem__`, and an `except` at its end that returns nothing, where a DataLoader
-in sight reads that Dataset with the collate function that torch brings.
+Reports `return None` in the `__getitem__` of a Dataset, and an `except` at its end that returns nothing. A DataLoader
+in the project must read that Dataset with torch's default `collate_fn`.
 
 ## Why is this bad?
-torch makes a batch of tensors, numbers, strings and containers of them; None is none of these. The first broken file
-ends the epoch, in a worker as in the main process (torch 2.13): with TypeError, and where another sample of the batch
-came before it, with AttributeError in a worker, or RuntimeError where samples are numbers.
+torch makes a batch of tensors, numbers, strings and containers of them. None is none of these, so the first broken
+file ends the epoch, in a worker as in the main process (torch 2.13). The error is TypeError. If another sample of the
+batch came before it, it is AttributeError in a worker, or RuntimeError if samples are numbers.
 
 ## Known limits
-Silent where the loader has a collate_fn of its own, or `batch_size=None`, and where no loader is in sight. Paths that
-fall off the end without a handler, such as an `if` without `else`, are not reported.
+- Silent if the loader has its own `collate_fn`, or `batch_size=None`.
+- Silent if no DataLoader in the project reads the Dataset.
+- Paths without a `return` and without a handler, such as an `if` without `else`, are not reported.
 
 ## Example
 ```python
@@ -62,13 +63,13 @@ def make_loader(paths, transform):
     return DataLoader(Images(paths, transform), batch_size=32, collate_fn=collate_present)
 ```
 
-A batch in which every sample is missing still fails; leaving broken files out when the Dataset is made is safer.
+A batch in which every sample is missing still fails. It is safer to remove broken files in `__init__`.
 
 ## Fix safety
-There is no fix: what should happen to a broken sample is for the code to say.
+No fix: you decide what should happen to a broken sample.
 
 ## When to ignore it
-When the path cannot be taken.
+If the path is never taken.
 
 ## Error messages
 - `TypeError: default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found
@@ -93,14 +94,11 @@ if TYPE_CHECKING:
 
 RULE = Rule("DL604", "sample-can-be-none", Entity.MODULE)
 
-_ADVICE = "leave such samples out of a batch with a collate_fn, or out of the Dataset when it is made"
+_ADVICE = "filter such samples in a `collate_fn` or in `__init__`"
 
 
 def check(analysis: Analysis) -> Iterator[Finding]:
     for missing in analysis.samples.missing_samples:
         how = "returns None here" if missing.is_written else "returns None after this handler"
-        problem = (
-            f"`{missing.name}.__getitem__` {how}, and the loader that reads it has the default collate_fn, "
-            "which fails on the whole batch"
-        )
+        problem = f"`{missing.name}.__getitem__` {how}: the default `collate_fn` fails on the whole batch"
         yield Finding(missing.statement, problem, _ADVICE)

@@ -1,17 +1,20 @@
-"""Reading the same whole file again for every sample can cost milliseconds each time.
+"""A whole file is read again for every sample, which can take milliseconds each time.
 
 ## What it does
-Reports calls in worker code that read a whole file (`pandas.read_csv` and its kin, `json.load`, `pickle.load`,
-`torch.load`, `numpy.load` without `mmap_mode`, ...) for each sample, where nothing in the path depends on the sample.
+Reports calls in worker code that read a whole file for each sample, if nothing in the path depends on the sample.
+
+**What is recognized**: `pandas.read_csv` and similar readers, `json.load`, `pickle.load`, `torch.load`, `numpy.load`
+without `mmap_mode`, ...
 
 ## Why is this bad?
-Measured on a local disk: 5.3 ms more for each sample with a table of 1.9 MB, 2.9 ms with an array of 4 MB, 4.7 ms with
-an `.npz`. Opening alone is cheap (0.01 ms for a file, 0.15 ms for h5py) and not reported.
+Measured on a local disk: 5.3 ms more for each sample with a table of 1.9 MB, 2.9 ms with an array of 4 MB, 4.7 ms
+with an `.npz`. Opening a file is cheap (0.01 ms for a file, 0.15 ms for h5py) and not reported.
 
 ## Known limits
-Silent where the path, or anything else that the reader is given, may depend on the sample, where the result is kept in
-an attribute, a container or behind `functools.cache`, where the call stands under a condition that may do so, and
-where `__len__` returns 1.
+- Silent if the path, or another argument of the reader, may depend on the sample.
+- Silent if the result is stored in an attribute, a container or behind `functools.cache`.
+- Silent if the call is under a condition that may depend on the sample or on such storage.
+- Silent if `__len__` returns 1.
 
 ## Example
 ```python
@@ -47,13 +50,13 @@ class Prices(Dataset):
         return self.rows[index]
 ```
 
-What is too large to be kept in memory can be mapped: `numpy.load(path, mmap_mode="r")`.
+A file that is too large for memory can be mapped: `numpy.load(path, mmap_mode="r")`.
 
 ## Fix safety
-There is no fix: where the content should live is for the code to say.
+No fix: you decide where the content should be stored.
 
 ## When to ignore it
-When the file changes while it is read.
+If the file changes while it is read.
 
 ## Error messages
 None: it is only slow.
@@ -75,13 +78,13 @@ if TYPE_CHECKING:
 
 RULE = Rule("DL605", "file-read-per-sample", Entity.MODULE, subjects=(STORES,))
 
-_ADVICE = "read it once, when the Dataset is made, or map it into memory"
+_ADVICE = "read it once in `__init__`, or memory-map it"
 
 
 def check(analysis: Analysis) -> Iterator[Finding]:
     for reread in analysis.samples.repeated_reads:
         problem = (
-            f"`{reread.function.label}` reads a whole file with `{reread.reader}` again for every sample, "
-            "though its path does not depend on the sample"
+            f"`{reread.function.label}` reads the same file with `{reread.reader}` for every sample, "
+            "which can take milliseconds"
         )
         yield Finding(reread.call, problem, _ADVICE)

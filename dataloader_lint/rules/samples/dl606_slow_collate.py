@@ -1,16 +1,18 @@
-"""Growing a tensor in a loop, or making one from a list of arrays, is a slow way to collate a batch.
+"""Growing a tensor in a loop, or making one from a list of arrays, collates a batch slowly.
 
 ## What it does
-Reports, in a collate_fn and what it calls, `out = torch.cat((out, row))` in a loop, and `torch.tensor(rows)` where
-`rows` is a list of numpy arrays.
+Reports, in a `collate_fn` and the functions that it calls:
+
+- `out = torch.cat((out, row))` in a loop
+- `torch.tensor(rows)`, if `rows` is a list of NumPy arrays
 
 ## Why is this bad?
-Each round copies everything that is there already: 31 ms against 0.3 ms for 1,000 rows of 256 numbers, and nothing
-that anybody would notice below about 100 rows. A list of arrays is taken apart number by number: measured, 118 ms
-against 0.2 ms for 64 arrays of shape (3, 64, 64), 2.9 against 0.4 ms for 1,024 arrays of 16 numbers.
+Each round of the loop copies everything that is already there: 31 ms against 0.3 ms for 1,000 rows of 256 numbers.
+Below about 100 rows you would not notice it. A list of arrays is converted number by number. Measured: 118 ms against
+0.2 ms for 64 arrays of shape (3, 64, 64), 2.9 against 0.4 ms for 1,024 arrays of 16 numbers.
 
 ## Known limits
-Only lists whose elements are known to be arrays are reported, so most that come from a Dataset are not.
+- Only lists whose elements are known to be arrays are reported. Most lists that come from a Dataset are not.
 
 ## Example
 ```python
@@ -41,11 +43,11 @@ def make_loader(dataset):
 For tensors that grow, collect the rows in a list and call `torch.cat` or `torch.stack` once.
 
 ## Fix safety
-Unsafe: `torch.from_numpy` keeps the arrays' own type where `torch.tensor` may have chosen another one, and fails where
-the arrays differ in shape. Offered for `torch.tensor` of a list of arrays with no other argument.
+Unsafe: `torch.from_numpy` keeps the dtype of the arrays, while `torch.tensor` may have chosen another one. It fails
+if the arrays differ in shape. Offered for `torch.tensor` of a list of arrays with no other argument.
 
 ## When to ignore it
-When batches are small.
+If batches are small.
 
 ## Error messages
 - `UserWarning: Creating a tensor from a list of numpy.ndarrays is extremely slow.`
@@ -74,11 +76,11 @@ RULE = Rule("DL606", "slow-collate", Entity.MODULE, default=False, fix=FixLevel.
 def check(analysis: Analysis) -> Iterator[Finding]:
     for slow in analysis.samples.slow_collates:
         if slow.grows:
-            problem = f"`{slow.function.label}` copies the whole tensor again in each round of the loop"
+            problem = f"`{slow.function.label}` copies the whole tensor in each round of the loop"
             yield Finding(slow.call, problem, f"collect the parts in a list and call `{slow.name}` once")
         else:
-            problem = f"`{slow.function.label}` makes a tensor from a list of arrays, which goes number by number"
-            advice = "stack them first: `torch.from_numpy(np.stack(...))`"
+            problem = f"`{slow.function.label}` makes a tensor from a list of arrays number by number"
+            advice = "use `torch.from_numpy(np.stack(...))`"
             yield Finding(slow.call, problem, advice, partial(fix, slow))
 
 

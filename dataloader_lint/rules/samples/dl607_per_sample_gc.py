@@ -1,13 +1,15 @@
-"""Collecting garbage for every sample or step costs time, and emptying CUDA's cache gives torch no more memory.
+"""`gc.collect()` or `torch.cuda.empty_cache()` for every sample or step costs time.
 
 ## What it does
-Reports `gc.collect()` and `torch.cuda.empty_cache()` in worker code, and in the body of a loop over a DataLoader where
-no condition stands before them.
+Reports `gc.collect()` and `torch.cuda.empty_cache()`
+
+- in worker code
+- in the body of a loop over a DataLoader, without a condition before them
 
 ## Why is this bad?
-`gc.collect()` goes through all objects that Python tracks: measured in a bare torch process, with 165,000 of them, 72
-to 78 ms for each call. `torch.cuda.empty_cache()` gives back what torch keeps for later tensors; other programs can use
-it then, but torch itself has no more memory than before.
+`gc.collect()` scans all objects that Python tracks. Measured in a bare torch process with 165,000 of them: 72 to 78
+ms for each call. `torch.cuda.empty_cache()` releases memory that torch keeps for later tensors. Other programs can
+use it then, but torch itself has no more memory than before.
 
 ## Known limits
 Calls under a condition (`if step % 100 == 0`), in functions that the loop calls, and in handlers are not reported.
@@ -35,10 +37,10 @@ def train(model, dataset):
 ```
 
 ## Fix safety
-There is no fix: whether something relies on the call is for its author to say.
+No fix: some code may rely on the call.
 
 ## When to ignore it
-When memory is so short that the time does not matter.
+If memory is so short that the time does not matter.
 
 ## Error messages
 None: it only takes time.
@@ -63,8 +65,8 @@ RULE = Rule("DL607", "per-sample-gc", Entity.MODULE, default=False)
 
 def check(analysis: Analysis) -> Iterator[Finding]:
     for tidying in analysis.samples.cleanup_calls:
-        cost = "goes through all objects of the process each time"
+        cost = "scans all objects of the process"
         if tidying.name != "gc.collect":
-            cost = "gives torch itself no more memory"
+            cost = "gives torch no more memory"
         problem = f"`{tidying.name}()` {cost}, and {tidying.where}"
-        yield Finding(tidying.call, problem, "leave it out, or call it once an epoch")
+        yield Finding(tidying.call, problem, "remove it, or call it once per epoch")

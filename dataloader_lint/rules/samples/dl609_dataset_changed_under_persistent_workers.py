@@ -1,19 +1,23 @@
-"""Persistent workers keep the copy of the Dataset that they got in the first epoch, so later changes never reach them.
+"""Persistent workers have the Dataset of the first epoch, so later changes never reach them.
 
 ## What it does
-Reports a statement in a loop over epochs that changes a Dataset (an attribute, at any depth, or a call of one of its
-methods that binds one) while the loader that reads it has `persistent_workers` known to be true, and worker code reads
-that attribute.
+Reports a statement in a loop over epochs that changes a Dataset whose loader has `persistent_workers` known to be
+true. Worker code must read the changed attribute.
+
+**Changes that count**
+
+- an assignment to an attribute, at any depth
+- a call of a method of the Dataset that assigns to one
 
 ## Why is this bad?
-Workers are started once and hold their own copy. Measured with torch 2.13 under fork and spawn: an attribute that the
-main process sets to 10 between epochs is still 1 in persistent workers, and 10 in workers that are started anew. There
-is no message: a curriculum stays at its first step, a shuffle at its first order.
+Workers are started once and have their own copy. Measured with torch 2.13 under fork and spawn: an attribute that the
+main process sets to 10 between epochs is still 1 in persistent workers, and 10 in re-created ones. There is no
+message: a curriculum stays at its first step, a shuffle at its first order.
 
 ## Known limits
-The loader must be made before the loop and be gone through in it, in this file or in functions that it calls. Samplers
-live in the main process: `sampler.set_epoch` is right. What is written into shared memory (`multiprocessing.Value`, a
-tensor after `share_memory_()`) reaches workers and is not reported.
+- The loader must be made before the loop. The loop, or a function that it calls, must iterate over it.
+- Samplers live in the main process, so `sampler.set_epoch` is right.
+- Shared memory (`multiprocessing.Value`, a tensor after `share_memory_()`) reaches workers and is not reported.
 
 ## Example
 ```python
@@ -64,13 +68,13 @@ def train(model, samples):
             model(batch)
 ```
 
-Or leave `persistent_workers` out, or let a sampler hand the value over with the index.
+Or remove `persistent_workers`, or let a sampler pass the value with the index.
 
 ## Fix safety
-There is no fix: each way out has its price.
+No fix: each solution has a cost.
 
 ## When to ignore it
-When the attribute is meant for the main process only.
+If only the main process uses the attribute.
 
 ## Error messages
 None: nothing fails.
@@ -93,16 +97,13 @@ if TYPE_CHECKING:
 
 RULE = Rule("DL609", "dataset-changed-under-persistent-workers", Entity.MODULE, subjects=(TRANSFERS,))
 
-_ADVICE = (
-    "keep the value in shared memory (`multiprocessing.Value`, a tensor after `share_memory_()`), "
-    "or do without `persistent_workers`"
-)
+_ADVICE = "share it, or drop `persistent_workers`"
 
 
 def check(analysis: Analysis) -> Iterator[Finding]:
     for change in analysis.samples.stale_attributes:
         problem = (
             f"`{change.written}` changes `{change.dataset.node.name.value}.{change.attribute}` in the main process "
-            "only: the loader's persistent workers go on with the value of the first epoch"
+            "only: persistent workers keep the first value"
         )
         yield Finding(change.node, problem, _ADVICE)

@@ -1,16 +1,16 @@
-"""`get_worker_info()` is None in the main process, so code that uses it unchecked fails without workers.
+"""`get_worker_info()` is None in the main process, so code that does not check it fails without workers.
 
 ## What it does
-Reports `.id`, `.num_workers`, `.seed` and other attributes of `get_worker_info()` in code that runs for a Dataset or
-as a collate_fn, where nothing in the function asks whether the result is None.
+Reports `.id`, `.num_workers`, `.seed` and other attributes of `get_worker_info()` in Dataset code or in a
+`collate_fn`. Nothing in the function checks whether the result is None.
 
 ## Why is this bad?
-With `num_workers=0`, the default and what people set to debug, the main process reads the Dataset itself, and
-`get_worker_info()` returns None there: AttributeError at the first sample.
+With `num_workers=0`, the default and the usual setting to debug, the main process reads the Dataset itself. There
+`get_worker_info()` returns None: AttributeError at the first sample.
 
 ## Known limits
-Any condition on the result, an assertion, or a `try` around it counts as a check, wherever in the function it stands.
-Functions that only run as a `worker_init_fn` are always in a worker.
+- Any condition on the result, an assertion, or a `try` around it counts as a check, anywhere in the function.
+- Functions that only run as a `worker_init_fn` are always in a worker and not reported.
 
 ## Example
 ```python
@@ -40,10 +40,10 @@ class Lines(IterableDataset):
 ```
 
 ## Fix safety
-There is no fix: what the main process should do is for the code to say.
+No fix: you decide what the main process should do.
 
 ## When to ignore it
-When the data set is never read without workers.
+If the data set is never read without workers.
 
 ## Error messages
 - `AttributeError: 'NoneType' object has no attribute 'id'`
@@ -65,7 +65,7 @@ if TYPE_CHECKING:
 
 RULE = Rule("DL610", "worker-info-not-checked", Entity.MODULE)
 
-_ADVICE = "take the result apart only where it is not None, and treat None as the one and only worker"
+_ADVICE = "treat None as a single worker"
 
 
 def check(analysis: Analysis) -> Iterator[Finding]:

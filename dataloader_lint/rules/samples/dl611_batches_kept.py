@@ -1,17 +1,20 @@
-"""Batches that are kept as they came from workers keep a file descriptor open for each of their tensors.
+"""A batch from a worker that is kept uncopied holds an open file descriptor for each tensor.
 
 ## What it does
-Reports `list(loader)` and `out.append(batch)` (the batch, or a part of it) in a loop over a DataLoader that is known
-to have workers.
+Reports, for a DataLoader that is known to have workers:
+
+- `list(loader)`
+- `out.append(batch)`, with the batch or a part of it, in a loop over the loader
 
 ## Why is this bad?
-Workers hand tensors over in shared memory, with one file descriptor each, which stays open as long as the tensor
-lives. Measured with a limit of 256 open files: RuntimeError after 79 batches. With the usual limit of 1,024 that is
-after about 500 batches of two tensors.
+Workers send tensors in shared memory, with one file descriptor each. It stays open as long as the tensor lives.
+Measured with a limit of 256 open files: RuntimeError after 79 batches. With the usual limit of 1,024 that is after
+about 500 batches of two tensors.
 
 ## Known limits
-Copies, numbers, results of calls and tensors that were moved first are not reported; nor are lists that the same loop
-empties. What a collate_fn of the user's puts into a batch is not looked at.
+- Copies, numbers, results of calls and tensors that were moved first are not reported.
+- Lists that the same loop empties are not reported.
+- What a `collate_fn` of the project puts into a batch is not checked.
 
 ## Example
 ```python
@@ -38,10 +41,10 @@ def read_all(dataset):
 ```
 
 ## Fix safety
-There is no fix: what is worth keeping is for the code to say.
+No fix: you decide what to keep.
 
 ## When to ignore it
-When there are few batches.
+If there are few batches.
 
 ## Error messages
 - `RuntimeError: Too many open files. Communication with the workers is no longer possible.`
@@ -68,7 +71,6 @@ RULE = Rule("DL611", "batches-kept", Entity.MODULE, default=False, subjects=(TRA
 def check(analysis: Analysis) -> Iterator[Finding]:
     for kept in analysis.samples.retained_batches:
         problem = (
-            "batches from workers are kept as they came, and each of their tensors holds a file descriptor: "
-            "`Too many open files` after some hundred"
+            "kept batches from workers hold a file descriptor per tensor: `Too many open files` after a few hundred"
         )
-        yield Finding(kept.call, problem, "keep copies (`clone()`), or what is computed from them")
+        yield Finding(kept.call, problem, "keep copies (`clone()`) or computed results")

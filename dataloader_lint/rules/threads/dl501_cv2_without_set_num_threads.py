@@ -1,28 +1,36 @@
-"""OpenCV in worker code may use as many threads as the machine has CPUs, in every worker.
+"""OpenCV in worker code may run as many threads as the machine has CPUs, in every worker.
 
 ## What it does
-Reports the import of `cv2` in a module whose cv2 calls run in worker code: in a Dataset's `__getitem__`,
-`__getitems__` or `__iter__`, in a transform that a Dataset calls, in a `collate_fn`, or in a function that one of these
-calls, also where that Dataset stands in another file of the project. Constants such as `cv2.INTER_AREA` do not count.
-There is one finding for a module, and it names the function.
+Reports the import of `cv2` in a module whose cv2 calls run in worker code. There is one finding per module; it names
+the function.
 
-Nothing is reported where something on the way calls `cv2.setNumThreads`: one of the modules, a module that they import,
-the `__init__.py` of a package around them, or a script that imports them. Nor is it where all loaders in sight have one
-worker at most, as it is written there.
+**Worker code**
+
+- `__getitem__`, `__getitems__` or `__iter__` of a Dataset, also of one in another file of the project
+- a transform that a Dataset calls, or a `collate_fn`
+- a function that one of these calls
+
+Constants such as `cv2.INTER_AREA` do not count.
+
+**Not reported**
+
+- modules that call `cv2.setNumThreads`, or import a module that does
+- modules whose package calls it in its `__init__.py`, or that are imported by a script which calls it
+- Datasets whose DataLoaders in the project are all written with at most one worker
 
 ## Why is this bad?
-torch limits itself to one thread in a worker. OpenCV does not know of that: `cv2.getNumThreads()` is the number of CPUs
-there, so that `num_workers` processes together can have that many times as many threads as there are CPUs.
+torch limits itself to one thread in a worker. OpenCV does not know about that: there `cv2.getNumThreads()` is the
+number of CPUs. The `num_workers` processes together can have that many times as many threads as there are CPUs.
 
-How much this costs depends on the machine. On 2 CPUs with 2 workers no difference in speed could be measured; 8 threads
-for each of the 2 workers cost 16 % (OpenCV 4.11).
+The cost depends on the machine. On 2 CPUs with 2 workers no difference in speed could be measured; 8 threads for each
+of the 2 workers cost 16 % (OpenCV 4.11).
 
 ## Known limits
-`cv2.imread`, `imdecode`, `flip` and some more kept to one thread when measured (OpenCV 4.11 and 5.0). They count all
-the same, as other calls tend to come beside them; where there is one that starts threads, the message names that one.
-Calls that reckon with a few points, as `getAffineTransform` does, start none and do not count.
-
-Transforms that are built from names in a configuration file are not followed.
+- `cv2.imread`, `imdecode`, `flip` and some others kept to one thread when measured (OpenCV 4.11 and 5.0). They count
+  all the same, since other calls tend to be nearby. If there is a call that starts threads, the message names that
+  one.
+- Calls that compute with a few points, such as `getAffineTransform`, start no threads and do not count.
+- Transforms that are built from names in a configuration file are not followed.
 
 ## Example
 ```python
@@ -63,18 +71,21 @@ def make_loader(paths):
 ```
 
 ## Fix safety
-Inserts `cv2.setNumThreads(0)` after the imports, under the name that the import gives cv2; an import in a function, a
-`try` or an `if` has it directly behind itself, and `from cv2 import imread` takes `setNumThreads` as well. Safe where
-a loader with workers is known and none without, and only workers run what calls cv2 in the module. Otherwise unsafe: in
-a process that loads without workers it halved the speed (31.0 to 16.5 images a second on 2 CPUs).
+Inserts `cv2.setNumThreads(0)` after the imports, under the name that the import gives cv2. If the import is in a
+function, a `try` or an `if`, the call comes directly after it. `from cv2 import imread` imports `setNumThreads` as
+well.
 
-Imports from parts of cv2, such as `from cv2.dnn import readNet`, and lazy imports are left to you.
+Safe if a loader with workers is known and none without, and only workers run the module's code that calls cv2.
+Otherwise unsafe: in a process that loads without workers it halved the speed (31.0 to 16.5 images a second on 2
+CPUs).
+
+There is no fix for imports from parts of cv2, such as `from cv2.dnn import readNet`, and for lazy imports.
 
 A call at the top of the module works under every start method. A call in the main function is inherited by forked
 workers, not by those of spawn and forkserver.
 
 ## When to ignore it
-When the samples are loaded without workers, or when there are few workers and many CPUs.
+If the samples are loaded without workers, or with few workers on many CPUs.
 
 ## Error messages
 None: the program only has more threads than it needs.
@@ -109,12 +120,9 @@ def check(facts: Analysis) -> Iterator[Finding]:
         return
     call = first if first.starts_threads else next((each for each in calls if each.starts_threads), first)
     function = call.function
-    way = "" if function.caller is None else f", reached from `{function.path[0].label}`"
-    problem = (
-        f"`{function.label}` calls `{call.name}` in worker code{way}, and in every worker process OpenCV may use as "
-        "many threads as the machine has CPUs"
-    )
-    advice = "call `cv2.setNumThreads(0)` after this import where loaders have workers"
+    entry = "" if function.caller is None else f" (from `{function.path[0].label}`)"
+    problem = f"`{function.label}` calls `{call.name}` in workers{entry}: each may run a thread per CPU"
+    advice = "call `cv2.setNumThreads(0)` in workers"
     yield Finding(call.import_node, problem, advice, partial(fix, facts, call))
 
 

@@ -1,21 +1,27 @@
-"""A thread limit in the environment that is set after the library that reads it was imported has no effect.
+"""A thread limit in `os.environ` that is set after the library was imported has no effect.
 
 ## What it does
-Reports `os.environ["OMP_NUM_THREADS"] = ...` and the same for `MKL_NUM_THREADS`, `OPENBLAS_NUM_THREADS` and
-`NUMEXPR_NUM_THREADS`, also through `setdefault` and `update`, where the module has imported the library before:
-torch for the first two, numpy or torch for the third, numexpr or pandas for the last. After numpy alone the first two
-are reported as well, unless torch, or something that may bring it, is imported later: torch still obeys them then.
+Reports `os.environ["OMP_NUM_THREADS"] = ...`, `setdefault` and `update` for these variables, after the module has
+imported the library that reads them:
+
+- `OMP_NUM_THREADS` and `MKL_NUM_THREADS`: torch
+- `OPENBLAS_NUM_THREADS`: numpy or torch
+- `NUMEXPR_NUM_THREADS`: numexpr or pandas
+
+The first two are also reported after numpy alone, unless torch is imported later, or something that may import it:
+torch still obeys them then.
 
 ## Why is this bad?
-torch and numpy read these variables once, when they are loaded. Measured with torch 2.13: `OMP_NUM_THREADS=1` set after
-`import torch` changes nothing (2 threads stay 2), set before it works, also after numpy. numpy's own OpenBLAS wants it
-before numpy is imported. The statement looks like a limit and is none for this process. Processes that it starts later
-do inherit the variable.
+torch and NumPy read these variables once, when they are loaded. Measured with torch 2.13: `OMP_NUM_THREADS=1` set
+after `import torch` changes nothing (2 threads stay 2). Set before it, also after numpy, it works. NumPy's own
+OpenBLAS needs it before numpy is imported. The statement looks like a limit but does not limit this process.
+Processes that it starts later do inherit the variable.
 
 ## Known limits
-Only imports in the same module count; that another module of the project has loaded torch already is not seen.
-Nothing is said in modules that start other programs, for which the variable may be meant, nor where processes that load
-torch anew are started after it (`torch.multiprocessing.spawn`, or contexts that spawn). Forked processes do not.
+- Only imports in the same module count. An import of torch by another module of the project is not seen.
+- Nothing is reported in modules that start other programs, for which the variable may be meant.
+- Nothing is reported if processes that load torch again are started after it (`torch.multiprocessing.spawn`, or
+  contexts that spawn). Forked processes do not load it again.
 
 ## Example
 ```python
@@ -33,16 +39,16 @@ os.environ["OMP_NUM_THREADS"] = "1"
 import torch
 ```
 
-Or, for a process that is running already, `torch.set_num_threads(1)`.
+In a process that is already running, call `torch.set_num_threads(1)`.
 
 ## Fix safety
-Unsafe: moves the statement above the import. From then on the limit is in force, which can make the program slower.
+Unsafe: moves the statement before the import. The limit then takes effect, which can make the program slower.
 
 ## When to ignore it
-When the variable is meant for processes that are started later.
+If the variable is meant for processes that are started later.
 
 ## Error messages
-None: the program only uses more threads than it was told to.
+None: the program only uses more threads than intended.
 
 ## References
 - [torch.set_num_threads](https://docs.pytorch.org/docs/stable/generated/torch.set_num_threads.html)
@@ -70,10 +76,10 @@ RULE = Rule("DL502", "thread-limit-set-too-late", Entity.MODULE, fix=FixLevel.UN
 def check(facts: Analysis) -> Iterator[Finding]:
     for limit in facts.late_thread_limits:
         problem = (
-            f"`{limit.variable}` is set after `{limit.library}` was imported, which has read it by then: "
-            "too late for this process, though processes that it starts later do inherit it"
+            f"`{limit.variable}` is set after `{limit.library}` was imported: "
+            "it affects child processes, but not this one"
         )
-        yield Finding(limit.node, problem, "set it above the imports", partial(fix, limit))
+        yield Finding(limit.node, problem, "set it before the imports", partial(fix, limit))
 
 
 def fix(limit: LateLimit, editor: Editor) -> Repair | None:

@@ -1,20 +1,27 @@
-"""A worker that raises its number of threads hangs when it was forked from a process that used several.
+"""A forked worker that sets more than one torch thread can hang.
 
 ## What it does
-Reports `torch.set_num_threads(n)` in worker code, with a number that is not known to be 1: in a Dataset's
-`__getitem__`, `__getitems__` or `__iter__`, in a `collate_fn`, in a `worker_init_fn`, or in a function of the project
-that one of these calls.
+Reports `torch.set_num_threads(n)` in worker code, with a number that is not known to be 1.
+
+**Worker code**
+
+- `__getitem__`, `__getitems__` or `__iter__` of a Dataset
+- a `collate_fn` or a `worker_init_fn`
+- a function of the project that one of these calls
 
 ## Why is this bad?
 torch sets the number of threads to 1 in every worker before anything else runs. A forked worker that sets it to more
-hangs at its next parallel operation if the main process has run one before: with torch 2.13 and
-`torch.set_num_threads(2)` in the `worker_init_fn` or in `__getitem__`, 8 of 8 runs hung. Nothing is raised; only a
-loader with a `timeout` gives up. Where the main process has run no parallel operation, and under spawn and forkserver,
-it works, so the program can hang on one machine and not on another.
+hangs at its next parallel operation if the main process has run one before. Measured with torch 2.13 and
+`torch.set_num_threads(2)` in the `worker_init_fn` or in `__getitem__`: 8 of 8 runs hung. Nothing is raised; only a
+loader with a `timeout` gives up.
+
+It works if the main process has run no parallel operation, and under spawn and forkserver. So the program can hang on
+one machine and not on another.
 
 ## Known limits
-A limit that is set through another library (`threadpoolctl`, `OMP_NUM_THREADS`) is not reported. Nothing is said
-where all loaders in sight that read the Dataset have no workers, or start them by spawn or forkserver.
+- A limit that is set through another library (`threadpoolctl`, `OMP_NUM_THREADS`) is not reported.
+- Nothing is reported if all DataLoaders found in the project that read the Dataset have no workers, or start them by
+  spawn or forkserver.
 
 ## Example
 ```python
@@ -36,13 +43,13 @@ def make_loader(dataset):
     return DataLoader(dataset, num_workers=4)
 ```
 
-Where a sample needs more computing, use more workers instead of more threads in each.
+If a sample needs more computing, use more workers instead of more threads in each.
 
 ## Fix safety
-There is no automatic fix: whether the work should go to more workers, or back to the main process, is a decision.
+No fix: the work can go to more workers, or back to the main process. That is your decision.
 
 ## When to ignore it
-When the workers are always started by spawn or forkserver.
+If workers are always started by spawn or forkserver.
 
 ## Error messages
 - `RuntimeError: DataLoader timed out after ... seconds` (only with a `timeout`; without one it hangs)
@@ -72,11 +79,10 @@ def check(facts: Analysis) -> Iterator[Finding]:
     for limit in facts.worker_thread_calls:
         if limit.number == 1:
             continue
-        first = limit.function.path[0]
-        way = "" if first is limit.function else f", reached from `{first.label}`"
-        many = "a number of threads that can be above 1" if limit.number is None else f"{limit.number} threads"
+        entry = limit.function.path[0]
+        way = "" if entry is limit.function else f" (from `{entry.label}`)"
+        many = "may set several threads" if limit.number is None else f"sets {limit.number} threads"
         problem = (
-            f"`{limit.function.label}` asks torch for {many} in worker code{way}: a forked worker then hangs "
-            "if the main process has run a parallel operation before"
+            f"`{limit.function.label}`{way} {many} in a worker: it hangs if it was forked after a parallel operation"
         )
-        yield Finding(limit.call, problem, "leave the one thread that torch gives a worker, and use more workers")
+        yield Finding(limit.call, problem, "use more workers instead")

@@ -1,17 +1,19 @@
-"""A module with a Dataset or a DataLoader imports OpenCV, and nothing limits its threads.
+"""A module with a Dataset or a DataLoader imports OpenCV without limiting its threads.
 
 ## What it does
-Reports every import of `cv2` in a module that defines a Dataset or builds a DataLoader, where no module on its path
-calls `cv2.setNumThreads`: neither the module itself, nor one that it imports, nor one that imports it. The rule is
-opt-in. It does not ask whether cv2 runs in worker code; DL501 does, and what that reports is not repeated.
+Reports every import of `cv2` in a module that defines a Dataset or makes a DataLoader, if none of these calls
+`cv2.setNumThreads`: the module, the modules that it imports, and the modules that import it.
+
+The rule is opt-in. It does not check whether cv2 runs in worker code. DL501 does, and what DL501 reports is not
+repeated.
 
 ## Why is this bad?
-torch limits itself to one thread in a worker. OpenCV does not know of that: `cv2.getNumThreads()` is the number of CPUs
-there. How much this costs depends on the machine: on 2 CPUs with 2 workers no difference in speed could be measured;
-8 threads for each of the 2 workers cost 16 % (OpenCV 4.11).
+torch limits itself to one thread in a worker. OpenCV does not know about that: there `cv2.getNumThreads()` is the
+number of CPUs. The cost depends on the machine. On 2 CPUs with 2 workers no difference in speed could be measured; 8
+threads for each of the 2 workers cost 16 % (OpenCV 4.11).
 
 ## Known limits
-Imports that only type checkers see do not count.
+- Imports that only type checkers see do not count.
 
 ## Example
 ```python
@@ -40,10 +42,10 @@ def show(image):
 ```
 
 ## Fix safety
-There is no automatic fix: in a process that loads without workers `cv2.setNumThreads(0)` halved the speed.
+No fix: in a process that loads without workers, `cv2.setNumThreads(0)` halved the speed.
 
 ## When to ignore it
-Where cv2 does not run in workers. That is why nobody gets this rule without asking for it.
+If cv2 does not run in workers. That is why the rule is opt-in.
 
 ## Error messages
 None: the program only has more threads than it needs.
@@ -72,7 +74,7 @@ def check(facts: Analysis) -> Iterator[Finding]:
         return
     for node in imports:
         problem = (
-            "cv2 is imported beside a Dataset or a DataLoader and nothing calls `cv2.setNumThreads`: in every worker "
-            "OpenCV may use as many threads as the machine has CPUs"
+            "`cv2` is imported next to a Dataset or DataLoader without `cv2.setNumThreads`: "
+            "each worker may run a thread per CPU"
         )
-        yield Finding(node, problem, "call `cv2.setNumThreads(0)` after this import where loaders have workers")
+        yield Finding(node, problem, "call `cv2.setNumThreads(0)` in workers")

@@ -1,23 +1,29 @@
-"""A pinned batch is moved without `non_blocking=True`, so the host waits for a copy that it need not wait for.
+"""A pinned batch is moved without `non_blocking=True`, so the host waits for the copy.
 
 ## What it does
-Reports `.to(device)` and `.cuda()` without `non_blocking` on a tensor that comes from a batch of a DataLoader whose
-`pin_memory` is known to be true, or known to be true wherever CUDA is available. The batch is followed from the loop
-variable or `next(iterator)` through unpacking, dicts and comprehensions, and into the functions of the project that the
-loader or the batch is passed to. Where several loaders reach one transfer, all must be known and one of them pinned.
+Reports `.to(device)` and `.cuda()` without `non_blocking` on a tensor of a batch of a DataLoader. Its `pin_memory`
+must be known to be true, at least wherever CUDA is available.
+
+**How batches are followed**
+
+- from the loop variable or `next(iterator)`, through unpacking, dicts and comprehensions
+- into functions of the project that get the loader or the batch as an argument
+
+If several loaders reach one transfer, all must be known and one of them pinned.
 
 ## Why is this bad?
-`pin_memory=True` copies each batch once more on the host, into page-locked memory, so that the GPU can fetch it while
+`pin_memory=True` copies each batch once more on the host, into page-locked memory. The GPU can then fetch it while
 the program goes on. Without `non_blocking=True` the host waits until each tensor has arrived: it pays for the
 page-locked copy and does not get the overlap.
 
 ## Known limits
-Batches and loaders that arrive from code that is not in sight are unknown, and the rule says nothing; so are loaders
-that went through Accelerate, Fabric or a Trainer, which move batches themselves. Nothing is said in the `forward` of a
-module, about `non_blocking=NAME`, whatever the name holds, about targets known to be the CPU or MPS, and where the data
-was on a device before the loader was made.
+- Batches and loaders that come from code outside the project are unknown and not reported.
+- Loaders that went through Accelerate, Fabric or a Trainer are not reported, since these move batches themselves.
+- Silent in the `forward` of a module, and for `non_blocking=NAME`, whatever the name holds.
+- Silent if the target is known to be the CPU or MPS.
+- Silent if the data was on a device before the loader was made.
 
-On Apple GPUs (MPS) a copy with `non_blocking=True` can read or write memory that is in use, without an error. Where the
+On Apple GPUs (MPS) a copy with `non_blocking=True` can read or write memory that is in use, without an error. If the
 device may be MPS, or comes from `torch.accelerator`, the message says so.
 
 ## Example
@@ -48,26 +54,33 @@ def train(model, images, labels):
         model.step(images, labels)
 ```
 
-Where the device may be MPS, write `non_blocking=device.type == "cuda"`.
+If the device may be MPS, write `non_blocking=device.type == "cuda"`.
 
 ## Fix safety
-Safe where what is moved must be a tensor and the device is known to be CUDA, or CUDA or the CPU: adds
-`non_blocking=True`. What runs on the GPU afterwards waits for the copy by itself. Where the device is a `torch.device`
-of any type that has a name, the safe fix adds `non_blocking=NAME.type == "cuda"`. A part of a batch that the default
-collate_fn makes must be a tensor, as the strings and containers that it makes as well cannot be moved.
+Safe if the moved object must be a tensor and the device is known to be CUDA, or CUDA or the CPU: adds
+`non_blocking=True`. Later work on the GPU waits for the copy by itself. If the device is a `torch.device` of any type
+that has a name, the safe fix adds `non_blocking=NAME.type == "cuda"`. A part of a batch that the default `collate_fn`
+makes must be a tensor, as the strings and containers that it makes as well cannot be moved.
 
-Unsafe where containers can be moved after all, because the project defines a `to` or `cuda` without `non_blocking` or
-uses transformers; where a batch may not be collated, or an attribute of it is moved; where a number names the device,
-which is an MPS device on a Mac, where the tensor in pinned memory is given to a function after the move, which may
-write to it, and where the move converts the data type: it becomes
-`.to(device, non_blocking=True).to(dtype)`, which converts on the GPU and rounds what does not fit in other ways.
+The fix is unsafe if
 
-There is no fix where the device may be anything, where a collate_fn that is not known makes the batches, where objects
-of another class may be moved, where another positional argument may say `non_blocking` already, and where the tensor in
-pinned memory is written to after the move, which the copy might then see.
+- the moved object may be another object with a `to` method: the project defines a `to` or `cuda` without
+  `non_blocking`, uses transformers, may not collate its batches, or moves an attribute of one
+- a number names the device: on a Mac that is an MPS device
+- the tensor in pinned memory is passed to a function after the move, which may write to it
+- the move converts the data type: it becomes `.to(device, non_blocking=True).to(dtype)`, which converts on the GPU
+  and rounds out-of-range values differently
+
+There is no fix if
+
+- the device may be anything
+- an unknown `collate_fn` makes the batches
+- objects of another class may be moved
+- another positional argument may already be `non_blocking`
+- the tensor in pinned memory is written to after the move: the copy might then see the new values
 
 ## When to ignore it
-Where the copy is no part of what takes time, for example a single batch that is moved once before training.
+If the copy takes no relevant time, such as a single batch that is moved once before training.
 
 ## Error messages
 None: the program runs, and the host waits.
@@ -87,6 +100,7 @@ from typing import TYPE_CHECKING
 from dataloader_lint.diagnostics import Safety
 from dataloader_lint.gate import TRANSFERS
 from dataloader_lint.rules.base import Entity, Finding, FixLevel, Rule
+from dataloader_lint.rules.wording import by_default
 
 if TYPE_CHECKING:
     from dataloader_lint.edits import Editor, Repair
@@ -112,29 +126,24 @@ def check(transfer: Transfer) -> Iterator[Finding]:
     if not transfer.goes_to_gpu or not (transfer.is_reached if is_optional else transfer.may_be_reached):
         return
     place = f" of `{pinned.file}`" if pinned.file != transfer.file else ""
-    default = f" by {pins.default}" if pins is not None and pins.default else ""
-    problem = (
-        f"the host waits for `{transfer.text}`, though `{pinned.name}`{place} pins its batches{default} "
-        "so that copies can overlap with work on the GPU"
-    )
+    default = by_default(pins.default if pins is not None else "")
+    problem = f"`{transfer.text}` blocks the host, but `{pinned.name}`{place} pins its batches{default}"
     yield Finding(transfer.call, problem, _advice(transfer), partial(fix, transfer), (pinned.step,))
 
 
 def _advice(transfer: Transfer) -> str:
     flag = _flag(transfer)
     if not flag:
-        advice = "pass `non_blocking=True` on CUDA only: on MPS it can corrupt the data"
+        advice = "pass `non_blocking=True` on CUDA only (MPS can corrupt data)"
     elif flag == "True":
         advice = "pass `non_blocking=True`"
     else:
-        advice = f"pass `non_blocking={flag}`: on MPS copies that do not block can corrupt the data"
-    if transfer.may_change_type:
-        advice += "; convert the data type after the move, as what is converted on the way is not pinned"
-    return advice
+        advice = f"pass `non_blocking={flag}` (MPS can corrupt data)"
+    return f"{advice}, then convert the dtype" if transfer.may_change_type else advice
 
 
 def _flag(transfer: Transfer) -> str:
-    """What `non_blocking` may be for every device that the move can go to; empty where that cannot be written."""
+    """The `non_blocking` that is safe on every device that the move can go to; empty if none can be written."""
     if transfer.is_safe_not_to_block:
         return "True"
     return f'{transfer.device_name}.type == "cuda"' if transfer.device_name else ""
@@ -161,4 +170,4 @@ def fix(transfer: Transfer, editor: Editor) -> Repair | None:
     receiver = editor.code(transfer.call.func)
     code = f"{receiver}({editor.code(device)}, {argument}).to({editor.code(dtype)})"
     edit = replace(editor, transfer.call, code)
-    return Repair(Safety.UNSAFE, f"Add `{argument}`, and convert the data type after the move", (edit,))
+    return Repair(Safety.UNSAFE, f"Add `{argument}`, and convert the dtype after the move", (edit,))

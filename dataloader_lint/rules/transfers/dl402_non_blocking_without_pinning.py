@@ -1,17 +1,16 @@
-"""`non_blocking=True` on batches that are not pinned asks for an overlap that it may not get.
+"""`non_blocking=True` on batches that are not pinned may not overlap the copy with anything.
 
 ## What it does
 Reports the first `.to(device, non_blocking=True)` or `.cuda(non_blocking=True)` on a batch of a DataLoader whose
-`pin_memory` is known to be false, once for each loader. The rule is opt-in.
+`pin_memory` is known to be false. There is one finding per loader. The rule is opt-in.
 
 ## Why is this bad?
-Whoever writes the argument expects that the host goes on while the batch is copied. For `Tensor.cuda` the
-documentation says that it has no effect unless the tensor lies in pinned memory; for `Tensor.to` it promises no more
-than an attempt.
+The argument is meant to let the host go on while the batch is copied. For `Tensor.cuda`, the documentation says that
+it has no effect unless the tensor is in pinned memory. For `Tensor.to`, it promises no more than an attempt.
 
 ## Known limits
-Only batches that can be followed from the loader count. How much pinning is worth depends on the machine and the size
-of the batches, which is why nobody gets this rule without asking for it.
+- Only batches that can be followed from the loader count.
+- How much pinning helps depends on the machine and the size of the batches. That is why the rule is opt-in.
 
 ## Example
 ```python
@@ -34,10 +33,10 @@ def train(model, dataset, device):
 ```
 
 ## Fix safety
-Unsafe: adds `pin_memory=True`, which costs one more copy of every batch on the host, and page-locked memory.
+Unsafe: adds `pin_memory=True`. It costs one more copy of every batch on the host, and page-locked memory.
 
 ## When to ignore it
-When the copies take no time to speak of, or memory is short.
+If the copies take no relevant time, or memory is short.
 
 ## Error messages
 None: the program runs.
@@ -76,10 +75,10 @@ def check(facts: Analysis) -> Iterator[Finding]:
     for origin, transfer in facts.unpinned_moves:
         place = f" of `{origin.file}`" if origin.file != transfer.file else ""
         problem = (
-            f"`{transfer.text}` asks for a copy that the host need not wait for, but `{origin.name}`{place} does not "
-            "pin its batches"
+            f"`{transfer.text}` asks for a non-blocking copy, but `{origin.name}`{place} does not pin its batches: "
+            "the host may wait"
         )
-        yield Finding(transfer.call, problem, "give the loader `pin_memory=True`", partial(fix, origin.loader))
+        yield Finding(transfer.call, problem, "use `pin_memory=True`", partial(fix, origin.loader))
 
 
 def fix(loader: Loader, editor: Editor) -> Repair | None:

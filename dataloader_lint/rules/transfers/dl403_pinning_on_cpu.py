@@ -1,17 +1,18 @@
-"""Batches are pinned for a GPU that they never go to.
+"""Batches are pinned but never moved to a GPU.
 
 ## What it does
-Reports a DataLoader whose `pin_memory` is known to be true, where all that the module does with its batches is known to
-happen on the CPU: every move of them names the CPU, and no other device occurs in the module; or the loader is given to
-a Lightning `Trainer(accelerator="cpu")`.
+Reports a DataLoader whose `pin_memory` is known to be true, although its batches are known to stay on the CPU:
+
+- every move of them in the module names the CPU, and the module mentions no other device, or
+- the loader is passed to a Lightning `Trainer(accelerator="cpu")`
 
 ## Why is this bad?
-Pinned memory serves copies to a GPU. Where the machine has no accelerator torch warns in every run that none is found
-and that pinned memory will not be used. Where there is one, every batch is copied once more for nothing.
+Pinned memory serves copies to a GPU. If the machine has no accelerator, torch warns in every run that none is found
+and that pinned memory will not be used. If it has one, every batch is copied once more for nothing.
 
 ## Known limits
-The device must be certain: an option with the CPU as its default is not, and neither is a function's parameter. A
-loader that is made in one file and used in another is not followed.
+- The device must be certain. An option whose default is the CPU is not, and neither is a parameter of a function.
+- A loader that is made in one file and used in another is not followed.
 
 ## Example
 ```python
@@ -37,13 +38,13 @@ def train(model, dataset):
         model.step(images.to(device), labels.to(device))
 ```
 
-Where the device is chosen at run time, write `pin_memory=device.type == "cuda"`.
+If the device is chosen at run time, write `pin_memory=device.type == "cuda"`.
 
 ## Fix safety
-Unsafe: removes `pin_memory`. Whoever changes the device later has to think of it again.
+Unsafe: removes `pin_memory`. If you change the device later, you have to add it again.
 
 ## When to ignore it
-When the device is only set to the CPU for a while.
+If the device is set to the CPU only for a while.
 
 ## Error messages
 - `'pin_memory' argument is set as true but no accelerator is found, then device pinned memory won't be used.`
@@ -73,14 +74,14 @@ RULE = Rule("DL403", "pinning-on-cpu", Entity.MODULE, fix=FixLevel.UNSAFE, subje
 def check(facts: Analysis) -> Iterator[Finding]:
     for pin in facts.useless_pins:
         problem = (
-            f"`{pin.loader.name}` pins its batches, but they stay on the CPU (`{pin.evidence}`): "
-            "torch warns that it found no accelerator, or copies every batch once more for nothing"
+            f"`{pin.loader.name}` pins batches that stay on the CPU (`{pin.evidence}`): "
+            "torch warns, or copies each batch once more for nothing"
         )
-        yield Finding(pin.loader.node, problem, "leave out `pin_memory`", partial(fix, pin.loader))
+        yield Finding(pin.loader.node, problem, "remove `pin_memory`", partial(fix, pin.loader))
 
 
 def is_pinning(loader: Loader) -> bool:
-    """Whether a loader is known to pin."""
+    """True if a loader is known to pin its batches."""
     pins = loader.known("pin_memory")
     return pins is not None and pins.value is True
 

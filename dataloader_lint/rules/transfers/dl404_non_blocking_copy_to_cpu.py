@@ -1,18 +1,24 @@
-"""A tensor that is copied to the CPU with `non_blocking=True` may be read before it has arrived.
+"""A tensor copied to the CPU with `non_blocking=True` may be read before the copy is complete.
 
 ## What it does
-Reports `.to("cpu", non_blocking=True)` where the result is read on the spot or further down in the same block
-(`.numpy()`, `.item()`, `.tolist()`, `float(...)`, `print(...)`, `torch.save`, ...), and nothing in between waits for
-the device. The device and the flag must both be known.
+Reports `.to("cpu", non_blocking=True)` if the result is read in the same expression or later in the same block, and
+nothing in between waits for the device.
+
+**Reads that count**: `.numpy()`, `.item()`, `.tolist()`, `float(...)`, `print(...)`, `torch.save`, ...
+
+The device and the flag must both be known.
 
 ## Why is this bad?
-The call can return before the copy is complete. Whoever reads the tensor on the CPU before the device has been waited
-for can see wrong numbers, without an error. From CPU to CPU the argument has no effect, so the rule wants to see that
-the tensor comes from somewhere else.
+The call can return before the copy is complete. If the CPU reads the tensor before that, it can see wrong values,
+without an error. From CPU to CPU the argument has no effect, so the tensor must be known to come from another device.
 
 ## Known limits
-Nothing is said where the tensor is a batch of a loader, which lies on the CPU anyway, where the result is handed on
-before it is read, where a function of the project is called in between, or about modules that are parked on the CPU.
+Not reported:
+
+- batches of a loader, which are on the CPU anyway
+- results that are passed on before they are read
+- reads after a call of a function of the project
+- modules that are moved to the CPU
 
 ## Example
 ```python
@@ -34,14 +40,14 @@ def predict(model, images):
     return scores.numpy()
 ```
 
-Where several copies are to overlap, start them all and call `torch.cuda.synchronize()` before the first is read.
+To overlap several copies, start them all and call `torch.cuda.synchronize()` before the first one is read.
 
 ## Fix safety
-Safe: drops `non_blocking=True`, so that the copy is complete when the call returns. There is no fix where the object
-that is copied is of a class of the project, whose `to` may need the argument.
+Safe: removes `non_blocking=True`, so the copy is complete when the call returns. There is no fix if the copied object
+is of a class of the project, whose `to` may need the argument.
 
 ## When to ignore it
-When something that the linter does not see waits for the device in between.
+If code that the linter cannot see waits for the device in between.
 
 ## Error messages
 None: numbers can be wrong.
@@ -71,11 +77,8 @@ RULE = Rule("DL404", "non-blocking-copy-to-cpu", Entity.MODULE, fix=FixLevel.SAF
 
 def check(facts: Analysis) -> Iterator[Finding]:
     for transfer, read in facts.early_reads:
-        problem = (
-            f"`{transfer.text}` may return before the copy is complete, and `{read.text}` reads the result without "
-            "waiting for the device, so it can see wrong numbers"
-        )
-        advice = "drop `non_blocking`, or synchronize before the read"
+        problem = f"`{transfer.text}` may return before the copy is complete: `{read.text}` can read wrong values"
+        advice = "remove `non_blocking`, or synchronize first"
         yield Finding(transfer.call, problem, advice, partial(fix, transfer))
 
 
@@ -85,4 +88,4 @@ def fix(transfer: Transfer, editor: Editor) -> Repair | None:
     arg = next((arg for arg in transfer.call.args if arg.keyword and arg.keyword.value == "non_blocking"), None)
     if arg is None or transfer.is_of_own_class:
         return None
-    return Repair(Safety.SAFE, "Drop `non_blocking`", (remove_argument(editor, transfer.call, arg),))
+    return Repair(Safety.SAFE, "Remove `non_blocking`", (remove_argument(editor, transfer.call, arg),))

@@ -1,0 +1,42 @@
+"""Phrases that the messages of several rules share."""
+
+from __future__ import annotations
+
+# Where workers are started by spawn or forkserver unless the program asks for something else.
+SPAWN_PLATFORMS = "macOS, Windows, Python 3.14+"
+_PICKLING_FAILS = "pickling it for workers fails"
+PICKLING_FAILS = f"{_PICKLING_FAILS} ({SPAWN_PLATFORMS})"
+# A class or function of a notebook is pickled by name, and spawned workers look for it in a `__main__` without it.
+NOT_IN_WORKERS = f"spawned workers cannot import it ({SPAWN_PLATFORMS})"
+MOVE_OUT_OF_NOTEBOOK = "import it from a .py file"
+
+
+def copied_to(workers: str, is_without_workers: bool) -> str:
+    """What becomes of a Dataset's container; a Dataset that no DataLoader reads with workers has no copies yet."""
+    return f"would be copied to {workers} (none yet)" if is_without_workers else f"is copied to {workers}"
+
+
+def pickling_fails(has_number_of_workers: bool) -> str:
+    """The effect on a loader; one whose number of workers is left out works until there are workers."""
+    return PICKLING_FAILS if has_number_of_workers else f"{_PICKLING_FAILS} once `num_workers > 0`"
+
+
+def define_function(is_in_notebook: bool, what: str = "it") -> str:
+    """The advice for a lambda, or for several of them."""
+    place = f"in a .py file and import {what}" if is_in_notebook else "at module level"
+    return f"define {what} with `def` {place}"
+
+
+def move_function(is_in_notebook: bool) -> str:
+    """The advice for a nested function."""
+    return f"move it to {'a .py file' if is_in_notebook else 'module level'} and use `partial`"
+
+
+def by_default(label: str) -> str:
+    """Names what a default belongs to: " (`--workers`)" for "the default of `--workers`"; empty if nothing does."""
+    return f" ({label.removeprefix('the default of ')})" if label else ""
+
+
+def no_workers(is_passed: bool, label: str = "") -> str:
+    """Says that a loader has no workers, and by which default, if any."""
+    return f"`num_workers` is 0{by_default(label)}" if is_passed or label else "`num_workers` defaults to 0"
