@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import libcst as cst
 
@@ -43,6 +43,7 @@ class Zero:
 
     source: str  # "parameter `workers`", "`args.workers`"; empty for a 0 that is written out on one branch
     names: frozenset[str]
+    is_conditional: bool = False  # True if only one branch of several gets it from there
 
 
 def zero_in(ev: Evaluator, node: cst.BaseExpression, frame: Frame, is_branch: bool) -> Zero | None:
@@ -80,7 +81,8 @@ class _Search:
         if isinstance(node, cst.Call):
             return self.call(node, name, frame, names, depth)
         if isinstance(node, cst.IfExp):
-            return self.first([node.body, node.orelse], frame, names, depth)
+            arm = self.first([node.body, node.orelse], frame, names, depth)
+            return replace(arm, is_conditional=True) if arm is not None else None
         if isinstance(node, cst.BooleanOperation):
             if isinstance(node.operator, cst.And):
                 return self.of(node.right, frame, names, depth + 1)
@@ -111,7 +113,7 @@ class _Search:
             else:
                 continue
             if found is not None:
-                return found
+                return replace(found, is_conditional=found.is_conditional or len(bindings) > 1)
         return None
 
     def mends(self, binding: Binding, names: frozenset[str]) -> bool:
@@ -161,7 +163,7 @@ class _Search:
         for node, outer in passed:
             found = self.of(node, outer, names, depth + 1)
             if found is not None:
-                return found if not found.source else Zero(shown, found.names)
+                return found if not found.source else replace(found, source=shown)
         is_private = function.name.value.startswith("_") and not function.name.value.startswith("__")
         if callers and (len(passed) == len(callers) or is_private):
             return None

@@ -3,8 +3,9 @@
 ## What it does
 Reports a DataLoader whose `persistent_workers=True`, `prefetch_factor`, `timeout` or `multiprocessing_context` is
 written out as a constant, while its `num_workers` comes from a parameter, an option or a configuration (`workers`,
-`args.workers`, `cfg["workers"]`, `self.num_workers`), or is 0 on one branch. Silent about any guard: `n > 0`, an `if`
-around it, `max(1, n)`, a check that raises.
+`args.workers`, `cfg["workers"]`, `self.num_workers`), or is 0 on one branch. A conditional counts where it needs
+workers without having any: `p if n > 0 else 2`, or `4 if train else None`, which has nothing to do with the number of
+workers. Silent about any guard: `n > 0`, an `if` around it, `max(1, n)`, a check that raises.
 
 ## Why is this bad?
 With 0 workers, which is how people debug, `persistent_workers=True`, a `prefetch_factor` that is not None and a
@@ -129,16 +130,15 @@ def _is_reported(loader: Loader) -> bool:
 
 def _zero(loader: Loader) -> tuple[Zero, list[str]] | None:
     """Who can take the workers away, and what is hard-coded that needs them; None where nothing is wrong."""
-    from dataloader_lint.facts.arguments.needs_workers import fixed_for_workers, is_failure_expected, zero_workers
+    from dataloader_lint.facts.arguments.needs_workers import fixed_for_workers, is_failure_expected
 
     workers = loader.known("num_workers")
     if workers is not None and workers.value == 0:  # DL301 to DL303
         return None
-    fixed = fixed_for_workers(loader)
-    zero = zero_workers(loader) if fixed else None
-    if zero is None or not loader.is_reached or is_failure_expected(loader, *fixed):
+    found = fixed_for_workers(loader)
+    if found is None or not loader.is_reached or is_failure_expected(loader, *found[1]):
         return None
-    return zero, fixed
+    return found
 
 
 def _workers_name(loader: Loader) -> str:
