@@ -146,7 +146,10 @@ def _is_declined(ev: Evaluator, call: cst.Call, frame: Frame) -> bool:
 
 
 def _shuffles(ev: Evaluator, call: cst.Call, frame: Frame) -> bool:
-    """Whether the sampler shuffles: it does where the argument, the fourth one, is left out."""
+    """True if the sampler can shuffle: it does where the argument, the fourth one, is left out.
+
+    What is not known counts: torch's own default is True.
+    """
     positional = 0
     for arg in call.args:
         if arg.star:
@@ -155,7 +158,7 @@ def _shuffles(ev: Evaluator, call: cst.Call, frame: Frame) -> bool:
             positional += 1
         if (arg.keyword is None and positional == 4) or (arg.keyword is not None and arg.keyword.value == "shuffle"):
             found = ev.values(arg.value, frame)
-            return bool(found) and all(isinstance(each, Const) and bool(each.value) for each in found)
+            return not any(isinstance(each, Const) and not each.value for each in found)
     return True
 
 
