@@ -223,9 +223,7 @@ class _Search:
                     return self.of(arg.value, owner.frame, names, depth + 1)
             return None
         declared = bindings_of(klass.scope)[name]
-        if not classes.is_dataclass(klass) or any(
-            isinstance(each.value, cst.Call) and len(each.value.args) > 1 for each in declared
-        ):
+        if not classes.is_dataclass(klass) or any(_is_checked_field(each.value) for each in declared):
             return None
         return Zero(f"field `{klass.node.name.value}.{name}`", names)
 
@@ -278,6 +276,16 @@ class _Search:
                 if found is not None:
                     return found
         return None
+
+
+# What the declaration of a field says that refuses a number: pydantic's bounds, validators of attrs, choices.
+_CHECKS = frozenset({"choices", "converter", "ge", "gt", "min", "min_value", "validator"})
+
+
+def _is_checked_field(declared: cst.BaseExpression | None) -> bool:
+    return isinstance(declared, cst.Call) and any(
+        arg.star or (arg.keyword is not None and arg.keyword.value in _CHECKS) for arg in declared.args
+    )
 
 
 def _is_configuration(owner: Value) -> bool:

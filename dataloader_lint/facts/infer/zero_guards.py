@@ -94,7 +94,22 @@ def _refuses(body: cst.BaseSuite, name: str, tree: Tree) -> bool:
 
 def bars(test: cst.BaseExpression, wanted: bool, names: frozenset[str], tree: Tree) -> bool:
     """Whether a condition that has to come out as `wanted` may be there to keep a 0 out."""
-    return mentions(test, names, tree) and answer_at_zero(test, names, tree) is not wanted
+    if not mentions(test, names, tree) or answer_at_zero(test, names, tree) is wanted:
+        return False
+    return not _is_upper_bound(test, wanted, names, tree)
+
+
+def _is_upper_bound(test: cst.BaseExpression, wanted: bool, names: frozenset[str], tree: Tree) -> bool:
+    """True if a condition asks for few enough, which 0 always is: `assert shards >= args.workers * world_size`."""
+    if not isinstance(test, cst.Comparison) or len(test.comparisons) != 1:
+        return False
+    smaller, operator, larger = test.left, test.comparisons[0].operator, test.comparisons[0].comparator
+    if type(operator) not in _ORDERS:
+        return False
+    if isinstance(operator, cst.GreaterThan | cst.GreaterThanEqual) is wanted:
+        smaller, larger = larger, smaller
+    is_open = isinstance(at_zero(larger, names, tree), _NotKnown) and not mentions(larger, names, tree)
+    return is_open and at_zero(smaller, names, tree) == 0
 
 
 def answer_at_zero(test: cst.BaseExpression, names: frozenset[str], tree: Tree) -> bool | None:

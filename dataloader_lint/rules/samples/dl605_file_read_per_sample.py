@@ -2,11 +2,14 @@
 
 ## What it does
 Reports calls in worker code that read a whole file (`pandas.read_csv` and its kin, `json.load`, `pickle.load`,
-`torch.load`, `numpy.load` without `mmap_mode`, ...) for each sample, where nothing in the path depends on the sample.
+`torch.load`, `numpy.load` without `mmap_mode`, `read()` and `readlines()` of an open file, ...) for each sample, where
+nothing in the path depends on the sample. Archives count too (`zipfile.ZipFile`, `tarfile.open`): to find one member,
+the headers of all of them are read.
 
 ## Why is this bad?
 Measured on a local disk: 5.3 ms more for each sample with a table of 1.9 MB, 2.9 ms with an array of 4 MB, 4.7 ms with
-an `.npz`. Opening alone is cheap (0.01 ms for a file, 0.15 ms for h5py) and not reported.
+an `.npz`, 1.8 ms with 20,000 lines of text, 0.1 s for one member of a zip archive of 10,000, 0.5 s of a tar archive.
+Opening alone is cheap (0.01 ms for a file, 0.15 ms for h5py) and not reported.
 
 ## Known limits
 Silent where the path, or anything else that the reader is given, may depend on the sample, where the result is kept in
@@ -81,7 +84,7 @@ _ADVICE = "read it once, when the Dataset is made, or map it into memory"
 def check(analysis: Analysis) -> Iterator[Finding]:
     for reread in analysis.samples.repeated_reads:
         problem = (
-            f"`{reread.function.label}` reads a whole file with `{reread.reader}` again for every sample, "
+            f"`{reread.function.label}` reads {reread.content} with `{reread.reader}` again for every sample, "
             "though its path does not depend on the sample"
         )
         yield Finding(reread.call, problem, _ADVICE)
