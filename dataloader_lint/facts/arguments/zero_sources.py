@@ -70,7 +70,9 @@ class _Search:
         if names and is_kept_away(names, node, frame):
             return None
         found = self.ev.values(node, frame)
-        if all(is_positive(value) and not _is_default(value) for value in found):
+        # No value that is known may be left here, as under `n is not None`; others may be passed.
+        is_sure = bool(found) and all(is_positive(value) and not _is_default(value) for value in found)
+        if is_sure and not self.is_decided_by_default(node, frame):
             return None
         if isinstance(node, cst.Name):
             return self.name(node, frame, names, depth)
@@ -94,6 +96,17 @@ class _Search:
             if isinstance(node.operator, cst.Divide | cst.FloorDivide | cst.Modulo):
                 return self.of(node.left, frame, names, depth + 1)
         return None
+
+    def is_decided_by_default(self, node: cst.BaseExpression, frame: Frame) -> bool:
+        """`n if n is not None else cpu_count()`: by the default of None the count, but a caller may pass a number."""
+        if isinstance(node, cst.IfExp):
+            return any(_is_default(value) for value in self.ev.values(node.test, frame))
+        bindings = resolve(node, frame.scope.module.tree) if isinstance(node, cst.Name) else []
+        return any(
+            isinstance(each.value, cst.IfExp) and self.is_decided_by_default(each.value, frame)
+            for each in bindings
+            if each.scope is frame.scope and not each.path
+        )
 
     def first(self, nodes: list[cst.BaseExpression], frame: Frame, names: frozenset[str], depth: int) -> Zero | None:
         return next((found for node in nodes if (found := self.of(node, frame, names, depth + 1)) is not None), None)

@@ -109,7 +109,9 @@ def _is_parameter(node: cst.BaseExpression, frame: Frame) -> bool:
 
 def _is_handed_in(ev: Evaluator, node: cst.BaseExpression, frame: Frame, function: Function) -> bool:
     """True if a name has a function from its parameter only, not from `if collate is None: collate = function`."""
-    return _is_parameter(node, frame) and not any(
+    if not isinstance(node, cst.Name) or not _is_parameter(node, frame):
+        return False
+    return not any(
         found is not None and found.scope is function.scope
         for binding in resolve(node, frame.scope.module.tree)
         if binding.kind in (Kind.VALUE, Kind.FUNCTION)
