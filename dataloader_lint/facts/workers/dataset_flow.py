@@ -25,6 +25,7 @@ from dataloader_lint.facts.infer.values import (
     Value,
 )
 from dataloader_lint.facts.loaders.dynamic_classes import arguments_of_dynamic_class
+from dataloader_lint.facts.project.scripts import is_test
 from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.facts.syntax.names import Kind, bindings_of, dotted
 from dataloader_lint.facts.syntax.tree import Scope
@@ -98,15 +99,20 @@ class DatasetFlow:
         return self._inventories.of(made, with_length=dataset_kind(self.ev, klass) != "iterable")
 
     def loaders_of(self, klass: Class) -> list[Loader]:
-        """The loaders in sight that objects of a class, or of one derived from it, reach."""
+        """The loaders in sight that objects of a class, or of one derived from it, reach.
+
+        A test that asks for no workers says nothing about those who use a class that is there for others.
+        """
         key = id(klass.scope)
         if key not in self._loaders:
             self._loaders[key] = []
+            for_tests = is_test(klass.scope.module)
             self._loaders[key] = [
                 given.loader
                 for module in self.around(klass.scope.module, self._names(klass))
                 for given in self.given(module)
                 if id(klass.scope) in given.of
+                and (for_tests or not is_test(module) or given.loader.has_workers is not False)
             ]
         return self._loaders[key]
 
