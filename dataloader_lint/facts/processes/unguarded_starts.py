@@ -68,6 +68,7 @@ class Start:
     workers: Values
     calls: tuple[str, ...]  # the functions that lead from the statement to the loader, the outermost first
     method: str  # the start method that the program asks for; empty where it leaves that to Python
+    option: str = ""  # the option that has to be above 0, where nobody can say what it is by default
 
     @property
     def count(self) -> Const | None:
@@ -111,7 +112,7 @@ def first_start(ev: Evaluator, module: ModuleFacts) -> Start | None:
     for statement, nodes in statements.values():
         hit = search.statement(statement, nodes)
         if hit is not None:
-            return Start(statement, hit.name, hit.workers, hit.calls, hit.method or method)
+            return Start(statement, hit.name, hit.workers, hit.calls, hit.method or method, hit.option)
     return None
 
 

@@ -15,7 +15,8 @@ times in all for 3 epochs with 2 workers, also where only a part of the script s
 is loaded as often.
 
 ## Known limits
-Loaders whose number of workers is computed at run time or read from a file are unknown, and the rule says nothing.
+Loaders whose number of workers is computed at run time or read from a file are unknown, and the rule says nothing; an
+option of the command line counts whose default is in no declaration (`parser.set_defaults(**json.load(file))`).
 Modules that set the start method to `"fork"`, notebooks and files that pytest runs are left alone: workers import
 nothing of a notebook, so that it needs no guard (but see [DL208](#dl208-local-dataset-class)). A guard inside a
 decorator or a function with another name is not recognised; a function that is merely called `main` is none.
@@ -108,8 +109,9 @@ def check(analysis: Analysis) -> Iterator[Finding]:
     where = "on macOS, Windows, and Linux with Python 3.14"
     if start.method:
         where = f"with the start method `{start.method}`"
+    condition = f", as soon as `{start.option}` is above 0" if start.option else ""
     problem = (
-        f"{_what_starts(start)} outside a main guard: {where} each worker imports this script again "
+        f"{_what_starts(start)} outside a main guard{condition}: {where} each worker imports this script again "
         "and dies here with RuntimeError (`... before the current process has finished its bootstrapping phase`)"
     )
     yield Finding(start.statement, problem, ADVICE, partial(fix, analysis, start))
