@@ -28,7 +28,7 @@ from dataloader_lint.facts.libraries.catalogue import DATALOADER_DEFAULTS
 from dataloader_lint.facts.limits import ALTERNATIVE_DEPTH, OPTION_CAUSES
 from dataloader_lint.facts.loaders.argument_sites import sites_of
 from dataloader_lint.facts.syntax.flow import leaves
-from dataloader_lint.facts.syntax.names import Binding, Kind, resolve
+from dataloader_lint.facts.syntax.names import Binding, Kind, dotted, resolve
 from dataloader_lint.facts.syntax.tree import LOOPS, Node
 
 _OPPOSITES: dict[type[cst.BaseCompOp], type[cst.BaseCompOp]] = {cst.IsNot: cst.Is, cst.NotEqual: cst.Equal}
@@ -165,7 +165,9 @@ def alternatives(loader: Loader, name: str) -> list[Alternative]:
             conditions: Conditions = frozenset({(f"#left out {name}", True)}) if len(places) > 1 else frozenset()
             found.append(Alternative((default,), conditions))
         elif _is_reached(loader.ev, place.node, place.frame):
-            inside = _of(loader.ev, place.node, place.frame, 0)
+            same = place.frame.scope is loader.frame.scope
+            around = _conditions(loader.call, loader.frame) if same else frozenset()
+            inside = _of(loader.ev, place.node, place.frame, around, 0)
             if len(places) > 1:
                 around = _conditions(place.node, place.frame) or frozenset({(f"#set {id(place.node)}", True)})
                 found.extend(each.under(around) for each in inside)
@@ -175,7 +177,8 @@ def alternatives(loader: Loader, name: str) -> list[Alternative]:
     return found
 
 
-def _of(ev: Evaluator, node: cst.BaseExpression, frame: Frame, depth: int) -> list[Alternative]:
+def _of(ev: Evaluator, node: cst.BaseExpression, frame: Frame, around: Conditions, depth: int) -> list[Alternative]:
+    """What an expression can be. `around` are the conditions around the call that makes the loader."""
     if isinstance(node, cst.IfExp) and depth < ALTERNATIVE_DEPTH:
         usual = truth(ev.values(node.test, frame))
         sure = _sure(ev, node.test, frame)
@@ -183,8 +186,11 @@ def _of(ev: Evaluator, node: cst.BaseExpression, frame: Frame, depth: int) -> li
         for arm, answer in ((node.body, True), (node.orelse, False)):
             if sure is None or sure is answer:
                 own = frozenset({_condition(node.test, answer, frame)}) if sure is None else frozenset()
+                if own and not _is_asked_around(node, frame):
+                    # The test is asked where control is on its way to the call already.
+                    own |= _conditions(node, frame) & around
                 is_other = usual is not None and usual is not answer
-                found.extend(each.under(own, by_option=is_other) for each in _of(ev, arm, frame, depth + 1))
+                found.extend(each.under(own, by_option=is_other) for each in _of(ev, arm, frame, around, depth + 1))
         return found
     if isinstance(node, cst.Name) and depth < ALTERNATIVE_DEPTH:
         bindings = resolve(node, frame.scope.module.tree)
@@ -194,7 +200,7 @@ def _of(ev: Evaluator, node: cst.BaseExpression, frame: Frame, depth: int) -> li
             binding = bindings[0]
             # Bound once: where the loader is made, the name has this value or none.
             if binding.value is not None and not binding.path:
-                return _of(ev, binding.value, frame, depth + 1)
+                return _of(ev, binding.value, frame, around, depth + 1)
     values = ev.values(node, frame)
     sure = truth(values)
     given = frozenset({_condition(node, sure, frame)}) if sure is not None else frozenset()
@@ -204,6 +210,26 @@ def _of(ev: Evaluator, node: cst.BaseExpression, frame: Frame, depth: int) -> li
         plain = plain.expression
     hangs = not _is_option(ev, plain, frame) and _hangs(ev, node, frame)
     return [Alternative(values, frozenset(), given, by_default=hangs)]
+
+
+def _is_asked_around(node: cst.IfExp, frame: Frame) -> bool:
+    """True if the conditions around a conditional ask for something that its test asks for, too."""
+    asked = _chains(node.test, frame)
+    return any(not asked.isdisjoint(_chains(test, frame)) for test, _ in enclosing_tests(node, frame))
+
+
+def _chains(test: cst.BaseExpression, frame: Frame, depth: int = 0) -> set[str]:
+    """The names in a test, each with its attributes, and those in what they are bound to: `args.loss`, `args`."""
+    tree = frame.scope.module.tree
+    found = {dotted(each) for each in tree.find(test, cst.Attribute)}
+    owners = {id(each.value) for each in tree.find(test, cst.Attribute)}
+    for name in tree.find(test, cst.Name):
+        if id(name) not in owners:
+            found.add(name.value)
+        for binding in resolve(name, tree) if depth < ALTERNATIVE_DEPTH else ():
+            if binding.scope is frame.scope and binding.value is not None and binding.kind is not Kind.PARAMETER:
+                found |= _chains(binding.value, frame, depth + 1)
+    return found - {""}
 
 
 def _of_bindings(ev: Evaluator, use: cst.Name, bindings: list[Binding], frame: Frame) -> list[Alternative]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
 import libcst as cst
 
+from dataloader_lint.facts.arguments.arguments_at_zero import can_be_at_zero
 from dataloader_lint.facts.arguments.zero_sources import Zero, zero_in
 from dataloader_lint.facts.infer.loader_calls import Loader
 from dataloader_lint.facts.infer.reachability import enclosing_tests
@@ -31,7 +33,7 @@ def zero_workers(loader: Loader) -> Zero | None:
             continue  # left out for good
         # A 0 on one branch says nothing about a call that only some branches come to.
         if (found.source or not conditions) and not _is_prevented(loader, found.names):
-            return found
+            return replace(found, is_conditional=found.is_conditional or len(places or ()) > 1)
     return None
 
 
@@ -73,23 +75,36 @@ def _is_prevented(loader: Loader, names: frozenset[str]) -> bool:
     return False
 
 
-def fixed_for_workers(loader: Loader) -> list[str]:
-    """The arguments that need workers and are hard-coded for this loader, in the place that makes it."""
-    return [name for name in _NEED_WORKERS if _is_fixed(loader, name)]
+def fixed_for_workers(loader: Loader) -> tuple[Zero, list[str]] | None:
+    """The arguments that need workers and have their values without any, and who can take the workers away.
+
+    Those count that stand in the place that makes the loader.
+    """
+    given = [name for name in _NEED_WORKERS if loader.is_passed(name) is not False and _is_written(loader, name)]
+    zero = zero_workers(loader) if given else None
+    if zero is None:
+        return None
+    fixed = [name for name in given if _is_fixed(loader, name, zero)]
+    return (zero, fixed) if fixed else None
 
 
 _NEED_WORKERS = ("persistent_workers", "prefetch_factor", "multiprocessing_context", "timeout")
 
 
-def _is_fixed(loader: Loader, name: str) -> bool:
-    found = loader.passed(name)
-    if not all(_needs_workers(name, value) for value in found):
-        return False
+def _is_written(loader: Loader, name: str) -> bool:
     if loader.is_written_here:
         return True
     # What a subclass's own constructor writes is reported there.
     places = argument_sites.sites_of(loader, name)
     return bool(places) and all(each.frame is not loader.frame for each in places or ())
+
+
+def _is_fixed(loader: Loader, name: str, zero: Zero) -> bool:
+    places = argument_sites.sites_of(loader, name)
+    test = partial(_needs_workers, name)
+    if places is not None and len(places) == 1 and places[0].node is not None:
+        return can_be_at_zero(loader.ev, places[0].node, places[0].frame, zero, test)
+    return all(test(value) for value in loader.passed(name))
 
 
 def _needs_workers(name: str, value: Value) -> bool:

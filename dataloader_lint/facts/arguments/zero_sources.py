@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import libcst as cst
 
@@ -42,6 +42,7 @@ class Zero:
 
     source: str  # "parameter `workers`", "`args.workers`"; empty for a 0 that is written out on one branch
     names: frozenset[str]
+    is_conditional: bool = False  # True if only one branch of several gets it from there
 
 
 def zero_in(ev: Evaluator, node: cst.BaseExpression, frame: Frame, is_branch: bool) -> Zero | None:
@@ -68,7 +69,9 @@ class _Search:
         if names and is_kept_away(names, node, frame):
             return None
         found = self.ev.values(node, frame)
-        if all(is_positive(value) and not _is_default(value) for value in found):
+        # No value that is known may be left here, as under `n is not None`; others may be passed.
+        is_sure = bool(found) and all(is_positive(value) and not _is_default(value) for value in found)
+        if is_sure and not self.is_decided_by_default(node, frame):
             return None
         if isinstance(node, cst.Name):
             return self.name(node, frame, names, depth)
@@ -79,7 +82,8 @@ class _Search:
         if isinstance(node, cst.Call):
             return self.call(node, name, frame, names, depth)
         if isinstance(node, cst.IfExp):
-            return self.first([node.body, node.orelse], frame, names, depth)
+            arm = self.first([node.body, node.orelse], frame, names, depth)
+            return replace(arm, is_conditional=True) if arm is not None else None
         if isinstance(node, cst.BooleanOperation):
             if isinstance(node.operator, cst.And):
                 return self.of(node.right, frame, names, depth + 1)
@@ -91,6 +95,17 @@ class _Search:
             if isinstance(node.operator, cst.Divide | cst.FloorDivide | cst.Modulo):
                 return self.of(node.left, frame, names, depth + 1)
         return None
+
+    def is_decided_by_default(self, node: cst.BaseExpression, frame: Frame) -> bool:
+        """`n if n is not None else cpu_count()`: by the default of None the count, but a caller may pass a number."""
+        if isinstance(node, cst.IfExp):
+            return any(_is_default(value) for value in self.ev.values(node.test, frame))
+        bindings = resolve(node, frame.scope.module.tree) if isinstance(node, cst.Name) else []
+        return any(
+            isinstance(each.value, cst.IfExp) and self.is_decided_by_default(each.value, frame)
+            for each in bindings
+            if each.scope is frame.scope and not each.path
+        )
 
     def first(self, nodes: list[cst.BaseExpression], frame: Frame, names: frozenset[str], depth: int) -> Zero | None:
         return next((found for node in nodes if (found := self.of(node, frame, names, depth + 1)) is not None), None)
@@ -110,7 +125,7 @@ class _Search:
             else:
                 continue
             if found is not None:
-                return found
+                return replace(found, is_conditional=found.is_conditional or len(bindings) > 1)
         return None
 
     def mends(self, binding: Binding, names: frozenset[str]) -> bool:
@@ -160,7 +175,7 @@ class _Search:
         for node, outer in passed:
             found = self.of(node, outer, names, depth + 1)
             if found is not None:
-                return found if not found.source else Zero(shown, found.names)
+                return found if not found.source else replace(found, source=shown)
         is_private = function.name.value.startswith("_") and not function.name.value.startswith("__")
         if callers and (len(passed) == len(callers) or is_private):
             return None
@@ -220,9 +235,7 @@ class _Search:
                     return self.of(arg.value, owner.frame, names, depth + 1)
             return None
         declared = bindings_of(klass.scope)[name]
-        if not classes.is_dataclass(klass) or any(
-            isinstance(each.value, cst.Call) and len(each.value.args) > 1 for each in declared
-        ):
+        if not classes.is_dataclass(klass) or any(_is_checked_field(each.value) for each in declared):
             return None
         return Zero(f"field `{klass.node.name.value}.{name}`", names)
 
@@ -275,6 +288,16 @@ class _Search:
                 if found is not None:
                     return found
         return None
+
+
+# What the declaration of a field says that refuses a number: pydantic's bounds, validators of attrs, choices.
+_CHECKS = frozenset({"choices", "converter", "ge", "gt", "min", "min_value", "validator"})
+
+
+def _is_checked_field(declared: cst.BaseExpression | None) -> bool:
+    return isinstance(declared, cst.Call) and any(
+        arg.star or (arg.keyword is not None and arg.keyword.value in _CHECKS) for arg in declared.args
+    )
 
 
 def _is_configuration(owner: Value) -> bool:

@@ -8,7 +8,9 @@ from dataloader_lint.facts.datasets.construction import construction_of
 from dataloader_lint.facts.infer import classes
 from dataloader_lint.facts.infer.loader_calls import Loader
 from dataloader_lint.facts.infer.values import CallResult, Class, Evaluator, Value
-from dataloader_lint.facts.syntax.names import dotted
+from dataloader_lint.facts.project.scripts import is_test
+from dataloader_lint.facts.syntax.module import ModuleFacts
+from dataloader_lint.facts.syntax.names import Kind, bindings_of, dotted
 from dataloader_lint.facts.syntax.tree import Scope, parameters
 
 WRAPPERS = ("Subset", "ConcatDataset", "random_split", "ChainDataset")
@@ -24,6 +26,31 @@ def looks_like_dataset(ev: Evaluator, klass: Class) -> bool:
         return False
     found = classes.find_method(ev, bases, "__getitem__")
     return found is not None and not _has_str_index(found.scope)
+
+
+def is_called_dataset(ev: Evaluator, klass: Class) -> bool:
+    """True if a class, or a base of it, is called a Dataset beside torch, and nothing else is known of its bases.
+
+    Libraries leave it to their users to make the loaders.
+    """
+    bases = ev.bases(klass)
+    return (
+        bases.complete
+        and all(name.partition(".")[0] in _PLAIN_BASES for name in bases.libraries)
+        and any(each.node.name.value.endswith("Dataset") for each in bases.classes)
+        and any(_imports_torch(each.scope.module) for each in bases.classes)
+        and not is_container(ev, klass)
+        and not is_test(klass.scope.module)
+    )
+
+
+# Where bases come from that say nothing about what their classes are.
+_PLAIN_BASES = frozenset({"abc", "builtins", "typing", "typing_extensions"})
+
+
+def _imports_torch(module: ModuleFacts) -> bool:
+    bound = (each for bindings in bindings_of(module.root).values() for each in bindings)
+    return any(each.kind is Kind.IMPORT and each.imported.partition(".")[0] == "torch" for each in bound)
 
 
 def is_container(ev: Evaluator, klass: Class) -> bool:

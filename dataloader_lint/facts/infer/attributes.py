@@ -259,6 +259,8 @@ def _of_super(ev: Evaluator, value: CallResult, name: str) -> Values:
     for each in classes.after_super(bases.classes, value.call, here):
         method = classes.methods_of(each.scope).get(name)
         if method is not None:
+            if name == "__init__" and classes.is_behind_loader(ev, start, method):
+                break
             return (Method(Function(method, ev.frame_of(each.scope)), receiver),)
     if name == "__iter__" and isinstance(receiver, CallResult) and (inside := inner_loader(ev, receiver)) is not None:
         return (AttributeOf(inside, name),)

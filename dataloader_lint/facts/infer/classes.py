@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from dataloader_lint.facts.infer.values import Bases, Class, Evaluator, Function, Library, Mapping
+from dataloader_lint.facts.infer.values import Bases, Class, Evaluator, Function, Library, Mapping, Values
+from dataloader_lint.facts.libraries.catalogue import LOADERS
 from dataloader_lint.facts.limits import BASE_CLASSES
 from dataloader_lint.facts.syntax.flow import never_returns
 from dataloader_lint.facts.syntax.names import Kind, bindings_of, dotted, target_paths
@@ -60,12 +61,7 @@ def bases_of(ev: Evaluator, klass: Class) -> Bases:
             if extra:
                 libraries.append(extra)
         above: list[Class] = []
-        frame = ev.frame_of(current.scope.parent) if current.scope.parent is not None else current.outer
-        for base in current.node.bases:
-            expression = base.value
-            found = ev.values(expression.value if isinstance(expression, cst.Subscript) else expression, frame)
-            if any(isinstance(value, Mapping) for value in found):  # TABLE[name], not Dataset[Tensor] or Generic[T]
-                found = ev.values(expression, frame)
+        for found in base_values(ev, current):
             known = False
             for value in found:
                 if isinstance(value, Class) and value.scope is not current.scope:
@@ -77,6 +73,17 @@ def bases_of(ev: Evaluator, klass: Class) -> Bases:
             complete = complete and known and bool(found)
         todo.extend(reversed(above))
     return Bases(tuple(classes), tuple(libraries), complete)
+
+
+def base_values(ev: Evaluator, klass: Class) -> Iterator[Values]:
+    """What each of the bases in the head of a class can be, in order."""
+    frame = ev.frame_of(klass.scope.parent) if klass.scope.parent is not None else klass.outer
+    for base in klass.node.bases:
+        expression = base.value
+        found = ev.values(expression.value if isinstance(expression, cst.Subscript) else expression, frame)
+        if any(isinstance(value, Mapping) for value in found):  # TABLE[name], not Dataset[Tensor] or Generic[T]
+            found = ev.values(expression, frame)
+        yield found
 
 
 def methods_of(scope: Scope) -> dict[str, Scope]:
@@ -230,3 +237,29 @@ def find_method(ev: Evaluator, classes: tuple[Class, ...], name: str) -> Functio
         if method is not None:
             return Function(method, ev.frame_of(klass.scope))
     return None
+
+
+def constructor(ev: Evaluator, klass: Class) -> Function | None:
+    """The constructor of the project that makes an object of a loader class; None where a library's comes first."""
+    found = find_method(ev, ev.bases(klass).classes, "__init__")
+    return None if found is None or is_behind_loader(ev, klass, found.scope) else found
+
+
+def is_behind_loader(ev: Evaluator, klass: Class, method: Scope) -> bool:
+    """True if a library's loader stands before the class of a constructor among the bases of a class.
+
+    `class Batches(DataLoader, Protocol)`: the constructor that runs is the loader's.
+    """
+    if klass.scope is method.parent:
+        return False
+    for base in base_values(ev, klass):
+        for value in base:
+            if isinstance(value, Library) and value.name in LOADERS:
+                return True
+            if isinstance(value, Class) and value.scope is not klass.scope:
+                inherited = ev.bases(value)
+                if any(each.scope is method.parent for each in inherited.classes):
+                    return is_behind_loader(ev, value, method)
+                if any(name in LOADERS for name in inherited.libraries):
+                    return True
+    return False

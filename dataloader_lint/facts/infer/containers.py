@@ -308,7 +308,7 @@ def compared(left: Values, operator: cst.CSTNode, right: Values) -> Values:
     if b is not None and b.value == 0 and isinstance(operator, cst.GreaterThan):
         answers = {is_positive(value) for value in left}
         if answers == {True}:
-            return (Const(True),)
+            return (Const(True, next((v.default for v in left if isinstance(v, Const) and v.default), "")),)
     if b is not None and b.value is None and left and all(_never_none(value) for value in left):
         if isinstance(operator, cst.Is | cst.Equal):
             return (Const(False),)

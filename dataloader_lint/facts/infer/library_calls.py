@@ -5,6 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from dataloader_lint.facts.infer import dict_contents, options
+from dataloader_lint.facts.infer.imported_by_name import IMPORTS_BY_NAME, imported_by_name
 from dataloader_lint.facts.infer.values import (
     ABSENT,
     LISTED_PATHS,
@@ -86,6 +87,8 @@ def of_library(ev: Evaluator, callee: Library, call: cst.Call, frame: Frame) -> 
         return options.of_environment(ev, call, frame)
     if name in ("dataclasses.field", "typer.Option", "typer.Argument", "pydantic.Field"):
         return options.of_field(ev, name, call, frame)
+    if name in IMPORTS_BY_NAME and (imported := imported_by_name(ev, name, call, frame)):
+        return imported
     return (CallResult(callee, call, frame),)
 
 

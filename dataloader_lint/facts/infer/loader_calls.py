@@ -227,7 +227,7 @@ def loader_of(ev: Evaluator, value: Value) -> Loader | None:
         inner = _inner_construction(ev, value, value.by, found)
         if inner is not None:
             return inner
-        if classes.find_method(ev, ev.bases(value.by).classes, "__init__") is not None:
+        if classes.constructor(ev, value.by) is not None:
             return None
     return Loader(value.call, value.frame, found, _maker_name(value.call, value.frame, value.by), ev, value.before)
 
@@ -260,7 +260,7 @@ def inner_loader(ev: Evaluator, value: CallResult) -> CallResult | None:
 
 def _inner_construction(ev: Evaluator, value: CallResult, klass: Class, kind: LoaderClass) -> Loader | None:
     """The `super().__init__(...)` call of a subclass with its own constructor, as this construction reaches it."""
-    function = classes.find_method(ev, ev.bases(klass).classes, "__init__")
+    function = classes.constructor(ev, klass)
     assert value.call is not None and value.frame is not None
     made: Frame = value.frame
     call = value.call

@@ -46,6 +46,8 @@ def parameter(ev: Evaluator, binding: Binding, frame: Frame) -> Values:
         found = _from_callers(ev, scope, param, frame.receiver)
         if not found:
             found = declared_default(ev, scope, param)
+    if found == NOTHING_KNOWN and binding.name == "self" and frame.receiver is not None:
+        return (frame.receiver,)  # of a static method: `spawn(self.train)` where `def train(rank, self)`
     if UNKNOWN in found and param.annotation is not None:
         declared = type_hints.values_of(ev, param.annotation.annotation, _outside(ev, scope, frame))
         return merge(tuple(value for value in found if value is not UNKNOWN), declared)

@@ -62,7 +62,7 @@ def _is_checked(name: str, tree: Tree) -> bool:
     names = frozenset({name})
     for each in tree.root.descend():
         for check in each.own(cst.If):
-            if _mentions(check.test, names, tree) and _refuses(check.body, name, tree):
+            if mentions(check.test, names, tree) and _refuses(check.body, name, tree):
                 if bars(check.test, False, names, tree):
                     return True
         if any(bars(check.test, True, names, tree) for check in each.own(cst.Assert)):
@@ -70,7 +70,7 @@ def _is_checked(name: str, tree: Tree) -> bool:
         for assign in each.own(cst.Assign):
             if any(_is_stored(target.target, name) for target in assign.targets):
                 set_to = at_zero(assign.value, names, tree)
-                if _mentions(assign.value, names, tree) and set_to != 0:
+                if mentions(assign.value, names, tree) and set_to != 0:
                     return True
                 if isinstance(set_to, int | float) and set_to > 0 and not enclosing_tests(assign, Frame(each)):
                     return True
@@ -94,19 +94,38 @@ def _refuses(body: cst.BaseSuite, name: str, tree: Tree) -> bool:
 
 def bars(test: cst.BaseExpression, wanted: bool, names: frozenset[str], tree: Tree) -> bool:
     """Whether a condition that has to come out as `wanted` may be there to keep a 0 out."""
-    if not _mentions(test, names, tree):
+    if not mentions(test, names, tree) or answer_at_zero(test, names, tree) is wanted:
         return False
+    return not _is_upper_bound(test, wanted, names, tree)
+
+
+def _is_upper_bound(test: cst.BaseExpression, wanted: bool, names: frozenset[str], tree: Tree) -> bool:
+    """True if a condition asks for few enough, which 0 always is: `assert shards >= args.workers * world_size`."""
+    if not isinstance(test, cst.Comparison) or len(test.comparisons) != 1:
+        return False
+    smaller, operator, larger = test.left, test.comparisons[0].operator, test.comparisons[0].comparator
+    if type(operator) not in _ORDERS:
+        return False
+    if isinstance(operator, cst.GreaterThan | cst.GreaterThanEqual) is wanted:
+        smaller, larger = larger, smaller
+    is_open = isinstance(at_zero(larger, names, tree), _NotKnown) and not mentions(larger, names, tree)
+    return is_open and at_zero(smaller, names, tree) == 0
+
+
+def answer_at_zero(test: cst.BaseExpression, names: frozenset[str], tree: Tree) -> bool | None:
+    """The answer to a test where the numbers with these names are 0; None where that depends on more."""
     answer = at_zero(test, names, tree)
-    return isinstance(answer, _NotKnown) or bool(answer) is not wanted
+    return None if isinstance(answer, _NotKnown) else bool(answer)
 
 
-def _mentions(test: cst.BaseExpression, names: frozenset[str], tree: Tree, depth: int = 0) -> bool:
+def mentions(test: cst.BaseExpression, names: frozenset[str], tree: Tree, depth: int = 0) -> bool:
+    """True if a test asks for a number with one of these names, itself or through names that are bound once."""
     for node in tree.walk(test):
         if name_of(node) in names:
             return True
         if isinstance(node, cst.Name) and depth < ZERO_DEPTH:
             value = _only_value(node, tree)
-            if value is not None and _mentions(value, names, tree, depth + 1):
+            if value is not None and mentions(value, names, tree, depth + 1):
                 return True
     return False
 

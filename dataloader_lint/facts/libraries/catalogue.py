@@ -1,7 +1,8 @@
 """Facts about libraries, as data: constructors, loader classes, pass-through calls.
 
 Nothing here is imported from these libraries. Signatures: torch 2.13.0 `torch/utils/data/dataloader.py`,
-torch_geometric 2.8 `loader/dataloader.py`, torchdata 0.11 `stateful_dataloader.py`, timm 1.0 `data/loader.py`.
+torch_geometric 2.8 `loader/dataloader.py`, torchdata 0.11 `stateful_dataloader.py`, timm 1.0 `data/loader.py`,
+webdataset 1.0 `pipeline.py`, which passes all arguments on to torch's.
 """
 
 from __future__ import annotations
@@ -112,6 +113,7 @@ _PYG_SAMPLERS = (
 LOADERS: dict[str, LoaderClass] = {
     "torch.utils.data.DataLoader": _TORCH,
     "torchdata.stateful_dataloader.StatefulDataLoader": _TORCH,
+    "webdataset.WebLoader": _TORCH,
     "monai.data.DataLoader": _MONAI,
     "monai.data.ThreadDataLoader": LoaderClass(("dataset", "buffer_size", "buffer_timeout", "repeats")),
     "timm.data.create_loader": _TIMM,

@@ -80,7 +80,7 @@ def callbacks_of(ev: Evaluator, module: ModuleFacts, loaders: list[Loader], argu
             if written is not None:
                 if _keeps_argument(ev, written.value, loader.frame, function):
                     continue  # reported where it is passed in
-                if not _is_parameter(written.value, loader.frame):
+                if not _is_handed_in(ev, written.value, loader.frame, function):
                     yield Callback(function, loader, written.value, in_partial)
                 elif _is_default(ev, written.value, function, module):
                     yield Callback(function, loader, written.value, in_partial)
@@ -104,6 +104,18 @@ def _function(value: Value) -> tuple[Function | None, bool]:
 def _is_parameter(node: cst.BaseExpression, frame: Frame) -> bool:
     return isinstance(node, cst.Name) and any(
         binding.kind is Kind.PARAMETER for binding in resolve(node, frame.scope.module.tree)
+    )
+
+
+def _is_handed_in(ev: Evaluator, node: cst.BaseExpression, frame: Frame, function: Function) -> bool:
+    """True if a name has a function from its parameter only, not from `if collate is None: collate = function`."""
+    if not isinstance(node, cst.Name) or not _is_parameter(node, frame):
+        return False
+    return not any(
+        found is not None and found.scope is function.scope
+        for binding in resolve(node, frame.scope.module.tree)
+        if binding.kind in (Kind.VALUE, Kind.FUNCTION)
+        for found, _ in map(_function, ev.binding(binding, ev.at(binding.scope, frame)))
     )
 
 
@@ -153,7 +165,8 @@ def _passed_in(ev: Evaluator, module: ModuleFacts, argument: str, told: set[tupl
                 continue
             frame = ev.frame_of(function_scope(module.tree.scope_of(call)))
             functions = [found for found, _ in map(_function, ev.values(arg.value, frame)) if found is not None]
-            if not functions or _is_parameter(arg.value, frame):
+            functions = [found for found in functions if not _is_handed_in(ev, arg.value, frame, found)]
+            if not functions:
                 continue
             for callee in ev.values(call.func, frame):
                 for loader in _loaders_behind(ev, callee, call, frame):

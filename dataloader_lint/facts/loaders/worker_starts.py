@@ -10,19 +10,23 @@ import libcst as cst
 from dataloader_lint.facts.infer import classes, dict_contents
 from dataloader_lint.facts.infer.loader_calls import Loader, loader_of
 from dataloader_lint.facts.infer.option_overrides import with_overrides
+from dataloader_lint.facts.infer.options import is_namespace
 from dataloader_lint.facts.infer.values import (
+    NOTHING_KNOWN,
     CallResult,
     Class,
     Evaluator,
     Frame,
     Function,
     Mapping,
+    Opaque,
     Sequence,
     Value,
     Values,
     is_positive,
 )
 from dataloader_lint.facts.libraries.catalogue import FOREIGN, WORKER_KEYWORDS
+from dataloader_lint.facts.loaders.argument_sites import sites_of
 from dataloader_lint.facts.syntax.names import dotted
 from dataloader_lint.facts.syntax.tree import Node, Scope
 
@@ -35,6 +39,7 @@ class WorkerStart:
     workers: Values
     method: str = ""
     calls: tuple[str, ...] = ()
+    option: str = ""  # the option that has to be above 0, where nobody can say what it is by default
 
 
 class WorkerStarts:
@@ -86,10 +91,24 @@ class WorkerStarts:
     def of_loader(self, loader: Loader, node: cst.BaseExpression) -> WorkerStart | None:
         """The workers of a loader that starts some when it is iterated."""
         workers = loader.values("num_workers")
-        if not has_workers(workers) or loader.pickles_nothing or not loader.is_reached:
+        option = self._open_option(loader) if workers == NOTHING_KNOWN else ""
+        if not (has_workers(workers) or option) or loader.pickles_nothing or not loader.is_reached:
             return None
+        if option:
+            return WorkerStart(_name_of(loader, node), (Opaque("int", True),), loader.start_method, option=option)
         workers = with_overrides(self._ev, workers, self.running, self._root)
         return WorkerStart(_name_of(loader, node), workers, loader.start_method) if has_workers(workers) else None
+
+    def _open_option(self, loader: Loader) -> str:
+        """The option of a command line that the number of workers is, where no declaration in sight has a default.
+
+        `parser.set_defaults(**json.load(file))`: such an option is there to be set.
+        """
+        for place in sites_of(loader, "num_workers") or ():
+            if isinstance(place.node, cst.Attribute):
+                if any(is_namespace(owner) for owner in self._ev.values(place.node.value, place.frame)):
+                    return dotted(place.node)
+        return ""
 
     def library_loader(self, value: CallResult, node: cst.BaseExpression) -> WorkerStart | None:
         """What a library calls a loader and makes with workers, though nothing else is known of it."""

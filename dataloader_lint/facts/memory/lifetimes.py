@@ -322,7 +322,7 @@ def _shape_of(ev: Evaluator, value: Value) -> Shape:
         if isinstance(value.node, cst.Dict):
             return Shape.DICT
         if isinstance(value.node, cst.DictComp):
-            return Shape.SLOTS if _is_none(value.node.value) else Shape.OTHER
+            return Shape.SLOTS if _is_empty_slot(value.node.value) else Shape.OTHER
         return Shape.DICT if isinstance(value.node, cst.Call) else Shape.OTHER
     if isinstance(value, Sequence):
         if value.kind in ("set", "frozenset"):
@@ -332,8 +332,12 @@ def _shape_of(ev: Evaluator, value: Value) -> Shape:
         if isinstance(value.node, cst.BinaryOperation) and isinstance(value.node.operator, cst.Multiply):
             sides = (value.node.left, value.node.right)
             lists = [each for each in sides if isinstance(each, cst.List)]
-            return Shape.SLOTS if any(_is_none(part.value) for each in lists for part in each.elements) else Shape.LIST
-        if isinstance(value.node, cst.ListComp) and _is_none(value.node.elt):
+            return (
+                Shape.SLOTS
+                if any(_is_empty_slot(part.value) for each in lists for part in each.elements)
+                else Shape.LIST
+            )
+        if isinstance(value.node, cst.ListComp) and _is_empty_slot(value.node.elt):
             return Shape.SLOTS
         return Shape.LIST
     if isinstance(value, CallResult):
@@ -345,5 +349,10 @@ def _shape_of(ev: Evaluator, value: Value) -> Shape:
     return Shape.OTHER
 
 
-def _is_none(node: cst.CSTNode) -> bool:
+def _is_empty_slot(node: cst.CSTNode) -> bool:
+    """True for None, an empty tuple and an empty text, which nobody can fill in place."""
+    if isinstance(node, cst.Tuple):
+        return not node.elements
+    if isinstance(node, cst.SimpleString):
+        return not node.evaluated_value
     return isinstance(node, cst.Name) and node.value == "None"

@@ -64,6 +64,7 @@ class Start:
     workers: Values
     calls: tuple[str, ...]  # the call path from the statement to the loader, outermost first
     method: str  # the start method that the program sets; empty for Python's default
+    option: str = ""  # the option that has to be above 0, if its default is unknown
 
     @property
     def count(self) -> Const | None:
@@ -107,7 +108,7 @@ def first_start(ev: Evaluator, module: ModuleFacts) -> Start | None:
     for statement, nodes in statements.values():
         hit = search.statement(statement, nodes)
         if hit is not None:
-            return Start(statement, hit.name, hit.workers, hit.calls, hit.method or method)
+            return Start(statement, hit.name, hit.workers, hit.calls, hit.method or method, hit.option)
     return None
 
 

@@ -10,7 +10,7 @@ import libcst as cst
 from dataloader_lint.facts.datasets.construction import called_by_library_constructors
 from dataloader_lint.facts.infer import classes
 from dataloader_lint.facts.infer.reachability import enclosing_tests, is_reached
-from dataloader_lint.facts.infer.values import CallResult, Class, Evaluator, Frame, Library
+from dataloader_lint.facts.infer.values import CallResult, Class, Const, Evaluator, Frame, Library
 from dataloader_lint.facts.samples.dependence import Dep, Dependence
 from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
 from dataloader_lint.facts.syntax.names import Binding, Kind, resolve
@@ -39,8 +39,12 @@ _PATH_READERS = frozenset(
     }
 )
 _FILE_READERS = frozenset({"json.load", "pickle.load", "yaml.full_load", "yaml.load", "yaml.safe_load"})
-_LAST_NAMES = frozenset(name.rpartition(".")[2] for name in _PATH_READERS | _FILE_READERS)
-# Arguments that read a part of a file, or map it.
+_READING_METHODS = frozenset({"read", "readlines"})  # of a file that somebody has opened
+# To find one member of an archive the headers of all of them are read.
+_ARCHIVES = frozenset({"tarfile.open", "zipfile.ZipFile"})
+_BY_NAME = _PATH_READERS | _FILE_READERS | _ARCHIVES
+_LAST_NAMES = frozenset(name.rpartition(".")[2] for name in _BY_NAME)
+# What reads a part of a file, or maps it.
 _PARTIAL_ARGUMENTS = frozenset(
     {"chunksize", "columns", "iterator", "mmap", "mmap_mode", "nrows", "skiprows", "start", "where"}
 )
@@ -56,6 +60,11 @@ class RepeatedRead:
     function: WorkerFunction
     reader: str
 
+    @property
+    def content(self) -> str:
+        """What is read each time."""
+        return "the headers of one archive" if self.reader in _ARCHIVES else "the same file"
+
 
 def repeated_reads(workers: Workers, module: ModuleFacts) -> Iterator[RepeatedRead]:
     """Yields the calls of a module that read the same path for each sample in workers."""
@@ -66,24 +75,38 @@ def repeated_reads(workers: Workers, module: ModuleFacts) -> Iterator[RepeatedRe
     for function in workers.functions_inside(module, workers.names_that_use(module, names)):
         if not _runs_for_each_sample(function):
             continue
-        for call, name in function.library_calls:
-            if (name in _PATH_READERS or name in _FILE_READERS) and id(call) not in seen:
+        for call, name in (*function.library_calls, *_method_calls(function)):
+            if (name in _BY_NAME or name in _READING_METHODS) and id(call) not in seen:
                 if _is_fixed(workers.ev, call, name, function) and not _is_cached(call, function):
                     seen.add(id(call))
                     if not _has_one_sample(workers, function):
                         yield RepeatedRead(call, function, name)
 
 
+def _method_calls(function: WorkerFunction) -> Iterator[tuple[cst.Call, str]]:
+    """The calls that read all of a file from where it is opened: `file.readlines()`."""
+    tree = function.module.tree
+    for call in function.scope.within(cst.Call):
+        name = last_name(call.func)
+        if name in _READING_METHODS and not call.args and isinstance(call.func, cst.Attribute):
+            file = tree.spelling(call.func.value)
+            moved = (each.func for each in function.scope.within(cst.Call) if last_name(each.func) == "seek")
+            if not any(isinstance(each, cst.Attribute) and tree.spelling(each.value) == file for each in moved):
+                yield call, name
+
+
 def _functions_that_read(workers: Workers, module: ModuleFacts) -> set[str]:
     """The top-level functions and classes of a module that read whole files."""
     ev = workers.ev
     found = set()
-    for name in _LAST_NAMES:
+    methods = _READING_METHODS if module.calls_named("open") else frozenset[str]()
+    for name in _LAST_NAMES | methods:
         for call in module.calls_named(name):
             scope = function_scope(module.tree.scope_of(call))
-            callees = ev.values(call.func, ev.frame_of(scope))
-            if not any(isinstance(each, Library) and each.name in _PATH_READERS | _FILE_READERS for each in callees):
-                continue
+            if name not in methods:
+                callees = ev.values(call.func, ev.frame_of(scope))
+                if not any(isinstance(each, Library) and each.name in _BY_NAME for each in callees):
+                    continue
             if _runs_in_construction(workers, scope):
                 continue
             child: cst.CSTNode | None = None
@@ -125,20 +148,35 @@ def _has_one_sample(workers: Workers, function: WorkerFunction) -> bool:
 
 def _is_fixed(ev: Evaluator, call: cst.Call, name: str, function: WorkerFunction) -> bool:
     """True if no argument of the call depends on the sample, as far as all of them are known."""
-    if not call.args or any(arg.star or (arg.keyword and arg.keyword.value in _PARTIAL_ARGUMENTS) for arg in call.args):
+    if any(arg.star or (arg.keyword and arg.keyword.value in _PARTIAL_ARGUMENTS) for arg in call.args):
         return False
-    if name in _FILE_READERS and not _is_opened_here(ev, call.args[0].value, function):
+    if name in _READING_METHODS:
+        assert isinstance(call.func, cst.Attribute)
+        first = call.func.value
+    elif call.args:
+        first = call.args[0].value
+    else:
+        return False
+    if (name in _FILE_READERS or name in _READING_METHODS) and not _is_opened_here(ev, first, function):
+        return False
+    if name in _ARCHIVES and any(_is_for_writing(ev, arg, function) for arg in call.args[1:]):
         return False
     entry = function.path[0].scope
     own = classes.receiver_name(entry)
     params = parameters(entry.node) if isinstance(entry.node, cst.FunctionDef) else []
     roots = {id(param): Dep.SAMPLE for param in params if param.name.value != own}
     dependence = Dependence(ev, roots, [each.scope for each in function.path])
-    first = call.args[0].value
     if dependence.of(first, function.frame) != {Dep.FIXED} or not is_reached(ev, call, function.frame, True):
         return False
     others = (dependence.of(arg.value, function.frame) for arg in call.args[1:])
     return not any(Dep.SAMPLE in parts for parts in others)
+
+
+def _is_for_writing(ev: Evaluator, mode: cst.Arg, function: WorkerFunction) -> bool:
+    if mode.keyword is not None and mode.keyword.value != "mode":
+        return False
+    known = ev.values(mode.value, function.frame)
+    return not all(isinstance(each, Const) and str(each.value).startswith("r") for each in known)
 
 
 def _is_opened_here(ev: Evaluator, node: cst.BaseExpression, function: WorkerFunction) -> bool:

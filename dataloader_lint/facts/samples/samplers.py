@@ -147,7 +147,10 @@ def _is_excluded_by_caller(ev: Evaluator, call: cst.Call, frame: Frame) -> bool:
 
 
 def _shuffles(ev: Evaluator, call: cst.Call, frame: Frame) -> bool:
-    """True if the sampler shuffles; that is the default of the fourth argument."""
+    """True if the sampler can shuffle: it does where the argument, the fourth one, is left out.
+
+    What is not known counts: torch's own default is True.
+    """
     positional = 0
     for arg in call.args:
         if arg.star:
@@ -156,7 +159,7 @@ def _shuffles(ev: Evaluator, call: cst.Call, frame: Frame) -> bool:
             positional += 1
         if (arg.keyword is None and positional == 4) or (arg.keyword is not None and arg.keyword.value == "shuffle"):
             found = ev.values(arg.value, frame)
-            return bool(found) and all(isinstance(each, Const) and bool(each.value) for each in found)
+            return not any(isinstance(each, Const) and not each.value for each in found)
     return True
 
 

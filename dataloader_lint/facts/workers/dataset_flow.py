@@ -26,6 +26,7 @@ from dataloader_lint.facts.infer.values import (
 )
 from dataloader_lint.facts.limits import CALLER_HOPS, LOADER_MODULES, USING_LEVELS, USING_MODULES
 from dataloader_lint.facts.loaders.dynamic_classes import arguments_of_dynamic_class
+from dataloader_lint.facts.project.scripts import is_test
 from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.facts.syntax.names import Kind, bindings_of, dotted
 from dataloader_lint.facts.syntax.tree import Scope
@@ -97,15 +98,20 @@ class DatasetFlow:
         return self._graphs.of(made, with_length=dataset_kind(self.ev, klass) != "iterable")
 
     def loaders_of(self, klass: Class) -> list[Loader]:
-        """The loaders of the project that instances of a class, or of a subclass, reach."""
+        """The loaders of the project that instances of a class, or of a subclass, reach.
+
+        A loader without workers in a test does not count for a class that is defined elsewhere.
+        """
         key = id(klass.scope)
         if key not in self._loaders:
             self._loaders[key] = []
+            for_tests = is_test(klass.scope.module)
             self._loaders[key] = [
                 given.loader
                 for module in self.around(klass.scope.module, self._names_with_subclasses(klass))
                 for given in self.given(module)
                 if id(klass.scope) in given.of
+                and (for_tests or not is_test(module) or given.loader.has_workers is not False)
             ]
         return self._loaders[key]
 

@@ -6,7 +6,12 @@ from collections.abc import Iterable, Iterator
 
 import libcst as cst
 
-from dataloader_lint.facts.datasets.candidates import is_container, looks_like_dataset, reaches_loader
+from dataloader_lint.facts.datasets.candidates import (
+    is_called_dataset,
+    is_container,
+    looks_like_dataset,
+    reaches_loader,
+)
 from dataloader_lint.facts.infer.dataset_bases import dataset_kind
 from dataloader_lint.facts.infer.evaluate import Evaluation
 from dataloader_lint.facts.infer.loader_calls import Loader, loaders_in
@@ -42,7 +47,7 @@ class Workers:
             return False
         if dataset_kind(self.ev, klass):
             return True
-        return looks_like_dataset(self.ev, klass) and self._reaches_loader(klass)
+        return looks_like_dataset(self.ev, klass) and (is_called_dataset(self.ev, klass) or self._reaches_loader(klass))
 
     def _reaches_loader(self, klass: Class) -> bool:
         """True if a loader of the class's module, or of a module that can refer to the class, is given an instance."""

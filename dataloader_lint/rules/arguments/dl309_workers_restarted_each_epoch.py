@@ -1,8 +1,8 @@
 """Workers are started again for every epoch.
 
 ## What it does
-Reports a DataLoader with workers and without `persistent_workers=True` that a loop over epochs iterates over
-repeatedly.
+Reports a DataLoader with workers, on one branch at least, and without `persistent_workers=True` that a loop over
+epochs iterates over repeatedly.
 
 ## Why is this bad?
 At the end of each epoch the workers end, and the next epoch starts new ones. Under spawn, and under the fork server
@@ -75,11 +75,13 @@ RULE = Rule(
 
 
 def check(file: Analysis) -> Iterator[Finding]:
+    from dataloader_lint.facts.loaders.worker_starts import has_workers
+
     for loop in file.samples.epoch_loops:
         for found in loop.passes:
             loader = found.loader
             persistent = loader.known("persistent_workers")
-            if not loader.has_workers or persistent is None or persistent.value is not False:
+            if not has_workers(loader.values("num_workers")) or persistent is None or persistent.value is not False:
                 continue
             # Where the loader is made, else where this file iterates over it, else the epoch loop around that.
             places = (found.made.call, found.node, loop.loop)

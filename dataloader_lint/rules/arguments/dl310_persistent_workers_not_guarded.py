@@ -7,7 +7,9 @@ constant, while its `num_workers` is
 - a parameter, an option or a configuration value: `workers`, `args.workers`, `cfg["workers"]`, `self.num_workers`
 - 0 on one branch
 
-Silent if there is any guard: `n > 0`, an `if` around it, `max(1, n)`, a check that raises.
+A conditional counts if its value needs workers while there may be none: `p if n > 0 else 2`, or `4 if train else None`,
+whose test is not about workers. Silent if there is any guard: `n > 0`, an `if` around it, `max(1, n)`, a check that
+raises.
 
 ## Why is this bad?
 People set 0 workers to debug. Then `persistent_workers=True`, a `prefetch_factor` that is not None and a
@@ -131,16 +133,15 @@ def _is_reported(loader: Loader) -> bool:
 
 def _zero(loader: Loader) -> tuple[Zero, list[str]] | None:
     """What can set the number of workers to 0, and the options that need workers; None if nothing is wrong."""
-    from dataloader_lint.facts.arguments.needs_workers import fixed_for_workers, is_failure_expected, zero_workers
+    from dataloader_lint.facts.arguments.needs_workers import fixed_for_workers, is_failure_expected
 
     workers = loader.known("num_workers")
     if workers is not None and workers.value == 0:  # DL301 to DL303
         return None
-    fixed = fixed_for_workers(loader)
-    zero = zero_workers(loader) if fixed else None
-    if zero is None or not loader.is_reached or is_failure_expected(loader, *fixed):
+    found = fixed_for_workers(loader)
+    if found is None or not loader.is_reached or is_failure_expected(loader, *found[1]):
         return None
-    return zero, fixed
+    return found
 
 
 def _workers_name(loader: Loader) -> str:

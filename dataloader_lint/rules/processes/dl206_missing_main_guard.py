@@ -21,7 +21,8 @@ This holds for all code that stays outside the guard. It is best to move everyth
 into a `main()`.
 
 ## Known limits
-- Loaders whose number of workers is computed at run time or read from a file are unknown and not reported.
+- Loaders whose number of workers is computed at run time or read from a file are unknown and not reported. A
+  command-line option counts if no declaration has its default (`parser.set_defaults(**json.load(file))`).
 - Modules that set the start method to `"fork"`, notebooks and files that pytest runs are not reported. Workers import
   nothing from a notebook, so it needs no guard (but see [DL208](#dl208-local-dataset-class)).
 - A guard inside a decorator, or in a function with another name, is not recognized. A function that is merely called
@@ -114,10 +115,11 @@ def check(analysis: Analysis) -> Iterator[Finding]:
     start = analysis.start
     if start is None:
         return
+    condition = f" once `{start.option}` > 0" if start.option else ""
     failure = (
         f"RuntimeError with start method `{start.method}`" if start.method else "RuntimeError if workers are spawned"
     )
-    problem = f"{_what_starts(start)} outside a main guard: {failure}"
+    problem = f"{_what_starts(start)} outside a main guard{condition}: {failure}"
     yield Finding(start.statement, problem, ADVICE, partial(fix, analysis, start))
 
 

@@ -3,12 +3,16 @@
 ## What it does
 Reports calls in worker code that read a whole file for each sample, if nothing in the path depends on the sample.
 
-**What is recognized**: `pandas.read_csv` and similar readers, `json.load`, `pickle.load`, `torch.load`, `numpy.load`
-without `mmap_mode`, ...
+**What is recognized**
+
+- readers: `pandas.read_csv` and similar, `json.load`, `pickle.load`, `torch.load`, `numpy.load` without `mmap_mode`
+- `read()` and `readlines()` of an open file
+- archives: `zipfile.ZipFile`, `tarfile.open`; to find one member, the headers of all are read
 
 ## Why is this bad?
 Measured on a local disk: 5.3 ms more for each sample with a table of 1.9 MB, 2.9 ms with an array of 4 MB, 4.7 ms
-with an `.npz`. Opening a file is cheap (0.01 ms for a file, 0.15 ms for h5py) and not reported.
+with an `.npz`, 1.8 ms with 20,000 lines of text, 0.1 s for one member of a zip archive of 10,000, and 0.5 s for one of
+a tar archive. Opening a file is cheap (0.01 ms for a file, 0.15 ms for h5py) and not reported.
 
 ## Known limits
 - Silent if the path, or another argument of the reader, may depend on the sample.
@@ -84,7 +88,7 @@ _ADVICE = "read it once in `__init__`, or memory-map it"
 def check(analysis: Analysis) -> Iterator[Finding]:
     for reread in analysis.samples.repeated_reads:
         problem = (
-            f"`{reread.function.label}` reads the same file with `{reread.reader}` for every sample, "
+            f"`{reread.function.label}` reads {reread.content} with `{reread.reader}` for every sample, "
             "which can take milliseconds"
         )
         yield Finding(reread.call, problem, _ADVICE)
