@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from dataloader_lint.facts.infer import dict_contents, options
+from dataloader_lint.facts.infer import dict_contents, options, records
 from dataloader_lint.facts.infer.values import (
     ABSENT,
     LISTED_PATHS,
@@ -55,7 +55,7 @@ def of_library(ev: Evaluator, callee: Library, call: cst.Call, frame: Frame) -> 
         return _typed(ev, name, first, call, frame)
     if name == "builtins.dict" or (name == "collections.OrderedDict" and not call.args):
         return (Mapping(call, frame),)
-    if name == "builtins.vars" and len(call.args) == 1:
+    if name in _AS_DICTS and call.args:
         return (Mapping(call, frame),)
     if name in LIST_MAKERS:
         return (Sequence("list", call, frame),)
@@ -68,6 +68,8 @@ def of_library(ev: Evaluator, callee: Library, call: cst.Call, frame: Frame) -> 
             return merge(tuple(Iterator(value) for value in ev.values(first, frame)))
         if name == "builtins.next":
             return merge(*(ev.element(value) for value in ev.values(first, frame)))
+        if name == "dataclasses.replace":
+            return merge(*(records.replaced(value, call, frame) for value in ev.values(first, frame)))
         if name == "functools.partial":
             return tuple(_partial(value, call, frame) for value in ev.values(first, frame))
         if name in SAME_VALUE:
@@ -91,6 +93,10 @@ def of_library(ev: Evaluator, callee: Library, call: cst.Call, frame: Frame) -> 
 
 def _is_copied(name: str, value: Value) -> bool:
     return name.startswith("copy.") and isinstance(value, Mapping) and isinstance(value.node, cst.Dict | cst.Param)
+
+
+# What these give is a dict whose keys the argument decides.
+_AS_DICTS = frozenset({"builtins.dict.fromkeys", "builtins.vars", "dataclasses.asdict"})
 
 
 # Types of which no loader is an object.
@@ -285,6 +291,10 @@ def of_method(ev: Evaluator, of: Value, name: str, call: cst.Call, frame: Frame)
     """`of.name(...)` where `of` is no object of the project."""
     if name in _LISTS:
         return (Sequence("list", call, frame),)
+    if name == "_asdict" and not call.args:
+        return (Mapping(call, frame),)
+    if name == "_replace":
+        return records.replaced(of, call, frame)
     if name == "to_dict" and _is_by_records(ev, call, frame):
         return (Opaque("list"),)
     # A pool's: nothing else that has such a method is given a list as the second argument.

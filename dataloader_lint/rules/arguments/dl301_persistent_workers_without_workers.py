@@ -57,6 +57,7 @@ from dataloader_lint.rules.base import Entity, Finding, FixLevel, Rule
 
 if TYPE_CHECKING:
     from dataloader_lint.edits import Editor, Repair
+    from dataloader_lint.facts.arguments.as_made import MadeLoader
     from dataloader_lint.facts.infer.loader_calls import Loader
 
 RULE = Rule("DL301", "persistent-workers-without-workers", Entity.LOADER, fix=FixLevel.SAFE)
@@ -72,8 +73,18 @@ def raises(loader: Loader) -> bool:
 
 
 def check(loader: Loader) -> Iterator[Finding]:
-    if not loader.is_written_here or not raises(loader):
+    from dataloader_lint.facts.arguments.as_made import as_made
+
+    if not loader.is_written_here:
         return
+    for made in as_made(loader):
+        if raises(made.loader):
+            yield _finding(made)
+            return
+
+
+def _finding(made: MadeLoader) -> Finding:
+    loader = made.loader
     persistent = loader.known("persistent_workers")
     workers = loader.known("num_workers")
     assert persistent is not None and workers is not None
@@ -89,7 +100,7 @@ def check(loader: Loader) -> Iterator[Finding]:
         zero = "is 0" if loader.is_passed("num_workers") else "is left out, which means 0"
         problem = f"`{loader.name}` raises ValueError: `persistent_workers` is true but `num_workers` {zero}"
         advice = "remove `persistent_workers`, or give the loader workers"
-    yield Finding(loader.node, problem, advice, partial(fix, loader))
+    return Finding(loader.node, problem + made.suffix, advice, None if made.by else partial(fix, loader))
 
 
 def fix(loader: Loader, editor: Editor) -> Repair | None:

@@ -69,11 +69,13 @@ _OPTIONS = {
 
 
 def check(loader: Loader) -> Iterator[Finding]:
+    from dataloader_lint.facts.arguments.as_made import as_made
     from dataloader_lint.facts.arguments.needs_workers import without_workers
 
     for name, (neutral, outcome) in _OPTIONS.items():
-        unused = without_workers(loader, name)
-        if unused is None:
+        found = ((made, without_workers(made.loader, name)) for made in as_made(loader))
+        made, unused = next((each for each in found if each[1] is not None), (None, None))
+        if made is None or unused is None:
             continue
         zero = unused.workers.default
         if zero or unused.source:
@@ -84,10 +86,10 @@ def check(loader: Loader) -> Iterator[Finding]:
                 f"so the loader {outcome} unless a caller passes workers"
             )
         else:
-            text = "is 0" if loader.is_passed("num_workers") else "is left out, which means 0"
+            text = "is 0" if made.loader.is_passed("num_workers") else "is left out, which means 0"
             problem = f"`{loader.name}` {outcome}: `{name}` is given but `num_workers` {text}"
         advice = f"remove `{name}`, or make it {neutral} where there are no workers"
-        yield Finding(loader.node, problem, advice, partial(fix, loader, name))
+        yield Finding(loader.node, problem + made.suffix, advice, None if made.by else partial(fix, loader, name))
 
 
 def fix(loader: Loader, name: str, editor: Editor) -> Repair | None:

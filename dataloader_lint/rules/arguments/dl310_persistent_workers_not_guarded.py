@@ -64,6 +64,7 @@ from dataloader_lint.rules.base import Entity, Finding, FixLevel, Rule
 
 if TYPE_CHECKING:
     from dataloader_lint.edits import Editor, Repair
+    from dataloader_lint.facts.arguments.as_made import MadeLoader
     from dataloader_lint.facts.arguments.zero_sources import Zero
     from dataloader_lint.facts.infer.loader_calls import Loader
 
@@ -71,10 +72,17 @@ RULE = Rule("DL310", "persistent-workers-not-guarded", Entity.LOADER, fix=FixLev
 
 
 def check(loader: Loader) -> Iterator[Finding]:
-    found = _zero(loader)
-    if found is None:
-        return
-    zero, fixed = found
+    from dataloader_lint.facts.arguments.as_made import as_made
+
+    for made in as_made(loader):
+        found = _zero(made.loader)
+        if found is not None:
+            yield _finding(made, *found)
+            return
+
+
+def _finding(made: MadeLoader, zero: Zero, fixed: list[str]) -> Finding:
+    loader = made.loader
     error = "fails at the first iteration" if fixed == ["timeout"] else "raises ValueError"
     if zero.source:
         when = f"as soon as {zero.source} is 0, as it is for debugging"
@@ -85,7 +93,8 @@ def check(loader: Loader) -> Iterator[Finding]:
     problem = f"`{loader.name}` {error} {when}: {names} {need} workers"
     workers = _workers_name(loader)
     follow = " and ".join(f"`{name}={_FOLLOWING[name].format(value='...', workers=workers)}`" for name in fixed)
-    yield Finding(loader.node, problem, f"write {follow}", partial(fix, loader))
+    repair = None if made.by else partial(fix, loader)
+    return Finding(loader.node, problem + made.suffix, f"write {follow}", repair)
 
 
 def fix(loader: Loader, editor: Editor) -> Repair | None:
