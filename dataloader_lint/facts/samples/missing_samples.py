@@ -5,16 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import libcst as cst
-
 from dataloader_lint.facts.infer import classes
 from dataloader_lint.facts.infer.loader_calls import Loader
-from dataloader_lint.facts.infer.reachability import enclosing_tests, excludes, path_conditions
-from dataloader_lint.facts.infer.values import CallResult, Class, Const, Evaluator, Frame, ItemOf, Sequence, Value
+from dataloader_lint.facts.infer.values import CallResult, Class, Const, Evaluator, ItemOf, Sequence, Value
 from dataloader_lint.facts.libraries.catalogue import LOADERS
-from dataloader_lint.facts.syntax.flow import leaves
-from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
-from dataloader_lint.facts.syntax.names import resolve
+from dataloader_lint.facts.samples.none_results import none_places
+from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.facts.syntax.tree import Node, Scope
 from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
 
@@ -34,7 +30,7 @@ class MissingSample:
     statement: Node
     klass: Class
     loader: Loader
-    is_written: bool  # `return None`, and not the end of the function after a handler
+    how: str  # "returns None here", "returns None after this handler", ...
 
     @property
     def name(self) -> str:
@@ -47,73 +43,13 @@ def missing_samples(reach: DatasetFlow, module: ModuleFacts) -> Iterator[Missing
         method = classes.methods_of(klass.scope).get("__getitem__")
         if method is None:
             continue
-        places = list(_places(reach.ev, method))
+        places = list(none_places(reach.ev, method, reach.ev.frame_of(method)))
         if not places:
             continue
         loader = next((each for each in reach.loaders_of(klass) if _fails(reach.ev, each, method)), None)
         if loader is not None:
-            for statement, is_written in places:
-                yield MissingSample(statement, klass, loader, is_written)
-
-
-def _places(ev: Evaluator, method: Scope) -> Iterator[tuple[Node, bool]]:
-    returns = method.own(cst.Return)
-    if not any(each.value is not None and not _is_none(each.value) for each in returns) or method.own(cst.Yield):
-        return
-    frame = ev.frame_of(method)
-    tree = method.module.tree
-    for each in returns:
-        if each.value is None or _is_none(each.value):
-            tests = [test for test, _ in enclosing_tests(each, frame)]
-            is_bound = any(last_name(call.func) in _LENGTHS for test in tests for call in tree.find(test, cst.Call))
-            if not is_bound and _is_reached(ev, each, frame):
-                yield each, True
-    body = method.node.body if isinstance(method.node, cst.FunctionDef) else None
-    last = body.body[-1] if isinstance(body, cst.IndentedBlock) and body.body else None
-    if isinstance(last, cst.Try) and last.finalbody is None and _leaves(last):
-        for handler in last.handlers:
-            if not leaves(handler.body) and handler.body.body:
-                yield handler.body.body[-1], False
-
-
-# A place past the end, which no sampler asks for: `if index >= self.__len__(): return None`.
-_LENGTHS = frozenset({"__len__", "len"})
-
-
-def _is_reached(ev: Evaluator, node: Node, frame: Frame) -> bool:
-    """Whether control may get to a place. Who asks whether what a library gave is None knows that it can be."""
-    return all(
-        not excludes(ev, condition, frame, with_options=True) or _asks_for_none(ev, condition.test, frame)
-        for condition in path_conditions(node, frame.scope)
-    )
-
-
-def _asks_for_none(ev: Evaluator, test: cst.BaseExpression, frame: Frame) -> bool:
-    """`cv2.imread(path) is None`, also under a name: a file that cannot be read."""
-    if not isinstance(test, cst.Comparison) or not _is_none(test.comparisons[0].comparator):
-        return False
-    bindings = resolve(test.left, frame.scope.module.tree) if isinstance(test.left, cst.Name) else []
-    calls = [each.value for each in bindings] or [test.left]
-    if all(isinstance(call, cst.Call) and last_name(call.func) == "imread" for call in calls):
-        return True
-    found = ev.values(test.left, frame)
-    return bool(found) and all(
-        isinstance(value, CallResult) and bool(value.library) and value.library.partition(".")[0] not in _NEVER_NONE
-        for value in found
-    )
-
-
-# Libraries whose functions give what they promise, or raise.
-_NEVER_NONE = frozenset({"PIL", "builtins", "collections", "numpy", "pandas", "pathlib", "torch", "torchvision"})
-
-
-def _leaves(statement: cst.Try) -> bool:
-    """Whether the body of a `try` returns wherever nothing is raised."""
-    return leaves(statement.body) or (statement.orelse is not None and leaves(statement.orelse.body))
-
-
-def _is_none(node: cst.BaseExpression) -> bool:
-    return isinstance(node, cst.Name) and node.value == "None"
+            for place in places:
+                yield MissingSample(place.node, klass, loader, place.how)
 
 
 def _fails(ev: Evaluator, loader: Loader, method: Scope) -> bool:

@@ -1,8 +1,13 @@
 """A Dataset that returns None for a sample it cannot read breaks the batch, unless a collate_fn takes it out.
 
 ## What it does
-Reports `return None` in a Dataset's `__getitem__`, and an `except` at its end that returns nothing, where a DataLoader
-in sight reads that Dataset with the collate function that torch brings.
+Reports a `__getitem__` that returns None for some samples, where a DataLoader in sight reads that Dataset with the
+collate function that torch brings. These forms count:
+
+- `return None`, or one arm of a returned conditional expression,
+- an `except` at the end that returns nothing,
+- the result of a function or method of the project that returns None in one of these ways,
+- a name that is None at first and that an error, or a test of what was read, keeps from being bound anew.
 
 ## Why is this bad?
 torch makes a batch of tensors, numbers, strings and containers of them; None is none of these. The first broken file
@@ -98,9 +103,8 @@ _ADVICE = "leave such samples out of a batch with a collate_fn, or out of the Da
 
 def check(analysis: Analysis) -> Iterator[Finding]:
     for missing in analysis.samples.missing_samples:
-        how = "returns None here" if missing.is_written else "returns None after this handler"
         problem = (
-            f"`{missing.name}.__getitem__` {how}, and the loader that reads it has the default collate_fn, "
+            f"`{missing.name}.__getitem__` {missing.how}, and the loader that reads it has the default collate_fn, "
             "which fails on the whole batch"
         )
         yield Finding(missing.statement, problem, _ADVICE)
