@@ -5,22 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from dataloader_lint.facts.datasets.wrappers import wrapped_datasets
 from dataloader_lint.facts.infer import classes
 from dataloader_lint.facts.infer.loader_calls import Loader
-from dataloader_lint.facts.infer.values import CallResult, Class, Const, Evaluator, ItemOf, Sequence, Value
+from dataloader_lint.facts.infer.values import Class, Const, Evaluator, Value
 from dataloader_lint.facts.libraries.catalogue import LOADERS
 from dataloader_lint.facts.samples.none_results import none_places
 from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.facts.syntax.tree import Node, Scope
 from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
 
-_WRAPPERS = frozenset(
-    f"torch.utils.data.{prefix}{name}"
-    for name in ("Subset", "ConcatDataset", "random_split")
-    for prefix in ("", "dataset.")
-)
 _TORCH = LOADERS["torch.utils.data.DataLoader"]
-MAX_DEPTH = 3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,21 +54,14 @@ def _fails(ev: Evaluator, loader: Loader, method: Scope) -> bool:
         return False
     if any(isinstance(each, Const) and each.value is None for each in size):
         return False  # there are no batches to make
-    return any(_reads(ev, value, method, 0) for value in loader.values("dataset"))
+    return any(_reads(ev, value, method) for value in loader.values("dataset"))
 
 
-def _reads(ev: Evaluator, value: Value, method: Scope, depth: int) -> bool:
+def _reads(ev: Evaluator, value: Value, method: Scope) -> bool:
     """Whether the samples of a Dataset are what the method returns, through wrappers of torch at most."""
-    while isinstance(value, ItemOf):
-        value = value.of
-    if isinstance(value, Sequence):
-        return depth < MAX_DEPTH and any(_reads(ev, each, method, depth + 1) for each in ev.element(value))
-    if not isinstance(value, CallResult):
-        return False
-    if isinstance(value.by, Class):
-        found = classes.find_method(ev, ev.bases(value.by).classes, "__getitem__")
-        return found is not None and found.scope is method
-    if value.library not in _WRAPPERS or value.call is None or value.frame is None or depth > MAX_DEPTH:
-        return False
-    inside = [inner for arg in value.call.args[:1] for inner in ev.values(arg.value, value.frame)]
-    return any(_reads(ev, inner, method, depth + 1) for inner in inside)
+    for made in wrapped_datasets(ev, value):
+        assert isinstance(made.by, Class)
+        found = classes.find_method(ev, ev.bases(made.by).classes, "__getitem__")
+        if found is not None and found.scope is method:
+            return True
+    return False

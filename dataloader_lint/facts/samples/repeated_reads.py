@@ -39,11 +39,14 @@ _OF_PATHS = frozenset(
     }
 )
 _OF_FILES = frozenset({"json.load", "pickle.load", "yaml.full_load", "yaml.load", "yaml.safe_load"})
-_LAST_NAMES = frozenset(name.rpartition(".")[2] for name in _OF_PATHS | _OF_FILES)
+# Parsers of what a file holds: `json.loads(path.read_text())`.
+_OF_TEXTS = frozenset({"json.loads", "pickle.loads", "yaml.full_load", "yaml.load", "yaml.safe_load"})
+_READERS = _OF_PATHS | _OF_FILES | _OF_TEXTS
+_LAST_NAMES = frozenset(name.rpartition(".")[2] for name in _READERS)
 # What reads a part of a file, or maps it.
 _PARTIAL = frozenset({"chunksize", "columns", "iterator", "mmap", "mmap_mode", "nrows", "skiprows", "start", "where"})
 _OPENING = frozenset({"builtins.open", "bz2.open", "gzip.open", "io.open", "lzma.open"})
-_CACHES = ("cache", "lru_cache", "cached", "memoize", "cachedmethod")
+_CACHES = ("cache", "lru_cache", "cached", "cached_property", "lazy_property", "memoize", "cachedmethod")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,7 +68,7 @@ def repeated_reads(workers: Workers, module: ModuleFacts) -> Iterator[RepeatedRe
         if not _runs_for_each_sample(function):
             continue
         for call, name in function.library_calls:
-            if (name in _OF_PATHS or name in _OF_FILES) and id(call) not in seen:
+            if name in _READERS and id(call) not in seen:
                 if _is_fixed(workers.ev, call, name, function) and not _is_kept(call, function):
                     seen.add(id(call))
                     if not _has_one_sample(workers, function):
@@ -80,7 +83,7 @@ def _functions_that_read(workers: Workers, module: ModuleFacts) -> set[str]:
         for call in module.calls_named(name):
             scope = function_scope(module.tree.scope_of(call))
             callees = ev.values(call.func, ev.frame_of(scope))
-            if not any(isinstance(each, Library) and each.name in _OF_PATHS | _OF_FILES for each in callees):
+            if not any(isinstance(each, Library) and each.name in _READERS for each in callees):
                 continue
             if _makes_dataset(workers, scope):
                 continue
@@ -125,18 +128,32 @@ def _is_fixed(ev: Evaluator, call: cst.Call, name: str, function: WorkerFunction
     """Whether nothing that the call is given depends on the sample, as far as all of it is known."""
     if not call.args or any(arg.star or (arg.keyword and arg.keyword.value in _PARTIAL) for arg in call.args):
         return False
-    if name in _OF_FILES and not _is_opened_here(ev, call.args[0].value, function):
+    first = _source(ev, call, name, function)
+    if first is None:
         return False
     entry = function.path[0].scope
     own = classes.receiver_name(entry)
     params = parameters(entry.node) if isinstance(entry.node, cst.FunctionDef) else []
     roots = {id(param): Dep.SAMPLE for param in params if param.name.value != own}
     ingredients = Dependence(ev, roots, [each.scope for each in function.path])
-    first = call.args[0].value
     if ingredients.of(first, function.frame) != {Dep.FIXED} or not is_reached(ev, call, function.frame, True):
         return False
     others = (ingredients.of(arg.value, function.frame) for arg in call.args[1:])
     return not any(Dep.SAMPLE in parts for parts in others)
+
+
+def _source(ev: Evaluator, call: cst.Call, name: str, function: WorkerFunction) -> cst.BaseExpression | None:
+    """The path or file that a reader reads whole; None where it may read on, or parse what comes from elsewhere."""
+    first = call.args[0].value
+    if name in _OF_TEXTS and isinstance(first, cst.Call) and isinstance(first.func, cst.Attribute):
+        method, owner = first.func.attr.value, first.func.value
+        if method in ("read_bytes", "read_text"):
+            return owner
+        if method == "read" and not first.args:
+            return owner if _is_opened_here(ev, owner, function) else None
+    if name in _OF_FILES and _is_opened_here(ev, first, function):
+        return first
+    return first if name in _OF_PATHS else None
 
 
 def _is_opened_here(ev: Evaluator, node: cst.BaseExpression, function: WorkerFunction) -> bool:
