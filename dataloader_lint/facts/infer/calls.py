@@ -139,10 +139,12 @@ def function_result(ev: Evaluator, function: Function, frame: Frame) -> Values:
 
 
 def include_optional_branch(ev: Evaluator, value: Value) -> bool:
-    """Whether it counts as well where an option that is off by default picks it: a Dataset, a sampler.
+    """Whether it counts as well where an option that is off by default picks it: a Dataset, a sampler, a function.
 
     In some run each of these is picked. Numbers and loaders are the declared ones, and a program has one device.
     """
+    if isinstance(value, Function):
+        return True
     if not isinstance(value, CallResult) or value.call is None or value.library == "torch.device":
         return False
     return loader_class(ev, value.by) is None

@@ -9,6 +9,7 @@ import libcst as cst
 
 from dataloader_lint.facts.infer.values import Bases, Class, Evaluator, Function, Library, Mapping
 from dataloader_lint.facts.syntax.flow import never_returns
+from dataloader_lint.facts.syntax.named_stores import named_stores
 from dataloader_lint.facts.syntax.names import Kind, bindings_of, dotted, target_paths
 from dataloader_lint.facts.syntax.tree import Node, Scope
 
@@ -189,6 +190,9 @@ def _bound_in(method: Scope) -> Iterator[AttributeBinding]:
                     if name := attribute(target):
                         place = target if path else None
                         yield AttributeBinding(name, assign, scope, assign.value, path, target=place)
+        for store in named_stores(scope):
+            if isinstance(store.owner, cst.Name) and store.owner.value == own:
+                yield AttributeBinding(store.name, store.node, scope, store.value)
         for annotated in scope.own(cst.AnnAssign):
             if name := attribute(annotated.target):
                 yield AttributeBinding(

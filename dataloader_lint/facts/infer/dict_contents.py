@@ -288,7 +288,7 @@ def in_arguments(ev: Evaluator, call: cst.Call, key: object, frame: Frame) -> Va
 
 def _in_rest(ev: Evaluator, param: cst.Param, key: object, frame: Frame) -> Values:
     if frame.args is None or not isinstance(key, str):
-        return NOTHING_KNOWN
+        return (UNKNOWN, ABSENT)
     passed = frame.args.get(key)
     if passed is not None:
         named = {

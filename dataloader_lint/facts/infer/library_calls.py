@@ -17,6 +17,7 @@ from dataloader_lint.facts.infer.values import (
     Const,
     Evaluator,
     Frame,
+    Function,
     ItemOf,
     Iterator,
     Library,
@@ -68,6 +69,8 @@ def of_library(ev: Evaluator, callee: Library, call: cst.Call, frame: Frame) -> 
             return merge(tuple(Iterator(value) for value in ev.values(first, frame)))
         if name == "builtins.next":
             return merge(*(ev.element(value) for value in ev.values(first, frame)))
+        if name == "functools.reduce":
+            return merge(*(_reduced(ev, each) for each in ev.values(first, frame)))
         if name == "dataclasses.replace":
             return merge(*(records.replaced(value, call, frame) for value in ev.values(first, frame)))
         if name == "functools.partial":
@@ -124,6 +127,11 @@ def _is_loader_of_other_type(ev: Evaluator, call: cst.Call, frame: Frame) -> boo
 
 def _names(values: Values) -> list[str]:
     return [each.name if isinstance(each, Library) else "" for each in values] or [""]
+
+
+def _reduced(ev: Evaluator, value: Value) -> Values:
+    """What `reduce(function, values)` gives: what the function returns, whatever it is called with."""
+    return ev.run(value, ev.frame_of(value.scope)) if isinstance(value, Function) else NOTHING_KNOWN
 
 
 def _class_of(value: Value) -> Values:

@@ -237,7 +237,9 @@ COMMAND_LINES = frozenset(
 )
 
 # Calls that hand back what they were given, in another container at most.
-SAME_VALUE = frozenset({"copy.copy", "copy.deepcopy", "torch.autograd.Variable", "typing.cast"})
+SAME_VALUE = frozenset(
+    {"builtins.staticmethod", "copy.copy", "copy.deepcopy", "torch.autograd.Variable", "typing.cast"}
+)
 
 # Objects that own the loop or the device: what went through them is not the user's to move.
 MANAGED = frozenset({"prepare", "prepare_data_loader", "setup_dataloaders", "setup"})

@@ -12,6 +12,7 @@ from dataloader_lint.facts.infer.loader_calls import Loader, loader_of, loaders_
 from dataloader_lint.facts.infer.values import CallResult, Class, Evaluator, Frame, Function, Method, Partial, Value
 from dataloader_lint.facts.project.scripts import is_notebook_file
 from dataloader_lint.facts.syntax.module import ModuleFacts
+from dataloader_lint.facts.syntax.named_stores import named_stores
 from dataloader_lint.facts.syntax.names import Kind, dotted, resolve
 from dataloader_lint.facts.syntax.tree import Scope, function_scope, parameters
 
@@ -201,17 +202,22 @@ def _loaders_behind(ev: Evaluator, callee: Value, call: cst.Call, frame: Frame) 
 def _assigned_later(ev: Evaluator, module: ModuleFacts, argument: str) -> Iterator[Callback]:
     """`loader.collate_fn = function` after the construction."""
     for scope in module.root.descend():
-        for assign in scope.own(cst.Assign):
-            for target in assign.targets:
-                node = target.target
-                if not isinstance(node, cst.Attribute) or node.attr.value != argument:
-                    continue
-                frame = ev.frame_of(function_scope(scope))
-                for owner in ev.values(node.value, frame):
-                    loader = loader_of(ev, owner)
-                    if loader is None:
-                        continue
-                    for value in ev.values(assign.value, frame):
-                        function, in_partial = _function(value)
-                        if function is not None:
-                            yield Callback(function, loader, assign.value, in_partial)
+        for owner, stored in _stores(scope, argument):
+            frame = ev.frame_of(function_scope(scope))
+            for each in ev.values(owner, frame):
+                loader = loader_of(ev, each)
+                for value in ev.values(stored, frame) if loader is not None else ():
+                    function, in_partial = _function(value)
+                    if function is not None and loader is not None:
+                        yield Callback(function, loader, stored, in_partial)
+
+
+def _stores(scope: Scope, attribute: str) -> Iterator[tuple[cst.BaseExpression, cst.BaseExpression]]:
+    """Where a scope sets an attribute of that name: the object and the value."""
+    for assign in scope.own(cst.Assign):
+        for each in assign.targets:
+            if isinstance(each.target, cst.Attribute) and each.target.attr.value == attribute:
+                yield each.target.value, assign.value
+    for store in named_stores(scope):
+        if store.name == attribute:
+            yield store.owner, store.value

@@ -2,7 +2,8 @@
 
 ## What it does
 Reports `__getitem__`, `__iter__` and `collate_fn` that hand out a generator, a lambda or local function, an open
-handle, or the output of a network that still has its graph, alone or inside a tuple, list or dict.
+handle, or the output of a network that still has its graph, alone or inside a tuple, list or dict. A `__getitem__` or
+`collate_fn` that yields is a generator function, and hands out a generator.
 
 ## Why is this bad?
 A worker puts its batches into a queue that pickles them in a thread of its own. What cannot be pickled is dropped
