@@ -7,7 +7,7 @@ from itertools import islice
 
 import libcst as cst
 
-from dataloader_lint.facts.infer import classes
+from dataloader_lint.facts.infer import classes, indirect_callers
 from dataloader_lint.facts.infer.parameters import entered_by
 from dataloader_lint.facts.infer.values import (
     ABSENT,
@@ -62,6 +62,9 @@ def calls_of(ev: Evaluator, project: Project, function: Scope) -> tuple[tuple[cs
                 found.append((call, frame, callees))
     if not found and name == "__init__" and klass is not None:
         return _calls_by_other_names(ev, project, function, klass)
+    if klass is None:
+        found.extend(indirect_callers.calls_of_wrapper(ev, function))
+        found.extend(indirect_callers.calls_by_table(ev, project, function))
     return tuple(found)
 
 
