@@ -301,6 +301,8 @@ def of_method(ev: Evaluator, of: Value, name: str, call: cst.Call, frame: Frame)
         return (Sequence("list", call, frame),)
     if name == "_asdict" and not call.args:
         return (Mapping(call, frame),)
+    if name == "enter_context" and len(call.args) == 1:  # of a stack, which closes what it is given later on
+        return ev.values(call.args[0].value, frame)
     if name == "_replace":
         return records.replaced(of, call, frame)
     if name == "to_dict" and _is_by_records(ev, call, frame):

@@ -156,10 +156,10 @@ def _of_mapped(ev: Evaluator, scope: Scope, param: cst.Param, callee: Value, ele
     return declared_default(ev, scope, param) if argument is None else NOTHING_KNOWN
 
 
-def partial_arguments(function: Scope, value: Partial) -> dict[str, Argument]:
-    """The arguments that partials have given a function, by parameter."""
+def partial_arguments(function: Scope, value: Partial, is_bound: bool = False) -> dict[str, Argument]:
+    """The arguments that partials have given a function, by parameter; `is_bound` for the method of an object."""
     assert isinstance(function.node, cst.FunctionDef)
-    params = [each.name.value for each in function.node.params.params]
+    params = [each.name.value for each in function.node.params.params][1 if is_bound else 0 :]
     given: dict[str, Argument] = {}
     position = 0
     for call, frame in reversed(((value.call, value.frame), *value.before)):
