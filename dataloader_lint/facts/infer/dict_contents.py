@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, reduce
 
 import libcst as cst
 
 from dataloader_lint.facts.infer import dict_stores
 from dataloader_lint.facts.infer.dict_mutations import key_of, touches
-from dataloader_lint.facts.infer.dict_sources import among, from_keys, of_fields, pairs_of
+from dataloader_lint.facts.infer.dict_sources import among, from_keys, is_let_through, items_of, of_fields, pairs_of
 from dataloader_lint.facts.infer.reachability import is_reached, reaching_bindings
 from dataloader_lint.facts.infer.values import (
     ABSENT,
@@ -259,6 +259,9 @@ def _as_made(ev: Evaluator, value: Mapping, key: object) -> Values:
         return of_fields(ev, ev.values(node.args[0].value, frame), key)
     if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value == "_asdict":
         return of_fields(ev, ev.values(node.func.value, frame), key)
+    if isinstance(node, cst.Call) and last_name(node.func) == "ChainMap":
+        layers = [lookup(ev, arg.value, key, frame) if not arg.star else NOTHING_KNOWN for arg in node.args]
+        return reduce(lambda lower, upper: _over(upper, lower), reversed(layers), (ABSENT,))
     if isinstance(node, cst.Call) and last_name(node.func) == "fromkeys":
         return from_keys(ev, node, key, frame)
     if isinstance(node, cst.Call):  # dict(other, a=1)
@@ -266,8 +269,20 @@ def _as_made(ev: Evaluator, value: Mapping, key: object) -> Values:
     if isinstance(node, cst.BinaryOperation):
         return _over(lookup(ev, node.right, key, frame), lookup(ev, node.left, key, frame))
     if isinstance(node, cst.DictComp):
-        return merge(ev.values(node.value, frame), (ABSENT,))
+        return _in_comprehension(ev, node, key, frame)
     return NOTHING_KNOWN
+
+
+def _in_comprehension(ev: Evaluator, node: cst.DictComp, key: object, frame: Frame) -> Values:
+    """What a key gives in a dict that is made from the items of another one: `{k: v for k, v in options.items()}`."""
+    source = items_of(node)
+    if source is None:
+        return merge(ev.values(node.value, frame), (ABSENT,))
+    wanted = {is_let_through(ev, each.test, node.key, key, frame) for each in node.for_in.ifs}
+    if False in wanted:
+        return (ABSENT,)
+    found = lookup(ev, source, key, frame)
+    return found if wanted <= {True} else merge(found, (ABSENT,))
 
 
 def in_arguments(ev: Evaluator, call: cst.Call, key: object, frame: Frame) -> Values:

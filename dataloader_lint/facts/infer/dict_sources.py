@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import libcst as cst
 
-from dataloader_lint.facts.infer import options, records
+from dataloader_lint.facts.infer import classes, options, records
 from dataloader_lint.facts.infer.values import (
     ABSENT,
     NONE,
     NOTHING_KNOWN,
     CallResult,
+    Class,
     Evaluator,
     Frame,
     Sequence,
@@ -37,13 +38,32 @@ def _of_object(ev: Evaluator, value: Value, key: object) -> Values:
         assert made.frame is not None
         return _keyword(ev, made.call, key, made.frame)
     found = records.in_record(ev, value, key)
+    if found is None and made is not None and isinstance(made.by, Class) and ev.bases(made.by).complete:
+        return _of_plain(ev, made, made.by, key)
     return NOTHING_KNOWN if found is None else found
+
+
+def _of_plain(ev: Evaluator, made: CallResult, klass: Class, key: object) -> Values:
+    """What `vars(options)` has under a key where methods bind the attributes."""
+    bases = ev.bases(klass)
+    bound = {name for each in bases.classes for name in classes.attribute_bindings(each.scope)}
+    if bases.libraries or "__dict__" in bound or not isinstance(key, str):
+        return NOTHING_KNOWN
+    return ev.attribute(made, key) if key in bound else (ABSENT,)
 
 
 def _may_be_set(made_in: Frame, key: object) -> bool:
     """True if the file that makes an object sets an attribute of that name on anything."""
     module = made_in.scope.module
-    return bool(module.calls_named("setattr")) or any(name == key for name, _ in module.stores())
+    return bool(module.calls_named("setattr")) or any(
+        name == key and not _is_on_self(store.node) for name, store in module.stores()
+    )
+
+
+def _is_on_self(store: cst.Assign) -> bool:
+    """True for what a method sets on its own object, which is known from its class."""
+    owners = (each.target.value for each in store.targets if isinstance(each.target, cst.Attribute))
+    return all(isinstance(owner, cst.Name) and owner.value == "self" for owner in owners)
 
 
 _NO_OPTIONS = frozenset({"collate_fn", "generator", "worker_init_fn"})  # what nobody can type
@@ -104,3 +124,37 @@ def from_keys(ev: Evaluator, call: cst.Call, key: object, frame: Frame) -> Value
         return NOTHING_KNOWN
     given: Values = ev.values(call.args[1].value, frame) if len(call.args) > 1 else (NONE,)
     return among([(each, given) for each in keys], key)
+
+
+def items_of(node: cst.DictComp) -> cst.BaseExpression | None:
+    """The dict of `{k: v for k, v in options.items() if ...}`; None for comprehensions that change keys or values."""
+    loop = node.for_in
+    call, targets = loop.iter, loop.target
+    names = [each.value for each in targets.elements] if isinstance(targets, cst.Tuple) else []
+    if loop.inner_for_in is not None or len(names) != 2 or not isinstance(call, cst.Call) or call.args:
+        return None
+    same = all(
+        isinstance(one, cst.Name) and isinstance(other, cst.Name) and one.value == other.value
+        for one, other in zip(names, (node.key, node.value), strict=True)
+    )
+    is_items = isinstance(call.func, cst.Attribute) and call.func.attr.value == "items"
+    return call.func.value if same and is_items and isinstance(call.func, cst.Attribute) else None
+
+
+def is_let_through(
+    ev: Evaluator, test: cst.BaseExpression, name: cst.BaseExpression, key: object, frame: Frame
+) -> bool | None:
+    """The answer to a test of a comprehension about its key, `k != "epochs"`, for one key; None where it is unknown."""
+    if not isinstance(test, cst.Comparison) or len(test.comparisons) != 1 or not isinstance(name, cst.Name):
+        return None
+    if not isinstance(test.left, cst.Name) or test.left.value != name.value:
+        return None
+    sign, other = test.comparisons[0].operator, test.comparisons[0].comparator
+    if isinstance(sign, cst.Equal | cst.NotEqual):
+        known = constant(ev.values(other, frame))
+        return None if known is None else (known.value == key) is isinstance(sign, cst.Equal)
+    items = _written_items(ev, other, frame) if isinstance(sign, cst.In | cst.NotIn) else None
+    members = [constant(item) for item in items or ()]
+    if not members or None in members:
+        return None
+    return any(each is not None and each.value == key for each in members) is isinstance(sign, cst.In)

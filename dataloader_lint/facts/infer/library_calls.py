@@ -99,7 +99,7 @@ def _is_copied(name: str, value: Value) -> bool:
 
 
 # What these give is a dict whose keys the argument decides.
-_AS_DICTS = frozenset({"builtins.dict.fromkeys", "builtins.vars", "dataclasses.asdict"})
+_AS_DICTS = frozenset({"builtins.dict.fromkeys", "builtins.vars", "collections.ChainMap", "dataclasses.asdict"})
 
 
 # Types of which no loader is an object.

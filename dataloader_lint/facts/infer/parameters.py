@@ -129,8 +129,8 @@ def _from_callers(ev: Evaluator, scope: Scope, param: cst.Param, receiver: Value
         return ()
     own: list[Frame] = []
     others: list[Frame] = []  # of calls for objects of a sibling class, which tell of its objects alone
-    if isinstance(scope.node, cst.Lambda):
-        return _mapped_over(ev, scope)
+    if isinstance(scope.node, cst.Lambda) and (mapped_here := _mapped_over(ev, scope)):
+        return mapped_here
     too_deep = ev.too_deep
     for call, frame, callees in ev.callers(scope):
         for callee in callees:
@@ -142,6 +142,20 @@ def _from_callers(ev: Evaluator, scope: Scope, param: cst.Param, receiver: Value
     if ev.too_deep != too_deep:  # there may be other callers
         return NOTHING_KNOWN
     return merge(*(passed(ev, param, each) for each in own or others), *mapped)
+
+
+def rest_arguments(ev: Evaluator, rest: cst.Param, frame: Frame) -> list[Argument] | None:
+    """What goes into the `*args` of a function: in this call, or in all calls in sight; None where it is unknown."""
+    if frame.args is not None:
+        return list(frame.extra) if frame.extra is not None else None
+    found: list[Argument] = []
+    for call, where, callees in ev.callers(frame.scope):
+        for callee in callees:
+            inner = entered_by(ev, frame.scope, callee, call, where)
+            if inner is None or inner.extra is None:
+                return None
+            found.extend(inner.extra)
+    return found
 
 
 def _of_mapped(ev: Evaluator, scope: Scope, param: cst.Param, callee: Value, elements: Values) -> Values:

@@ -190,9 +190,12 @@ def _loaders_behind(ev: Evaluator, callee: Value, call: cst.Call, frame: Frame) 
         return []
     tree = scope.module.tree
     inside = {id(each) for each in scope.descend()}
+    made = receiver if isinstance(callee, Class) else None
     return [
         replace(loader, frame=ev.enter(function, call, frame, receiver))
         if function is not None and loader.frame.scope is function.scope and loader.frame.args is None
+        else replace(loader, frame=ev.method_frame(loader.frame.scope, made))
+        if made is not None and class_of(loader.frame.scope) is scope and loader.frame.args is None
         else loader
         for loader in loaders_in(ev, scope.module)
         if id(function_scope(tree.scope_of(loader.node))) in inside

@@ -80,6 +80,7 @@ _PASSING = frozenset(
         "builtins.tuple",
         "builtins.zip",
         "itertools.chain",
+        "itertools.chain.from_iterable",
         "itertools.islice",
         "tqdm.tqdm",
     }
