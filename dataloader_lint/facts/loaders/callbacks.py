@@ -10,6 +10,7 @@ import libcst as cst
 from dataloader_lint.facts.infer.classes import attribute_bindings, class_of, find_method, receiver_name
 from dataloader_lint.facts.infer.loader_calls import Loader, loader_of, loaders_in
 from dataloader_lint.facts.infer.values import CallResult, Class, Evaluator, Frame, Function, Method, Partial, Value
+from dataloader_lint.facts.loaders.picklable import is_local, is_plain
 from dataloader_lint.facts.project.scripts import is_notebook_file
 from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.facts.syntax.named_stores import named_stores
@@ -38,13 +39,7 @@ class Callback:
     @property
     def is_local(self) -> bool:
         """Whether it is defined inside another function, so that no import can find it by its name."""
-        scope = self.function.scope
-        return (
-            isinstance(scope.node, cst.FunctionDef)
-            and class_of(scope) is None
-            and scope.parent is not None
-            and scope.parent.function is not None
-        )
+        return is_local(self.function.scope)
 
     @property
     def is_in_notebook(self) -> bool:
@@ -61,12 +56,6 @@ class Callback:
         """What the user calls the function; empty for a lambda."""
         node = self.function.node
         return node.name.value if isinstance(node, cst.FunctionDef) else ""
-
-
-def is_plain(scope: Scope) -> bool:
-    """Whether a function stands at module level, with no decorator that could make something else of it."""
-    node = scope.node
-    return isinstance(node, cst.FunctionDef) and not node.decorators and scope.parent is scope.module.root
 
 
 def callbacks_of(ev: Evaluator, module: ModuleFacts, loaders: list[Loader], argument: str) -> Iterator[Callback]:

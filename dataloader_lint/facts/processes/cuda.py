@@ -25,7 +25,7 @@ from dataloader_lint.facts.infer.values import (
     Values,
     truth,
 )
-from dataloader_lint.facts.processes.unpicklable import never_started
+from dataloader_lint.facts.loaders.worker_processes import never_started
 from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.facts.syntax.tree import Node, Scope, function_scope, positional_of
 from dataloader_lint.facts.transfers.devices import Device, kind_of_constant

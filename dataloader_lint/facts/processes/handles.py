@@ -24,7 +24,7 @@ from dataloader_lint.facts.infer.values import (
     constant,
 )
 from dataloader_lint.facts.libraries.objects import HANDLES, LISTED_LAZILY
-from dataloader_lint.facts.processes.unpicklable import may_pickle
+from dataloader_lint.facts.loaders.worker_processes import may_pickle
 from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
 from dataloader_lint.facts.syntax.names import dotted, resolve
 from dataloader_lint.facts.syntax.tree import Node, Scope, Tree, parameters

@@ -25,7 +25,8 @@ from dataloader_lint.facts.infer.values import (
 )
 from dataloader_lint.facts.libraries.catalogue import MODULES
 from dataloader_lint.facts.libraries.objects import HANDLES, LAYERS
-from dataloader_lint.facts.processes.unpicklable import is_unpicklable, never_started
+from dataloader_lint.facts.loaders.picklable import is_unpicklable
+from dataloader_lint.facts.loaders.worker_processes import never_started
 from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.facts.syntax.names import Kind, bindings_of, dotted, resolve
 from dataloader_lint.facts.syntax.tree import Node, Scope, parameters
