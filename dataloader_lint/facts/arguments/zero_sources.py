@@ -119,7 +119,7 @@ class _Search:
             home = self.ev.at(binding.scope, frame)
             if binding.kind is Kind.PARAMETER:
                 found = self.parameter(binding, home, names, depth)
-            elif binding.kind is Kind.VALUE and binding.value is not None and is_reached(self.ev, binding.node, home):
+            elif binding.kind is Kind.VALUE and binding.value is not None and self.may_run(binding, home):
                 value = written_part(binding.value, binding.path)
                 found = self.of(value, home, names, depth + 1) if value is not None else None
             else:
@@ -127,6 +127,10 @@ class _Search:
             if found is not None:
                 return replace(found, is_conditional=found.is_conditional or len(bindings) > 1)
         return None
+
+    def may_run(self, binding: Binding, frame: Frame) -> bool:
+        """True if some setting of the options lets control get to a binding: `if args.debug: workers = 0`."""
+        return is_reached(self.ev, binding.node, frame, with_options=True)
 
     def mends(self, binding: Binding, names: frozenset[str]) -> bool:
         """`if not n: n = 4`, `n = max(n, 1)`: a binding that is there for the case of 0."""

@@ -18,6 +18,7 @@ from dataloader_lint.facts.infer.values import (
     Evaluator,
     Frame,
     Function,
+    ItemOf,
     Library,
     Method,
     Module,
@@ -30,6 +31,7 @@ from dataloader_lint.facts.infer.values import (
     truth,
 )
 from dataloader_lint.facts.libraries.catalogue import LOADERS
+from dataloader_lint.facts.libraries.datasets import SAMPLE_WRAPPERS
 from dataloader_lint.facts.syntax.flow import reaching_or_not
 from dataloader_lint.facts.syntax.names import Binding, Kind, bindings_of, resolve
 from dataloader_lint.facts.syntax.tree import Scope
@@ -49,6 +51,8 @@ def attribute(ev: Evaluator, value: Value, name: str) -> Values:
         return NOTHING_KNOWN
     if isinstance(value, Const) and not isinstance(value.value, str | bytes):
         return ()
+    if name == "dataset" and isinstance(value, ItemOf) and isinstance(value.of, CallResult):
+        return _wrapped(ev, value.of) or part(AttributeOf(value, name))
     if isinstance(value, Sequence) and (held := records.field_of_tuple(ev, value, name)) is not None:
         return held
     if name == "T" and isinstance(value, Opaque) and value.kind in ("array", "tensor"):
@@ -64,6 +68,8 @@ def _of_object(ev: Evaluator, value: CallResult, name: str) -> Values:
         return options.of_namespace(ev, value, name)
     if library in options.FILLED:
         return options.of_filled(ev, value, name) or (AttributeOf(value, name),)
+    if name in ("dataset", "datasets") and (wrapped := _wrapped(ev, value)):
+        return wrapped
     loader = loader_of(ev, value) if library in LOADERS and name in _KEPT_BY_LOADERS else None
     if loader is not None:
         return loader.values(name)
@@ -72,6 +78,13 @@ def _of_object(ev: Evaluator, value: CallResult, name: str) -> Values:
     if library == "torch.device" and name == "type" and value.call is not None and value.frame is not None:
         return _device_type(ev, value.call, value.frame) or (AttributeOf(value, name),)
     return (AttributeOf(value, name),)
+
+
+def _wrapped(ev: Evaluator, value: CallResult) -> Values:
+    """What a Subset, a ConcatDataset or the parts of a random_split are made from; empty for all else."""
+    if value.library not in SAMPLE_WRAPPERS or value.call is None or value.frame is None:
+        return ()
+    return ev.values(value.call.args[0].value, value.frame) if value.call.args else ()
 
 
 # What a loader has as it was given it, whatever else it is given.

@@ -7,7 +7,7 @@ from itertools import islice
 
 import libcst as cst
 
-from dataloader_lint.facts.infer import classes
+from dataloader_lint.facts.infer import classes, handed_functions, indirect_callers
 from dataloader_lint.facts.infer.parameters import entered_by
 from dataloader_lint.facts.infer.values import (
     ABSENT,
@@ -36,6 +36,8 @@ def calls_of(ev: Evaluator, project: Project, function: Scope) -> tuple[tuple[cs
     of objects.
     """
     node = function.node
+    if isinstance(node, cst.Lambda):
+        return tuple(_calls_of_lambda(ev, function))
     if not isinstance(node, cst.FunctionDef):
         return ()
     name = node.name.value
@@ -59,7 +61,25 @@ def calls_of(ev: Evaluator, project: Project, function: Scope) -> tuple[tuple[cs
                 found.append((call, frame, callees))
     if not found and name == "__init__" and klass is not None:
         return _calls_by_other_names(ev, project, function, klass)
+    if klass is None:
+        found.extend(indirect_callers.calls_of_wrapper(ev, function))
+        found.extend(indirect_callers.calls_by_table(ev, project, function))
+    by_name = {id(call) for call, _, _ in found}
+    handed = handed_functions.calls_of_handed(ev, project, function)
+    found.extend(each for each in handed if id(each[0]) not in by_name)
     return tuple(found)
+
+
+def _calls_of_lambda(ev: Evaluator, function: Scope) -> Iterator[tuple[cst.Call, Frame, Values]]:
+    """The calls of a lambda by the name that it is bound to."""
+    module = function.module
+    bound = module.tree.parent(function.node)
+    target = bound.targets[0].target if isinstance(bound, cst.Assign) else None
+    for call in module.calls_named(last_name(target))[:CALLERS] if target is not None else ():
+        frame = ev.frame_of(function_scope(module.tree.scope_of(call)))
+        callees = tuple(each for each in ev.values(call.func, frame) if _runs(ev, each, function, None))
+        if callees:
+            yield call, frame, callees
 
 
 def _places(project: Project, function: Scope, name: str, klass: Scope | None) -> Iterator[tuple[ModuleFacts, str]]:

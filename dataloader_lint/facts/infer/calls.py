@@ -139,11 +139,13 @@ def function_result(ev: Evaluator, function: Function, frame: Frame) -> Values:
 
 
 def include_optional_branch(ev: Evaluator, value: Value) -> bool:
-    """Whether it counts as well where an option that is off by default picks it: a Dataset, a sampler.
+    """Whether it counts as well where an option that is off by default picks it: a Dataset, a sampler, a function.
 
     In some run each of these is picked, and so is each class that makes one. Numbers and loaders are the declared
     ones, and a program has one device.
     """
+    if isinstance(value, Function):
+        return True
     if isinstance(value, Class) or (isinstance(value, Library) and value.name.rpartition(".")[2][:1].isupper()):
         return loader_class(ev, value) is None
     if not isinstance(value, CallResult) or value.call is None or value.library == "torch.device":

@@ -11,6 +11,7 @@ from dataloader_lint.facts.infer.values import Bases, Class, Evaluator, Function
 from dataloader_lint.facts.libraries.catalogue import LOADERS
 from dataloader_lint.facts.limits import BASE_CLASSES
 from dataloader_lint.facts.syntax.flow import never_returns
+from dataloader_lint.facts.syntax.named_stores import named_stores
 from dataloader_lint.facts.syntax.names import Kind, bindings_of, dotted, target_paths
 from dataloader_lint.facts.syntax.tree import Node, Scope
 
@@ -195,6 +196,9 @@ def _bound_in(method: Scope) -> Iterator[AttributeBinding]:
                     if name := attribute(target):
                         place = target if path else None
                         yield AttributeBinding(name, assign, scope, assign.value, path, target=place)
+        for store in named_stores(scope):
+            if isinstance(store.owner, cst.Name) and store.owner.value == own:
+                yield AttributeBinding(store.name, store.node, scope, store.value)
         for annotated in scope.own(cst.AnnAssign):
             if name := attribute(annotated.target):
                 yield AttributeBinding(

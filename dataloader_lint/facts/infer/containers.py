@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from dataloader_lint.facts.infer import dict_contents, records
+from dataloader_lint.facts.infer import dict_contents, parameters, records
 from dataloader_lint.facts.infer.iteration import element_of_object
 from dataloader_lint.facts.infer.values import (
     ABSENT,
@@ -95,6 +95,10 @@ def _element_of_sequence(ev: Evaluator, value: Sequence) -> Values:
         return ev.values(node.elt, value.frame)
     if isinstance(node, cst.FunctionDef):
         return _yielded(ev, value.frame)
+    if isinstance(node, cst.Param):
+        given = parameters.rest_arguments(ev, node, value.frame) or ()
+        known = (ev.values(each.node, each.frame) if each.node and each.frame else NOTHING_KNOWN for each in given)
+        return merge(*known) or NOTHING_KNOWN
     if isinstance(node, cst.BinaryOperation):
         sides = merge(ev.values(node.left, value.frame), ev.values(node.right, value.frame))
         is_repeated = isinstance(node.operator, cst.Multiply)

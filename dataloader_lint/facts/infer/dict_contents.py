@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, reduce
 
 import libcst as cst
 
-from dataloader_lint.facts.infer import dict_stores, options
+from dataloader_lint.facts.infer import dict_stores
 from dataloader_lint.facts.infer.dict_mutations import key_of, touches
+from dataloader_lint.facts.infer.dict_sources import among, from_keys, is_let_through, items_of, of_fields, pairs_of
 from dataloader_lint.facts.infer.reachability import is_reached, reaching_bindings
 from dataloader_lint.facts.infer.values import (
     ABSENT,
+    NONE,
     NOTHING_KNOWN,
     UNKNOWN,
     Const,
@@ -84,6 +86,8 @@ def changes_at(ev: Evaluator, node: cst.Name, key: object, frame: Frame) -> Chan
     if not bindings:
         return None
     home = bindings[0].scope
+    if any(map(_is_merge, bindings)):  # what it merges into counts as well, and `_changes` knows of the merge itself
+        bindings = [each for each in bindings_of(home).get(node.value, ()) if not _is_merge(each)]
     changes, unsure, fallback = _changes(ev, home, node.value, key, frame)
     placed = [Change(binding.node, binding) for binding in bindings]
     use_scope: Scope | None = tree.scope_of(node)
@@ -101,6 +105,11 @@ def changes_at(ev: Evaluator, node: cst.Name, key: object, frame: Frame) -> Chan
             reached = reaching_bindings(ev, node, reached, outer)
         unsure = [each for each in unsure if is_reached(ev, each, outer)]
     return Changes(reached, unsure, fallback, outer, use_scope is home)
+
+
+def _is_merge(binding: Binding) -> bool:
+    """`options |= other`."""
+    return isinstance(binding.node, cst.AugAssign) and isinstance(binding.node.operator, cst.BitOrAssign)
 
 
 def _home_frame(ev: Evaluator, home: Scope, frame: Frame) -> Frame:
@@ -204,18 +213,29 @@ def in_value(ev: Evaluator, value: object, key: object, at: Scope | None = None)
     if not kept or (at is value.frame.scope and "." not in kept):
         return found
     for store in dict_stores.stores(ev, value, kept):
-        given: Values = NOTHING_KNOWN
-        if isinstance(store.node, cst.Assign):
-            if store.key is not UNKNOWN and store.key != key:
-                continue
-            given = ev.values(store.node.value, store.frame)
-        elif isinstance(store.node, cst.Call) and store.is_update:
-            given = in_arguments(ev, store.node, key, store.frame)
-        if store.is_sure and store.key is not UNKNOWN:
-            found = _over(given, found)
-        else:
-            found = merge(found, tuple(each for each in given if each is not ABSENT))
+        if store.is_update or store.key is UNKNOWN or store.key == key:
+            found = _after(ev, store, key, found)
     return found
+
+
+def _after(ev: Evaluator, store: dict_stores.Store, key: object, found: Values) -> Values:
+    """What a key holds after a change of the dict that may concern it; `found` is what it held before."""
+    node = store.node
+    given: Values = NOTHING_KNOWN
+    if store.is_removal:
+        return (ABSENT,) if store.is_sure and store.key is not UNKNOWN else merge(found, (ABSENT,))
+    if store.is_default and isinstance(node, cst.Call):
+        given = ev.values(node.args[1].value, store.frame) if len(node.args) > 1 else (NONE,)
+        return _over(found, given) if store.is_sure else merge(found, given if ABSENT in found else ())
+    if isinstance(node, cst.Assign):
+        given = ev.values(node.value, store.frame)
+    elif isinstance(node, cst.AugAssign) and store.is_update:
+        given = lookup(ev, node.value, key, store.frame)
+    elif isinstance(node, cst.Call) and store.is_update:
+        given = in_arguments(ev, node, key, store.frame)
+    if store.is_sure and store.key is not UNKNOWN:
+        return _over(given, found)
+    return merge(found, tuple(each for each in given if each is not ABSENT))
 
 
 def _as_made(ev: Evaluator, value: Mapping, key: object) -> Values:
@@ -235,27 +255,34 @@ def _as_made(ev: Evaluator, value: Mapping, key: object) -> Values:
         return found
     if isinstance(node, cst.Param):  # **kwargs of a function whose call is known
         return _in_rest(ev, node, key, frame)
-    if isinstance(node, cst.Call) and last_name(node.func) == "vars":
-        return _of_namespace(ev, ev.values(node.args[0].value, frame), key)
+    if isinstance(node, cst.Call) and last_name(node.func) in ("asdict", "vars"):
+        return of_fields(ev, ev.values(node.args[0].value, frame), key)
+    if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value == "_asdict":
+        return of_fields(ev, ev.values(node.func.value, frame), key)
+    if isinstance(node, cst.Call) and last_name(node.func) == "ChainMap":
+        layers = [lookup(ev, arg.value, key, frame) if not arg.star else NOTHING_KNOWN for arg in node.args]
+        return reduce(lambda lower, upper: _over(upper, lower), reversed(layers), (ABSENT,))
+    if isinstance(node, cst.Call) and last_name(node.func) == "fromkeys":
+        return from_keys(ev, node, key, frame)
     if isinstance(node, cst.Call):  # dict(other, a=1)
         return in_arguments(ev, node, key, frame)
     if isinstance(node, cst.BinaryOperation):
         return _over(lookup(ev, node.right, key, frame), lookup(ev, node.left, key, frame))
     if isinstance(node, cst.DictComp):
-        return merge(ev.values(node.value, frame), (ABSENT,))
+        return _in_comprehension(ev, node, key, frame)
     return NOTHING_KNOWN
 
 
-def _of_namespace(ev: Evaluator, found: Values, key: object) -> Values:
-    """What `vars(args)` has under a key: the attribute of what a parser gives."""
-    if not isinstance(key, str) or not all(map(options.is_namespace, found)):
-        return NOTHING_KNOWN
-    if key in _NO_OPTIONS:
+def _in_comprehension(ev: Evaluator, node: cst.DictComp, key: object, frame: Frame) -> Values:
+    """What a key gives in a dict that is made from the items of another one: `{k: v for k, v in options.items()}`."""
+    source = items_of(node)
+    if source is None:
+        return merge(ev.values(node.value, frame), (ABSENT,))
+    wanted = {is_let_through(ev, each.test, node.key, key, frame) for each in node.for_in.ifs}
+    if False in wanted:
         return (ABSENT,)
-    return merge(*(ev.attribute(each, key) for each in found))
-
-
-_NO_OPTIONS = frozenset({"collate_fn", "generator", "worker_init_fn"})  # what nobody can type
+    found = lookup(ev, source, key, frame)
+    return found if wanted <= {True} else merge(found, (ABSENT,))
 
 
 def in_arguments(ev: Evaluator, call: cst.Call, key: object, frame: Frame) -> Values:
@@ -268,13 +295,15 @@ def in_arguments(ev: Evaluator, call: cst.Call, key: object, frame: Frame) -> Va
             if arg.keyword.value == key:
                 found = ev.values(arg.value, frame)
         else:
-            found = _over(lookup(ev, arg.value, key, frame), found)
+            pairs = pairs_of(ev, arg.value, frame) if not arg.star else None
+            inside = lookup(ev, arg.value, key, frame) if pairs is None else among(pairs, key)
+            found = _over(inside, found)
     return found
 
 
 def _in_rest(ev: Evaluator, param: cst.Param, key: object, frame: Frame) -> Values:
     if frame.args is None or not isinstance(key, str):
-        return NOTHING_KNOWN
+        return (UNKNOWN, ABSENT)
     passed = frame.args.get(key)
     if passed is not None:
         named = {

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import libcst as cst
 
 from dataloader_lint.facts.infer import classes
-from dataloader_lint.facts.infer.dict_mutations import functions_touching, key_of, touches
+from dataloader_lint.facts.infer.dict_mutations import Touch, functions_touching, key_of, touches
 from dataloader_lint.facts.infer.reachability import is_passed_after, is_reached
 from dataloader_lint.facts.infer.values import (
     UNKNOWN,
@@ -19,6 +19,7 @@ from dataloader_lint.facts.infer.values import (
     Mapping,
     Method,
     Value,
+    constant,
 )
 from dataloader_lint.facts.syntax.module import last_name
 from dataloader_lint.facts.syntax.names import dotted
@@ -40,6 +41,8 @@ class Store:
     frame: Frame
     is_sure: bool  # whether it surely runs before anybody else sees the dict
     is_update: bool = False
+    is_removal: bool = False
+    is_default: bool = False  # `setdefault`
 
 
 def may_change(ev: Evaluator, call: cst.Call, name: str, frame: Frame) -> bool:
@@ -132,15 +135,28 @@ def stores(ev: Evaluator, value: Mapping, name: str) -> Iterator[Store]:
         scopes += [each for each in functions_touching(klass, name) if each is not home]
     for scope in scopes:
         frame = value.frame if scope is home else ev.frame_of(scope)
-        for touch in touches(scope, name):
+        for touch in sorted(touches(scope, name), key=lambda one: scope.module.tree.order(one.node)):
             node, part = touch.node, touch.part
-            if isinstance(node, cst.AugAssign):
-                yield Store(node, UNKNOWN, frame, False)
-            elif isinstance(node, cst.Call) and isinstance(part, cst.Arg):
+            if isinstance(node, cst.Call) and isinstance(part, cst.Arg):
                 if may_change(ev, node, name, frame):
                     yield Store(node, UNKNOWN, frame, False)
-            elif not isinstance(node, cst.Del) and (not ev.cuda or is_reached(ev, node, frame)):
-                is_update = last_name(part) == "update"
-                stored = key_of(ev, part, frame) if isinstance(part, cst.Subscript) else None if is_update else UNKNOWN
-                is_sure = scope is home and (is_update or isinstance(part, cst.Subscript))
-                yield Store(node, stored, frame, is_sure and is_passed_after(ev, node, value.node, frame), is_update)
+            elif not ev.cuda or is_reached(ev, node, frame):
+                yield _store(ev, touch, frame, scope is home and is_passed_after(ev, node, value.node, frame))
+
+
+def _store(ev: Evaluator, touch: Touch, frame: Frame, is_sure: bool) -> Store:
+    """A change of a dict under its own name: a store, an update, a removal or a default for a key."""
+    node, part = touch.node, touch.part
+    if isinstance(part, cst.Subscript) and not isinstance(node, cst.AugAssign):
+        return Store(node, key_of(ev, part, frame), frame, is_sure, is_removal=isinstance(node, cst.Del))
+    if isinstance(node, cst.AugAssign):
+        is_merge = isinstance(node.operator, cst.BitOrAssign) and not isinstance(part, cst.Subscript)
+        return Store(node, None if is_merge else UNKNOWN, frame, is_sure and is_merge, is_update=is_merge)
+    method = last_name(part)
+    if method == "update":
+        return Store(node, None, frame, is_sure, is_update=True)
+    first = node.args[0].value if isinstance(node, cst.Call) and node.args else None
+    known = constant(ev.values(first, frame)) if first is not None and method in ("pop", "setdefault") else None
+    if known is None:
+        return Store(node, UNKNOWN, frame, False)
+    return Store(node, known.value, frame, is_sure, is_removal=method == "pop", is_default=method == "setdefault")

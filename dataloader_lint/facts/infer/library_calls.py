@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from dataloader_lint.facts.infer import dict_contents, options
+from dataloader_lint.facts.infer import dict_contents, options, records
 from dataloader_lint.facts.infer.imported_by_name import IMPORTS_BY_NAME, imported_by_name
 from dataloader_lint.facts.infer.values import (
     ABSENT,
@@ -18,6 +18,7 @@ from dataloader_lint.facts.infer.values import (
     Const,
     Evaluator,
     Frame,
+    Function,
     ItemOf,
     Iterator,
     Library,
@@ -56,7 +57,7 @@ def of_library(ev: Evaluator, callee: Library, call: cst.Call, frame: Frame) -> 
         return _typed(ev, name, first, call, frame)
     if name == "builtins.dict" or (name == "collections.OrderedDict" and not call.args):
         return (Mapping(call, frame),)
-    if name == "builtins.vars" and len(call.args) == 1:
+    if name in _AS_DICTS and call.args:
         return (Mapping(call, frame),)
     if name in LIST_MAKERS:
         return (Sequence("list", call, frame),)
@@ -69,6 +70,10 @@ def of_library(ev: Evaluator, callee: Library, call: cst.Call, frame: Frame) -> 
             return merge(tuple(Iterator(value) for value in ev.values(first, frame)))
         if name == "builtins.next":
             return merge(*(ev.element(value) for value in ev.values(first, frame)))
+        if name == "functools.reduce":
+            return merge(*(_reduced(ev, each) for each in ev.values(first, frame)))
+        if name == "dataclasses.replace":
+            return merge(*(records.replaced(value, call, frame) for value in ev.values(first, frame)))
         if name == "functools.partial":
             return tuple(_partial(value, call, frame) for value in ev.values(first, frame))
         if name in SAME_VALUE:
@@ -96,6 +101,10 @@ def _is_copied(name: str, value: Value) -> bool:
     return name.startswith("copy.") and isinstance(value, Mapping) and isinstance(value.node, cst.Dict | cst.Param)
 
 
+# What these give is a dict whose keys the argument decides.
+_AS_DICTS = frozenset({"builtins.dict.fromkeys", "builtins.vars", "collections.ChainMap", "dataclasses.asdict"})
+
+
 # Types of which no loader is an object.
 _NO_LOADERS = frozenset(
     {
@@ -121,6 +130,11 @@ def _is_loader_of_other_type(ev: Evaluator, call: cst.Call, frame: Frame) -> boo
 
 def _names(values: Values) -> list[str]:
     return [each.name if isinstance(each, Library) else "" for each in values] or [""]
+
+
+def _reduced(ev: Evaluator, value: Value) -> Values:
+    """What `reduce(function, values)` gives: what the function returns, whatever it is called with."""
+    return ev.run(value, ev.frame_of(value.scope)) if isinstance(value, Function) else NOTHING_KNOWN
 
 
 def _class_of(value: Value) -> Values:
@@ -288,6 +302,12 @@ def of_method(ev: Evaluator, of: Value, name: str, call: cst.Call, frame: Frame)
     """`of.name(...)` where `of` is no object of the project."""
     if name in _LISTS:
         return (Sequence("list", call, frame),)
+    if name == "_asdict" and not call.args:
+        return (Mapping(call, frame),)
+    if name == "enter_context" and len(call.args) == 1:  # of a stack, which closes what it is given later on
+        return ev.values(call.args[0].value, frame)
+    if name == "_replace":
+        return records.replaced(of, call, frame)
     if name == "to_dict" and _is_by_records(ev, call, frame):
         return (Opaque("list"),)
     # A pool's: nothing else that has such a method is given a list as the second argument.

@@ -352,9 +352,14 @@ def _leads_to_loaders(ev: Evaluator, binding: Binding, tree: Tree, depth: int = 
     return depth < LOADER_SOURCE_DEPTH and any(
         _leads_to_loaders(ev, inner, tree, depth + 1)
         for each in sources
-        if isinstance(each, cst.Name)
-        for inner in resolve(each, tree)
+        if isinstance(named := _wrapped(each), cst.Name)
+        for inner in resolve(named, tree)
     )
+
+
+def _wrapped(node: cst.BaseExpression) -> cst.BaseExpression:
+    """`make` of `partial(make, num_workers=4)`."""
+    return node.args[0].value if isinstance(node, cst.Call) and node.args else node
 
 
 def _speaks_of_loaders(ev: Evaluator, name: str) -> bool:

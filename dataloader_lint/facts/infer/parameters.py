@@ -5,10 +5,12 @@ from __future__ import annotations
 import libcst as cst
 
 from dataloader_lint.facts.infer import classes, dict_contents, options, type_hints
+from dataloader_lint.facts.infer.indirect_callers import mapped_over
 from dataloader_lint.facts.infer.values import (
     ABSENT,
     NOTHING_KNOWN,
     UNKNOWN,
+    Argument,
     CallResult,
     Class,
     Const,
@@ -19,13 +21,14 @@ from dataloader_lint.facts.infer.values import (
     Mapping,
     Method,
     Opaque,
+    Partial,
     Sequence,
     Value,
     Values,
     merge,
 )
 from dataloader_lint.facts.syntax.names import Binding, Kind, resolve
-from dataloader_lint.facts.syntax.tree import Scope, function_scope
+from dataloader_lint.facts.syntax.tree import Scope, function_scope, parameters
 
 OF_PARAMETER = "the default of parameter"  # what the labels of such defaults begin with
 
@@ -96,6 +99,8 @@ def passed(ev: Evaluator, param: cst.Param, frame: Frame) -> Values:
     from_option = options.of_decorators(ev, frame.scope, param)
     if from_option:  # click calls the function: what is given here is the command line at most
         return from_option
+    if _stands_for_object(param, frame) and frame.receiver is not None:
+        return (frame.receiver,)
     given = frame.args.get(param.name.value)
     if given is not None:
         if given.value is not None:
@@ -113,13 +118,21 @@ def passed(ev: Evaluator, param: cst.Param, frame: Frame) -> Values:
     return default
 
 
+def _stands_for_object(param: cst.Param, frame: Frame) -> bool:
+    """True for the first parameter of a function that a decorator has put in the place of a method."""
+    node = frame.scope.node
+    if frame.receiver is None or not isinstance(node, cst.FunctionDef) or classes.class_of(frame.scope) is not None:
+        return False
+    return bool(node.params.params) and node.params.params[0] is param
+
+
 def _from_callers(ev: Evaluator, scope: Scope, param: cst.Param, receiver: Value | None) -> Values:
     if param.star:
         return ()
     own: list[Frame] = []
     others: list[Frame] = []  # of calls for objects of a sibling class, which tell of its objects alone
-    if isinstance(scope.node, cst.Lambda):
-        return _mapped_over(ev, scope)
+    if isinstance(scope.node, cst.Lambda) and (mapped_here := _mapped_over(ev, scope)):
+        return mapped_here
     too_deep = ev.too_deep
     for call, frame, callees in ev.callers(scope):
         for callee in callees:
@@ -127,9 +140,54 @@ def _from_callers(ev: Evaluator, scope: Scope, param: cst.Param, receiver: Value
             if entered_frame is None or (frame.scope is scope and _hands_on_part(param, entered_frame)):
                 continue
             (own if _may_be_same(ev, receiver, entered_frame.receiver) else others).append(entered_frame)
+    mapped = [_of_mapped(ev, scope, param, *each) for each in mapped_over(ev, ev.project, scope)]
     if ev.too_deep != too_deep:  # there may be other callers
         return NOTHING_KNOWN
-    return merge(*(passed(ev, param, each) for each in own or others))
+    return merge(*(passed(ev, param, each) for each in own or others), *mapped)
+
+
+def rest_arguments(ev: Evaluator, rest: cst.Param, frame: Frame) -> list[Argument] | None:
+    """What goes into the `*args` of a function: in this call, or in all calls in sight; None where it is unknown."""
+    if frame.args is not None:
+        return list(frame.extra) if frame.extra is not None else None
+    found: list[Argument] = []
+    for call, where, callees in ev.callers(frame.scope):
+        for callee in callees:
+            inner = entered_by(ev, frame.scope, callee, call, where)
+            if inner is None or inner.extra is None:
+                return None
+            found.extend(inner.extra)
+    return found
+
+
+def _of_mapped(ev: Evaluator, scope: Scope, param: cst.Param, callee: Value, elements: Values) -> Values:
+    """What a parameter is where `map` calls a function, or a partial of it, for each of some elements."""
+    given = partial_arguments(scope, callee) if isinstance(callee, Partial) else {}
+    params = [each.name.value for each in parameters(scope.node) if each.name.value not in given]  # type: ignore[arg-type]
+    if params[:1] == [param.name.value]:
+        return elements
+    argument = given.get(param.name.value)
+    if argument is not None and argument.node is not None and argument.frame is not None:
+        return ev.values(argument.node, argument.frame)
+    return declared_default(ev, scope, param) if argument is None else NOTHING_KNOWN
+
+
+def partial_arguments(function: Scope, value: Partial, is_bound: bool = False) -> dict[str, Argument]:
+    """The arguments that partials have given a function, by parameter; `is_bound` for the method of an object."""
+    assert isinstance(function.node, cst.FunctionDef)
+    params = [each.name.value for each in function.node.params.params][1 if is_bound else 0 :]
+    given: dict[str, Argument] = {}
+    position = 0
+    for call, frame in reversed(((value.call, value.frame), *value.before)):
+        for arg in call.args[1:]:
+            if arg.star:
+                given.update({name: Argument(None, None) for name in params[position:]})
+            elif arg.keyword is not None:
+                given[arg.keyword.value] = Argument(arg.value, frame)
+            elif position < len(params):
+                given[params[position]] = Argument(arg.value, frame)
+                position += 1
+    return given
 
 
 def _may_be_same(ev: Evaluator, one: Value | None, other: Value | None) -> bool:

@@ -8,6 +8,7 @@ import libcst as cst
 
 from dataloader_lint.facts.infer import classes
 from dataloader_lint.facts.infer.values import (
+    ABSENT,
     NOTHING_KNOWN,
     CallResult,
     Class,
@@ -18,6 +19,7 @@ from dataloader_lint.facts.infer.values import (
     Value,
     Values,
 )
+from dataloader_lint.facts.syntax.module import last_name
 from dataloader_lint.facts.syntax.names import dotted
 from dataloader_lint.facts.syntax.tree import Node
 
@@ -29,20 +31,54 @@ def given(ev: Evaluator, made: CallResult, klass: Class, name: str) -> Values | 
     """What the construction of an object gives a field; None where it gives none, so that a default is left."""
     if made.call is None or made.frame is None:
         return None
+    for call, frame in ((made.call, made.frame), *made.before):
+        found = _given_in(ev, call, frame, klass, name)
+        if found is not None:
+            return found
+    return None
+
+
+def _given_in(ev: Evaluator, call: cst.Call, frame: Frame, klass: Class, name: str) -> Values | None:
+    """What one call gives a field: the construction, or a `replace` that changes fields of what was constructed."""
     position = 0
-    for arg in made.call.args:
+    for arg in call.args[1:] if last_name(call.func) == "replace" else call.args:
         if arg.star:
             return NOTHING_KNOWN
         if arg.keyword is not None:
             if arg.keyword.value == name:
-                return ev.values(arg.value, made.frame)
+                return ev.values(arg.value, frame)
             continue
         fields = _by_position(ev, klass)
         if position < len(fields) and fields[position] == name:
-            return ev.values(arg.value, made.frame)
+            return ev.values(arg.value, frame)
         position += 1
-    # Who knows where a constructor that a decorator makes puts what it is given?
+    # The parameters of a constructor that a decorator generates are not known.
     return NOTHING_KNOWN if position and _is_made_otherwise(ev, klass) else None
+
+
+def replaced(value: Value, call: cst.Call, frame: Frame) -> Values:
+    """What `dataclasses.replace(value, ...)` or `value._replace(...)` gives: the record, with some fields changed."""
+    if not isinstance(value, CallResult) or not isinstance(value.by, Class) or value.call is None:
+        return NOTHING_KNOWN
+    assert value.frame is not None
+    return (CallResult(value.by, call, frame, ((value.call, value.frame), *value.before)),)
+
+
+def in_record(ev: Evaluator, value: Value, key: object) -> Values | None:
+    """What a record as a dict (`asdict`, `_asdict`, `vars`) holds under a key; None for what is no record."""
+    if isinstance(value, Sequence) and isinstance(key, str) and _is_named(ev, value):
+        return field_of_tuple(ev, value, key) or (ABSENT,)
+    if isinstance(value, CallResult) and isinstance(value.by, Class) and is_record(ev, value.by):
+        fields = _declared(ev, value.by)
+        if fields is None:
+            return NOTHING_KNOWN
+        return ev.attribute(value, key) if isinstance(key, str) and key in fields else (ABSENT,)
+    return None
+
+
+def _is_named(ev: Evaluator, value: Sequence) -> bool:
+    makers = ev.values(value.node.func, value.frame) if isinstance(value.node, cst.Call) else ()
+    return any(isinstance(maker, CallResult) and maker.library in MAKERS_OF_NAMED_TUPLES for maker in makers)
 
 
 def is_record(ev: Evaluator, klass: Class) -> bool:
@@ -73,17 +109,19 @@ def _is_named_tuple(ev: Evaluator, klass: Class) -> bool:
 
 def _by_position(ev: Evaluator, klass: Class) -> tuple[str, ...]:
     """The fields that a constructor takes by position, in its order; empty where the class has one of its own."""
-    bases = ev.bases(klass)
+    return () if _has_constructor(ev, klass) else _declared(ev, klass) or ()
+
+
+def _declared(ev: Evaluator, klass: Class) -> tuple[str, ...] | None:
+    """The fields of a record in order; None where some are not plain fields of the constructor."""
     is_tuple = _is_named_tuple(ev, klass)
-    records = [each for each in reversed(bases.classes) if is_tuple or classes.is_dataclass(each)]
-    if not records or _has_constructor(ev, klass):
-        return ()
-    found: dict[str, None] = {}  # an heir may give a field another default, which leaves it in its place
+    records = [each for each in reversed(ev.bases(klass).classes) if is_tuple or classes.is_dataclass(each)]
+    found: dict[str, None] = {}  # a subclass may give a field another default, which leaves it in its place
     for each in records:
         for declared in each.scope.own(cst.AnnAssign):
             kind = _kind(declared)
             if kind in ("InitVar", "KW_ONLY") or _says_more(declared):
-                return ()
+                return None
             if kind != "ClassVar" and isinstance(declared.target, cst.Name):
                 found[declared.target.value] = None
     return tuple(found)

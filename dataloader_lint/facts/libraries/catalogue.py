@@ -239,7 +239,9 @@ COMMAND_LINES = frozenset(
 )
 
 # Calls that return their argument, or a copy of it.
-SAME_VALUE = frozenset({"copy.copy", "copy.deepcopy", "torch.autograd.Variable", "typing.cast"})
+SAME_VALUE = frozenset(
+    {"builtins.staticmethod", "copy.copy", "copy.deepcopy", "torch.autograd.Variable", "typing.cast"}
+)
 
 # Objects that own the loop or the device: the user need not move what they return.
 MANAGED = frozenset({"prepare", "prepare_data_loader", "setup_dataloaders", "setup"})

@@ -83,3 +83,10 @@ CALLED_BY_BASES: dict[str, tuple[str, ...]] = {
 
 # Methods that the constructor of a library Dataset calls, by the prefix of its name.
 RUN_BY_CONSTRUCTORS: dict[str, tuple[str, ...]] = {"torch_geometric.data.": ("download", "process")}
+
+# Of torch, which give the samples of the Datasets that they are made from. `random_split` gives several of these.
+SAMPLE_WRAPPERS = frozenset(
+    f"torch.utils.data.{prefix}{name}"
+    for name in ("Subset", "ConcatDataset", "random_split")
+    for prefix in ("", "dataset.")
+)

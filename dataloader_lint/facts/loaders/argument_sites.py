@@ -106,8 +106,8 @@ def _in_value(ev: Evaluator, value: Value, key: str, outer: Frame, depth: int) -
     if isinstance(node, cst.Param):
         return _in_rest(ev, node, key, frame, depth)
     if isinstance(node, cst.Call):
-        if isinstance(node.func, cst.Attribute) and node.func.attr.value == "copy" and not node.args:
-            return in_dict(ev, node.func.value, key, frame, depth + 1)
+        if isinstance(node.func, cst.Attribute) and not node.args:
+            return in_dict(ev, node.func.value, key, frame, depth + 1) if node.func.attr.value == "copy" else None
         named = [arg.value for arg in node.args if arg.keyword is not None and arg.keyword.value == key]
         if named:
             return [ArgumentSite(named[-1], frame)]

@@ -10,8 +10,10 @@ import libcst as cst
 from dataloader_lint.facts.infer.classes import attribute_bindings, class_of, find_method, receiver_name
 from dataloader_lint.facts.infer.loader_calls import Loader, loader_of, loaders_in
 from dataloader_lint.facts.infer.values import CallResult, Class, Evaluator, Frame, Function, Method, Partial, Value
+from dataloader_lint.facts.loaders.picklable import is_local, is_plain
 from dataloader_lint.facts.project.scripts import is_notebook_file
 from dataloader_lint.facts.syntax.module import ModuleFacts
+from dataloader_lint.facts.syntax.named_stores import named_stores
 from dataloader_lint.facts.syntax.names import Kind, dotted, resolve
 from dataloader_lint.facts.syntax.tree import Scope, function_scope, parameters
 
@@ -37,13 +39,7 @@ class Callback:
     @property
     def is_local(self) -> bool:
         """Whether it is defined inside another function, so that no import can find it by its name."""
-        scope = self.function.scope
-        return (
-            isinstance(scope.node, cst.FunctionDef)
-            and class_of(scope) is None
-            and scope.parent is not None
-            and scope.parent.function is not None
-        )
+        return is_local(self.function.scope)
 
     @property
     def is_in_notebook(self) -> bool:
@@ -60,12 +56,6 @@ class Callback:
         """What the user calls the function; empty for a lambda."""
         node = self.function.node
         return node.name.value if isinstance(node, cst.FunctionDef) else ""
-
-
-def is_plain(scope: Scope) -> bool:
-    """Whether a function stands at module level, with no decorator that could make something else of it."""
-    node = scope.node
-    return isinstance(node, cst.FunctionDef) and not node.decorators and scope.parent is scope.module.root
 
 
 def callbacks_of(ev: Evaluator, module: ModuleFacts, loaders: list[Loader], argument: str) -> Iterator[Callback]:
@@ -202,9 +192,12 @@ def _loaders_behind(ev: Evaluator, callee: Value, call: cst.Call, frame: Frame) 
         return []
     tree = scope.module.tree
     inside = {id(each) for each in scope.descend()}
+    made = receiver if isinstance(callee, Class) else None
     return [
         replace(loader, frame=ev.enter(function, call, frame, receiver))
         if function is not None and loader.frame.scope is function.scope and loader.frame.args is None
+        else replace(loader, frame=ev.method_frame(loader.frame.scope, made))
+        if made is not None and class_of(loader.frame.scope) is scope and loader.frame.args is None
         else loader
         for loader in loaders_in(ev, scope.module)
         if id(function_scope(tree.scope_of(loader.node))) in inside
@@ -214,17 +207,22 @@ def _loaders_behind(ev: Evaluator, callee: Value, call: cst.Call, frame: Frame) 
 def _assigned_later(ev: Evaluator, module: ModuleFacts, argument: str) -> Iterator[Callback]:
     """`loader.collate_fn = function` after the construction."""
     for scope in module.root.descend():
-        for assign in scope.own(cst.Assign):
-            for target in assign.targets:
-                node = target.target
-                if not isinstance(node, cst.Attribute) or node.attr.value != argument:
-                    continue
-                frame = ev.frame_of(function_scope(scope))
-                for owner in ev.values(node.value, frame):
-                    loader = loader_of(ev, owner)
-                    if loader is None:
-                        continue
-                    for value in ev.values(assign.value, frame):
-                        function, in_partial = _function(value)
-                        if function is not None:
-                            yield Callback(function, loader, assign.value, in_partial)
+        for owner, stored in _stores(scope, argument):
+            frame = ev.frame_of(function_scope(scope))
+            for each in ev.values(owner, frame):
+                loader = loader_of(ev, each)
+                for value in ev.values(stored, frame) if loader is not None else ():
+                    function, in_partial = _function(value)
+                    if function is not None and loader is not None:
+                        yield Callback(function, loader, stored, in_partial)
+
+
+def _stores(scope: Scope, attribute: str) -> Iterator[tuple[cst.BaseExpression, cst.BaseExpression]]:
+    """Where a scope sets an attribute of that name: the object and the value."""
+    for assign in scope.own(cst.Assign):
+        for each in assign.targets:
+            if isinstance(each.target, cst.Attribute) and each.target.attr.value == attribute:
+                yield each.target.value, assign.value
+    for store in named_stores(scope):
+        if store.name == attribute:
+            yield store.owner, store.value

@@ -25,9 +25,10 @@ from dataloader_lint.facts.infer.values import (
     Values,
     truth,
 )
-from dataloader_lint.facts.processes.unpicklable import never_started
+from dataloader_lint.facts.loaders.worker_processes import never_started
 from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.facts.syntax.tree import Node, Scope, function_scope, positional_of
+from dataloader_lint.facts.transfers.devices import Device, kind_of_constant
 from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
 from dataloader_lint.facts.workers.worker_callgraph import ENTRIES, WorkerFunction
 
@@ -177,7 +178,7 @@ def is_cuda(ev: Evaluator, found: Values, behind: Values = ()) -> bool:
 
 def _is_cuda_value(ev: Evaluator, value: Value, behind: Values) -> bool:
     if isinstance(value, Const):
-        return isinstance(value.value, str) and value.value.partition(":")[0] == "cuda"
+        return kind_of_constant(value.value) is Device.CUDA
     if isinstance(value, CallResult) and value.library == "torch.device" and value.call is not None and value.frame:
         return bool(value.call.args) and is_cuda(ev, ev.values(value.call.args[0].value, value.frame), (*behind, value))
     return False

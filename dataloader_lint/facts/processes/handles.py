@@ -24,9 +24,9 @@ from dataloader_lint.facts.infer.values import (
     constant,
 )
 from dataloader_lint.facts.libraries.objects import HANDLES, LISTED_LAZILY
-from dataloader_lint.facts.processes.unpicklable import may_pickle
+from dataloader_lint.facts.loaders.worker_processes import may_pickle
 from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
-from dataloader_lint.facts.syntax.names import dotted
+from dataloader_lint.facts.syntax.names import dotted, resolve
 from dataloader_lint.facts.syntax.tree import Node, Scope, Tree, parameters
 from dataloader_lint.facts.workers.constructor_steps import Step
 from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
@@ -86,7 +86,7 @@ def kept_handles(reach: DatasetFlow, module: ModuleFacts) -> list[KeptHandle]:
         if not kind or not all(map(_wraps_handle, kept.path.through)):
             continue
         node = _opening_call(reach.ev, kept)
-        if node not in module.tree or id(node) in found or _is_closed_locally(node, module):
+        if node not in module.tree or id(node) in found or _is_closed_locally(node, module, owner):
             continue
         if any(_is_released(holding) for holding in kept.path.holdings):
             continue
@@ -225,16 +225,51 @@ def _wraps_handle(library: str) -> bool:
     return library in _SAME_HANDLE or library.rpartition(".")[2] in WRAPPERS
 
 
-def _is_closed_locally(node: Node, module: ModuleFacts) -> bool:
-    """True if a handle is closed where it is opened: by a `with` block, or in the same function."""
+def _is_closed_locally(node: Node, module: ModuleFacts, owner: Class | Loader | None = None) -> bool:
+    """True if a handle is closed where it is opened: by a `with` block, or in the same function.
+
+    A loader that is made inside of the block finds it open.
+    """
     tree = module.tree
     parent = tree.parent(node)
-    if isinstance(parent, cst.WithItem):
+    if isinstance(parent, cst.WithItem) and parent.asname is None:
         return True
+    block = _block_of(node, module)
+    if block is not None:
+        return owner is not None and not (isinstance(owner, Loader) and _is_inside(owner.node, block, tree))
     return isinstance(parent, cst.Assign) and any(
         isinstance(each.target, cst.Name) and _is_closed(tree.scope_of(node), each.target.value, "")
         for each in parent.targets
     )
+
+
+def _block_of(node: Node, module: ModuleFacts) -> cst.With | None:
+    """The `with` block that closes a handle: it enters the handle itself, or the stack that this is entered into."""
+    tree = module.tree
+    parent = tree.parent(node)
+    if isinstance(parent, cst.WithItem):
+        block = tree.parent(parent)
+        return block if isinstance(block, cst.With) else None
+    call = tree.parent(parent) if isinstance(parent, cst.Arg) else None
+    if not isinstance(call, cst.Call) or last_name(call.func) != "enter_context":
+        return None
+    stack = call.func.value if isinstance(call.func, cst.Attribute) else None
+    bindings = resolve(stack, tree) if isinstance(stack, cst.Name) else []
+    return next((each.node for each in bindings if isinstance(each.node, cst.With)), None)
+
+
+def _makes_objects(block: cst.With, tree: Tree) -> bool:
+    """A cheap look: whether something that is called like a class is given what a block enters."""
+    entered = {name for item in block.items if item.asname is not None for name in tree.words(item.asname.name).split()}
+    return any(
+        last_name(call.func)[:1].isupper()
+        and entered & {word for arg in call.args for word in tree.words(arg.value).split()}
+        for call in tree.find(block.body, cst.Call)
+    )
+
+
+def _is_inside(node: Node, block: cst.With, tree: Tree) -> bool:
+    return node in tree and any(above is block for above in tree.ancestors(node))
 
 
 def _is_optional(holding: FieldOwner) -> bool:
@@ -319,6 +354,9 @@ def _may_be_stored(ev: Evaluation, call: cst.Call, module: ModuleFacts) -> bool:
     """True if a call may open a lasting handle, unlike `Image.open(path)` and `json.load(open(path))`."""
     opened = ev.library_name(call.func, module)
     if (opened and opened not in HANDLES) or _is_closed_locally(call, module) or _is_own_method(call, module):
+        return False
+    block = _block_of(call, module)
+    if block is not None and not _makes_objects(block, module.tree):
         return False
     if opened == "numpy.load" and not _may_be_archive(ev, call, module):
         return False

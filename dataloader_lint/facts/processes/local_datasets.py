@@ -10,7 +10,7 @@ import libcst as cst
 from dataloader_lint.facts.infer import classes
 from dataloader_lint.facts.infer.loader_calls import Loader
 from dataloader_lint.facts.infer.values import CallResult, Class, Evaluator, ItemOf, Sequence, Value
-from dataloader_lint.facts.processes.unpicklable import may_pickle
+from dataloader_lint.facts.loaders.worker_processes import may_pickle
 from dataloader_lint.facts.project.scripts import is_notebook_file, is_test
 from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.facts.syntax.names import bindings_of

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import libcst as cst
 
 from dataloader_lint.facts.infer.values import CallResult, Class, Evaluator, Value
-from dataloader_lint.facts.processes.unpicklable import never_pickled
+from dataloader_lint.facts.loaders.worker_processes import never_pickled
 from dataloader_lint.facts.project.scripts import is_notebook_file
 from dataloader_lint.facts.syntax.guards import is_guarded
 from dataloader_lint.facts.syntax.module import ModuleFacts

@@ -8,19 +8,16 @@ from dataclasses import dataclass
 import libcst as cst
 
 from dataloader_lint.facts.datasets.candidates import WRAPPERS
-from dataloader_lint.facts.infer import classes
 from dataloader_lint.facts.infer.definition_site import definition_site
 from dataloader_lint.facts.infer.loader_calls import Loader
-from dataloader_lint.facts.infer.values import CallResult, Class, Const, Function, Value
-from dataloader_lint.facts.loaders.callbacks import is_plain
+from dataloader_lint.facts.infer.values import CallResult, Class, Function, Value
+from dataloader_lint.facts.loaders.picklable import is_local, is_notebooks_own, is_plain, is_unpicklable
+from dataloader_lint.facts.loaders.worker_processes import may_pickle, never_pickled
 from dataloader_lint.facts.project.scripts import is_notebook_file
 from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
-from dataloader_lint.facts.syntax.names import dotted
-from dataloader_lint.facts.syntax.tree import Scope, function_scope
+from dataloader_lint.facts.syntax.tree import function_scope
 from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
 from dataloader_lint.facts.workers.object_graph import Reachable
-
-_MEMOIZING = ("functools.cache", "functools.lru_cache")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -140,65 +137,6 @@ def _one_per_container(
             seen.add(id(container))
             others = counts.get(id(container), 1) - 1
             yield KeptFunction(each.node, each.value, each.kept, others, each.loader)
-
-
-def may_pickle(loader: Loader) -> bool:
-    """True if a loader may start workers with a method that pickles the Dataset.
-
-    A declared default of 0 does not count: callers may override it.
-    """
-    if loader.has_workers is False and not any(
-        isinstance(value, Const) and value.default for value in loader.values("num_workers")
-    ):
-        return False
-    return not loader.pickles_nothing and loader.is_reached
-
-
-def never_started(loaders: list[Loader]) -> bool:
-    """True if there are known loaders, and none of them starts workers."""
-    return bool(loaders) and all(loader.has_workers is False for loader in loaders)
-
-
-def never_pickled(loaders: list[Loader]) -> bool:
-    """True if there are known loaders, and each starts no workers or forks them."""
-    return bool(loaders) and not any(may_pickle(loader) for loader in loaders)
-
-
-def is_local(scope: Scope) -> bool:
-    """True for a nested function, which cannot be imported by name."""
-    return (
-        isinstance(scope.node, cst.FunctionDef)
-        and classes.class_of(scope) is None
-        and scope.parent is not None
-        and scope.parent.function is not None
-    )
-
-
-def is_unpicklable(value: Value) -> bool:
-    """True if pickling the value fails: a lambda, a local function, a caching wrapper made by a call."""
-    if isinstance(value, Function):
-        if isinstance(value.node, cst.Lambda):
-            return True
-        # `functools.wraps` copies another function's name, under which pickle may find the wrapper.
-        return is_local(value.scope) and not any(name.endswith("wraps") for name in classes.decorator_names(value.node))
-    return (
-        isinstance(value, CallResult)
-        and value.library in _MEMOIZING
-        and value.frame is not None
-        and value.frame.scope.is_function  # at module level the name may refer to the wrapper itself
-        and value.call is not None
-        and _wraps_function(value)
-    )
-
-
-def is_notebooks_own(value: Value) -> bool:
-    """True for a plain function of a notebook: it can be pickled, but a spawned worker cannot import it."""
-    return isinstance(value, Function) and is_plain(value.scope) and is_notebook_file(value.scope.module)
-
-
-def _wraps_function(value: CallResult) -> bool:
-    assert value.call is not None
-    return len(value.call.args) > 0 and value.call.args[0].keyword is None and bool(dotted(value.call.args[0].value))
 
 
 def _report_site(reach: DatasetFlow, kept: Reachable) -> cst.BaseExpression:

@@ -26,7 +26,8 @@ from dataloader_lint.facts.infer.values import (
 from dataloader_lint.facts.libraries.catalogue import MODULES
 from dataloader_lint.facts.libraries.objects import HANDLES, LAYERS
 from dataloader_lint.facts.limits import SAMPLE_DEPTH
-from dataloader_lint.facts.processes.unpicklable import is_unpicklable, never_started
+from dataloader_lint.facts.loaders.picklable import is_unpicklable
+from dataloader_lint.facts.loaders.worker_processes import never_started
 from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.facts.syntax.names import Kind, bindings_of, dotted, resolve
 from dataloader_lint.facts.syntax.tree import Node, Scope, parameters
@@ -52,6 +53,10 @@ def unpicklable_samples(reach: DatasetFlow, module: ModuleFacts) -> list[Unpickl
     """Returns what Datasets and collate functions of a module return that cannot be pickled, one per statement."""
     found: dict[int, UnpicklableSample] = {}
     for scope, frame, name in _entries(reach, module):
+        if _is_generator(scope):
+            first = min(scope.own(cst.Yield), key=module.tree.order)
+            found[id(first)] = UnpicklableSample(first, name, "a generator", False)
+            continue
         for statement, value in _results(scope):
             if id(statement) in found or not is_reached(reach.ev, statement, frame):
                 continue
@@ -143,12 +148,20 @@ def _results(scope: Scope) -> Iterator[tuple[Node, cst.BaseExpression]]:
     for each in yields:
         if each.value is not None and not isinstance(each.value, cst.From):
             yield each, each.value
-    node = scope.node
-    is_iterator = isinstance(node, cst.FunctionDef) and node.name.value == "__iter__"
-    if not yields and not is_iterator:
+    if not yields and not _is_iterator(scope):
         for statement in scope.own(cst.Return):
             if statement.value is not None:
                 yield statement, statement.value
+
+
+def _is_iterator(scope: Scope) -> bool:
+    return isinstance(scope.node, cst.FunctionDef) and scope.node.name.value == "__iter__"
+
+
+def _is_generator(scope: Scope) -> bool:
+    """True if a function that should return a sample or a batch yields, and nothing takes what it yields together."""
+    is_plain = isinstance(scope.node, cst.FunctionDef) and not scope.node.decorators
+    return is_plain and not _is_iterator(scope) and bool(scope.own(cst.Yield))
 
 
 def _unpicklable_part(ev: Evaluator, node: cst.BaseExpression, frame: Frame, depth: int) -> str:

@@ -11,6 +11,7 @@ from dataloader_lint.facts.infer import classes
 from dataloader_lint.facts.infer.reachability import is_reached
 from dataloader_lint.facts.infer.values import CallResult, Class, Library, Value
 from dataloader_lint.facts.loaders.unread_by_workers import trainer_has_no_workers
+from dataloader_lint.facts.loaders.worker_processes import never_started
 from dataloader_lint.facts.project.scripts import is_test
 from dataloader_lint.facts.samples.dependence import WORKER_INFO
 from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
@@ -153,7 +154,7 @@ def shared_generators(reach: DatasetFlow, module: ModuleFacts) -> Iterator[Share
                     if not is_test(klass.scope.module):  # the number of workers in tests is no evidence for training
                         loaders = [loader for loader in loaders if not is_test(loader.frame.scope.module)]
                     if loaders:
-                        is_skipped[key] = all(loader.has_workers is False for loader in loaders)
+                        is_skipped[key] = never_started(loaders)
                     else:
                         is_skipped[key] = trainer_has_no_workers(reach.ev, klass)
                 if is_skipped[key]:

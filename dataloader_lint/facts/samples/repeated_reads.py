@@ -39,17 +39,19 @@ _PATH_READERS = frozenset(
     }
 )
 _FILE_READERS = frozenset({"json.load", "pickle.load", "yaml.full_load", "yaml.load", "yaml.safe_load"})
-_READING_METHODS = frozenset({"read", "readlines"})  # of a file that somebody has opened
-# To find one member of an archive the headers of all of them are read.
+# Parsers of what a file holds: `json.loads(path.read_text())`.
+_TEXT_PARSERS = frozenset({"json.loads", "pickle.loads", "yaml.full_load", "yaml.load", "yaml.safe_load"})
+_READING_METHODS = frozenset({"read", "readlines"})  # of an open file
+# To find one member of an archive, the headers of all members are read.
 _ARCHIVES = frozenset({"tarfile.open", "zipfile.ZipFile"})
-_BY_NAME = _PATH_READERS | _FILE_READERS | _ARCHIVES
+_BY_NAME = _PATH_READERS | _FILE_READERS | _TEXT_PARSERS | _ARCHIVES
 _LAST_NAMES = frozenset(name.rpartition(".")[2] for name in _BY_NAME)
-# What reads a part of a file, or maps it.
+# Arguments that read a part of a file, or map it.
 _PARTIAL_ARGUMENTS = frozenset(
     {"chunksize", "columns", "iterator", "mmap", "mmap_mode", "nrows", "skiprows", "start", "where"}
 )
 _OPENING_FUNCTIONS = frozenset({"builtins.open", "bz2.open", "gzip.open", "io.open", "lzma.open"})
-_CACHES = ("cache", "lru_cache", "cached", "memoize", "cachedmethod")
+_CACHES = ("cache", "lru_cache", "cached", "cached_property", "lazy_property", "memoize", "cachedmethod")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -150,14 +152,8 @@ def _is_fixed(ev: Evaluator, call: cst.Call, name: str, function: WorkerFunction
     """True if no argument of the call depends on the sample, as far as all of them are known."""
     if any(arg.star or (arg.keyword and arg.keyword.value in _PARTIAL_ARGUMENTS) for arg in call.args):
         return False
-    if name in _READING_METHODS:
-        assert isinstance(call.func, cst.Attribute)
-        first = call.func.value
-    elif call.args:
-        first = call.args[0].value
-    else:
-        return False
-    if (name in _FILE_READERS or name in _READING_METHODS) and not _is_opened_here(ev, first, function):
+    first = _source(ev, call, name, function)
+    if first is None:
         return False
     if name in _ARCHIVES and any(_is_for_writing(ev, arg, function) for arg in call.args[1:]):
         return False
@@ -170,6 +166,25 @@ def _is_fixed(ev: Evaluator, call: cst.Call, name: str, function: WorkerFunction
         return False
     others = (dependence.of(arg.value, function.frame) for arg in call.args[1:])
     return not any(Dep.SAMPLE in parts for parts in others)
+
+
+def _source(ev: Evaluator, call: cst.Call, name: str, function: WorkerFunction) -> cst.BaseExpression | None:
+    """The path or file that a reader reads whole; None if it may read on, or parse what comes from elsewhere."""
+    if name in _READING_METHODS:
+        owner = call.func.value if isinstance(call.func, cst.Attribute) else None
+        return owner if owner is not None and _is_opened_here(ev, owner, function) else None
+    if not call.args:
+        return None
+    first = call.args[0].value
+    if name in _TEXT_PARSERS and isinstance(first, cst.Call) and isinstance(first.func, cst.Attribute):
+        method, owner = first.func.attr.value, first.func.value
+        if method in ("read_bytes", "read_text"):
+            return owner
+        if method == "read" and not first.args:
+            return owner if _is_opened_here(ev, owner, function) else None
+    if name in _FILE_READERS and _is_opened_here(ev, first, function):
+        return first
+    return first if name in _PATH_READERS or name in _ARCHIVES else None
 
 
 def _is_for_writing(ev: Evaluator, mode: cst.Arg, function: WorkerFunction) -> bool:

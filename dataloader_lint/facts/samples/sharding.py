@@ -36,7 +36,9 @@ from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
 
 # A name like this suggests that the code divides its data among readers.
 _SHARING = re.compile(
-    r"worker|(^|_)rank|world_size|shard|num_replicas|split_by|by_node|partition|local_rank|stride|process_index",
+    r"worker|(^|_)rank|world_size|num_replicas|split_by|by_node|partition|local_rank|stride|process_index"
+    # A file of a data set is called a shard as well: `for shard in self.shards`.
+    r"|shard_|_shard$|(num|n)_shards|shard(ing|ed)",
     re.IGNORECASE,
 )
 _PIPES = frozenset(name for name in ITERABLE_BASES if name.endswith("DataPipe"))
@@ -87,6 +89,7 @@ _PASS_THROUGH = frozenset(
         "builtins.tuple",
         "builtins.zip",
         "itertools.chain",
+        "itertools.chain.from_iterable",
         "itertools.islice",
         "tqdm.tqdm",
     }
@@ -116,23 +119,36 @@ class UnsharedStream:
 
 def unshared_streams(reach: DatasetFlow, module: ModuleFacts) -> Iterator[UnsharedStream]:
     """Yields the iterable Datasets of a module whose items several workers repeat."""
-    for klass in reach.workers.datasets(module):
+    seen: set[int] = set()
+    for klass in sorted(reach.workers.datasets(module), key=_inherits_iter):
         libraries = reach.ev.bases(klass).libraries
         if not ITERABLE_BASES.intersection(libraries) or _PIPES.intersection(libraries):
             continue
-        method = classes.methods_of(klass.scope).get("__iter__")
-        if method is None or not isinstance(method.node, cst.FunctionDef):
+        found = classes.find_method(reach.ev, reach.ev.bases(klass).classes, "__iter__")
+        method = found.scope if found is not None else None
+        if method is None or not isinstance(method.node, cst.FunctionDef) or method.module is not module:
             continue
         stream = _Stream(reach, klass, method)
-        if not stream.repeats():
+        if id(method) in seen or not stream.repeats():
             continue
         loaders = reach.loaders_of(klass)
         if loaders:
             loader = next((each for each in loaders if _may_repeat(each)), None)
             if loader is not None:
+                seen.add(id(method))
                 yield UnsharedStream(klass, method.node, loader)
-        elif not stream.is_written_out and not _has_sharding_init_function(klass) and _is_public_api(reach, klass):
+        elif (
+            not _inherits_iter(klass)
+            and not stream.is_written_out
+            and not _has_sharding_init_function(klass)
+            and _is_public_api(reach, klass)
+        ):
             yield UnsharedStream(klass, method.node, None)
+
+
+def _inherits_iter(klass: Class) -> bool:
+    """True for a class that has its `__iter__` from a base: what this goes through may be its own."""
+    return "__iter__" not in classes.methods_of(klass.scope)
 
 
 def _may_repeat(loader: Loader) -> bool:
@@ -199,13 +215,10 @@ class _Stream:
         if self._mentions_sharding():
             return False
         found: list[tuple[cst.BaseExpression, Frame]] = []
-        functions = [(self.method, self.ev.frame_of(self.method))]
+        made = CallResult(self.klass, None, None)
+        functions = [(self.method, self.ev.method_frame(self.method, made))]
         for scope, frame in functions:  # grows during the iteration
-            for call in scope.within(cst.Call):
-                for callee in self.ev.values(call.func, frame):
-                    if isinstance(callee, Library) and (self._is_random(callee.name) or callee.name in _ENDLESS):
-                        return False
-            if any(_is_endless(loop) for loop in scope.own(cst.While)):
+            if self._is_unlike_for_each(scope, frame):
                 return False
             for value in _iterables_of(scope):
                 inner = self._generator(value, frame)
@@ -263,6 +276,22 @@ class _Stream:
             return _FILES.search(dotted(node).rpartition(".")[2]) is not None
         return bool(values) and all(self._is_plain_value(value, depth) for value in values)
 
+    def _is_plain_generator(self, frame: Frame, depth: int) -> bool:
+        """True if a generator function yields from lists, files or the like from beginning to end."""
+        if depth >= SHARDING_DEPTH or self._is_unlike_for_each(frame.scope, frame):
+            return False
+        given = _iterables_of(frame.scope)
+        return bool(given) and all(self._is_plain(each, frame, depth + 1) for each in given)
+
+    def _is_unlike_for_each(self, scope: Scope, frame: Frame) -> bool:
+        """True if a function draws at random or never ends, so that no two workers yield the same."""
+        if any(_is_endless(loop) for loop in scope.own(cst.While)):
+            return True
+        callees = (callee for call in scope.within(cst.Call) for callee in self.ev.values(call.func, frame))
+        return any(
+            isinstance(each, Library) and (self._is_random(each.name) or each.name in _ENDLESS) for each in callees
+        )
+
     def _is_plain_value(self, value: Value, depth: int) -> bool:
         if isinstance(value, Iterated):
             return self._is_plain_value(value.of, depth)
@@ -270,7 +299,7 @@ class _Stream:
             if isinstance(value.node, cst.GeneratorExp | cst.ListComp):
                 return self._is_plain(value.node.for_in.iter, value.frame, depth + 1)
             self.is_written_out = self.is_written_out and value.items is not None
-            return not isinstance(value.node, cst.FunctionDef)
+            return not isinstance(value.node, cst.FunctionDef) or self._is_plain_generator(value.frame, depth)
         self.is_written_out = False
         if isinstance(value, Opaque):
             return value.kind in _TYPES

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 import libcst as cst
 
 from dataloader_lint.facts.datasets.construction import calls_on_self
+from dataloader_lint.facts.datasets.wrappers import wrapped_datasets
 from dataloader_lint.facts.infer import classes
 from dataloader_lint.facts.infer.loader_calls import Loader
 from dataloader_lint.facts.infer.reachability import is_reached
-from dataloader_lint.facts.infer.values import CallResult, Class, Const, Frame
+from dataloader_lint.facts.infer.values import CallResult, Class, Const, Frame, constant
 from dataloader_lint.facts.limits import CHANGING_METHODS
 from dataloader_lint.facts.loaders.epochs import EpochLoop, Pass
 from dataloader_lint.facts.syntax.module import last_name
@@ -42,12 +43,13 @@ def stale_attributes(workers: Workers, loops: list[EpochLoop]) -> Iterator[Stale
         for found in epochs.passes:
             if not _keeps_workers(found.loader):
                 continue
-            for value in found.loader.values("dataset"):
-                if isinstance(value, CallResult) and isinstance(value.by, Class):
-                    for change in _changes(workers, epochs.loop, found, value, value.by):
-                        if id(change.node) not in seen and change.node in tree:
-                            seen.add(id(change.node))
-                            yield change
+            given = found.loader.values("dataset")
+            for made in [inner for value in given for inner in wrapped_datasets(workers.ev, value)]:
+                assert isinstance(made.by, Class)
+                for change in _changes(workers, epochs.loop, found, made, made.by):
+                    if id(change.node) not in seen and change.node in tree:
+                        seen.add(id(change.node))
+                        yield change
 
 
 def may_change_dataset(loader: Loader, loop: EpochLoop) -> bool:
@@ -111,6 +113,11 @@ def _statements_that_change(
                 name = _first_attribute(workers, target, frame, made)
                 if name:
                     yield node, dotted(target), {name}
+        elif isinstance(node, cst.Call) and dotted(node.func) == "setattr" and len(node.args) == 3:
+            owner, key = (arg.value for arg in node.args[:2])
+            named = constant(workers.ev.values(key, frame))
+            if named is not None and isinstance(named.value, str) and made in workers.ev.values(owner, frame):
+                yield node, f"{dotted(owner)}.{named.value}", {named.value}
         elif isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
             if made in workers.ev.values(node.func.value, frame):
                 method = classes.find_method(workers.ev, workers.ev.bases(klass).classes, node.func.attr.value)

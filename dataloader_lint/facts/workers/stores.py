@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from dataloader_lint.facts.syntax.named_stores import named_stores
 from dataloader_lint.facts.syntax.names import resolve, target_paths
 from dataloader_lint.facts.syntax.tree import Node, Scope, Tree
 from dataloader_lint.facts.workers.constructor_steps import Step
@@ -24,6 +25,9 @@ def stores(step: Step) -> Iterator[tuple[str, Node, cst.BaseExpression, tuple[in
             for each, position in target_paths(target.target):
                 if name := _attribute_of(each, own):
                     yield _store_of_part(name, assign, assign.value, position)
+    for store in named_stores(scope):
+        if isinstance(store.owner, cst.Name) and store.owner.value == own:
+            yield store.name, store.node, store.value, ()
     for annotated in scope.own(cst.AnnAssign):
         if annotated.value is not None and (name := _attribute_of(annotated.target, own)):
             yield name, annotated, annotated.value, ()
@@ -69,6 +73,10 @@ def attributes_set_on(made: cst.Call, tree: Tree) -> Iterator[tuple[str, cst.Bas
             if isinstance(node, cst.Attribute) and isinstance(node.value, cst.Name) and node.value.value == name.value:
                 if any(binding.node is bound for binding in resolve(node.value, tree)):
                     yield node.attr.value, assign.value
+    for store in named_stores(tree.scope_of(made)):
+        if isinstance(store.owner, cst.Name) and store.owner.value == name.value:
+            if any(binding.node is bound for binding in resolve(store.owner, tree)):
+                yield store.name, store.value
 
 
 def added_to_container(scope: Scope, name: cst.Name) -> Iterator[cst.BaseExpression]:

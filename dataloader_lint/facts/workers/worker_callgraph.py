@@ -12,8 +12,10 @@ from dataloader_lint.facts.datasets import streams
 from dataloader_lint.facts.infer import attributes, classes
 from dataloader_lint.facts.infer.evaluate import Evaluation
 from dataloader_lint.facts.infer.loader_calls import Loader
+from dataloader_lint.facts.infer.parameters import partial_arguments
 from dataloader_lint.facts.infer.values import (
     UNKNOWN,
+    Argument,
     CallResult,
     Class,
     Frame,
@@ -30,7 +32,7 @@ from dataloader_lint.facts.libraries.datasets import CALLED_BY_BASES
 from dataloader_lint.facts.limits import WORKER_CALLS, WORKER_FRAMES, WORKER_FUNCTIONS
 from dataloader_lint.facts.loaders.dynamic_classes import arguments_of_dynamic_class
 from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
-from dataloader_lint.facts.syntax.tree import Scope, function_scope
+from dataloader_lint.facts.syntax.tree import Scope, function_scope, parameters
 from dataloader_lint.facts.workers.prefilter import is_unresolved_parameter, may_be_function
 
 ENTRIES = ("__getitem__", "__getitems__", "__iter__")
@@ -204,7 +206,11 @@ class _CallGraph:
         elif isinstance(value, Method):
             self._enter(value.function.scope, self._frame(value.function.scope, None, value.receiver), caller)
         elif isinstance(value, Partial):
-            self._stored_callable(value.callee, caller)
+            frame = self._frame_of_partial(value)
+            if frame is not None:
+                self._enter(frame.scope, frame, caller)
+            else:
+                self._stored_callable(value.callee, caller)
         elif isinstance(value, CallResult | Sequence | Mapping) and value not in self._visited:
             self._visited.add(value)
             if isinstance(value, CallResult):
@@ -245,6 +251,24 @@ class _CallGraph:
             elif outer is not None and outer is not frame.outer:
                 frame = Frame(scope, None, None, outer)
             self._frames[key] = frame
+        return self._frames[key]
+
+    def _frame_of_partial(self, value: Partial) -> Frame | None:
+        """The frame of a function that gets some arguments beforehand; what it is called with is not known.
+
+        Workers call it with one argument. None for objects and classes.
+        """
+        callee = value.callee
+        function, receiver = (callee.function, callee.receiver) if isinstance(callee, Method) else (callee, None)
+        if not isinstance(function, Function) or not isinstance(function.node, cst.FunctionDef):
+            return None
+        key = (id(function.scope), id(value.call), receiver)
+        if key not in self._frames:
+            given = partial_arguments(function.scope, value, receiver is not None)
+            rest = [param.name.value for param in parameters(function.node) if param.name.value not in given]
+            for name in rest[1 if receiver is not None else 0 :][:1]:
+                given[name] = Argument(None, None)
+            self._frames[key] = Frame(function.scope, given, receiver, function.outer, 1)
         return self._frames[key]
 
     def _enter(self, scope: Scope, frame: Frame, caller: WorkerFunction | None) -> None:

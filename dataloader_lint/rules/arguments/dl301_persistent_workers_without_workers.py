@@ -62,6 +62,7 @@ from dataloader_lint.rules.wording import by_default, no_workers
 
 if TYPE_CHECKING:
     from dataloader_lint.edits import Editor, Repair
+    from dataloader_lint.facts.arguments.as_made import MadeLoader
     from dataloader_lint.facts.infer.loader_calls import Loader
 
 RULE = Rule("DL301", "persistent-workers-without-workers", Entity.LOADER, fix=FixLevel.SAFE)
@@ -77,8 +78,18 @@ def raises(loader: Loader) -> bool:
 
 
 def check(loader: Loader) -> Iterator[Finding]:
-    if not loader.is_written_here or not raises(loader):
+    from dataloader_lint.facts.arguments.as_made import as_made
+
+    if not loader.is_written_here:
         return
+    for made in as_made(loader):
+        if raises(made.loader):
+            yield _finding(made)
+            return
+
+
+def _finding(made: MadeLoader) -> Finding:
+    loader = made.loader
     persistent = loader.known("persistent_workers")
     workers = loader.known("num_workers")
     assert persistent is not None and workers is not None
@@ -87,8 +98,8 @@ def check(loader: Loader) -> Iterator[Finding]:
     if workers.default or persistent.default:
         when, advice = " by default", "use `persistent_workers=num_workers > 0`"
     option = f"`persistent_workers` is true{by_default(persistent.default)}"
-    problem = f"`{loader.name}` raises ValueError{when}: {option} but {zero}"
-    yield Finding(loader.node, problem, advice, partial(fix, loader))
+    problem = f"`{loader.name}` raises ValueError{when}: {option} but {zero}{made.suffix}"
+    return Finding(loader.node, problem, advice, None if made.by else partial(fix, loader))
 
 
 def fix(loader: Loader, editor: Editor) -> Repair | None:

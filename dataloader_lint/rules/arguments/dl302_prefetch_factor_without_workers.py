@@ -67,12 +67,15 @@ RULE = Rule("DL302", "prefetch-factor-without-workers", Entity.LOADER, fix=FixLe
 
 
 def check(loader: Loader) -> Iterator[Finding]:
+    from dataloader_lint.facts.arguments.as_made import as_made
     from dataloader_lint.facts.arguments.needs_workers import without_workers
 
-    unused = without_workers(loader, "prefetch_factor")
-    if unused is not None:
-        yield Finding(loader.node, _problem(loader, unused), _ADVICE, partial(fix, loader))
-        return
+    for made in as_made(loader):
+        unused = without_workers(made.loader, "prefetch_factor")
+        if unused is not None:
+            problem = _problem(made.loader, unused) + made.suffix
+            yield Finding(loader.node, problem, _ADVICE, None if made.by else partial(fix, loader))
+            return
     factor = loader.known("prefetch_factor")
     if factor is not None and factor.value == 0 and factor.value is not False and loader.has_workers:
         is_wanted = loader.is_error_expected("AssertionError", at_use=True)

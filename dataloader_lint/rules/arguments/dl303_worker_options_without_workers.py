@@ -69,18 +69,20 @@ _OPTIONS = {
 
 
 def check(loader: Loader) -> Iterator[Finding]:
+    from dataloader_lint.facts.arguments.as_made import as_made
     from dataloader_lint.facts.arguments.needs_workers import without_workers
 
     for name, (neutral, outcome) in _OPTIONS.items():
-        unused = without_workers(loader, name)
-        if unused is None:
+        found = ((made, without_workers(made.loader, name)) for made in as_made(loader))
+        made, unused = next((each for each in found if each[1] is not None), (None, None))
+        if made is None or unused is None:
             continue
         default = unused.workers.default
         when = " by default" if default or unused.source else ""
-        zero = no_workers(bool(loader.is_passed("num_workers")), default)
-        problem = f"`{loader.name}`{when} {outcome}: `{name}` is set{by_default(unused.source)} but {zero}"
+        zero = no_workers(bool(made.loader.is_passed("num_workers")), default)
+        problem = f"`{loader.name}`{when} {outcome}: `{name}` is set{by_default(unused.source)} but {zero}{made.suffix}"
         advice = f"remove it, or use {neutral} without workers"
-        yield Finding(loader.node, problem, advice, partial(fix, loader, name))
+        yield Finding(loader.node, problem, advice, None if made.by else partial(fix, loader, name))
 
 
 def fix(loader: Loader, name: str, editor: Editor) -> Repair | None:

@@ -68,6 +68,7 @@ from dataloader_lint.rules.base import Entity, Finding, FixLevel, Rule
 
 if TYPE_CHECKING:
     from dataloader_lint.edits import Editor, Repair
+    from dataloader_lint.facts.arguments.as_made import MadeLoader
     from dataloader_lint.facts.arguments.zero_sources import Zero
     from dataloader_lint.facts.infer.loader_calls import Loader
 
@@ -75,10 +76,17 @@ RULE = Rule("DL310", "persistent-workers-not-guarded", Entity.LOADER, fix=FixLev
 
 
 def check(loader: Loader) -> Iterator[Finding]:
-    found = _zero(loader)
-    if found is None:
-        return
-    zero, fixed = found
+    from dataloader_lint.facts.arguments.as_made import as_made
+
+    for made in as_made(loader):
+        found = _zero(made.loader)
+        if found is not None:
+            yield _finding(made, *found)
+            return
+
+
+def _finding(made: MadeLoader, zero: Zero, fixed: list[str]) -> Finding:
+    loader = made.loader
     error = "fails at the first iteration" if fixed == ["timeout"] else "raises ValueError"
     if len(fixed) > 1:
         error = "fails"
@@ -89,7 +97,8 @@ def check(loader: Loader) -> Iterator[Finding]:
     advice = f"set them only if `{workers} > 0`"
     if not others:
         advice = f"use `{fixed[0]}={_FOLLOWING[fixed[0]].format(value='...', workers=workers)}`"
-    yield Finding(loader.node, f"`{loader.name}` {error} {when}: {names} workers", advice, partial(fix, loader))
+    problem = f"`{loader.name}` {error} {when}: {names} workers{made.suffix}"
+    return Finding(loader.node, problem, advice, None if made.by else partial(fix, loader))
 
 
 def fix(loader: Loader, editor: Editor) -> Repair | None:

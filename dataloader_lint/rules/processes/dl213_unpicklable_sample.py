@@ -4,7 +4,7 @@
 Reports a `__getitem__`, `__iter__` or `collate_fn` that returns or yields one of these, alone or inside a tuple, list
 or dict:
 
-- a generator
+- a generator; a `__getitem__` or `collate_fn` that yields is a generator function and returns one
 - a lambda or nested function
 - an open handle
 - the output of a network that still has its graph

@@ -1,8 +1,15 @@
 """A Dataset that returns None for a sample breaks the whole batch in the default `collate_fn`.
 
 ## What it does
-Reports `return None` in the `__getitem__` of a Dataset, and an `except` at its end that returns nothing. A DataLoader
-in the project must read that Dataset with torch's default `collate_fn`.
+Reports a `__getitem__` that returns None for some samples. A DataLoader in the project must read that Dataset with
+torch's default `collate_fn`.
+
+**What is recognized**
+
+- `return None`, or one arm of a returned conditional expression
+- an `except` at the end that returns nothing
+- the result of a function or method of the project that returns None in one of these ways
+- a name that starts as None and that an error, or a test of what was read, keeps from being bound again
 
 ## Why is this bad?
 torch makes a batch of tensors, numbers, strings and containers of them. None is none of these, so the first broken
@@ -99,6 +106,5 @@ _ADVICE = "filter such samples in a `collate_fn` or in `__init__`"
 
 def check(analysis: Analysis) -> Iterator[Finding]:
     for missing in analysis.samples.missing_samples:
-        how = "returns None here" if missing.is_written else "returns None after this handler"
-        problem = f"`{missing.name}.__getitem__` {how}: the default `collate_fn` fails on the whole batch"
+        problem = f"`{missing.name}.__getitem__` {missing.how}: the default `collate_fn` fails on the whole batch"
         yield Finding(missing.statement, problem, _ADVICE)

@@ -1,0 +1,160 @@
+"""What dicts are made from besides displays: pairs, keys with one value, the fields of objects."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from dataloader_lint.facts.infer import classes, options, records
+from dataloader_lint.facts.infer.values import (
+    ABSENT,
+    NONE,
+    NOTHING_KNOWN,
+    CallResult,
+    Class,
+    Evaluator,
+    Frame,
+    Sequence,
+    Value,
+    Values,
+    constant,
+    merge,
+)
+
+
+def of_fields(ev: Evaluator, found: Values, key: object) -> Values:
+    """What an object as a dict (`vars(args)`, `asdict(options)`) has under a key: its attribute of that name."""
+    return merge(*(_of_object(ev, each, key) for each in found))
+
+
+def _of_object(ev: Evaluator, value: Value, key: object) -> Values:
+    if options.is_namespace(value):
+        if not isinstance(key, str):
+            return NOTHING_KNOWN
+        return (ABSENT,) if key in _NO_OPTIONS else ev.attribute(value, key)
+    made = value if isinstance(value, CallResult) else None
+    if made is not None and made.frame is not None and _may_be_set(made.frame, key):
+        return NOTHING_KNOWN
+    if made is not None and made.library == "types.SimpleNamespace" and made.call is not None:
+        assert made.frame is not None
+        return _keyword(ev, made.call, key, made.frame)
+    found = records.in_record(ev, value, key)
+    if found is None and made is not None and isinstance(made.by, Class) and ev.bases(made.by).complete:
+        return _of_plain(ev, made, made.by, key)
+    return NOTHING_KNOWN if found is None else found
+
+
+def _of_plain(ev: Evaluator, made: CallResult, klass: Class, key: object) -> Values:
+    """What `vars(options)` has under a key where methods bind the attributes."""
+    bases = ev.bases(klass)
+    bound = {name for each in bases.classes for name in classes.attribute_bindings(each.scope)}
+    if bases.libraries or "__dict__" in bound or not isinstance(key, str):
+        return NOTHING_KNOWN
+    return ev.attribute(made, key) if key in bound else (ABSENT,)
+
+
+def _may_be_set(made_in: Frame, key: object) -> bool:
+    """True if the file that makes an object sets an attribute of that name on anything."""
+    module = made_in.scope.module
+    return bool(module.calls_named("setattr")) or any(
+        name == key and not _is_on_self(store.node) for name, store in module.stores()
+    )
+
+
+def _is_on_self(store: cst.Assign) -> bool:
+    """True for what a method sets on its own object, which is known from its class."""
+    owners = (each.target.value for each in store.targets if isinstance(each.target, cst.Attribute))
+    return all(isinstance(owner, cst.Name) and owner.value == "self" for owner in owners)
+
+
+_NO_OPTIONS = frozenset({"collate_fn", "generator", "worker_init_fn"})  # what nobody can type
+
+
+def _keyword(ev: Evaluator, call: cst.Call, key: object, frame: Frame) -> Values:
+    """What a call whose arguments are all written out gives a keyword."""
+    if any(arg.keyword is None for arg in call.args):
+        return NOTHING_KNOWN
+    named = (arg.value for arg in call.args if arg.keyword is not None and arg.keyword.value == key)
+    given = next(named, None)
+    return ev.values(given, frame) if given is not None else (ABSENT,)
+
+
+Pairs = list[tuple[Values, Values]]
+
+
+def pairs_of(ev: Evaluator, node: cst.BaseExpression, frame: Frame) -> Pairs | None:
+    """The pairs of keys and values that `dict(...)` is made from: `[("a", 1)]`, `zip(names, values)`."""
+    if isinstance(node, cst.Name | cst.Dict):
+        return None
+    found = ev.values(node, frame)
+    value = found[0] if len(found) == 1 else None
+    if isinstance(value, CallResult) and value.library == "builtins.zip" and value.call and value.frame:
+        sides = [_written_items(ev, arg.value, value.frame) for arg in value.call.args]
+        return list(zip(*(side or () for side in sides), strict=False)) if len(sides) == 2 and all(sides) else None
+    items = value.items if isinstance(value, Sequence) else None
+    pairs: Pairs = []
+    for item in items or ():
+        inner = item[0] if len(item) == 1 else None
+        if not isinstance(inner, Sequence) or inner.items is None or len(inner.items) != 2:
+            return None
+        pairs.append((inner.items[0], inner.items[1]))
+    return pairs or None
+
+
+def _written_items(ev: Evaluator, node: cst.BaseExpression, frame: Frame) -> tuple[Values, ...] | None:
+    found = ev.values(node, frame)
+    return found[0].items if len(found) == 1 and isinstance(found[0], Sequence) else None
+
+
+def among(pairs: Pairs, key: object) -> Values:
+    """What a key gives in a dict that is made from pairs; the last one with the key wins."""
+    found: Values = (ABSENT,)
+    for name, given in pairs:
+        known = constant(name)
+        if known is None:
+            found = merge(found, NOTHING_KNOWN)
+        elif known.value == key:
+            found = given
+    return found
+
+
+def from_keys(ev: Evaluator, call: cst.Call, key: object, frame: Frame) -> Values:
+    """What `dict.fromkeys(keys, value)` holds under a key."""
+    keys = _written_items(ev, call.args[0].value, frame)
+    if keys is None:
+        return NOTHING_KNOWN
+    given: Values = ev.values(call.args[1].value, frame) if len(call.args) > 1 else (NONE,)
+    return among([(each, given) for each in keys], key)
+
+
+def items_of(node: cst.DictComp) -> cst.BaseExpression | None:
+    """The dict of `{k: v for k, v in options.items() if ...}`; None for comprehensions that change keys or values."""
+    loop = node.for_in
+    call, targets = loop.iter, loop.target
+    names = [each.value for each in targets.elements] if isinstance(targets, cst.Tuple) else []
+    if loop.inner_for_in is not None or len(names) != 2 or not isinstance(call, cst.Call) or call.args:
+        return None
+    same = all(
+        isinstance(one, cst.Name) and isinstance(other, cst.Name) and one.value == other.value
+        for one, other in zip(names, (node.key, node.value), strict=True)
+    )
+    is_items = isinstance(call.func, cst.Attribute) and call.func.attr.value == "items"
+    return call.func.value if same and is_items and isinstance(call.func, cst.Attribute) else None
+
+
+def is_let_through(
+    ev: Evaluator, test: cst.BaseExpression, name: cst.BaseExpression, key: object, frame: Frame
+) -> bool | None:
+    """The answer to a test of a comprehension about its key, `k != "epochs"`, for one key; None where it is unknown."""
+    if not isinstance(test, cst.Comparison) or len(test.comparisons) != 1 or not isinstance(name, cst.Name):
+        return None
+    if not isinstance(test.left, cst.Name) or test.left.value != name.value:
+        return None
+    sign, other = test.comparisons[0].operator, test.comparisons[0].comparator
+    if isinstance(sign, cst.Equal | cst.NotEqual):
+        known = constant(ev.values(other, frame))
+        return None if known is None else (known.value == key) is isinstance(sign, cst.Equal)
+    items = _written_items(ev, other, frame) if isinstance(sign, cst.In | cst.NotIn) else None
+    members = [constant(item) for item in items or ()]
+    if not members or None in members:
+        return None
+    return any(each is not None and each.value == key for each in members) is isinstance(sign, cst.In)

@@ -1,0 +1,30 @@
+"""Whether loaders start worker processes, and by a way that pickles what they are given."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dataloader_lint.facts.infer.loader_calls import Loader
+from dataloader_lint.facts.infer.values import Const
+
+
+def may_pickle(loader: Loader) -> bool:
+    """Whether a loader may start workers by a way that pickles the Dataset.
+
+    A declared default of 0 is there to be set to more.
+    """
+    if loader.has_workers is False and not any(
+        isinstance(value, Const) and value.default for value in loader.values("num_workers")
+    ):
+        return False
+    return not loader.pickles_nothing and loader.is_reached
+
+
+def never_started(loaders: Sequence[Loader]) -> bool:
+    """Whether all loaders in sight, of which there are some, start no workers."""
+    return bool(loaders) and all(loader.has_workers is False for loader in loaders)
+
+
+def never_pickled(loaders: Sequence[Loader]) -> bool:
+    """Whether all loaders in sight, of which there are some, start no workers or fork them."""
+    return bool(loaders) and not any(may_pickle(loader) for loader in loaders)

@@ -1,0 +1,178 @@
+"""Where a function returns None for some of its calls: written out, from a helper, by a name that is not bound anew."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import libcst as cst
+
+from dataloader_lint.facts.infer.reachability import enclosing_tests, excludes, path_conditions
+from dataloader_lint.facts.infer.values import NONE, CallResult, Evaluator, Frame, Function, Method
+from dataloader_lint.facts.syntax.flow import leaves
+from dataloader_lint.facts.syntax.module import last_name
+from dataloader_lint.facts.syntax.names import Binding, Kind, resolve
+from dataloader_lint.facts.syntax.tree import LOOPS, Node, Scope, Tree
+
+MAX_DEPTH = 3
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NonePlace:
+    """A statement after which a function has returned None, and how it does so."""
+
+    node: Node
+    how: str
+
+
+def none_places(ev: Evaluator, function: Scope, frame: Frame, depth: int = 0) -> Iterator[NonePlace]:
+    """The places of a function where some of its calls return None, while others return something."""
+    returns = function.own(cst.Return)
+    if not any(each.value is not None and not _is_none(each.value) for each in returns) or function.own(cst.Yield):
+        return
+    for each in returns:
+        if each.value is None or _is_none(each.value):
+            if _is_about_data(each, frame) and _is_reached(ev, each, frame):
+                yield NonePlace(each, "returns None here")
+        else:
+            how = _how_none(ev, each.value, frame, depth)
+            if how and _is_about_data(each, frame) and _is_reached(ev, each, frame):
+                yield NonePlace(each, how)
+    body = function.node.body if isinstance(function.node, cst.FunctionDef) else None
+    last = body.body[-1] if isinstance(body, cst.IndentedBlock) and body.body else None
+    if isinstance(last, cst.Try) and last.finalbody is None and _leaves(last):
+        for handler in last.handlers:
+            if not leaves(handler.body) and handler.body.body:
+                yield NonePlace(handler.body.body[-1], "returns None after this handler")
+
+
+def _how_none(ev: Evaluator, node: cst.BaseExpression, frame: Frame, depth: int) -> str:
+    """How an expression that is returned can be None for some samples; empty where it is not known to be."""
+    if isinstance(node, cst.IfExp):
+        arms = [node.body, node.orelse]
+        if any(_is_none(arm) for arm in arms) and NONE in ev.values(node, frame):
+            return "returns None on one arm of this expression"
+        return next((how for arm in arms if (how := _how_none(ev, arm, frame, depth))), "")
+    if isinstance(node, cst.Call):
+        return _how_called(ev, node, frame, depth)
+    if not isinstance(node, cst.Name) or NONE not in ev.values(node, frame):
+        return ""
+    bindings = resolve(node, frame.scope.module.tree)
+    if any(each.scope is not frame.scope or each.kind is not Kind.VALUE or each.path for each in bindings):
+        return ""
+    if any(each.value is not None and _is_none(each.value) for each in bindings):
+        bound = any(_may_be_passed_by(each) for each in bindings if each.value is None or not _is_none(each.value))
+        return f"returns `{node.value}`, which is still None on one path" if bound else ""
+    called = (each.value for each in bindings if isinstance(each.value, cst.Call))
+    return next((how for call in called if (how := _how_called(ev, call, frame, depth))), "")
+
+
+def _how_called(ev: Evaluator, call: cst.Call, frame: Frame, depth: int) -> str:
+    """The same of what a call of a function of the project gives."""
+    for callee in ev.values(call.func, frame) if depth < MAX_DEPTH else ():
+        function = callee.function if isinstance(callee, Method) else callee
+        if isinstance(function, Function) and isinstance(function.node, cst.FunctionDef):
+            receiver = callee.receiver if isinstance(callee, Method) else None
+            inner = ev.enter(function, call, frame, receiver)
+            if function.scope is not frame.scope and any(none_places(ev, function.scope, inner, depth + 1)):
+                return f"returns what `{last_name(call.func)}` gives, which can be None"
+    return ""
+
+
+def _may_be_passed_by(binding: Binding) -> bool:
+    """True if control may go past a binding for some samples: an error that is handled, a test of what was read."""
+    tree = binding.scope.module.tree
+    around: list[Node] = []
+    for above in tree.ancestors(binding.node):
+        if above is binding.scope.node:
+            break
+        around.append(above)
+    loops = [each for each in around if isinstance(each, LOOPS)]
+    if not all(_may_end_without(loop, binding.name, tree) for loop in loops):
+        return False
+    for above in around:
+        if isinstance(above, cst.Try) and above.body in around:
+            return any(_goes_on(handler.body) for handler in above.handlers)
+        if isinstance(above, cst.If) and not loops and _asks_for_data(above.test, binding):
+            return True
+    return False
+
+
+def _may_end_without(loop: Node, name: str, tree: Tree) -> bool:
+    """True if a loop may end before it has bound a name: `for _ in range(3):`, and not `while sample is None:`."""
+    if isinstance(loop, cst.While):
+        return not isinstance(loop.test, cst.Name) and name not in tree.words(loop.test).split()
+    return isinstance(loop, cst.For) and (loop.orelse is None or not leaves(loop.orelse.body))
+
+
+def _goes_on(handler: cst.BaseSuite) -> bool:
+    """True if control stays in the function after a handler."""
+    last = handler.body[-1] if handler.body else None
+    last = last.body[-1] if isinstance(last, cst.SimpleStatementLine) else last
+    return isinstance(last, cst.Continue) or not leaves(handler)
+
+
+def _asks_for_data(test: cst.BaseExpression, binding: Binding) -> bool:
+    """True if a test asks about something that was read or computed in the function, and not about settings."""
+    tree = binding.scope.module.tree
+    return any(_is_data(name, binding.scope) for name in tree.find(test, cst.Name))
+
+
+def _is_data(name: cst.Name, scope: Scope) -> bool:
+    """True if a name is bound in a function to what a call or a look-up gives."""
+    return any(
+        each.scope is scope and isinstance(each.value, cst.Call | cst.Subscript)
+        for each in resolve(name, scope.module.tree)
+    )
+
+
+def _is_about_data(statement: cst.Return, frame: Frame) -> bool:
+    """False for a place past the end, which no sampler asks for: `if index >= self.__len__(): return None`."""
+    tree = frame.scope.module.tree
+    asked = [call for test, _ in enclosing_tests(statement, frame) for call in tree.find(test, cst.Call)]
+    return all(last_name(call.func) not in _LENGTHS or _is_length_of_data(call, frame.scope) for call in asked)
+
+
+def _is_length_of_data(call: cst.Call, scope: Scope) -> bool:
+    """`len(scan)` of a sample that was read."""
+    measured = call.args[0].value if len(call.args) == 1 else None
+    return isinstance(measured, cst.Name) and _is_data(measured, scope)
+
+
+_LENGTHS = frozenset({"__len__", "len"})
+
+
+def _is_reached(ev: Evaluator, node: Node, frame: Frame) -> bool:
+    """Whether control may get to a place. Who asks whether what a library gave is None knows that it can be."""
+    return all(
+        not excludes(ev, condition, frame, with_options=True) or _asks_for_none(ev, condition.test, frame)
+        for condition in path_conditions(node, frame.scope)
+    )
+
+
+def _asks_for_none(ev: Evaluator, test: cst.BaseExpression, frame: Frame) -> bool:
+    """`cv2.imread(path) is None`, also under a name: a file that cannot be read."""
+    if not isinstance(test, cst.Comparison) or not _is_none(test.comparisons[0].comparator):
+        return False
+    bindings = resolve(test.left, frame.scope.module.tree) if isinstance(test.left, cst.Name) else []
+    calls = [each.value for each in bindings] or [test.left]
+    if all(isinstance(call, cst.Call) and last_name(call.func) == "imread" for call in calls):
+        return True
+    found = ev.values(test.left, frame)
+    return bool(found) and all(
+        isinstance(value, CallResult) and bool(value.library) and value.library.partition(".")[0] not in _NEVER_NONE
+        for value in found
+    )
+
+
+# Libraries whose functions give what they promise, or raise.
+_NEVER_NONE = frozenset({"PIL", "builtins", "collections", "numpy", "pandas", "pathlib", "torch", "torchvision"})
+
+
+def _leaves(statement: cst.Try) -> bool:
+    """Whether the body of a `try` returns wherever nothing is raised."""
+    return leaves(statement.body) or (statement.orelse is not None and leaves(statement.orelse.body))
+
+
+def _is_none(node: cst.BaseExpression) -> bool:
+    return isinstance(node, cst.Name) and node.value == "None"
