@@ -45,6 +45,7 @@ _READING_METHODS = frozenset({"read", "readlines"})  # of an open file
 # To find one member of an archive, the headers of all members are read.
 _ARCHIVES = frozenset({"tarfile.open", "zipfile.ZipFile"})
 _BY_NAME = _PATH_READERS | _FILE_READERS | _TEXT_PARSERS | _ARCHIVES
+_PARSER_NAMES = frozenset(name.rpartition(".")[2] for name in _TEXT_PARSERS)
 _LAST_NAMES = frozenset(name.rpartition(".")[2] for name in _BY_NAME)
 # Arguments that read a part of a file, or map it.
 _PARTIAL_ARGUMENTS = frozenset(
@@ -91,10 +92,17 @@ def _method_calls(function: WorkerFunction) -> Iterator[tuple[cst.Call, str]]:
     for call in function.scope.within(cst.Call):
         name = last_name(call.func)
         if name in _READING_METHODS and not call.args and isinstance(call.func, cst.Attribute):
+            above = tree.parent(call)
+            if isinstance(above, cst.Arg) and _is_parsed(tree.parent(above)):
+                continue  # what parses it is reported
             file = tree.spelling(call.func.value)
             moved = (each.func for each in function.scope.within(cst.Call) if last_name(each.func) == "seek")
             if not any(isinstance(each, cst.Attribute) and tree.spelling(each.value) == file for each in moved):
                 yield call, name
+
+
+def _is_parsed(node: cst.CSTNode | None) -> bool:
+    return isinstance(node, cst.Call) and last_name(node.func) in _PARSER_NAMES
 
 
 def _functions_that_read(workers: Workers, module: ModuleFacts) -> set[str]:

@@ -10,8 +10,10 @@ import re
 
 import libcst as cst
 
-from dataloader_lint.facts.infer.values import Sequence
+from dataloader_lint.facts.infer import classes
+from dataloader_lint.facts.infer.values import Evaluator, Sequence
 from dataloader_lint.facts.project.scripts import is_test
+from dataloader_lint.facts.syntax.module import last_name
 from dataloader_lint.facts.syntax.names import Binding, Kind, resolve, written_part
 from dataloader_lint.facts.syntax.tree import LOOPS, Node, Tree, function_scope
 from dataloader_lint.facts.transfers.batch_stores import stores_before
@@ -33,6 +35,8 @@ def pinned_origin(transfer: Transfer) -> Origin | None:
     bindings = resolve(root, tree) if root is not None and root in tree else []
     if _is_place_in_list(transfer, bindings) or _exclude_each_other(bindings, tree):
         return None
+    if any(_is_called_under_another_name(transfer.ev, binding) for binding in bindings):
+        return None  # which function is passed and what it is given go together
     if any(tree.order(binding.node) >= tree.order(tree.statement_of(transfer.call)) for binding in bindings):
         return None  # from the second round of an inner loop on, it moves what the first has made
     if any(_is_chosen_with_device(binding, tree) for binding in bindings):
@@ -101,6 +105,18 @@ def _is_chosen_with_device(binding: Binding, tree: Tree) -> bool:
                 if above is source.scope.node:
                     break
     return False
+
+
+def _is_called_under_another_name(ev: Evaluator, binding: Binding) -> bool:
+    """True for a parameter of a function that is passed to others, which call it by a name of their own."""
+    node = binding.scope.node
+    if binding.kind is not Kind.PARAMETER or not isinstance(node, cst.FunctionDef):
+        return False
+    names = {node.name.value}
+    klass = classes.class_of(binding.scope)
+    if klass is not None and isinstance(klass.node, cst.ClassDef):
+        names.add(klass.node.name.value)
+    return any(last_name(call.func) not in names for call, _, _ in ev.callers(binding.scope))
 
 
 def _is_place_in_list(transfer: Transfer, bindings: list[Binding]) -> bool:
