@@ -15,6 +15,7 @@ from dataloader_lint.facts.infer.values import (
     CallResult,
     Const,
     Evaluator,
+    Frame,
     Mapping,
     Opaque,
     Sequence,
@@ -40,6 +41,7 @@ from dataloader_lint.facts.object_state.strong_updates import (
     surely_replaces,
 )
 from dataloader_lint.facts.object_state.type_guards import is_excluded_by_guard
+from dataloader_lint.facts.object_state.writes import Write, home_of
 from dataloader_lint.facts.project.scripts import is_test
 from dataloader_lint.facts.syntax.names import Kind, dotted, resolve
 from dataloader_lint.facts.syntax.tree import Scope, Tree
@@ -272,14 +274,19 @@ def _called_methods(scope: Scope) -> dict[str, set[str]]:
     return scope.module.tree.once(("called methods", id(scope)), work_out)
 
 
-def _elements(ev: Evaluator, value: Value, growth: list[cst.BaseExpression], dataset: Dataset) -> Values:
+def _elements(ev: Evaluator, value: Value, growth: list[Write], dataset: Dataset) -> Values:
     """What the container holds, as far as it is known; what is appended counts too."""
     found: list[Values] = [_inside(ev, value)] if not (isinstance(value, Sequence) and value.items == ()) else []
-    for added in growth:
-        scope = _scope_of(added, dataset)
-        if scope is not None:
-            found.append(ev.values(added, attributes.method_frame(ev, scope, dataset.self_value)))
+    found.extend(ev.values(added.value, _frame_of(dataset, home_of(added))) for added in growth)
     return merge(*found) or (UNKNOWN,)
+
+
+def _frame_of(dataset: Dataset, scope: Scope) -> Frame:
+    """The frame of a function that adds to a container: for a method of the Dataset, that of its object."""
+    klass = classes.class_of(scope)
+    if klass is not None and all(each.scope is not klass for each in dataset.bases.classes):
+        return dataset.ev.frame_of(scope)
+    return attributes.method_frame(dataset.ev, scope, dataset.self_value)
 
 
 def _inside(ev: Evaluator, value: Value, depth: int = 0) -> Values:
@@ -312,12 +319,3 @@ def _inside(ev: Evaluator, value: Value, depth: int = 0) -> Values:
 
 
 _MAX_DEPTH = 6
-
-
-def _scope_of(node: cst.CSTNode, dataset: Dataset) -> Scope | None:
-    for scope in dataset.construction:
-        tree = scope.module.tree
-        if node in tree:
-            inner = tree.scope_of(node)
-            return inner.function or inner
-    return None

@@ -4,13 +4,46 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import Enum
 
 import libcst as cst
 
 from dataloader_lint.facts.syntax.names import target_paths, written_part
 from dataloader_lint.facts.syntax.tree import Node, Scope
 
-_ADDERS = frozenset({"add", "append", "appendleft", "extend", "insert", "setdefault", "update"})
+
+class Adds(Enum):
+    """How much a call adds to a container."""
+
+    ONE = "one"
+    SEVERAL = "several"  # the elements of its last argument
+
+
+# By name: methods that add their last argument to what they are called on.
+ADDING_METHODS: dict[str, Adds] = {
+    "__iadd__": Adds.SEVERAL,
+    "__ior__": Adds.SEVERAL,
+    "__setitem__": Adds.ONE,
+    "add": Adds.ONE,
+    "append": Adds.ONE,
+    "appendleft": Adds.ONE,
+    "extend": Adds.SEVERAL,
+    "extendleft": Adds.SEVERAL,
+    "insert": Adds.ONE,
+    "setdefault": Adds.ONE,
+    "update": Adds.SEVERAL,
+}
+# Functions that add their last argument to their first one.
+ADDING_FUNCTIONS: dict[str, Adds] = {
+    "heappush": Adds.ONE,
+    "iadd": Adds.SEVERAL,
+    "iconcat": Adds.SEVERAL,
+    "insort": Adds.ONE,
+    "insort_left": Adds.ONE,
+    "insort_right": Adds.ONE,
+    "ior": Adds.SEVERAL,
+    "setitem": Adds.ONE,
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,9 +67,9 @@ def additions(scope: Scope) -> Iterator[Addition]:
                     if key is not None:
                         yield Addition(assign, target.value, key, written_part(assign.value, path) or assign.value)
     for call in scope.own(cst.Call):
-        if isinstance(call.func, cst.Attribute) and call.func.attr.value in _ADDERS and call.args:
+        if isinstance(call.func, cst.Attribute) and call.func.attr.value in ADDING_METHODS and call.args:
             first, last = call.args[0].value, call.args[-1].value
-            is_keyed = call.func.attr.value in ("add", "setdefault")
+            is_keyed = call.func.attr.value in ("__setitem__", "add", "setdefault")
             yield Addition(call, call.func.value, first if is_keyed else None, last)
     for augmented in scope.own(cst.AugAssign):
         if isinstance(augmented.operator, cst.AddAssign) and isinstance(augmented.value, cst.List | cst.ListComp):
