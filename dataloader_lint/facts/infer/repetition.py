@@ -20,9 +20,23 @@ def runs_often(ev: Evaluator, scope: Scope, node: Node, depth: int = 0) -> bool:
 
     It stands in a loop over more than a few things, or in a function that a loop calls or hands to `map` and the like.
     """
-    tree = scope.module.tree
+    if _in_long_loop(ev, scope, node):
+        return True
     home = scope.function
-    for above in tree.ancestors(node):
+    if home is None or home.parent is None or depth > MAX_CALLS:
+        return False
+    if isinstance(home.node, cst.FunctionDef):
+        tree = home.module.tree
+        for call in home.module.calls_named(home.node.name.value):
+            if _in_long_loop(ev, tree.scope_of(call), call):
+                return True
+    return any(_is_run_often(ev, call, given, home, depth) for call, given in _handed_to(home))
+
+
+def _in_long_loop(ev: Evaluator, scope: Scope, node: Node) -> bool:
+    """True if a node stands in a loop over more than a few things, in its own function."""
+    home = scope.function
+    for above in scope.module.tree.ancestors(node):
         if isinstance(above, cst.While):
             return True
         if isinstance(above, cst.For) and not is_few(ev, above.iter, ev.frame_of(function_scope(scope))):
@@ -31,15 +45,7 @@ def runs_often(ev: Evaluator, scope: Scope, node: Node, depth: int = 0) -> bool:
             return True
         if home is not None and above is home.node:
             break
-    if home is None or home.parent is None or depth > MAX_CALLS:
-        return False
-    if isinstance(home.node, cst.FunctionDef) and any(
-        isinstance(above, cst.For)
-        for call in scope.module.calls_named(home.node.name.value)
-        for above in tree.ancestors(call)
-    ):
-        return True
-    return any(_is_run_often(ev, call, given, home, depth) for call, given in _handed_to(home))
+    return False
 
 
 def _is_long(ev: Evaluator, node: Node, scope: Scope) -> bool:

@@ -25,6 +25,8 @@ _MAPPING = frozenset(
 )
 # Calls that run the function that they are given first with the arguments that follow.
 _DEFERRING = frozenset({"submit", "partial", "apply_async", "to_thread", "run_sync"})
+# All that run a function that they are given, before they return or in another thread.
+RUNNING = _MAPPING | _DEFERRING - {"partial"} | {"Thread", "walk"}
 
 
 def is_mapping(call: cst.Call, given: cst.BaseExpression) -> bool:

@@ -26,6 +26,7 @@ from dataloader_lint.facts.infer.values import (
 )
 from dataloader_lint.facts.memory.dependence import Dependence
 from dataloader_lint.facts.memory.lifetimes import Holder, Lifetimes, Shape, may_outlive
+from dataloader_lint.facts.memory.memoised import may_memoise, memos_called, unbounded_decorator
 from dataloader_lint.facts.syntax.additions import Addition, additions
 from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
 from dataloader_lint.facts.syntax.names import Kind, dotted, resolve
@@ -33,7 +34,6 @@ from dataloader_lint.facts.syntax.tree import Node, Scope, Tree
 from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
 from dataloader_lint.facts.workers.worker_callgraph import WorkerFunction
 
-_MEMOISING = frozenset({"functools.cache", "functools.lru_cache", "cachetools.cached"})
 _ORDERS = (cst.LessThan, cst.LessThanEqual, cst.GreaterThan, cst.GreaterThanEqual)
 _OPENED = frozenset(
     {
@@ -87,9 +87,7 @@ def _candidates(module: ModuleFacts) -> Iterator[Scope]:
         node = scope.node
         if not isinstance(node, cst.FunctionDef) or node.name.value == "__init__":
             continue
-        if any(name.endswith("cache") for name in _memo_names(node)) or any(
-            _may_add(module, each) for each in additions(scope)
-        ):
+        if may_memoise(module) or any(_may_add(module, each) for each in additions(scope)):
             yield scope
 
 
@@ -97,11 +95,7 @@ def _may_add(module: ModuleFacts, addition: Addition) -> bool:
     """Whether something may be added for each sample, and to what outlives it, by the looks of it."""
     if isinstance(addition.key, cst.SimpleString | cst.Integer) and not isinstance(addition.target, cst.Subscript):
         return False
-    return may_outlive(addition.target, module.tree)
-
-
-def _memo_names(node: cst.FunctionDef) -> list[str]:
-    return [name.replace("cached", "cache") for name in classes.decorator_names(node)]
+    return addition.are_attributes or may_outlive(addition.target, module.tree)
 
 
 def _top(scope: Scope) -> Scope:
@@ -129,13 +123,17 @@ class _Search:
             if not self._may_grow(addition):
                 continue
             outliving = outliving or Lifetimes(self.reach.workers, self.function)
-            kept = outliving.find(addition.target, self.frame)
+            find = outliving.find_attributes if addition.are_attributes else outliving.find
+            kept = find(addition.target, self.frame)
             if kept is not None and self._grows(addition, kept, outliving) and not self._is_unused():
                 tree = self.scope.module.tree
                 yield Growth(tree.statement_of(addition.statement), self.function, kept.text, kept.klass)
         decorator = self._memoised()
         if decorator is not None and not self._is_unused():
             yield Growth(decorator, self.function, "")
+        for statement in memos_called(self.ev, self.function, self.dependence):
+            if not self._is_unused():
+                yield Growth(statement, self.function, "")
 
     def _is_unused(self) -> bool:
         """Whether all loaders in sight read the Dataset without workers: there the cache is one, and works.
@@ -311,8 +309,9 @@ class _Search:
         node = self.scope.node
         if not isinstance(node, cst.FunctionDef) or not node.decorators:
             return None
+        outer = self.ev.frame_of(self.scope.parent) if self.scope.parent is not None else self.frame
         for decorator in node.decorators:
-            if self._is_unbounded(decorator.decorator):
+            if unbounded_decorator(self.ev, decorator.decorator, outer):
                 if self.frame.args is None:  # called by the loader, each time with another index
                     return decorator if node.name.value == "__getitem__" else None
                 for param in node.params.params:
@@ -321,24 +320,6 @@ class _Search:
                     if level >= Level.KEY or (level is Level.SAMPLE and self._is_read(param.name)):
                         return decorator
         return None
-
-    def _is_unbounded(self, node: cst.BaseExpression) -> bool:
-        call = node if isinstance(node, cst.Call) else None
-        outer = self.ev.frame_of(self.scope.parent) if self.scope.parent is not None else self.frame
-        names = {each.name for each in self.ev.values(call.func if call else node, outer) if isinstance(each, Library)}
-        if not names & _MEMOISING:
-            return False
-        if "functools.cache" in names:
-            return True
-        if call is None:
-            return False  # 128 entries
-        given = next(
-            (arg.value for arg in call.args if arg.keyword is None or arg.keyword.value in ("maxsize", "cache")), None
-        )
-        found = self.ev.values(given, outer) if given is not None else ()
-        if "functools.lru_cache" in names:
-            return bool(found) and all(isinstance(each, Const) and each.value is None for each in found)
-        return isinstance(given, cst.Dict)
 
 
 def _is_in_path(node: Node, name: str, tree: Tree) -> bool:

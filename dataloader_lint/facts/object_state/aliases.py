@@ -11,6 +11,7 @@ import libcst as cst
 from dataloader_lint.facts.infer import attributes, classes
 from dataloader_lint.facts.infer.classes import AttributeBinding
 from dataloader_lint.facts.infer.dataset_bases import dataset_kind
+from dataloader_lint.facts.infer.run_arguments import receiving_parameters
 from dataloader_lint.facts.infer.values import CallResult, Class, Evaluator, Frame, Mapping, Sequence, Value
 from dataloader_lint.facts.libraries.catalogue import DICT_MAKERS
 from dataloader_lint.facts.object_state.writes import Place
@@ -46,6 +47,8 @@ def _names_behind(ev: Evaluator, made: Value, depth: int) -> Iterator[Place]:
             for each in ev.values(part, frame):
                 yield from _names_behind(ev, each, depth + 1)
     parent = tree.parent(node)
+    if isinstance(parent, cst.Arg) and isinstance(call := tree.parent(parent), cst.Call):  # `collect(root, [])`
+        yield from (Place(scope, "", param) for scope, param in receiving_parameters(ev, call, parent.value, home))
     kept = tree.parent(parent) if isinstance(parent, cst.DictElement) else node  # `{"train": [], "val": []}`
     if kept is not None:
         yield from (Place(home, "", name) for name in _names_of(home).get(id(kept), ()))

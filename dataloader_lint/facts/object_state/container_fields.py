@@ -9,7 +9,7 @@ import libcst as cst
 
 from dataloader_lint.facts.infer import attributes, classes, type_hints
 from dataloader_lint.facts.infer.classes import AttributeBinding
-from dataloader_lint.facts.infer.size_classes import Size, container_kind, size_of
+from dataloader_lint.facts.infer.size_classes import Size, container_kind, kind_of_object, size_of
 from dataloader_lint.facts.infer.values import (
     UNKNOWN,
     CallResult,
@@ -93,7 +93,7 @@ def _containers(dataset: Dataset, name: str, bindings: list[AttributeBinding]) -
             size = Size.ARRAY if _is_of_array(dataset, binding) else size_of(ev, value)
             if size is Size.SLOTS and (_is_added_to(ev, values) or _is_other_arm(ev, binding, values)):
                 continue
-            kind = container_kind(value)
+            kind = container_kind(value) or kind_of_object(ev, value)
             if kind is not None:
                 first.setdefault(kind, binding)
             if size in (Size.SMALL, Size.OTHER) and kind is not None:

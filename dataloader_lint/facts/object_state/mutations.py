@@ -22,6 +22,7 @@ from dataloader_lint.facts.infer.values import (
     Value,
 )
 from dataloader_lint.facts.object_state.aliases import other_names
+from dataloader_lint.facts.object_state.constructed import objects_elsewhere
 from dataloader_lint.facts.object_state.dataset import Dataset
 from dataloader_lint.facts.object_state.writes import (
     Place,
@@ -50,7 +51,20 @@ def _own_places(dataset: Dataset, name: str) -> list[Place]:
     for scope in dataset.construction:
         found.append(Place(scope, classes.receiver_name(scope), name))
         found.extend(Place(scope, each.node.name.value, name) for each in dataset.bases.classes)
+    elsewhere = objects_elsewhere(dataset.ev, dataset.klass, dataset.construction)
+    for scope, own in elsewhere:
+        found.append(Place(scope, own, name))
+        found.extend(_in_helper(scope, own, name))
     return found
+
+
+def _in_helper(scope: Scope, own: str, name: str) -> Iterator[Place]:
+    """The attribute as a helper reaches it that keeps the object: `Scanner(self)`, `self.data.files` in there."""
+    home = classes.class_of(scope)
+    for kept, bindings in (classes.attribute_bindings(home) if home is not None else {}).items():
+        if home is not None and any(each.method is scope and dotted(each.value) == own for each in bindings):
+            for method in classes.methods_of(home).values():
+                yield Place(method, classes.receiver_name(method), f"{kept}.{name}")
 
 
 def appended_later(dataset: Dataset, name: str) -> bool:

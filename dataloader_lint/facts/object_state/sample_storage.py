@@ -28,6 +28,7 @@ from dataloader_lint.facts.object_state.access_patterns import (
     is_indexed_by_number,
     is_indexed_by_own_keys,
     is_indexed_by_position,
+    is_keyed_by_samples,
     keys_come_from_sample_list,
 )
 from dataloader_lint.facts.object_state.concatenation import holds_parts, is_round_robin
@@ -65,7 +66,8 @@ class SampleStorage:
 
     @property
     def name(self) -> str:
-        return self.container.name
+        is_of_helper = self.container.binding.receiver is not None
+        return self.container.name.rpartition(".")[2] if is_of_helper else self.container.name
 
     @property
     def owner(self) -> str:
@@ -101,7 +103,7 @@ class SampleStorage:
     @property
     def holds_files(self) -> bool:
         """Whether its elements are the arrays that whole files hold."""
-        return adds_files(self.dataset, self.name, self.container.binding)
+        return adds_files(self.dataset, self.container.name, self.container.binding)
 
     @property
     def element_kind(self) -> str:
@@ -153,10 +155,12 @@ def sample_storage(dataset: Dataset, size: Size, tree: Tree) -> Iterator[SampleS
             stored = stored and not shares_elements(dataset, container) and not _is_two_things(dataset, container)
         else:
             # Most dicts of pairs number names.
-            numbers = is_of_pairs(container.value) or numbers_names(dataset, container)
+            numbers = numbers_names(dataset, container) or (
+                is_of_pairs(container.value) and not is_keyed_by_samples(dataset, container.value, use)
+            )
             least = Level.INDEX if numbers or _is_written_out(container, dataset) else Level.KEY
             asked = use.indexed >= least or use.queried >= (Level.SAMPLE if _is_index(container) else least)
-            if use.itself is Level.SAMPLE and not asked:
+            if Level.SAMPLE in (use.itself, use.queried) and not asked:
                 asked = collects_from(dataset, container.name, container.binding) or (
                     container.grows
                     and (has_entry_for_each(dataset, container) or has_entry_for_each_pair(dataset, container, use))
@@ -257,6 +261,8 @@ def _is_written_out(container: Container, dataset: Dataset) -> bool:
     """Whether a dict is written out and nothing is added to it, so that a list in it is all that may be long."""
     if not isinstance(container.value, Mapping) or not isinstance(container.value.node, cst.Dict):
         return False
+    if any(isinstance(each, cst.StarredDictElement) for each in container.value.node.elements):
+        return False  # `{**paths, "none": 0}`
     return not appended_in(dataset, container.name) and not grown_elsewhere(dataset, container.binding)
 
 

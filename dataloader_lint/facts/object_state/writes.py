@@ -105,6 +105,8 @@ def kept_under(node: cst.CSTNode) -> tuple[str, str] | None:
         owner = owner.value
     elif isinstance(owner, cst.Call) and dotted(owner.func) == "type" and len(owner.args) == 1:  # type(self).items
         owner = owner.args[0].value
+    elif isinstance(owner, cst.Attribute) and isinstance(owner.value, cst.Name):  # self.index.files
+        return owner.value.value, f"{owner.attr.value}.{node.attr.value}"
     return (owner.value, node.attr.value) if isinstance(owner, cst.Name) else None
 
 
@@ -117,6 +119,7 @@ class _Uses:
     mapped: dict[tuple[str, str, str], list[cst.Call]]  # `map(self.items.append, values)`: object, name, method
     aliases: dict[tuple[str, str, str], list[str]]  # local names bound to a container, or to a method of one
     passed: dict[tuple[str, str, str], list[tuple[cst.Call, cst.BaseExpression]]]
+    made: dict[int, list[str]]  # local names bound to calls, by the `id` of the call
 
 
 def _uses(scope: Scope) -> _Uses:
@@ -124,7 +127,7 @@ def _uses(scope: Scope) -> _Uses:
 
 
 def _find_uses(scope: Scope) -> _Uses:
-    uses = _Uses({}, {}, {}, {}, {})
+    uses = _Uses({}, {}, {}, {}, {}, {})
     for owner, write in _written(scope):
         kept = kept_under(owner)
         if kept is not None:
@@ -141,6 +144,8 @@ def _find_uses(scope: Scope) -> _Uses:
     for name, bindings in bindings_of(scope).items() if not scope.is_class else ():
         for binding in bindings:
             value = written_part(binding.value, binding.path) if binding.kind is Kind.VALUE else None
+            if isinstance(value, cst.Call):
+                uses.made.setdefault(id(value), []).append(name)
             for key in _method_or_container(value) if value is not None else ():
                 uses.aliases.setdefault(key, []).append(name)
     return uses
@@ -178,10 +183,17 @@ def _next_places(ev: Evaluator, scope: Scope, place: Place) -> Iterator[Place]:
         for name in uses.aliases.get(key, ()):
             yield Place(scope, "", name, method, place.is_often)
         for call, given in uses.passed.get(key, ()):
-            is_often = place.is_often or runs_often(ev, scope, call)
+            is_often = place.is_often or any(runs_often(ev, scope, each) for each in (call, *_runs_of(call, uses)))
             for function, param in receiving_parameters(ev, call, given, scope):
                 yield Place(function, "", param, method, is_often)
                 yield from _kept_by_object(function, param, method, is_often)
+
+
+def _runs_of(call: cst.Call, uses: _Uses) -> Iterator[cst.Call]:
+    """Where a scope calls what `functools.partial` makes: `add = partial(keep, self.files)` and then `add(name)`."""
+    if last_name(call.func) == "partial":
+        for name in uses.made.get(id(call), ()):
+            yield from uses.called.get(name, ())
 
 
 def _kept_by_object(function: Scope, param: str, method: str, is_often: bool) -> Iterator[Place]:

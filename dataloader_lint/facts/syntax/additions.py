@@ -54,6 +54,7 @@ class Addition:
     target: cst.BaseExpression  # the container, still with the subscripts of the store
     key: cst.BaseExpression | None
     value: cst.BaseExpression | None
+    are_attributes: bool = False  # the target is an object, which gets an attribute named by the key
 
 
 def additions(scope: Scope) -> Iterator[Addition]:
@@ -67,10 +68,23 @@ def additions(scope: Scope) -> Iterator[Addition]:
                     if key is not None:
                         yield Addition(assign, target.value, key, written_part(assign.value, path) or assign.value)
     for call in scope.own(cst.Call):
-        if isinstance(call.func, cst.Attribute) and call.func.attr.value in ADDING_METHODS and call.args:
+        if isinstance(call.func, cst.Name) and call.func.value == "setattr" and len(call.args) == 3:
+            given, key, value = (arg.value for arg in call.args)
+            yield Addition(call, given, key, value, are_attributes=True)
+        elif _is_update(call):
+            for element in call.args[0].value.elements:  # type: ignore[attr-defined]
+                if isinstance(element, cst.DictElement):
+                    yield Addition(call, call.func.value, element.key, element.value)  # type: ignore[attr-defined]
+        elif isinstance(call.func, cst.Attribute) and call.func.attr.value in ADDING_METHODS and call.args:
             first, last = call.args[0].value, call.args[-1].value
             is_keyed = call.func.attr.value in ("__setitem__", "add", "setdefault")
             yield Addition(call, call.func.value, first if is_keyed else None, last)
     for augmented in scope.own(cst.AugAssign):
         if isinstance(augmented.operator, cst.AddAssign) and isinstance(augmented.value, cst.List | cst.ListComp):
             yield Addition(augmented, augmented.target, None, augmented.value)
+
+
+def _is_update(call: cst.Call) -> bool:
+    """`self.cache.update({index: image})`."""
+    is_method = isinstance(call.func, cst.Attribute) and call.func.attr.value == "update"
+    return is_method and len(call.args) == 1 and isinstance(call.args[0].value, cst.Dict)

@@ -10,6 +10,10 @@ Lists show by literals that are grown in a loop or by methods which whoever made
 the `map` of a pool, joblib's `Parallel`, an annotation (of a parameter, or of a field of a dataclass), or by what every
 construction of the class in sight passes. A list of the files of each folder counts when it is indexed with a part of
 the sample, too.
+The list may be filled under another name: an alias, a bound method (`add = self.files.append`), a callback, a function
+or a thread that is given the list, a nested function. The attribute may be set by `setattr` or `self.__dict__`, in the
+class body, by a class method, by a `cached_property`, by whoever makes the Dataset, or in a helper object that the
+Dataset keeps (`self.index.files[index]`).
 The report stands on the first binding that shows the list and lasts. Where all loaders in sight that read the Dataset
 are written without workers it says so: nobody copies the list there, until someone adds workers. Nothing is said where
 a script that makes no loaders only goes through the Dataset itself, or where a trainer is told to have no workers

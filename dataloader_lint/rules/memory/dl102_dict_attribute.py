@@ -9,6 +9,7 @@ file or image that the record there is about (`row["image_id"]`), or its `len()`
 growing lists counts too, whatever the sample says that it is asked for, and asked for a part of the sample so does one
 that has an entry for each file or holds the files of folders, or that a loop over the samples fills under pairs of
 their parts (`self.tails[head, relation]`).
+A set counts that is asked whether the index, or what stands at the index, is in it.
 Where all loaders in sight that read the Dataset are written without workers it says so: nobody copies it there, until
 someone adds workers.
 
@@ -20,7 +21,7 @@ full copy.
 
 ## Known limits
 Look-ups whose size does not follow the data (class names, speakers, vocabularies) are not reported, nor is a parameter
-that is only annotated as a dict, nor what other objects keep.
+that is only annotated as a dict, nor what another Dataset keeps.
 
 ## Example
 ```python

@@ -2,11 +2,11 @@
 
 ## What it does
 Reports an attribute of a Dataset that worker code reads as the storage of the samples and that only looks like an
-array: made with `dtype=object` or `astype(object)`, from dicts or `Path` objects, by `numpy.load(...,
-allow_pickle=True)`, or a pandas column of lists and dicts (`apply(literal_eval)`, `groupby(...).agg(list)`,
-`converters=...`, `dtype=object`). The report stands on the first binding that shows it. Where all loaders in sight that
-read the Dataset are written without workers it says so: nobody copies it there, until someone adds workers. A file that
-is mapped (`mmap_mode`) holds no objects.
+array: made with `dtype=object` or `astype(object)`, from dicts, `Path` objects or objects of your own classes, by
+`numpy.load(..., allow_pickle=True)`, or a pandas column of lists and dicts (`apply(literal_eval)`, `str.split()`,
+`groupby(...).agg(list)`, `converters=...`, `dtype=object`). The report stands on the first binding that shows it. Where
+all loaders in sight that read the Dataset are written without workers it says so: nobody copies it there, until someone
+adds workers. A file that is mapped (`mmap_mode`) holds no objects.
 
 ## Why is this bad?
 Such an array holds pointers to Python objects. Reading one changes its reference count, so under fork each worker gets
@@ -91,6 +91,7 @@ _WHAT = {
     "object": "an array of Python objects (`{maker}` with `object`)",
     "dict": "an array of dicts, which numpy keeps as Python objects",
     "Path": "an array of `Path` objects, which numpy keeps as Python objects",
+    "instance": "an array of objects of a class, which numpy keeps as Python objects",
     "pickled": "loaded with `allow_pickle=True`, as arrays of Python objects are",
     "column": "a table with a column of Python objects (`{maker}`)",
 }
