@@ -27,7 +27,7 @@ from dataloader_lint.facts.infer.values import (
 from dataloader_lint.facts.memory.dependence import Dependence
 from dataloader_lint.facts.memory.lifetimes import Holder, Lifetimes, Shape, may_outlive
 from dataloader_lint.facts.memory.memoised import may_memoise, memos_called, unbounded_decorator
-from dataloader_lint.facts.syntax.additions import Addition, additions
+from dataloader_lint.facts.syntax.additions import ADDING_METHODS, Addition, additions, by_method
 from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
 from dataloader_lint.facts.syntax.names import Kind, dotted, resolve
 from dataloader_lint.facts.syntax.tree import Node, Scope, Tree
@@ -87,8 +87,20 @@ def _candidates(module: ModuleFacts) -> Iterator[Scope]:
         node = scope.node
         if not isinstance(node, cst.FunctionDef) or node.name.value == "__init__":
             continue
-        if may_memoise(module) or any(_may_add(module, each) for each in additions(scope)):
+        if may_memoise(module) or any(_may_add(module, each) for each in additions(scope)) or _calls_kept_method(scope):
             yield scope
+
+
+def _calls_kept_method(scope: Scope) -> bool:
+    """True if a method calls an attribute of its object that is a method of a container."""
+    klass, own = classes.class_of(scope), classes.receiver_name(scope)
+    kept = classes.attribute_bindings(klass) if klass is not None else {}
+    return any(
+        isinstance(call.func, cst.Attribute)
+        and dotted(call.func.value) == own
+        and any(last_name(each.value) in ADDING_METHODS for each in kept.get(call.func.attr.value, ()) if each.value)
+        for call in scope.own(cst.Call)
+    )
 
 
 def _may_add(module: ModuleFacts, addition: Addition) -> bool:
@@ -119,12 +131,12 @@ class _Search:
         if self.function.path[0].argument == "worker_init_fn":
             return  # once in a worker
         outliving: Lifetimes | None = None
-        for addition in additions(self.scope):
+        for addition, frame in (*((each, self.frame) for each in additions(self.scope)), *self._by_kept_methods()):
             if not self._may_grow(addition):
                 continue
             outliving = outliving or Lifetimes(self.reach.workers, self.function)
             find = outliving.find_attributes if addition.are_attributes else outliving.find
-            kept = find(addition.target, self.frame)
+            kept = find(addition.target, frame)
             if kept is not None and self._grows(addition, kept, outliving) and not self._is_unused():
                 tree = self.scope.module.tree
                 yield Growth(tree.statement_of(addition.statement), self.function, kept.text, kept.klass)
@@ -134,6 +146,20 @@ class _Search:
         for statement in memos_called(self.ev, self.function, self.dependence):
             if not self._is_unused():
                 yield Growth(statement, self.function, "")
+
+    def _by_kept_methods(self) -> Iterator[tuple[Addition, Frame]]:
+        """`self.note(index)` where the constructor keeps `self.note = self.seen.add`."""
+        klass, own = classes.class_of(self.scope), classes.receiver_name(self.scope)
+        receiver = self.frame.receiver
+        if klass is None or not isinstance(receiver, CallResult):
+            return
+        for call in self.scope.own(cst.Call):
+            if not isinstance(call.func, cst.Attribute) or dotted(call.func.value) != own or not call.args:
+                continue
+            for binding in classes.attribute_bindings(klass).get(call.func.attr.value, ()):
+                method = binding.value if not binding.path else None
+                if isinstance(method, cst.Attribute) and method.attr.value in ADDING_METHODS:
+                    yield by_method(call, method), attributes.method_frame(self.ev, binding.method, receiver)
 
     def _is_unused(self) -> bool:
         """Whether all loaders in sight read the Dataset without workers: there the cache is one, and works.

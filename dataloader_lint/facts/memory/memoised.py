@@ -52,6 +52,8 @@ def _has_storing_closure(module: ModuleFacts) -> bool:
             for addition in additions(inner) if isinstance(inner.node, cst.FunctionDef) else ():
                 if isinstance(addition.target, cst.Name) and addition.target.value not in bindings_of(inner):
                     return True
+        if scope.is_class and "__call__" in classes.methods_of(scope):
+            return True
     return False
 
 
@@ -144,6 +146,10 @@ def _stores_of_decorators(ev: Evaluator, function: Function) -> Iterator[Node]:
                 for wrapper in value.scope.inner:
                     if isinstance(wrapper.node, cst.FunctionDef):
                         yield from _stores_of_wrapper(wrapper, value.scope)
+            elif isinstance(value, Class):
+                method = classes.find_method(ev, ev.bases(value).classes, "__call__")
+                if method is not None:
+                    yield from _stores_of_object(method.scope)
 
 
 def _stores_of_wrapper(wrapper: Scope, decorator: Scope) -> Iterator[Node]:
@@ -156,6 +162,19 @@ def _stores_of_wrapper(wrapper: Scope, decorator: Scope) -> Iterator[Node]:
         if kept.value not in bindings_of(decorator) or _is_bounded(decorator, kept.value):
             continue
         if any(_is_from_parameter(name, wrapper) for name in tree.find(addition.key, cst.Name)):
+            yield tree.statement_of(addition.statement)
+
+
+def _stores_of_object(method: Scope) -> Iterator[Node]:
+    """`self.known[key] = value` in the `__call__` of a class that decorates functions."""
+    tree, own = method.module.tree, classes.receiver_name(method)
+    for addition in additions(method):
+        kept = addition.target
+        if addition.key is None or not isinstance(kept, cst.Attribute) or dotted(kept.value) != own:
+            continue
+        if _is_bounded(method, dotted(kept)) or isinstance(addition.key, cst.SimpleString | cst.Integer):
+            continue
+        if any(_is_from_parameter(name, method) for name in tree.find(addition.key, cst.Name) if name.value != own):
             yield tree.statement_of(addition.statement)
 
 

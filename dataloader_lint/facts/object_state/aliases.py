@@ -12,6 +12,7 @@ from dataloader_lint.facts.infer import attributes, classes
 from dataloader_lint.facts.infer.classes import AttributeBinding
 from dataloader_lint.facts.infer.dataset_bases import dataset_kind
 from dataloader_lint.facts.infer.run_arguments import receiving_parameters
+from dataloader_lint.facts.infer.size_classes import kind_of_object
 from dataloader_lint.facts.infer.values import CallResult, Class, Evaluator, Frame, Mapping, Sequence, Value
 from dataloader_lint.facts.libraries.catalogue import DICT_MAKERS
 from dataloader_lint.facts.object_state.writes import Place
@@ -34,6 +35,9 @@ def other_names(ev: Evaluator, binding: AttributeBinding, receiver: CallResult) 
 
 def _names_behind(ev: Evaluator, made: Value, depth: int) -> Iterator[Place]:
     """The names of what a value is, or is a slice of, or was joined from."""
+    if kind_of_object(ev, made) is not None and isinstance(made, CallResult) and isinstance(made.by, Class):
+        for method in classes.methods_of(made.by.scope).values():  # `class Rows(list)`, which adds to itself
+            yield Place(method, "", classes.receiver_name(method))
     node, frame = _display(made)
     if node is None or frame is None or node not in frame.scope.module.tree or depth > MAX_DEPTH:
         return
@@ -49,8 +53,9 @@ def _names_behind(ev: Evaluator, made: Value, depth: int) -> Iterator[Place]:
     parent = tree.parent(node)
     if isinstance(parent, cst.Arg) and isinstance(call := tree.parent(parent), cst.Call):  # `collect(root, [])`
         yield from (Place(scope, "", param) for scope, param in receiving_parameters(ev, call, parent.value, home))
-    kept = tree.parent(parent) if isinstance(parent, cst.DictElement) else node  # `{"train": [], "val": []}`
-    if kept is not None:
+    is_part = isinstance(parent, cst.DictElement | cst.Element)  # `{"train": [], "val": []}`, `columns = [], []`
+    whole = tree.parent(parent) if is_part and parent is not None else None
+    for kept in (node, whole) if whole is not None else (node,):
         yield from (Place(home, "", name) for name in _names_of(home).get(id(kept), ()))
         yield from _attributes_of_others(ev, kept, frame)
 

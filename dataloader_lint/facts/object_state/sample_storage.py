@@ -53,6 +53,7 @@ from dataloader_lint.facts.object_state.per_sample_entries import (
 from dataloader_lint.facts.object_state.random_access import holds_samples
 from dataloader_lint.facts.object_state.type_guards import reads_of_size
 from dataloader_lint.facts.object_state.worker_reachability import is_reached_in_workers
+from dataloader_lint.facts.syntax.module import last_name
 from dataloader_lint.facts.syntax.tree import Node, Tree, function_scope
 
 
@@ -134,6 +135,8 @@ def sample_storage(dataset: Dataset, size: Size, tree: Tree) -> Iterator[SampleS
                 found = Size.DICT
         if found is not size or container.name in told or _holds_little(container):
             continue
+        if _is_lookup_by_place(container) and use.itself is not Level.INDEX and not use.is_length:
+            continue
         if size is Size.LIST:
             # What a file holds may be a dict as well, which is asked for keys.
             grows = container.grows
@@ -156,7 +159,9 @@ def sample_storage(dataset: Dataset, size: Size, tree: Tree) -> Iterator[SampleS
         else:
             # Most dicts of pairs number names.
             numbers = numbers_names(dataset, container) or (
-                is_of_pairs(container.value) and not is_keyed_by_samples(dataset, container.value, use)
+                is_of_pairs(container.value)
+                and not _is_rearranged(container.value)
+                and not is_keyed_by_samples(dataset, container.value, use)
             )
             least = Level.INDEX if numbers or _is_written_out(container, dataset) else Level.KEY
             asked = use.indexed >= least or use.queried >= (Level.SAMPLE if _is_index(container) else least)
@@ -172,6 +177,23 @@ def sample_storage(dataset: Dataset, size: Size, tree: Tree) -> Iterator[SampleS
         if stored and (use.is_length or is_reached_in_workers(dataset, use)):
             told.add(container.name)
             yield SampleStorage(container, use, dataset)
+
+
+def _is_lookup_by_place(container: Container) -> bool:
+    """True for what a class body or a helper has ready: mostly names, colors or vocabularies."""
+    binding = container.binding
+    if "." in container.name:
+        return True
+    is_empty = isinstance(binding.value, cst.List | cst.Dict) and not binding.value.elements
+    return binding.method.is_class and binding.value is not None and not is_empty
+
+
+def _is_rearranged(value: Value) -> bool:
+    """True for a dict that is made of the pairs of another one: `dict(sorted(sizes.items()))`."""
+    node = value.node if isinstance(value, Mapping) else None
+    while isinstance(node, cst.Call) and node.args:
+        node = node.args[-1 if last_name(node.func) == "filter" else 0].value
+    return isinstance(node, cst.Call) and last_name(node.func) == "items"
 
 
 def _has_lists(dataset: Dataset, container: Container) -> bool:

@@ -144,11 +144,28 @@ def _find_uses(scope: Scope) -> _Uses:
     for name, bindings in bindings_of(scope).items() if not scope.is_class else ():
         for binding in bindings:
             value = written_part(binding.value, binding.path) if binding.kind is Kind.VALUE else None
+            if binding.kind is Kind.ELEMENT and binding.value is not None:
+                value = _iterated(binding.value, binding.path)
             if isinstance(value, cst.Call):
                 uses.made.setdefault(id(value), []).append(name)
             for key in _method_or_container(value) if value is not None else ():
                 uses.aliases.setdefault(key, []).append(name)
     return uses
+
+
+def _iterated(value: cst.BaseExpression, path: tuple[int, ...]) -> cst.BaseExpression | None:
+    """The container whose elements a loop gives a name: `columns` for `for column, part in zip(columns, row)`."""
+    while isinstance(value, cst.Call):
+        name = last_name(value.func)
+        if name == "zip" and path and 0 <= path[0] < len(value.args):
+            value, path = value.args[path[0]].value, path[1:]
+        elif name == "enumerate" and path[:1] == (1,) and value.args:
+            value, path = value.args[0].value, path[1:]
+        elif isinstance(value.func, cst.Attribute) and (name, path) in (("values", ()), ("items", (1,))):
+            return value.func.value
+        else:
+            return None
+    return value if not path else None
 
 
 def _given(call: cst.Call) -> Iterator[cst.BaseExpression]:

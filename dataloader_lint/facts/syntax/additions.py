@@ -8,7 +8,7 @@ from enum import Enum
 
 import libcst as cst
 
-from dataloader_lint.facts.syntax.names import target_paths, written_part
+from dataloader_lint.facts.syntax.names import bindings_of, target_paths, written_part
 from dataloader_lint.facts.syntax.tree import Node, Scope
 
 
@@ -76,9 +76,10 @@ def additions(scope: Scope) -> Iterator[Addition]:
                 if isinstance(element, cst.DictElement):
                     yield Addition(call, call.func.value, element.key, element.value)  # type: ignore[attr-defined]
         elif isinstance(call.func, cst.Attribute) and call.func.attr.value in ADDING_METHODS and call.args:
-            first, last = call.args[0].value, call.args[-1].value
-            is_keyed = call.func.attr.value in ("__setitem__", "add", "setdefault")
-            yield Addition(call, call.func.value, first if is_keyed else None, last)
+            yield by_method(call, call.func)
+        elif isinstance(call.func, cst.Name) and call.args:
+            for method in _bound_methods(call.func, scope):
+                yield by_method(call, method)
     for augmented in scope.own(cst.AugAssign):
         if isinstance(augmented.operator, cst.AddAssign) and isinstance(augmented.value, cst.List | cst.ListComp):
             yield Addition(augmented, augmented.target, None, augmented.value)
@@ -88,3 +89,17 @@ def _is_update(call: cst.Call) -> bool:
     """`self.cache.update({index: image})`."""
     is_method = isinstance(call.func, cst.Attribute) and call.func.attr.value == "update"
     return is_method and len(call.args) == 1 and isinstance(call.args[0].value, cst.Dict)
+
+
+def by_method(call: cst.Call, method: cst.Attribute) -> Addition:
+    """What a call adds that runs a method of a container."""
+    first, last = call.args[0].value, call.args[-1].value
+    is_keyed = method.attr.value in ("__setitem__", "add", "setdefault")
+    return Addition(call, method.value, first if is_keyed else None, last)
+
+
+def _bound_methods(name: cst.Name, scope: Scope) -> Iterator[cst.Attribute]:
+    """The methods of containers that a local name stands for: `add = self.seen.add`."""
+    for binding in bindings_of(scope).get(name.value, ()):
+        if isinstance(binding.value, cst.Attribute) and binding.value.attr.value in ADDING_METHODS and not binding.path:
+            yield binding.value
