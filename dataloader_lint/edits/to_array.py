@@ -55,6 +55,8 @@ def to_array(editor: Editor, dataset: Dataset, binding: AttributeBinding) -> tup
     statement, written = binding.node, binding.value
     if not isinstance(statement, cst.Assign) or len(statement.targets) != 1 or binding.path or written is None:
         raise RefusedError("the attribute is not all that the statement binds")
+    if binding.of is not None or binding.key or binding.part or binding.method.is_class:
+        raise RefusedError("not bound by a method of its class")
     if any(isinstance(above, LOOPS) for above in editor.tree.ancestors(statement)):
         raise RefusedError("bound again and again")
     kind = _kind_of_elements(dataset, binding)

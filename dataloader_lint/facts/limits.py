@@ -194,6 +194,32 @@ WORKER_CALLS: Final = 800
 # Functions that a loader's argument is followed back through to their callers.
 CALLER_HOPS: Final = 2
 
+# Wrappers around a Dataset, such as Subset.
+WRAPPER_DEPTH: Final = 3
+
+# Helpers whose result may be None, within each other.
+NONE_DEPTH: Final = 3
+
+# Functions that one parameter or container passes on, and calls of them.
+PASSED_FUNCTIONS: Final = 8
+PASSED_FUNCTION_CALLS: Final = 24
+
+# Calls of a function under another name.
+INDIRECT_CALLERS: Final = 24
+
+# Functions outwards in which a loop is looked for.
+LOOP_CALLERS: Final = 3
+
+# Names of one container: one with more is a registry of the project, not filled by a constructor.
+CONTAINER_NAMES: Final = 24
+
+# Expressions that the value of an argument at 0 workers is followed through.
+ZERO_ARGUMENT_DEPTH: Final = 6
+
+# Callers and subclasses that make a loader, and the frames in which they do.
+MADE_HOPS: Final = 3
+MADE_FRAMES: Final = 24
+
 # Other modules of a project.
 
 # Bytes of a notebook, outputs among them, up to which it is read for that.

@@ -21,10 +21,10 @@ from dataloader_lint.facts.infer.values import (
     Values,
 )
 from dataloader_lint.facts.infer.zero_guards import answer_at_zero, is_kept_away, mentions, name_of
+from dataloader_lint.facts.limits import ZERO_ARGUMENT_DEPTH
 from dataloader_lint.facts.syntax.names import Binding, Kind, resolve
 
 Test = Callable[[Value], bool]
-_MAX_DEPTH = 6
 # What a test may be made of that decides something else than the number of workers: a call may ask for them.
 _PLAIN = (
     cst.And,
@@ -56,7 +56,7 @@ class _Question:
     def of(self, node: cst.BaseExpression, frame: Frame, depth: int) -> bool:
         tree = frame.scope.module.tree
         names = self.zero.names
-        if depth > _MAX_DEPTH:
+        if depth > ZERO_ARGUMENT_DEPTH:
             return self.all_of(NOTHING_KNOWN)
         if isinstance(node, cst.IfExp):
             answer = answer_at_zero(node.test, names, tree)
@@ -94,7 +94,7 @@ class _Question:
 
     def is_unrelated(self, test: cst.BaseExpression, frame: Frame, depth: int) -> bool:
         tree = frame.scope.module.tree
-        if depth > _MAX_DEPTH or mentions(test, self.zero.names, tree):
+        if depth > ZERO_ARGUMENT_DEPTH or mentions(test, self.zero.names, tree):
             return False
         for part in tree.walk(test):
             if not isinstance(part, _PLAIN) or "worker" in name_of(part):

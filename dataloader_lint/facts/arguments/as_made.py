@@ -12,12 +12,11 @@ from dataloader_lint.facts.infer.expected_errors import is_error_expected
 from dataloader_lint.facts.infer.loader_calls import Loader
 from dataloader_lint.facts.infer.parameters import entered_by
 from dataloader_lint.facts.infer.values import CallResult, Class, Evaluator, Frame
+from dataloader_lint.facts.limits import MADE_FRAMES, MADE_HOPS
 from dataloader_lint.facts.syntax.module import last_name
 from dataloader_lint.facts.syntax.names import bindings_of, resolve
 from dataloader_lint.facts.syntax.tree import Scope
 
-_MAX_HOPS = 3
-_MAX_FRAMES = 24
 _ERRORS = ("AssertionError", "ValueError")
 
 
@@ -56,9 +55,9 @@ def _by_callers(loader: Loader) -> Iterator[MadeLoader]:
 
 def _frames(ev: Evaluator, scope: Scope, hops: int) -> Iterator[tuple[Frame, str]]:
     """The frames in which calls run a function, through functions that pass their own keywords on."""
-    if hops >= _MAX_HOPS or not isinstance(scope.node, cst.FunctionDef):
+    if hops >= MADE_HOPS or not isinstance(scope.node, cst.FunctionDef):
         return
-    for call, frame, callees in ev.callers(scope)[:_MAX_FRAMES]:
+    for call, frame, callees in ev.callers(scope)[:MADE_FRAMES]:
         if is_error_expected(ev, call, frame, _ERRORS, at_use=True):
             continue
         outer = [(frame, _name(frame.scope))]

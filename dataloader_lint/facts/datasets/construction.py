@@ -8,10 +8,14 @@ import libcst as cst
 
 from dataloader_lint.facts.datasets.field_uses import FieldUses
 from dataloader_lint.facts.infer import classes
+from dataloader_lint.facts.infer.classes import AttributeBinding
+from dataloader_lint.facts.infer.reachability import path_conditions
+from dataloader_lint.facts.infer.run_arguments import RUNNING
 from dataloader_lint.facts.infer.values import Bases, Class, Evaluator, Function
 from dataloader_lint.facts.libraries.datasets import RUN_BY_CONSTRUCTORS
+from dataloader_lint.facts.syntax.module import last_name
 from dataloader_lint.facts.syntax.names import bindings_of, dotted
-from dataloader_lint.facts.syntax.tree import Scope
+from dataloader_lint.facts.syntax.tree import Scope, function_scope
 
 
 def construction_of(ev: Evaluator, klass: Class, bases: Bases) -> tuple[Scope, ...]:
@@ -31,7 +35,20 @@ def _in_calling_order(ev: Evaluator, bases: Bases, todo: list[Scope]) -> tuple[S
             continue
         order.append(scope)
         todo[:0] = [called.scope for called, _ in calls_on_self(ev, scope, bases)]
+        todo.extend(called.scope for called in _mapped_methods(ev, scope, bases))
     return tuple(order)
+
+
+def _mapped_methods(ev: Evaluator, scope: Scope, bases: Bases) -> Iterator[Function]:
+    """The methods that a method hands to `map`, to threads or pools: `list(map(self.add, names))`."""
+    own = classes.receiver_name(scope)
+    for inner in scope.descend():
+        for call in inner.own(cst.Call):
+            for arg in call.args if last_name(call.func) in RUNNING else ():
+                if isinstance(arg.value, cst.Attribute) and dotted(arg.value.value) == own:
+                    method = classes.find_method(ev, bases.classes, arg.value.attr.value)
+                    if method is not None:
+                        yield method
 
 
 def with_setup_methods(ev: Evaluator, bases: Bases, made: tuple[Scope, ...], reads: FieldUses) -> tuple[Scope, ...]:
@@ -43,13 +60,47 @@ def with_setup_methods(ev: Evaluator, bases: Bases, made: tuple[Scope, ...], rea
     more: list[Scope] = []
     for name in reads.uses:
         bindings = [each for klass in bases.classes for each in classes.attribute_bindings(klass.scope).get(name, ())]
-        if any(name in bindings_of(klass.scope) for klass in bases.classes):
+        if any(not _is_none(each.value) for klass in bases.classes for each in bindings_of(klass.scope).get(name, ())):
             continue
-        if any(is_inside(binding.method, scope) for binding in bindings for scope in busy):
+        settled = [each for each in bindings if not _is_none(each.value) and not is_lazy(each)]
+        if any(is_inside(binding.method, scope) for binding in settled for scope in busy):
             continue
-        methods = [binding.method.function or binding.method for binding in bindings]
-        more.extend(each for each in methods if _is_resolved_method(ev, bases, each))
+        methods = [each.method.function or each.method for each in bindings if not _is_none(each.value)]
+        lazy = [each.method.function for each in bindings if is_lazy(each)]
+        more.extend(
+            each for each in methods if any(each is one for one in lazy) or _is_resolved_method(ev, bases, each)
+        )
     return (*made, *(each for each in _in_calling_order(ev, bases, more) if not any(each is known for known in made)))
+
+
+def _is_none(node: cst.BaseExpression | None) -> bool:
+    """True for what only declares an attribute that is set later: None, or no value at all."""
+    return node is None or (isinstance(node, cst.Name) and node.value == "None")
+
+
+def is_lazy(binding: AttributeBinding) -> bool:
+    """True if an attribute is bound once, when the main process first asks for it: for the length, or by a property.
+
+    `if self.rows is None: self.rows = read()`; the condition may also be the one under which its method is called. What
+    `__getitem__` binds itself is the worker's own.
+    """
+    method = binding.method.function or binding.method
+    if not isinstance(method.node, cst.FunctionDef):
+        return False
+    places: list[tuple[cst.CSTNode, Scope]] = [(binding.node, method)]
+    for call in method.module.calls_named(method.node.name.value):
+        places.append((call, function_scope(method.module.tree.scope_of(call))))
+    return any(
+        each.attr.value == binding.name
+        for node, scope in places
+        if isinstance(scope.node, cst.FunctionDef) and _is_asked_first(scope.node)
+        for condition in path_conditions(node, scope)
+        for each in scope.module.tree.find(condition.test, cst.Attribute)
+    )
+
+
+def _is_asked_first(node: cst.FunctionDef) -> bool:
+    return node.name.value == "__len__" or classes.is_property(node)
 
 
 def _is_resolved_method(ev: Evaluator, bases: Bases, method: Scope) -> bool:

@@ -38,8 +38,9 @@ def reads_of(ev: Evaluator, klass: Class, bases: Bases) -> FieldUses:
     seen: dict[tuple[int, tuple[tuple[str, str], ...]], dict[str, IndexDep]] = {}
     while todo and len(seen) < READING_FUNCTIONS:
         entry = todo.pop()
-        is_entered = (id(entry.scope), entry.held) in seen
-        known = seen.setdefault((id(entry.scope), entry.held), {"": IndexDep.NONE})
+        key = (id(entry.scope), (*entry.held, (entry.part, "")))
+        is_entered = key in seen
+        known = seen.setdefault(key, {"": IndexDep.NONE})
         new = {name: level for name, level in entry.levels if level > known.get(name, IndexDep.NONE)}
         if not new and is_entered:
             continue

@@ -13,7 +13,8 @@ from dataloader_lint.facts.datasets.function_index import IndexInFunction, itera
 from dataloader_lint.facts.datasets.index_dep import IndexDep
 from dataloader_lint.facts.datasets.random_choice import is_size_of, random_index_bounds, sampled_source
 from dataloader_lint.facts.infer import classes
-from dataloader_lint.facts.infer.values import Bases, Evaluator, Function, Method
+from dataloader_lint.facts.infer.dataset_bases import dataset_kind
+from dataloader_lint.facts.infer.values import Bases, CallResult, Class, Evaluator, Function, Method
 from dataloader_lint.facts.limits import WORKER_BODY_DEPTH
 from dataloader_lint.facts.syntax.names import Kind, resolve, written_out
 from dataloader_lint.facts.syntax.tree import Scope, parameters
@@ -23,13 +24,16 @@ from dataloader_lint.facts.syntax.tree import Scope, parameters
 class Entry:
     """A function that worker code enters: the name of the object in it, and the dependence of its parameters.
 
-    `held` maps parameters to the attributes of the object that they get: `read(self.names, index)`.
+    `held` maps parameters to the attributes of the object that they get: `read(self.names, index)`. In a method of a
+    helper that the Dataset stores, `part` is the attribute that stores it, and `bases` are the classes of the helper.
     """
 
     scope: Scope
     own: str
     levels: tuple[tuple[str, IndexDep], ...] = ()
     held: tuple[tuple[str, str], ...] = ()
+    part: str = ""
+    bases: Bases | None = None
 
 
 class Body:
@@ -40,8 +44,9 @@ class Body:
     ) -> None:
         scope = entry.scope
         self.ev = ev
-        self.bases = bases
+        self.bases = entry.bases or bases
         self.reads = reads
+        self._part = entry.part
         self.scope = scope
         self.own = entry.own
         self._attribute_parameters = entry.held
@@ -53,13 +58,17 @@ class Body:
     def run(self) -> Iterator[Entry]:
         for loop in self._loops:
             self._record_iteration(loop)
+        for comparison in self.scope.module.tree.find(self.scope.node, cst.Comparison):
+            self._membership(comparison)
         for scope in self.scope.descend():
             if scope.is_class:
                 continue
             for subscript in scope.own(cst.Subscript):
                 self._subscript(subscript)
+                yield from self._indexed_helpers(subscript)
             for call in scope.own(cst.Call):
                 yield from self._call(call)
+                yield from self._called_helpers(call)
             for attribute in scope.own(cst.Attribute):
                 yield from self._property(attribute)
 
@@ -76,9 +85,12 @@ class Body:
     def attributes(self, node: cst.CSTNode) -> set[str]:
         """The attributes of the object that an expression may be: `self.x`, a local alias of it, one of two."""
         if isinstance(node, cst.Attribute) and isinstance(node.value, cst.Name) and node.value.value == self.own:
-            return self._returned_by_property(node.attr.value)
+            found = self._returned_by_property(node.attr.value)
+            return {f"{self._part}.{name}" for name in found} if self._part else found
+        if isinstance(node, cst.Attribute):  # `self.index.files`, of a helper that is stored as `index`
+            return {f"{name}.{node.attr.value}" for name in self.attributes(node.value) if "." not in name}
         if isinstance(node, cst.Name):
-            found: set[str] = set()
+            found = set()
             for binding in resolve(node, self.scope.module.tree):
                 if binding.kind is Kind.PARAMETER and binding.scope is self.scope:
                     found.update(name for param, name in self._attribute_parameters if param == binding.name)
@@ -153,6 +165,14 @@ class Body:
                 assert isinstance(binding.value, cst.Subscript)
                 self.use(name).add(AccessSite(binding.value, self.scope, index))
 
+    def _membership(self, node: cst.Comparison) -> None:
+        """Records `(user, item) in self.seen`."""
+        for target in node.comparisons:
+            is_in = isinstance(target.operator, cst.In | cst.NotIn)
+            level = self._dependence.at(node.left) if is_in else IndexDep.NONE
+            for name in self.attributes(target.comparator) if level is not IndexDep.NONE else ():
+                self.use(name).add(AccessSite(node, self.scope, queried=level))
+
     def _iterated_attributes(self, node: cst.Name) -> set[str]:
         """The attributes that a name iterates over: `for part in self.parts`, `for key, x in self.columns.items()`."""
         found: set[str] = set()
@@ -182,7 +202,14 @@ class Body:
         if isinstance(node.value, cst.Name) and node.value.value == self.own:
             method = classes.find_method(self.ev, self.bases.classes, node.attr.value)
             if method is not None and isinstance(method.node, cst.FunctionDef) and classes.is_property(method.node):
-                yield Entry(method.scope, classes.receiver_name(method.scope), ())
+                yield Entry(
+                    method.scope,
+                    classes.receiver_name(method.scope),
+                    (),
+                    (),
+                    self._part,
+                    self.bases if self._part else None,
+                )
 
     def _call(self, call: cst.Call) -> Iterator[Entry]:
         function = call.func
@@ -200,7 +227,42 @@ class Body:
             passed = tuple(self._parameters_passed(call, target, own))
             levels = tuple((name, self._dependence.at(node)) for name, node in passed)
             held = tuple((name, each) for name, node in passed for each in given[node])
-            yield Entry(target.scope, own, levels, held)
+            yield Entry(target.scope, own, levels, held, self._part, self.bases if self._part else None)
+
+    def _called_helpers(self, call: cst.Call) -> Iterator[Entry]:
+        """`self.index.find(number)`, of an object of a class of the project."""
+        function = call.func
+        if not isinstance(function, cst.Attribute) or self._part:
+            return
+        names = sorted(self.attributes(function.value))
+        if not names or all(self._dependence.at(arg.value) is IndexDep.NONE for arg in call.args):
+            return
+        for value in self.ev.values(function, self.ev.frame_of(self.scope)):
+            if isinstance(value, Method) and isinstance(value.receiver, CallResult):
+                own = classes.receiver_name(value.function.scope)
+                passed = self._parameters_passed(call, value.function, own)
+                levels = tuple((name, self._dependence.at(node)) for name, node in passed)
+                yield from self._of_helper(value.function, value.receiver, names, levels)
+
+    def _indexed_helpers(self, node: cst.Subscript) -> Iterator[Entry]:
+        """`self.index[number]`, likewise."""
+        index = node.slice[0].slice
+        level = self._dependence.at(index.value) if isinstance(index, cst.Index) and not self._part else IndexDep.NONE
+        names = sorted(self.attributes(node.value)) if level is not IndexDep.NONE else []
+        for value in self.ev.values(node.value, self.ev.frame_of(self.scope)) if names else ():
+            if isinstance(value, CallResult) and isinstance(value.by, Class):
+                method = classes.find_method(self.ev, self.ev.bases(value.by).classes, "__getitem__")
+                params = parameters(method.node)[1:2] if method is not None else []
+                if method is not None and params:
+                    yield from self._of_helper(method, value, names, ((params[0].name.value, level),))
+
+    def _of_helper(
+        self, method: Function, receiver: CallResult, names: list[str], levels: tuple[tuple[str, IndexDep], ...]
+    ) -> Iterator[Entry]:
+        if not isinstance(receiver.by, Class) or dataset_kind(self.ev, receiver.by):
+            return  # another Dataset is looked at by itself
+        own, bases = classes.receiver_name(method.scope), self.ev.bases(receiver.by)
+        yield from (Entry(method.scope, own, levels, (), name, bases) for name in names if "." not in name)
 
     def _callees(self, call: cst.Call, gives_attributes: bool) -> Iterator[tuple[Function, str]]:
         """Yields the functions of the project that a call runs, with the name of the object in them.

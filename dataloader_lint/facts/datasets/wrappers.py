@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 from dataloader_lint.facts.infer.values import CallResult, Class, Evaluator, ItemOf, Sequence, Value
 from dataloader_lint.facts.libraries.datasets import SAMPLE_WRAPPERS
-
-MAX_DEPTH = 3
+from dataloader_lint.facts.limits import WRAPPER_DEPTH
 
 
 def wrapped_datasets(ev: Evaluator, value: Value, depth: int = 0) -> Iterator[CallResult]:
@@ -15,12 +14,12 @@ def wrapped_datasets(ev: Evaluator, value: Value, depth: int = 0) -> Iterator[Ca
     while isinstance(value, ItemOf):
         value = value.of
     if isinstance(value, Sequence):
-        for each in ev.element(value) if depth < MAX_DEPTH else ():
+        for each in ev.element(value) if depth < WRAPPER_DEPTH else ():
             yield from wrapped_datasets(ev, each, depth + 1)
     elif isinstance(value, CallResult):
         if isinstance(value.by, Class):
             yield value
         elif value.library in SAMPLE_WRAPPERS and value.call is not None and value.frame is not None:
-            for arg in value.call.args[:1] if depth <= MAX_DEPTH else ():
+            for arg in value.call.args[:1] if depth <= WRAPPER_DEPTH else ():
                 for inner in ev.values(arg.value, value.frame):
                     yield from wrapped_datasets(ev, inner, depth + 1)

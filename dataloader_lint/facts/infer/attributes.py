@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import libcst as cst
 
-from dataloader_lint.facts.infer import classes, options, records, type_hints
+from dataloader_lint.facts.infer import classes, dict_contents, options, parameters, records, type_hints
 from dataloader_lint.facts.infer.containers import augmented, follow
 from dataloader_lint.facts.infer.loader_calls import inner_loader, loader_of
 from dataloader_lint.facts.infer.reachability import is_reached, path_conditions, way_to
 from dataloader_lint.facts.infer.values import (
+    ABSENT,
     NOTHING_KNOWN,
     UNKNOWN,
     AttributeOf,
@@ -179,9 +182,16 @@ _WRITTEN_OUT = (cst.SimpleString, cst.Integer)
 
 def bound(ev: Evaluator, binding: classes.AttributeBinding, receiver: CallResult) -> Values:
     """What one `self.name = ...` statement binds, for the given object."""
-    frame = method_frame(ev, binding.method, receiver)
+    frame = method_frame(ev, binding.method, binding.receiver or receiver)
+    if binding.part:
+        whole = replace(binding, part="")
+        return merge(*(ev.attribute(value, binding.part) for value in bound(ev, whole, receiver)))
     if binding.value is None:
         return type_hints.values_of(ev, binding.annotation, frame) if binding.annotation is not None else NOTHING_KNOWN
+    if binding.key:
+        frames = _frames_of_callers(ev, frame) if frame.args is None else [frame]
+        found = merge(*(dict_contents.lookup(ev, binding.value, binding.key, each) for each in frames))
+        return tuple(each for each in found if each is not ABSENT) or NOTHING_KNOWN
     found = ev.values(binding.value, frame)
     if binding.kind is Kind.ELEMENT:
         found = merge(*(ev.element(each) for each in found))
@@ -192,6 +202,16 @@ def bound(ev: Evaluator, binding: classes.AttributeBinding, receiver: CallResult
         declared = type_hints.values_of(ev, binding.annotation, frame)
         found = merge(tuple(each for each in found if each is not UNKNOWN), declared)
     return found
+
+
+def _frames_of_callers(ev: Evaluator, frame: Frame) -> list[Frame]:
+    """The frames in which the calls in sight run a function, or the one of which nothing is known."""
+    found = [
+        parameters.entered_by(ev, frame.scope, callee, call, where)
+        for call, where, callees in ev.callers(frame.scope)
+        for callee in callees
+    ]
+    return [each for each in found if each is not None] or [frame]
 
 
 def method_frame(ev: Evaluator, method: Scope, receiver: CallResult) -> Frame:

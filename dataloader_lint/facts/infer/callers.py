@@ -98,7 +98,8 @@ def _places(project: Project, function: Scope, name: str, klass: Scope | None) -
     elsewhere: list[tuple[ModuleFacts, list[str]]] = []
     for module in (home, *project.callers(home, [own, *subclasses], "class")):
         theirs = _subclasses(module, own) if module is not home else []
-        for each in (name, own, *subclasses, *theirs):
+        names = (name, own, *subclasses, *theirs, *(_own_makers(klass) if module is home else ()))
+        for each in dict.fromkeys(names):
             yield module, each
         if theirs:
             elsewhere.append((module, theirs))
@@ -106,6 +107,14 @@ def _places(project: Project, function: Scope, name: str, klass: Scope | None) -
         for other in project.callers(module, theirs, "class"):
             for each in theirs:
                 yield other, each
+
+
+def _own_makers(klass: Scope) -> Iterator[str]:
+    """What the class methods of a class call the class: `cls(...)` makes an object of it."""
+    for method in classes.methods_of(klass).values():
+        assert isinstance(method.node, cst.FunctionDef)
+        if "classmethod" in classes.decorator_names(method.node):
+            yield classes.receiver_name(method)
 
 
 def _may_be_of_module(func: cst.BaseExpression, module: ModuleFacts) -> bool:

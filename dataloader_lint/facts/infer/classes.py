@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from dataloader_lint.facts.infer.values import Bases, Class, Evaluator, Function, Library, Mapping, Values
+from dataloader_lint.facts.infer.indirect_stores import indirect_stores
+from dataloader_lint.facts.infer.values import Bases, CallResult, Class, Evaluator, Function, Library, Mapping, Values
 from dataloader_lint.facts.libraries.catalogue import LOADERS
 from dataloader_lint.facts.limits import BASE_CLASSES
 from dataloader_lint.facts.syntax.flow import never_returns
-from dataloader_lint.facts.syntax.named_stores import named_stores
 from dataloader_lint.facts.syntax.names import Kind, bindings_of, dotted, target_paths
 from dataloader_lint.facts.syntax.tree import Node, Scope
 
@@ -20,7 +20,10 @@ from dataloader_lint.facts.syntax.tree import Node, Scope
 class AttributeBinding:
     """One statement that binds `self.name`. `value` is None for a bare annotation; `path` follows an unpacking.
 
-    `target` is where an assignment to several names has this one.
+    `target` is where an assignment to several names has this one. Where `value` is a dict whose entries all become
+    attributes, `key` says which one it is. `of` is the class, where the statement stands outside of it. `part` is the
+    attribute of the value that is meant, where the object keeps a helper: `files` of `self.index = Index(files)`.
+    `receiver` is that helper, where its own constructor binds the attribute.
     """
 
     name: str
@@ -31,11 +34,15 @@ class AttributeBinding:
     kind: Kind = Kind.VALUE
     annotation: cst.BaseExpression | None = None
     target: Node | None = None
+    key: str = ""
+    of: Scope | None = None
+    part: str = ""
+    receiver: CallResult | None = None
 
     @property
     def owner(self) -> str:
         """The name of the class whose body the statement stands in, be it in a function inside of a method."""
-        scope = self.method
+        scope = self.of or self.method
         while not isinstance(scope.node, cst.ClassDef):
             assert scope.parent is not None
             scope = scope.parent
@@ -181,8 +188,12 @@ def _attributes_in(scope: Scope) -> dict[str, list[AttributeBinding]]:
 
 def _bound_in(method: Scope) -> Iterator[AttributeBinding]:
     own = receiver_name(method)
-    if not own:
-        return
+    if own:
+        yield from bound_on(method, own)
+
+
+def bound_on(method: Scope, own: str, of: Scope | None = None) -> Iterator[AttributeBinding]:
+    """Where a function binds attributes of the object that it calls `own`."""
 
     def attribute(target: cst.CSTNode) -> str:
         if isinstance(target, cst.Attribute) and isinstance(target.value, cst.Name) and target.value.value == own:
@@ -195,10 +206,7 @@ def _bound_in(method: Scope) -> Iterator[AttributeBinding]:
                 for target, path in target_paths(each.target):
                     if name := attribute(target):
                         place = target if path else None
-                        yield AttributeBinding(name, assign, scope, assign.value, path, target=place)
-        for store in named_stores(scope):
-            if isinstance(store.owner, cst.Name) and store.owner.value == own:
-                yield AttributeBinding(store.name, store.node, scope, store.value)
+                        yield AttributeBinding(name, assign, scope, assign.value, path, target=place, of=of)
         for annotated in scope.own(cst.AnnAssign):
             if name := attribute(annotated.target):
                 yield AttributeBinding(
@@ -215,6 +223,8 @@ def _bound_in(method: Scope) -> Iterator[AttributeBinding]:
             for item in block.items:
                 if item.asname is not None and (name := attribute(item.asname.name)):
                     yield AttributeBinding(name, block, scope, item.item, kind=Kind.ENTERED)
+        for store in indirect_stores(scope, own):
+            yield AttributeBinding(store.name, store.node, scope, store.value, of=of)
 
 
 def _closures(method: Scope, own: str) -> Iterator[Scope]:

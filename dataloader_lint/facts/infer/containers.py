@@ -29,9 +29,10 @@ from dataloader_lint.facts.infer.values import (
     merge,
     part,
 )
-from dataloader_lint.facts.libraries.catalogue import LOADERS, PARSERS, PASS_THROUGH, TYPED_RESULTS
+from dataloader_lint.facts.libraries.catalogue import LISTED_ARGUMENT, LOADERS, PARSERS, PASS_THROUGH, TYPED_RESULTS
+from dataloader_lint.facts.syntax.module import last_name
 from dataloader_lint.facts.syntax.names import STAR, dotted
-from dataloader_lint.facts.syntax.tree import positional_of
+from dataloader_lint.facts.syntax.tree import Tree, positional_of
 
 # The parts of a random split are Subsets of the Dataset that is given first.
 _SPLIT, _SUBSET = "torch.utils.data.random_split", "torch.utils.data.Subset"
@@ -84,6 +85,7 @@ _ELEMENTS: dict[str, Values] = {
     "tensor": (Opaque("tensor"),),
     "list of str": (Opaque("str"),),
     "list of int": (Opaque("int"),),
+    "paths": (Opaque("path"),),
 }
 
 
@@ -107,8 +109,15 @@ def _element_of_sequence(ev: Evaluator, value: Sequence) -> Values:
         return _appended(ev, value)
     source = node.value if isinstance(node, cst.Subscript) else None  # a slice holds what it was cut from
     if isinstance(node, cst.Call) and node.args and not node.args[0].star:  # list(x), sorted(x)
-        source = node.args[0].value
+        source = node.args[_listed_position(ev, node, value.frame)].value
     return merge(*(ev.element(each) for each in ev.values(source, value.frame))) if source else NOTHING_KNOWN
+
+
+def _listed_position(ev: Evaluator, call: cst.Call, frame: Frame) -> int:
+    """Which argument of a call the list that it makes is made of."""
+    names = [each.name for each in ev.values(call.func, frame) if isinstance(each, Library)]
+    position = LISTED_ARGUMENT.get(names[0], 0) if len(names) == 1 else 0
+    return position if position < len(call.args) else 0
 
 
 def _appended(ev: Evaluator, value: Sequence) -> Values:
@@ -132,7 +141,7 @@ def _appended(ev: Evaluator, value: Sequence) -> Values:
         is_local
         and found
         and all(
-            id(each) in owners or isinstance(tree.parent(each), _KEEPING)
+            id(each) in owners or isinstance(tree.parent(each), _KEEPING) or _only_reads(tree.parent(each), tree)
             for each in tree.named(scope.node, name)
             if each is not target
         )
@@ -141,6 +150,15 @@ def _appended(ev: Evaluator, value: Sequence) -> Values:
     return merge(*found, NOTHING_KNOWN)
 
 
+def _only_reads(arg: cst.CSTNode | None, tree: Tree) -> bool:
+    """True for an argument of a call that leaves the elements of a list what they are."""
+    call = tree.parent(arg) if isinstance(arg, cst.Arg) else None
+    return isinstance(call, cst.Call) and last_name(call.func) in _READING
+
+
+_READING = frozenset(
+    {"array", "asarray", "enumerate", "len", "list", "print", "shuffle", "sorted", "sum", "tensor", "tuple", "zip"}
+)
 _KEEPING = (cst.Return, cst.Element, cst.For, cst.Subscript)  # where a name stands and the list stays as it is
 
 
@@ -168,6 +186,8 @@ def _element_of_made(ev: Evaluator, value: CallResult, call: cst.Call, frame: Fr
         return (Sequence("tuple", call, frame, columns),)
     if name in PASS_THROUGH and positional:
         return merge(*(ev.element(each) for each in ev.values(positional[0], frame)))
+    if name == "builtins.filter" and len(positional) == 2:
+        return merge(*(ev.element(each) for each in ev.values(positional[1], frame))) or NOTHING_KNOWN
     if name == "builtins.map" and len(positional) == 2:
         return _mapped(ev.values(positional[0], frame))
     if name == "itertools.chain":
@@ -235,6 +255,8 @@ def item(ev: Evaluator, value: Value, index: object) -> Values:
     held = records.at(ev, value, index)
     if held is not None:
         return held
+    if isinstance(value, CallResult) and value.library.startswith("pandas.") and isinstance(index, str):
+        return (CallResult(Library("pandas.Series"), value.call, value.frame),)  # a column
     if isinstance(value, CallResult) and value.library and value.library not in LOADERS:
         if value.library not in PARSERS or not (index is ABSENT or isinstance(index, str)):
             return NOTHING_KNOWN

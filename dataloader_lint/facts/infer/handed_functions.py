@@ -8,13 +8,12 @@ import libcst as cst
 
 from dataloader_lint.facts.infer import classes
 from dataloader_lint.facts.infer.values import Class, Evaluator, Frame, Function, Method, Value, Values
+from dataloader_lint.facts.limits import PASSED_FUNCTION_CALLS, PASSED_FUNCTIONS
 from dataloader_lint.facts.project.project import Project
 from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
 from dataloader_lint.facts.syntax.names import Kind, resolve, written_part
 from dataloader_lint.facts.syntax.tree import Scope, Tree, function_scope
 
-MAX_HANDED = 8
-MAX_CALLS = 24
 _ADDING = frozenset({"append", "insert", "register"})
 
 
@@ -25,9 +24,9 @@ def calls_of_handed(ev: Evaluator, project: Project, function: Scope) -> Iterato
     kind = "function" if classes.class_of(function) is None else "method"
     seen: set[int] = set()
     for module in (function.module, *project.callers(function.module, [own], kind)):
-        for place in _handed_over(module).get(own, ())[:MAX_HANDED]:
+        for place in _handed_over(module).get(own, ())[:PASSED_FUNCTIONS]:
             for call, home in _calls_behind(ev, place, module):
-                if id(call) in seen or len(seen) >= MAX_CALLS:
+                if id(call) in seen or len(seen) >= PASSED_FUNCTION_CALLS:
                     continue
                 seen.add(id(call))
                 frame = ev.frame_of(function_scope(home.tree.scope_of(call)))

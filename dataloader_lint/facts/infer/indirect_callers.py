@@ -19,12 +19,12 @@ from dataloader_lint.facts.infer.values import (
     Values,
     merge,
 )
+from dataloader_lint.facts.limits import INDIRECT_CALLERS
 from dataloader_lint.facts.project.project import Project
 from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.facts.syntax.names import Kind, resolve
 from dataloader_lint.facts.syntax.tree import Scope, function_scope
 
-MAX_CALLS = 24
 _Calls = Iterator[tuple[cst.Call, Frame, Values]]
 
 
@@ -100,7 +100,7 @@ def calls_by_table(ev: Evaluator, project: Project, function: Scope) -> _Calls:
         for call in module.all_calls():
             held = _looked_up(ev, call, module, names)
             callees = tuple(each for each in held if isinstance(each, Function) and each.scope is function)
-            if callees and number < MAX_CALLS:
+            if callees and number < INDIRECT_CALLERS:
                 number += 1
                 yield call, ev.frame_of(function_scope(module.tree.scope_of(call))), callees
 
@@ -143,7 +143,7 @@ def mapped_over(ev: Evaluator, project: Project, function: Scope) -> Iterator[tu
     home = function.module
     own = function.node.name.value
     for module in (home, *project.callers(home, [own], "function")):
-        for call in module.calls_named("map")[:MAX_CALLS]:
+        for call in module.calls_named("map")[:INDIRECT_CALLERS]:
             if len(call.args) != 2 or any(arg.star or arg.keyword for arg in call.args):
                 continue
             first, second = (arg.value for arg in call.args)

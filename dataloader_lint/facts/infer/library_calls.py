@@ -84,7 +84,8 @@ def of_library(ev: Evaluator, callee: Library, call: cst.Call, frame: Frame) -> 
             return _getattr(ev, call, frame)
         if name == "builtins.isinstance" and _is_loader_of_other_type(ev, call, frame):
             return (Const(False),)
-    if name == "builtins.sum" and _are_lists(ev, [arg.value for arg in call.args][1:2], frame):
+    joined = {"builtins.sum": 1, "functools.reduce": 2}.get(name)
+    if joined is not None and _are_lists(ev, [arg.value for arg in call.args][joined : joined + 1], frame):
         return (Opaque("list"),)
     if name in ("builtins.min", "builtins.max"):
         return _extreme(ev, name, call, frame)
@@ -236,7 +237,20 @@ _STRING_METHODS = frozenset(
 )
 # Those that are worked out for a known text.
 _RESPELLINGS = frozenset({"lower", "lstrip", "replace", "rstrip", "strip", "upper"})
-_LISTS = frozenset({"readlines", "splitlines", "tolist", "to_list"})
+_LISTS = frozenset(
+    {
+        "fetchall",
+        "getmembers",
+        "getnames",
+        "infolist",
+        "namelist",
+        "readlines",
+        "splitlines",
+        "to_list",
+        "to_pylist",
+        "tolist",
+    }
+)
 # Lists of all that an index of annotations knows, and of what a pool has made of each of many things.
 _LISTS_OF = frozenset({"COCO.getAnnIds", "COCO.getImgIds", "LVIS.get_ann_ids", "LVIS.get_img_ids"}) | {
     f"{pool}.{name}" for pool in ("Pool", "ThreadPool") for name in ("map", "starmap")
@@ -310,6 +324,8 @@ def of_method(ev: Evaluator, of: Value, name: str, call: cst.Call, frame: Frame)
         return records.replaced(of, call, frame)
     if name == "to_dict" and _is_by_records(ev, call, frame):
         return (Opaque("list"),)
+    if name == "to_dict" and not call.args and isinstance(of, CallResult) and of.library.startswith("pandas."):
+        return (CallResult(Library("pandas.DataFrame.to_dict"), call, frame),)
     # A pool's: nothing else that has such a method is given a list as the second argument.
     if name in ("map", "starmap") and of is UNKNOWN and _are_lists(ev, [arg.value for arg in call.args][1:2], frame):
         return (Opaque("list"),)
@@ -414,6 +430,8 @@ def _splits_text(ev: Evaluator, of: Value, call: cst.Call, frame: Frame) -> bool
         return of.kind == "str"
     if isinstance(of, Const):
         return isinstance(of.value, str)
+    if isinstance(of, AttributeOf) and of.name == "str":
+        return False  # `table["text"].str.split()` gives a column
     if not call.args:
         return True  # tensors need a size to be split
     separator = constant(ev.values(call.args[0].value, frame))

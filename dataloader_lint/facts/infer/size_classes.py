@@ -8,6 +8,7 @@ import libcst as cst
 
 from dataloader_lint.facts.infer.values import (
     CallResult,
+    Class,
     Const,
     Evaluator,
     Frame,
@@ -20,8 +21,16 @@ from dataloader_lint.facts.infer.values import (
     Values,
     merge,
 )
-from dataloader_lint.facts.libraries.catalogue import DICT_MAKERS, LIST_MAKERS, PARSERS
+from dataloader_lint.facts.libraries.catalogue import (
+    DICT_CLASSES,
+    DICT_MAKERS,
+    LIST_CLASSES,
+    LIST_MAKERS,
+    LISTED_ARGUMENT,
+    PARSERS,
+)
 from dataloader_lint.facts.limits import FORM_DEPTH
+from dataloader_lint.facts.syntax.module import last_name
 
 
 class Size(Enum):
@@ -39,7 +48,25 @@ def container_kind(value: Value) -> Size | None:
     """The form of a container that starts empty or written out; None for what is none."""
     if isinstance(value, Sequence) and value.kind not in ("generator", "set", "frozenset"):
         return Size.LIST
+    if isinstance(value, CallResult) and value.library in LIST_CLASSES:
+        return None if _is_bounded(value) else Size.LIST
     return Size.DICT if isinstance(value, Sequence | Mapping) or _is_dict(value) else None
+
+
+def kind_of_object(ev: Evaluator, value: Value) -> Size | None:
+    """The size class of an object whose class derives from a list or a dict: `class Table(UserDict)`."""
+    if not isinstance(value, CallResult) or not isinstance(value.by, Class):
+        return None
+    libraries = ev.bases(value.by).libraries
+    if any(each in LIST_CLASSES for each in libraries):
+        return Size.LIST
+    return Size.DICT if any(each in DICT_CLASSES for each in libraries) else None
+
+
+def _is_bounded(value: CallResult) -> bool:
+    """`deque(rows, 100)`, `deque(maxlen=100)`."""
+    args = value.call.args if value.call is not None else ()
+    return len(args) > 1 or any(arg.keyword is not None for arg in args)
 
 
 def is_parsed(value: Value) -> bool:
@@ -58,13 +85,19 @@ def size_of(ev: Evaluator, value: Value, depth: int = 0) -> Size:
     if isinstance(value, Mapping):
         node = value.node
         is_long = isinstance(node, cst.DictComp) or _has_many_pairs(ev, value, depth) or has_list(ev, value, depth)
-        return Size.DICT if is_long else Size.SMALL
+        return Size.DICT if is_long or _joins_long(ev, value, depth) else Size.SMALL
     if isinstance(value, Opaque):
         if value.kind in ("list", "list of str", "list of int"):
             return Size.LIST
         return Size.ARRAY if value.kind in ("array", "tensor", "frame") else Size.OTHER
     if isinstance(value, CallResult):
         library = value.library
+        if library in LIST_CLASSES:
+            return Size.OTHER if _is_bounded(value) else _size_of_copied(ev, value, Size.LIST, depth)
+        if library.endswith(".fromkeys") and library in DICT_MAKERS:
+            return _size_of_copied(ev, value, Size.DICT, depth)
+        if (kind := kind_of_object(ev, value)) is not None:
+            return _size_of_copied(ev, value, kind, depth)
         if library in DICT_MAKERS:
             empty = value.call is not None and len(value.call.args) <= 1 and library.startswith("collections.")
             return Size.SMALL if empty else Size.DICT
@@ -77,6 +110,32 @@ def size_of(ev: Evaluator, value: Value, depth: int = 0) -> Size:
         ):
             return Size.ARRAY
     return Size.LIST if is_parsed(value) else Size.OTHER
+
+
+def _size_of_copied(ev: Evaluator, value: CallResult, size: Size, depth: int) -> Size:
+    """How large a container is that starts with what its first argument holds: `deque(rows)`, `dict.fromkeys(ids)`."""
+    given = value.call.args[0] if value.call is not None and value.call.args else None
+    if given is None or value.frame is None or given.keyword is not None:
+        return Size.SMALL
+    return Size.SMALL if is_few(ev, given.value, value.frame, depth + 1) else size
+
+
+def _joins_long(ev: Evaluator, value: Mapping, depth: int) -> bool:
+    """True for `{**paths, "none": 0}` and `paths | extra`, where one of the dicts is long."""
+    node = value.node
+    parts: list[cst.BaseExpression] = []
+    if isinstance(node, cst.Dict):
+        parts = [each.value for each in node.elements if isinstance(each, cst.StarredDictElement)]
+    elif isinstance(node, cst.BinaryOperation):
+        parts = [node.left, node.right]
+    elif isinstance(node, cst.Call) and not isinstance(node.func, cst.Attribute):
+        parts = [arg.value for arg in node.args if arg.keyword is None]  # dict(paths)
+    is_long = (Size.DICT in _sizes(ev, _mappings(ev.values(each, value.frame)), depth + 1) for each in parts)
+    return any(is_long)
+
+
+def _mappings(values: Values) -> Values:
+    return tuple(each for each in values if isinstance(each, Mapping))
 
 
 def has_list(ev: Evaluator, value: Mapping, depth: int = 0) -> bool:
@@ -102,9 +161,14 @@ def is_of_pairs(value: Value) -> bool:
 def _are_many(ev: Evaluator, pairs: Value, depth: int) -> bool:
     if isinstance(pairs, Sequence) and isinstance(pairs.node, cst.ListComp | cst.GeneratorExp):
         return not is_few(ev, pairs.node.for_in.iter, pairs.frame, depth)
+    if isinstance(pairs, Sequence):
+        return size_of(ev, pairs, depth + 1) is Size.LIST
+    if isinstance(pairs, CallResult) and pairs.library in ("builtins.filter", "builtins.map"):
+        args = pairs.call.args if pairs.call is not None and pairs.frame is not None else ()
+        return bool(args) and not is_few(ev, args[-1].value, pairs.frame, depth + 1)  # type: ignore[arg-type]
     return (
         isinstance(pairs, CallResult)
-        and pairs.library in ("builtins.enumerate", "builtins.zip")
+        and pairs.library in ("builtins.enumerate", "builtins.zip", "csv.reader")
         and not _is_small(ev, pairs, depth)
     )
 
@@ -231,10 +295,13 @@ def _is_empty(value: Value) -> bool:
     if isinstance(value, Sequence) and value.kind in ("tuple", "frozenset"):
         return value.items == ()  # nothing can be put into it
     if isinstance(value.node, cst.Call):
-        return not value.node.args and not isinstance(value.node.func, cst.Attribute)
+        return not value.node.args and last_name(value.node.func) in _EMPTY
     if isinstance(value, Sequence):
         return value.items == ()
     return isinstance(value.node, cst.Dict) and not value.node.elements
+
+
+_EMPTY = frozenset({"OrderedDict", "defaultdict", "deque", "dict", "frozenset", "list", "set", "tuple"})
 
 
 def _made_of_few(ev: Evaluator, call: cst.Call, frame: Frame, depth: int) -> bool:
@@ -246,4 +313,7 @@ def _made_of_few(ev: Evaluator, call: cst.Call, frame: Frame, depth: int) -> boo
         return False
     if any(name in ("glob.glob", "os.listdir", "re.findall", "re.split", "linecache.getlines") for name in names):
         return False
-    return is_few(ev, call.args[0].value, frame, depth)
+    position = max(LISTED_ARGUMENT.get(name, 0) for name in names)
+    if position and is_few(ev, call.args[0].value, frame, depth):
+        return True  # `heapq.nlargest(10, files)`
+    return is_few(ev, call.args[min(position, len(call.args) - 1)].value, frame, depth)

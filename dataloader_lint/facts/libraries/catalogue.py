@@ -247,7 +247,17 @@ SAME_VALUE = frozenset(
 MANAGED = frozenset({"prepare", "prepare_data_loader", "setup_dataloaders", "setup"})
 
 # Functions that parse JSON.
-PARSERS = frozenset({"json.load", "json.loads"})
+PARSERS = frozenset(
+    {
+        "json.load",
+        "json.loads",
+        "orjson.loads",
+        "simplejson.load",
+        "simplejson.loads",
+        "ujson.load",
+        "ujson.loads",
+    }
+)
 LIST_MAKERS = frozenset(
     {
         "builtins.list",
@@ -262,6 +272,22 @@ LIST_MAKERS = frozenset(
         "re.split",
         "re.findall",
         "linecache.getlines",
+        "heapq.nlargest",
+        "heapq.nsmallest",
+    }
+)
+# The argument of which these make a list, where it is not the first one.
+LISTED_ARGUMENT = {"heapq.nlargest": 1, "heapq.nsmallest": 1}
+# Objects of these are lists and dicts themselves, whatever an heir adds.
+LIST_CLASSES = frozenset({"builtins.list", "collections.UserList", "collections.deque"})
+DICT_CLASSES = frozenset(
+    {
+        "builtins.dict",
+        "builtins.set",
+        "collections.Counter",
+        "collections.OrderedDict",
+        "collections.UserDict",
+        "collections.defaultdict",
     }
 )
 DICT_MAKERS = frozenset(
@@ -272,6 +298,9 @@ DICT_MAKERS = frozenset(
         "collections.defaultdict",
         "collections.Counter",
         "collections.OrderedDict",
+        "builtins.dict.fromkeys",
+        "collections.OrderedDict.fromkeys",
+        "pandas.DataFrame.to_dict",
         "pycocotools.coco.COCO",
         "xtcocotools.coco.COCO",
         "lvis.LVIS",

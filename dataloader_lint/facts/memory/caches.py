@@ -26,15 +26,15 @@ from dataloader_lint.facts.infer.values import (
 )
 from dataloader_lint.facts.memory.earlier_tests import EarlierTests, SizeTests
 from dataloader_lint.facts.memory.lifetimes import ContainerUse, Holder, Lifetimes, Shape, may_outlive
+from dataloader_lint.facts.memory.memoised import may_memoise, memos_called, unbounded_decorator
 from dataloader_lint.facts.memory.worker_index import IndexInWorker
-from dataloader_lint.facts.syntax.additions import Addition, additions
+from dataloader_lint.facts.syntax.additions import ADDING_METHODS, Addition, additions, by_method
 from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
 from dataloader_lint.facts.syntax.names import Kind, dotted, resolve
 from dataloader_lint.facts.syntax.tree import Node, Scope, Tree
 from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
 from dataloader_lint.facts.workers.worker_callgraph import WorkerFunction
 
-_MEMOISING = frozenset({"functools.cache", "functools.lru_cache", "cachetools.cached"})
 _OPENED = frozenset(
     {
         "builtins.open",
@@ -88,21 +88,27 @@ def _candidates(module: ModuleFacts) -> Iterator[Scope]:
         node = scope.node
         if not isinstance(node, cst.FunctionDef) or node.name.value == "__init__":
             continue
-        if any(name.endswith("cache") for name in _memo_names(node)) or any(
-            _may_add(module, each) for each in additions(scope)
-        ):
+        if may_memoise(module) or any(_may_add(module, each) for each in additions(scope)) or _calls_kept_method(scope):
             yield scope
+
+
+def _calls_kept_method(scope: Scope) -> bool:
+    """True if a method calls an attribute of its object that is a method of a container."""
+    klass, own = classes.class_of(scope), classes.receiver_name(scope)
+    kept = classes.attribute_bindings(klass) if klass is not None else {}
+    return any(
+        isinstance(call.func, cst.Attribute)
+        and dotted(call.func.value) == own
+        and any(last_name(each.value) in ADDING_METHODS for each in kept.get(call.func.attr.value, ()) if each.value)
+        for call in scope.own(cst.Call)
+    )
 
 
 def _may_add(module: ModuleFacts, addition: Addition) -> bool:
     """Whether something may be added for each sample, and to what outlives it, by the looks of it."""
     if isinstance(addition.key, cst.SimpleString | cst.Integer) and not isinstance(addition.target, cst.Subscript):
         return False
-    return may_outlive(addition.target, module.tree)
-
-
-def _memo_names(node: cst.FunctionDef) -> list[str]:
-    return [name.replace("cached", "cache") for name in classes.decorator_names(node)]
+    return addition.are_attributes or may_outlive(addition.target, module.tree)
 
 
 def _top(scope: Scope) -> Scope:
@@ -130,17 +136,35 @@ class _Search:
         if self.function.path[0].argument == "worker_init_fn":
             return  # once in a worker
         outliving: Lifetimes | None = None
-        for addition in additions(self.scope):
+        for addition, frame in (*((each, self.frame) for each in additions(self.scope)), *self._by_kept_methods()):
             if not self._may_grow(addition):
                 continue
             outliving = outliving or Lifetimes(self.reach.workers, self.function, self._use)
-            kept = outliving.find(addition.target, self.frame)
+            find = outliving.find_attributes if addition.are_attributes else outliving.find
+            kept = find(addition.target, frame)
             if kept is not None and self._grows(addition, kept, outliving) and not self._is_unused():
                 tree = self.scope.module.tree
                 yield Growth(tree.statement_of(addition.statement), self.function, kept.text, kept.klass)
         decorator = self._memoised()
         if decorator is not None and not self._is_unused():
             yield Growth(decorator, self.function, "")
+        for statement in memos_called(self.ev, self.function, self.index):
+            if not self._is_unused():
+                yield Growth(statement, self.function, "")
+
+    def _by_kept_methods(self) -> Iterator[tuple[Addition, Frame]]:
+        """`self.note(index)` where the constructor keeps `self.note = self.seen.add`."""
+        klass, own = classes.class_of(self.scope), classes.receiver_name(self.scope)
+        receiver = self.frame.receiver
+        if klass is None or not isinstance(receiver, CallResult):
+            return
+        for call in self.scope.own(cst.Call):
+            if not isinstance(call.func, cst.Attribute) or dotted(call.func.value) != own or not call.args:
+                continue
+            for binding in classes.attribute_bindings(klass).get(call.func.attr.value, ()):
+                method = binding.value if not binding.path else None
+                if isinstance(method, cst.Attribute) and method.attr.value in ADDING_METHODS:
+                    yield by_method(call, method), attributes.method_frame(self.ev, binding.method, receiver)
 
     def _is_unused(self) -> bool:
         """Whether all loaders in sight read the Dataset without workers: there the cache is one, and works.
@@ -263,8 +287,9 @@ class _Search:
         node = self.scope.node
         if not isinstance(node, cst.FunctionDef) or not node.decorators:
             return None
+        outer = self.ev.frame_of(self.scope.parent) if self.scope.parent is not None else self.frame
         for decorator in node.decorators:
-            if self._is_unbounded(decorator.decorator):
+            if unbounded_decorator(self.ev, decorator.decorator, outer):
                 if self.frame.args is None:  # called by the loader, each time with another index
                     return decorator if node.name.value == "__getitem__" else None
                 for param in node.params.params:
@@ -273,24 +298,6 @@ class _Search:
                     if level >= IndexDep.KEY or (level is IndexDep.SAMPLE and self._is_read(param.name)):
                         return decorator
         return None
-
-    def _is_unbounded(self, node: cst.BaseExpression) -> bool:
-        call = node if isinstance(node, cst.Call) else None
-        outer = self.ev.frame_of(self.scope.parent) if self.scope.parent is not None else self.frame
-        names = {each.name for each in self.ev.values(call.func if call else node, outer) if isinstance(each, Library)}
-        if not names & _MEMOISING:
-            return False
-        if "functools.cache" in names:
-            return True
-        if call is None:
-            return False  # 128 entries
-        given = next(
-            (arg.value for arg in call.args if arg.keyword is None or arg.keyword.value in ("maxsize", "cache")), None
-        )
-        found = self.ev.values(given, outer) if given is not None else ()
-        if "functools.lru_cache" in names:
-            return bool(found) and all(isinstance(each, Const) and each.value is None for each in found)
-        return isinstance(given, cst.Dict)
 
 
 def _ends_of_path(node: Node, tree: Tree) -> Iterator[str]:

@@ -16,10 +16,12 @@ from dataloader_lint.facts.infer.values import (
     Const,
     Evaluator,
     Frame,
+    Function,
     Mapping,
     Sequence,
     Value,
     Values,
+    merge,
 )
 from dataloader_lint.facts.libraries.catalogue import DICT_MAKERS
 from dataloader_lint.facts.limits import OUTLIVING_DEPTH
@@ -52,6 +54,9 @@ class Holder:
     klass: Scope | None = None  # of the object whose attribute it is
     is_root: bool = True  # what grows is the container itself, not something in it
     makes_elements: bool = False  # a key that is not there is no error
+
+
+_DISPLAYS = (cst.Dict, cst.List, cst.Set, cst.Call)
 
 
 def may_outlive(node: cst.BaseExpression, tree: Tree, depth: int = 0) -> bool:
@@ -94,6 +99,14 @@ class Lifetimes:
             return self._attribute(node, frame)
         return None
 
+    def find_attributes(self, node: cst.BaseExpression, frame: Frame) -> Holder | None:
+        """The attributes of an object, as a container, if the object outlives the sample."""
+        owners = self.ev.values(node, frame)
+        klass = owners[0].by if len(owners) == 1 and isinstance(owners[0], CallResult) else None
+        if not isinstance(klass, Class) or not self._lives_on(owners[0]):
+            return None
+        return Holder(f"{dotted(node)}.__dict__", "__dict__", Shape.DICT, False, klass.scope)
+
     def _named(self, node: cst.Name, frame: Frame, depth: int) -> Holder | None:
         tree = frame.scope.module.tree
         bindings = resolve(node, tree) if node in tree else []
@@ -112,6 +125,10 @@ class Lifetimes:
                 if given.node is None or given.frame is None:
                     return None
                 found = self.find(given.node, given.frame, depth + 1)
+            elif binding.kind is Kind.PARAMETER and home.args is not None and isinstance(binding.node, cst.Param):
+                default = binding.node.default  # made once, for all calls: `def read(path, known={})`
+                values = self.ev.values(default, frame) if isinstance(default, _DISPLAYS) else ()
+                found = Holder(node.value, node.value, _shape(self.ev, values), True, None, True, _makes(values))
             else:
                 return None
             if found is None:
@@ -120,10 +137,14 @@ class Lifetimes:
 
     def _attribute(self, node: cst.Attribute, frame: Frame) -> Holder | None:
         name = node.attr.value
+        if name == "__dict__":
+            return self.find_attributes(node.value, frame)
         if isinstance(node.value, cst.Attribute) and node.value.attr.value == "__class__":
             owners = self.ev.values(node.value.value, frame)
         else:
             owners = self.ev.values(node.value, frame)
+        if isinstance(node.value, cst.Name) and len(owners) == 1 and isinstance(owners[0], Function):
+            return self._of_function(owners[0], node, frame)
         if not owners or not all(self._lives_on(each) for each in owners):
             return None
         owner = owners[0]
@@ -135,6 +156,13 @@ class Lifetimes:
         if shape in (Shape.DICT, Shape.SLOTS) and name in self._use.filled_by_constructor(klass):
             shape = Shape.OTHER
         return Holder(dotted(node) or name, name, shape, False, klass.scope, True, _makes(values))
+
+    def _of_function(self, owner: Function, node: cst.Attribute, frame: Frame) -> Holder | None:
+        """An attribute of a function: `read.known = {}`."""
+        module, name = owner.scope.module, node.attr.value
+        stores = [each for each in module.stores_to(dotted(node.value), name) if module is frame.scope.module]
+        values = merge(*(self.ev.values(each.value, self.ev.frame_of(module.root)) for each in stores))
+        return Holder(dotted(node), name, _shape(self.ev, values), True, None, True, _makes(values))
 
     def _lives_on(self, value: Value) -> bool:
         """Whether an object is one of the project that was not made in worker code."""

@@ -9,11 +9,11 @@ import libcst as cst
 from dataloader_lint.facts.datasets import streams
 from dataloader_lint.facts.datasets.field_uses import FieldUse
 from dataloader_lint.facts.infer import attributes
-from dataloader_lint.facts.infer.values import Opaque, Sequence, Value, is_whole_number, merge
+from dataloader_lint.facts.infer.values import Mapping, Opaque, Sequence, Value, is_whole_number, merge
 from dataloader_lint.facts.object_state.dataset import Dataset
 from dataloader_lint.facts.object_state.mutations import added_to
 from dataloader_lint.facts.syntax.module import last_name
-from dataloader_lint.facts.syntax.names import Kind, resolve
+from dataloader_lint.facts.syntax.names import Kind, dotted, resolve
 from dataloader_lint.facts.syntax.tree import Scope, function_scope
 
 
@@ -32,6 +32,21 @@ def is_indexed_by_own_keys(dataset: Dataset, value: Value, use: FieldUse) -> boo
     Of a dict these are its keys, all of them; of a list they would be no places in it.
     """
     return any(_lists_what(dataset, name, value) for names in _lists_behind(use) for name in names)
+
+
+def is_keyed_by_samples(dataset: Dataset, value: Value, use: FieldUse) -> bool:
+    """True if the pairs of a dict begin with the very keys that workers ask it for: `dict(zip(self.ids, paths))`."""
+    call = value.node if isinstance(value, Mapping) else None
+    pairs = call.args[0].value if isinstance(call, cst.Call) and call.args else None
+    if not isinstance(pairs, cst.Call) or last_name(pairs.func) != "zip" or not pairs.args:
+        return False
+    keys = pairs.args[0].value
+    return any(
+        last_name(keys) == name
+        or (isinstance(keys, cst.Name) and any(dotted(each.value) == keys.value for each in dataset.bound()[name]))
+        for name in _lists_of_keys(dataset, use)
+        if name in dataset.bound()
+    )
 
 
 def is_indexed_by_position(dataset: Dataset, name: str, use: FieldUse) -> bool:

@@ -11,27 +11,32 @@ import libcst as cst
 from dataloader_lint.facts.infer import attributes, classes
 from dataloader_lint.facts.infer.classes import AttributeBinding
 from dataloader_lint.facts.infer.dataset_bases import dataset_kind
+from dataloader_lint.facts.infer.run_arguments import receiving_parameters
+from dataloader_lint.facts.infer.size_classes import kind_of_object
 from dataloader_lint.facts.infer.values import CallResult, Class, Evaluator, Frame, Mapping, Sequence, Value
 from dataloader_lint.facts.libraries.catalogue import DICT_MAKERS
 from dataloader_lint.facts.limits import ALIAS_DEPTH
+from dataloader_lint.facts.object_state.writes import Place
 from dataloader_lint.facts.syntax.names import Binding, bindings_of, written_part
 from dataloader_lint.facts.syntax.tree import Node, Scope
 
 
-def other_names(ev: Evaluator, binding: AttributeBinding, receiver: CallResult) -> Iterator[tuple[Scope, str, str]]:
+def other_names(ev: Evaluator, binding: AttributeBinding, receiver: CallResult) -> Iterator[Place]:
     """The other names under which the value of a binding was filled: here, or where it comes from.
 
     `receiver` is the object whose attribute is bound: the method of an heir may give the value.
-    Each is a function, the object there whose attribute it is, or none for a local name, and the name.
     """
     if isinstance(binding.value, cst.Name):
-        yield binding.method, "", binding.value.value
+        yield Place(binding.method, "", binding.value.value)
     for made in attributes.bound(ev, binding, receiver):
         yield from _names_behind(ev, made, 0)
 
 
-def _names_behind(ev: Evaluator, made: Value, depth: int) -> Iterator[tuple[Scope, str, str]]:
+def _names_behind(ev: Evaluator, made: Value, depth: int) -> Iterator[Place]:
     """The names of what a value is, or is a slice of, or was joined from."""
+    if kind_of_object(ev, made) is not None and isinstance(made, CallResult) and isinstance(made.by, Class):
+        for method in classes.methods_of(made.by.scope).values():  # `class Rows(list)`, which adds to itself
+            yield Place(method, "", classes.receiver_name(method))
     node, frame = _display(made)
     if node is None or frame is None or node not in frame.scope.module.tree or depth > ALIAS_DEPTH:
         return
@@ -41,17 +46,20 @@ def _names_behind(ev: Evaluator, made: Value, depth: int) -> Iterator[tuple[Scop
         while isinstance(part, cst.Subscript):
             part = part.value
         if isinstance(part, cst.Name):
-            yield home, "", part.value
+            yield Place(home, "", part.value)
             for each in ev.values(part, frame):
                 yield from _names_behind(ev, each, depth + 1)
     parent = tree.parent(node)
-    kept = tree.parent(parent) if isinstance(parent, cst.DictElement) else node  # `{"train": [], "val": []}`
-    if kept is not None:
-        yield from ((home, "", name) for name in _names_of(home).get(id(kept), ()))
+    if isinstance(parent, cst.Arg) and isinstance(call := tree.parent(parent), cst.Call):  # `collect(root, [])`
+        yield from (Place(scope, "", param) for scope, param in receiving_parameters(ev, call, parent.value, home))
+    is_part = isinstance(parent, cst.DictElement | cst.Element)  # `{"train": [], "val": []}`, `columns = [], []`
+    whole = tree.parent(parent) if is_part and parent is not None else None
+    for kept in (node, whole) if whole is not None else (node,):
+        yield from (Place(home, "", name) for name in _names_of(home).get(id(kept), ()))
         yield from _attributes_of_others(ev, kept, frame)
 
 
-def _attributes_of_others(ev: Evaluator, kept: Node, frame: Frame) -> Iterator[tuple[Scope, str, str]]:
+def _attributes_of_others(ev: Evaluator, kept: Node, frame: Frame) -> Iterator[Place]:
     """The attribute that a container is kept as by what is no Dataset itself: `self.rows = []`, `Rows(self.rows)`."""
     by = frame.receiver.by if isinstance(frame.receiver, CallResult) else None
     home = classes.class_of(frame.scope)
@@ -59,7 +67,7 @@ def _attributes_of_others(ev: Evaluator, kept: Node, frame: Frame) -> Iterator[t
         return
     for name in _attributes_of(home).get(id(kept), ()):
         for method in classes.methods_of(home).values():
-            yield method, classes.receiver_name(method), name
+            yield Place(method, classes.receiver_name(method), name)
 
 
 def _joined(node: Node) -> list[Node]:

@@ -33,10 +33,21 @@ def makes_containers(call: cst.Call) -> bool:
     `df["boxes"].apply(literal_eval)`, `df.groupby("image")["text"].agg(list)`.
     """
     name = last_name(call.func)
+    if name == "split":  # `table["text"].str.split()`
+        is_column = isinstance(call.func, cst.Attribute) and last_name(call.func.value) == "str"
+        return is_column and not any(arg.keyword is not None and arg.keyword.value == "expand" for arg in call.args)
     if not call.args or name not in TABLE_METHODS:
         return False
     function = call.args[0].value
-    return parses(function) or (name != "map" and last_name(function) in _CONTAINERS)
+    return parses(function) or _gives_container(function) or (name != "map" and last_name(function) in _CONTAINERS)
+
+
+def _gives_container(node: cst.CSTNode) -> bool:
+    """`lambda text: text.split()`, `lambda row: {"box": row.box}`."""
+    body = node.body if isinstance(node, cst.Lambda) else None
+    if isinstance(body, cst.Call):
+        return last_name(body.func) in ("split", "tolist", *_CONTAINERS)
+    return isinstance(body, cst.List | cst.Dict | cst.ListComp | cst.DictComp)
 
 
 def parsed_column(binding: AttributeBinding) -> cst.Call | None:

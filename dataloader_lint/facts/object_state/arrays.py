@@ -9,10 +9,11 @@ import libcst as cst
 
 from dataloader_lint.facts.datasets.field_uses import FieldUse
 from dataloader_lint.facts.datasets.index_dep import IndexDep
-from dataloader_lint.facts.infer import attributes
+from dataloader_lint.facts.infer import attributes, classes
 from dataloader_lint.facts.infer.classes import AttributeBinding
 from dataloader_lint.facts.infer.values import (
     CallResult,
+    Class,
     Const,
     Evaluator,
     Frame,
@@ -21,6 +22,7 @@ from dataloader_lint.facts.infer.values import (
     Mapping,
     Method,
     Opaque,
+    Sequence,
     Value,
     Values,
     merge,
@@ -38,8 +40,10 @@ from dataloader_lint.facts.syntax.module import last_name
 from dataloader_lint.facts.syntax.names import Kind, dotted, resolve, written_part
 from dataloader_lint.facts.syntax.tree import Node
 
-_ARRAYS = frozenset({"numpy.array", "numpy.asarray", "numpy.asanyarray", "numpy.empty", "numpy.full", "numpy.zeros"})
-_FROM_ELEMENTS = frozenset({"numpy.array", "numpy.asarray", "numpy.asanyarray"})
+_ARRAYS = frozenset(
+    f"numpy.{name}" for name in ("array", "asarray", "asanyarray", "empty", "fromiter", "full", "zeros")
+)
+_FROM_ELEMENTS = frozenset({"numpy.array", "numpy.asarray", "numpy.asanyarray", "numpy.fromiter"})
 _LOADED = {
     "numpy.load": "file",
     "numpy.memmap": "memmap",
@@ -55,7 +59,7 @@ _SAME_KIND = frozenset({"copy", "flatten", "ravel", "reset_index", "reshape", "s
 class KeptArray:
     """An array of a Dataset that workers read for every sample.
 
-    `objects` says what Python objects are in it (`object`, `dict`, `Path`, `pickled`, `column`); it is empty for one of
+    `objects` says what Python objects are in it (`object`, `dict`, `Path`, `instance`, `pickled`, `column`); empty for
     plain numbers or bytes, which `source` (`file`, `memmap`) says the origin of.
     """
 
@@ -109,6 +113,8 @@ def arrays_of(dataset: Dataset) -> Iterator[KeptArray]:
             continue
         for binding in bindings:
             found = next(_kept(dataset, binding, use), None)
+            if found is not None and found.source and (binding.method.function in dataset.reads.functions):
+                continue  # opened in the worker
             if found is not None:
                 if binding.node in tree and not (found.objects == "pickled" and is_numeric(dataset, name)):
                     yield found
@@ -139,7 +145,11 @@ def _kept(dataset: Dataset, binding: AttributeBinding, use: FieldUse) -> Iterato
 
 def _libraries(ev: Evaluator, call: cst.Call, frame: Frame) -> list[str]:
     names = [each.name for each in ev.values(call.func, frame) if isinstance(each, Library)]
-    if not names and isinstance(call.func, cst.Attribute) and call.func.attr.value in {"astype", *TABLE_METHODS}:
+    if (
+        not names
+        and isinstance(call.func, cst.Attribute)
+        and call.func.attr.value in {"astype", "split", *TABLE_METHODS}
+    ):
         return [f"method.{call.func.attr.value}"]
     return names
 
@@ -193,6 +203,8 @@ def _objects(ev: Evaluator, name: str, call: cst.Call, frame: Frame) -> tuple[st
                 return "dict", elements
             if all(_is_path(each) for each in elements):
                 return "Path", elements
+            if all(_is_instance(ev, each) for each in elements):
+                return "instance", elements
         return "", ()
     if name == "numpy.load":
         allowed = _keyword(call, "allow_pickle", 2)
@@ -208,9 +220,15 @@ def _objects(ev: Evaluator, name: str, call: cst.Call, frame: Frame) -> tuple[st
     if name.startswith("pandas.") and name.rpartition(".")[2].startswith(("read_", "DataFrame", "Series")):
         if _asks_for_objects(ev, call, frame):
             return "column", ()
+        if name in ("pandas.Series", "pandas.DataFrame.from_records") and _holds_containers(_elements(ev, call, frame)):
+            return "column", ()
         converters = _keyword(call, "converters")
         return ("column" if converters is not None and parses(converters) else ""), ()
     return "", ()
+
+
+def _holds_containers(elements: Values) -> bool:
+    return bool(elements) and all(isinstance(each, Mapping | Sequence) for each in elements)
 
 
 def _elements(ev: Evaluator, call: cst.Call, frame: Frame) -> Values:
@@ -235,6 +253,19 @@ def _is_path(value: Value) -> bool:
     return (isinstance(value, Opaque) and value.kind == "path") or (
         isinstance(value, CallResult) and value.library.startswith("pathlib.")
     )
+
+
+def _is_instance(ev: Evaluator, value: Value) -> bool:
+    """True for an object of a class of the project that numpy cannot take apart."""
+    if not isinstance(value, CallResult) or not isinstance(value.by, Class):
+        return False
+    bases = ev.bases(value.by)
+    is_plain = bases.complete and all(each in _PLAIN for each in bases.libraries)
+    return is_plain and all(classes.find_method(ev, bases.classes, name) is None for name in _TAKEN_APART)
+
+
+_PLAIN = frozenset({"abc.ABC", "builtins.object", "typing.Generic"})
+_TAKEN_APART = ("__array__", "__array_interface__", "__getitem__", "__len__", "__iter__", "__float__", "__index__")
 
 
 def _are_tiny(elements: Values) -> bool:

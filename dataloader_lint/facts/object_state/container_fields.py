@@ -9,12 +9,13 @@ import libcst as cst
 
 from dataloader_lint.facts.infer import attributes, classes, type_hints
 from dataloader_lint.facts.infer.classes import AttributeBinding
-from dataloader_lint.facts.infer.size_classes import Size, container_kind, size_of
+from dataloader_lint.facts.infer.size_classes import Size, container_kind, kind_of_object, size_of
 from dataloader_lint.facts.infer.values import (
     UNKNOWN,
     CallResult,
     Const,
     Evaluator,
+    Frame,
     Mapping,
     Opaque,
     Sequence,
@@ -41,6 +42,7 @@ from dataloader_lint.facts.object_state.strong_updates import (
     surely_replaces,
 )
 from dataloader_lint.facts.object_state.type_guards import is_excluded_by_guard
+from dataloader_lint.facts.object_state.writes import Write, home_of
 from dataloader_lint.facts.project.scripts import is_test
 from dataloader_lint.facts.syntax.names import Kind, dotted, resolve
 from dataloader_lint.facts.syntax.tree import Scope, Tree
@@ -92,7 +94,7 @@ def _containers(dataset: Dataset, name: str, bindings: list[AttributeBinding]) -
             size = Size.ARRAY if _is_of_array(dataset, binding) else size_of(ev, value)
             if size is Size.SLOTS and (_is_added_to(ev, values) or _is_other_arm(ev, binding, values)):
                 continue
-            kind = container_kind(value)
+            kind = container_kind(value) or kind_of_object(ev, value)
             if kind is not None:
                 first.setdefault(kind, binding)
             if size in (Size.SMALL, Size.OTHER) and kind is not None:
@@ -273,14 +275,19 @@ def _called_methods(scope: Scope) -> dict[str, set[str]]:
     return scope.module.tree.once(("called methods", id(scope)), work_out)
 
 
-def _elements(ev: Evaluator, value: Value, growth: list[cst.BaseExpression], dataset: Dataset) -> Values:
+def _elements(ev: Evaluator, value: Value, growth: list[Write], dataset: Dataset) -> Values:
     """What the container holds, as far as it is known; what is appended counts too."""
     found: list[Values] = [_inside(ev, value)] if not (isinstance(value, Sequence) and value.items == ()) else []
-    for added in growth:
-        scope = _scope_of(added, dataset)
-        if scope is not None:
-            found.append(ev.values(added, attributes.method_frame(ev, scope, dataset.self_value)))
+    found.extend(ev.values(added.value, _frame_of(dataset, home_of(added))) for added in growth)
     return merge(*found) or (UNKNOWN,)
+
+
+def _frame_of(dataset: Dataset, scope: Scope) -> Frame:
+    """The frame of a function that adds to a container: for a method of the Dataset, that of its object."""
+    klass = classes.class_of(scope)
+    if klass is not None and all(each.scope is not klass for each in dataset.bases.classes):
+        return dataset.ev.frame_of(scope)
+    return attributes.method_frame(dataset.ev, scope, dataset.self_value)
 
 
 def _inside(ev: Evaluator, value: Value, depth: int = 0) -> Values:
@@ -310,12 +317,3 @@ def _inside(ev: Evaluator, value: Value, depth: int = 0) -> Values:
     if source is None or frame is None or depth > KEPT_DEPTH:
         return ev.element(value)
     return merge(*(_inside(ev, each, depth + 1) for each in ev.values(source, frame)))
-
-
-def _scope_of(node: cst.CSTNode, dataset: Dataset) -> Scope | None:
-    for scope in dataset.construction:
-        tree = scope.module.tree
-        if node in tree:
-            inner = tree.scope_of(node)
-            return inner.function or inner
-    return None

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import libcst as cst
 
 from dataloader_lint.facts.infer import attributes, classes
 from dataloader_lint.facts.infer.classes import AttributeBinding
 from dataloader_lint.facts.infer.dataset_bases import dataset_kind
+from dataloader_lint.facts.infer.repetition import runs_often
 from dataloader_lint.facts.infer.size_classes import Size, container_kind, is_few, size_of
 from dataloader_lint.facts.infer.values import (
     CallResult,
@@ -22,22 +22,47 @@ from dataloader_lint.facts.infer.values import (
     Value,
 )
 from dataloader_lint.facts.object_state.aliases import other_names
+from dataloader_lint.facts.object_state.constructed import objects_elsewhere
 from dataloader_lint.facts.object_state.dataset import Dataset
+from dataloader_lint.facts.object_state.writes import (
+    Place,
+    Write,
+    kept_under,
+    places_from,
+    scopes_that_see,
+    writes_at,
+)
+from dataloader_lint.facts.syntax.additions import ADDING_METHODS
 from dataloader_lint.facts.syntax.module import last_name
 from dataloader_lint.facts.syntax.names import Kind, dotted, resolve, written_part
 from dataloader_lint.facts.syntax.tree import Node, Scope, function_scope
 
-_ADDERS = frozenset({"append", "extend", "add", "insert", "appendleft", "update", "setdefault"})
 
-
-def appended_in(dataset: Dataset, name: str) -> list[cst.BaseExpression]:
+def appended_in(dataset: Dataset, name: str) -> list[Write]:
     """What construction adds to `self.name` for each of many things (in loops, or many at once)."""
-    found: list[cst.BaseExpression] = []
+    return list(_many(dataset.ev, places_from(dataset.ev, _own_places(dataset, name))))
+
+
+def _own_places(dataset: Dataset, name: str) -> list[Place]:
+    """The attribute in the functions that make an object: of the object itself, or of its class by name."""
+    found: list[Place] = []
     for scope in dataset.construction:
-        own = classes.receiver_name(scope)
-        for inner in scope.descend():
-            found.extend(_additions(dataset.ev, inner, own, name))
+        found.append(Place(scope, classes.receiver_name(scope), name))
+        found.extend(Place(scope, each.node.name.value, name) for each in dataset.bases.classes)
+    elsewhere = objects_elsewhere(dataset.ev, dataset.klass, dataset.construction)
+    for scope, own in elsewhere:
+        found.append(Place(scope, own, name))
+        found.extend(_in_helper(scope, own, name))
     return found
+
+
+def _in_helper(scope: Scope, own: str, name: str) -> Iterator[Place]:
+    """The attribute as a helper reaches it that keeps the object: `Scanner(self)`, `self.data.files` in there."""
+    home = classes.class_of(scope)
+    for kept, bindings in (classes.attribute_bindings(home) if home is not None else {}).items():
+        if home is not None and any(each.method is scope and dotted(each.value) == own for each in bindings):
+            for method in classes.methods_of(home).values():
+                yield Place(method, classes.receiver_name(method), f"{kept}.{name}")
 
 
 def appended_later(dataset: Dataset, name: str) -> bool:
@@ -97,15 +122,8 @@ def _is_length_of(node: cst.BaseExpression | None, own: str) -> bool:
 
 def added_to(dataset: Dataset, name: str, binding: AttributeBinding) -> list[tuple[cst.BaseExpression, Scope]]:
     """What is added to an attribute for each of many things, also under the local name that it had before."""
-    found = [
-        (added, inner)
-        for scope in dataset.construction
-        for inner in scope.descend()
-        for added in _additions(dataset.ev, inner, classes.receiver_name(scope), name)
-    ]
-    for scope, own, other in other_names(dataset.ev, binding, dataset.self_value):
-        found.extend((added, scope) for added in _additions(dataset.ev, scope, own, other))
-    return found
+    starts = [*_own_places(dataset, name), *other_names(dataset.ev, binding, dataset.self_value)]
+    return [(write.value, write.scope) for write in _many(dataset.ev, places_from(dataset.ev, starts))]
 
 
 def adds_files(dataset: Dataset, name: str, binding: AttributeBinding) -> bool:
@@ -118,7 +136,7 @@ def fills_fields(dataset: Dataset, name: str, binding: AttributeBinding) -> bool
     """Whether lists grow inside a dict: `self.columns["label"].append(label)`, or one is stored in it."""
     for scope, own, held in filling(dataset, name, binding):
         for call in scope.own(cst.Call):
-            if isinstance(call.func, cst.Attribute) and call.func.attr.value in _ADDERS:
+            if isinstance(call.func, cst.Attribute) and call.func.attr.value in ADDING_METHODS:
                 owner = call.func.value
                 if isinstance(owner, cst.Call) and isinstance(
                     owner.func, cst.Attribute
@@ -145,7 +163,7 @@ def collects_from(dataset: Dataset, name: str, binding: AttributeBinding) -> boo
         return False  # what has such a method may be anything: `self.means[k].update(value)`
     for scope, own, held in filling(dataset, name, binding):
         for call in scope.own(cst.Call):
-            if not isinstance(call.func, cst.Attribute) or call.func.attr.value not in _ADDERS:
+            if not isinstance(call.func, cst.Attribute) or call.func.attr.value not in ADDING_METHODS:
                 continue
             owner: cst.BaseExpression = call.func.value
             if isinstance(owner, cst.Call) and last_name(owner.func) == "setdefault":
@@ -153,7 +171,7 @@ def collects_from(dataset: Dataset, name: str, binding: AttributeBinding) -> boo
                 owner = owner.func.value
             elif not isinstance(owner, cst.Subscript):
                 continue
-            if is_it(owner, own, held) and _in_long_loop(dataset.ev, scope, call) and not _is_given(scope, call):
+            if is_it(owner, own, held) and runs_often(dataset.ev, scope, call) and not _is_given(scope, call):
                 return True
     return False
 
@@ -181,10 +199,10 @@ def _is_given(scope: Scope, node: Node) -> bool:
 
 def filling(dataset: Dataset, name: str, binding: AttributeBinding) -> Iterator[tuple[Scope, str, str]]:
     """The functions that fill an attribute, each with the object it is one of there, or none, and its name there."""
-    for scope in dataset.construction:
-        for inner in scope.descend():
-            yield inner, classes.receiver_name(scope), name
-    yield from other_names(dataset.ev, binding, dataset.self_value)
+    starts = [*_own_places(dataset, name), *other_names(dataset.ev, binding, dataset.self_value)]
+    for place in places_from(dataset.ev, starts):
+        if not place.method:
+            yield from ((scope, place.own, place.name) for scope in scopes_that_see(place))
 
 
 def _may_be_list(ev: Evaluator, scope: Scope, node: cst.BaseExpression) -> bool:
@@ -222,8 +240,8 @@ _ARRAY_MAKERS = frozenset(
 
 def grown_elsewhere(dataset: Dataset, binding: AttributeBinding) -> bool:
     """Whether the value is grown under another name that it has: `items = []`, a loop, `self.items = items`."""
-    places = other_names(dataset.ev, binding, dataset.self_value)
-    return any(True for place in places for _ in _additions(dataset.ev, *place))
+    starts = list(other_names(dataset.ev, binding, dataset.self_value))
+    return any(True for _ in _many(dataset.ev, places_from(dataset.ev, starts)))
 
 
 def grown_under_a_key(ev: Evaluator, value: Value) -> bool:
@@ -244,7 +262,7 @@ def grown_under_a_key(ev: Evaluator, value: Value) -> bool:
         and call.func.attr.value in ("append", "extend")
         and isinstance(call.func.value, cst.Subscript)
         and dotted(call.func.value.value) == dotted(kept) != ""
-        and _in_long_loop(ev, scope, call)
+        and runs_often(ev, scope, call)
         for scope in (home if klass is None else klass).descend()
         for call in scope.own(cst.Call)
     )
@@ -252,75 +270,23 @@ def grown_under_a_key(ev: Evaluator, value: Value) -> bool:
 
 def is_it(node: cst.CSTNode, own: str, name: str) -> bool:
     """Whether an expression is `own.name` (the local `name` where `own` is empty), or something in it."""
-    return _kept_under(node) == (own, name)
+    return kept_under(node) == (own, name)
 
 
-def _kept_under(node: cst.CSTNode) -> tuple[str, str] | None:
-    """The object and its attribute that an expression is, or is something in; for a local name the object is empty."""
-    while isinstance(node, cst.Subscript):
-        node = node.value
-    if isinstance(node, cst.Name):
-        return "", node.value
-    if isinstance(node, cst.Attribute) and isinstance(node.value, cst.Name):
-        return node.value.value, node.attr.value
-    return None
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Added:
-    """What one statement adds to a container."""
-
-    statement: Node
-    value: cst.BaseExpression
-    is_stored: bool  # under a key
-    are_several: bool  # where it is a container itself
-
-
-def _additions(ev: Evaluator, scope: Scope, own: str, name: str) -> Iterator[cst.BaseExpression]:
-    """What is added to `own.name` (or to the local `name` where `own` is empty) for each of many things."""
-    by_name = scope.module.tree.once(("added to", id(scope)), lambda: _by_name(scope))
-    for added in by_name.get((own, name), ()):
-        if not isinstance(added.statement, cst.AugAssign) and _is_dataset(ev, scope, added.value):
-            continue
-        if not added.is_stored:
-            if _is_many(ev, scope, added.statement, added.are_several, added.value):
-                yield added.value
-        # One list for each of a few keys grows as much: `self.files[split] = os.listdir(folder)`.
-        elif _in_long_loop(ev, scope, added.statement) or _is_list(ev, scope, added.value):
-            yield added.value
-
-
-def _by_name(scope: Scope) -> dict[tuple[str, str], list[_Added]]:
-    """What the statements of a scope add, by what they add it to."""
-    found: dict[tuple[str, str], list[_Added]] = {}
-    for of, added in _all_additions(scope):
-        kept = _kept_under(of)
-        if kept is not None:
-            found.setdefault(kept, []).append(added)
-    return found
-
-
-def _all_additions(scope: Scope) -> Iterator[tuple[cst.CSTNode, _Added]]:
-    for call in scope.own(cst.Call):
-        if not isinstance(call.func, cst.Attribute) or call.func.attr.value not in _ADDERS or not call.args:
-            continue
-        owner: cst.BaseExpression = call.func.value
-        if isinstance(owner, cst.Call) and isinstance(owner.func, cst.Attribute):  # x.setdefault(k, []).append(v)
-            owner = owner.func.value
-        yield owner, _Added(call, call.args[-1].value, False, call.func.attr.value in ("extend", "update"))
-    for assign in scope.own(cst.Assign):
-        for target in assign.targets:
-            if isinstance(target.target, cst.Subscript):
-                yield target.target, _Added(assign, assign.value, True, False)
-    for augmented in scope.own(cst.AugAssign):
-        yield augmented.target, _Added(augmented, augmented.value, False, True)
-
-
-def _is_many(ev: Evaluator, scope: Scope, node: Node, several: bool, added: cst.BaseExpression) -> bool:
-    """Whether an addition is made often, or adds many at once."""
-    if _in_long_loop(ev, scope, node):
-        return True
-    return several and not is_few(ev, added, ev.frame_of(function_scope(scope)))
+def _many(ev: Evaluator, places: list[Place]) -> Iterator[Write]:
+    """The writes at some places that add something for each of many things."""
+    for place in places:
+        for write in writes_at(ev, place):
+            if not isinstance(write.statement, cst.AugAssign) and _is_dataset(ev, write.scope, write.value):
+                continue
+            if write.is_often or runs_often(ev, write.scope, write.statement):
+                yield write
+            # One list for each of a few keys grows as much: `self.files[split] = os.listdir(folder)`.
+            elif write.is_stored:
+                if _is_list(ev, write.scope, write.value):
+                    yield write
+            elif write.are_several and not is_few(ev, write.value, ev.frame_of(function_scope(write.scope))):
+                yield write
 
 
 def _is_dataset(ev: Evaluator, scope: Scope, node: cst.BaseExpression) -> bool:
@@ -338,23 +304,3 @@ def _is_list(ev: Evaluator, scope: Scope, node: cst.BaseExpression) -> bool:
     """Whether an expression surely gives a list that follows the data."""
     found = ev.values(node, ev.frame_of(function_scope(scope)))
     return bool(found) and all(size_of(ev, value) is Size.LIST for value in found)
-
-
-def _in_long_loop(ev: Evaluator, scope: Scope, node: Node) -> bool:
-    """Whether a node runs again and again: in a loop over more than a few things, or in a method called from one."""
-    tree = scope.module.tree
-    home = scope.function
-    for above in tree.ancestors(node):
-        if isinstance(above, cst.While):
-            return True
-        if isinstance(above, cst.For) and not is_few(ev, above.iter, ev.frame_of(function_scope(scope))):
-            return True
-        if home is not None and above is home.node:
-            break
-    if home is None or not isinstance(home.node, cst.FunctionDef) or home.parent is None:
-        return False
-    return any(
-        isinstance(above, cst.For)
-        for call in scope.module.calls_named(home.node.name.value)
-        for above in tree.ancestors(call)
-    )

@@ -42,8 +42,10 @@ _FOR_FILES = re.compile(r"""\.[\w*?\[\]]+["']*$""")
 
 def has_entry_for_each(dataset: Dataset, container: Container) -> bool:
     """Whether a dict has an entry for each file or record, as far as the constructor shows it."""
-    made = container.value.node if isinstance(container.value, Mapping) else None
-    if isinstance(made, cst.DictComp):  # `{image["id"]: image for image in self.images}`, of as many as there are
+    made = container.value.node if isinstance(container.value, Mapping | Sequence) else None
+    if isinstance(
+        made, cst.DictComp | cst.SetComp
+    ):  # `{image["id"]: image for image in self.images}`, of as many as there are
         return any(_is_samples(dataset, each) for each in _iterated(made.for_in.iter))
     places = list(filling(dataset, container.name, container.binding))
     has_arrays = any(_hands_out_samples(dataset.ev, each) for each in container.elements)

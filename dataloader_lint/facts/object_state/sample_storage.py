@@ -30,6 +30,7 @@ from dataloader_lint.facts.object_state.access_patterns import (
     is_indexed_by_number,
     is_indexed_by_own_keys,
     is_indexed_by_position,
+    is_keyed_by_samples,
     keys_come_from_sample_list,
 )
 from dataloader_lint.facts.object_state.concatenation import holds_parts, is_round_robin
@@ -54,6 +55,7 @@ from dataloader_lint.facts.object_state.per_sample_entries import (
 from dataloader_lint.facts.object_state.random_access import holds_samples
 from dataloader_lint.facts.object_state.type_guards import reads_of_size
 from dataloader_lint.facts.object_state.worker_reachability import is_reached_in_workers
+from dataloader_lint.facts.syntax.module import last_name
 from dataloader_lint.facts.syntax.steps import Step
 from dataloader_lint.facts.syntax.tree import Node, Tree, function_scope
 from dataloader_lint.facts.workers.worker_steps import loader_of_class
@@ -69,7 +71,8 @@ class SampleStorage:
 
     @property
     def name(self) -> str:
-        return self.container.name
+        is_of_helper = self.container.binding.receiver is not None
+        return self.container.name.rpartition(".")[2] if is_of_helper else self.container.name
 
     @property
     def owner(self) -> str:
@@ -117,7 +120,7 @@ class SampleStorage:
     @property
     def holds_files(self) -> bool:
         """Whether its elements are the arrays that whole files hold."""
-        return adds_files(self.dataset, self.name, self.container.binding)
+        return adds_files(self.dataset, self.container.name, self.container.binding)
 
     @property
     def element_kind(self) -> str:
@@ -148,6 +151,8 @@ def sample_storage(dataset: Dataset, size: Size, tree: Tree) -> Iterator[SampleS
                 found = Size.DICT
         if found is not size or container.name in told or _holds_little(container):
             continue
+        if _is_lookup_by_place(container) and use.itself is not IndexDep.INDEX and not use.is_length:
+            continue
         if size is Size.LIST:
             # What a file holds may be a dict as well, which is asked for keys.
             grows = container.grows
@@ -169,10 +174,14 @@ def sample_storage(dataset: Dataset, size: Size, tree: Tree) -> Iterator[SampleS
             stored = stored and not shares_elements(dataset, container) and not _is_two_things(dataset, container)
         else:
             # Most dicts of pairs number names.
-            numbers = is_of_pairs(container.value) or numbers_names(dataset, container)
+            numbers = numbers_names(dataset, container) or (
+                is_of_pairs(container.value)
+                and not _is_rearranged(container.value)
+                and not is_keyed_by_samples(dataset, container.value, use)
+            )
             least = IndexDep.INDEX if numbers or _is_written_out(container, dataset) else IndexDep.KEY
             asked = use.indexed >= least or use.queried >= (IndexDep.SAMPLE if _is_index(container) else least)
-            if use.itself is IndexDep.SAMPLE and not asked:
+            if IndexDep.SAMPLE in (use.itself, use.queried) and not asked:
                 asked = collects_from(dataset, container.name, container.binding) or (
                     container.grows
                     and (has_entry_for_each(dataset, container) or has_entry_for_each_pair(dataset, container, use))
@@ -184,6 +193,23 @@ def sample_storage(dataset: Dataset, size: Size, tree: Tree) -> Iterator[SampleS
         if stored and (use.is_length or is_reached_in_workers(dataset, use)):
             told.add(container.name)
             yield SampleStorage(container, use, dataset)
+
+
+def _is_lookup_by_place(container: Container) -> bool:
+    """True for what a class body or a helper has ready: mostly names, colors or vocabularies."""
+    binding = container.binding
+    if "." in container.name:
+        return True
+    is_empty = isinstance(binding.value, cst.List | cst.Dict) and not binding.value.elements
+    return binding.method.is_class and binding.value is not None and not is_empty
+
+
+def _is_rearranged(value: Value) -> bool:
+    """True for a dict that is made of the pairs of another one: `dict(sorted(sizes.items()))`."""
+    node = value.node if isinstance(value, Mapping) else None
+    while isinstance(node, cst.Call) and node.args:
+        node = node.args[-1 if last_name(node.func) == "filter" else 0].value
+    return isinstance(node, cst.Call) and last_name(node.func) == "items"
 
 
 def _has_lists(dataset: Dataset, container: Container) -> bool:
@@ -273,6 +299,8 @@ def _is_written_out(container: Container, dataset: Dataset) -> bool:
     """Whether a dict is written out and nothing is added to it, so that a list in it is all that may be long."""
     if not isinstance(container.value, Mapping) or not isinstance(container.value.node, cst.Dict):
         return False
+    if any(isinstance(each, cst.StarredDictElement) for each in container.value.node.elements):
+        return False  # `{**paths, "none": 0}`
     return not appended_in(dataset, container.name) and not grown_elsewhere(dataset, container.binding)
 
 

@@ -115,6 +115,8 @@ def replaces(ev: Evaluator, later: AttributeBinding, earlier: AttributeBinding) 
         return tree.order(later.node) >= tree.order(earlier.node) and _is_sure(
             ev, later, later.method, later.node, earlier.node
         )
+    if earlier.method.is_class:  # a field, or an attribute of the class
+        return not later.method.is_class and _is_sure(ev, later, later.method, later.node)
     if _calls(later.method, earlier.method):
         before = all(tree.order(call) <= tree.order(later.node) for call in _calls(later.method, earlier.method))
         return before and _is_sure(ev, later, later.method, later.node)

@@ -9,12 +9,11 @@ import libcst as cst
 
 from dataloader_lint.facts.infer.reachability import enclosing_tests, excludes, path_conditions
 from dataloader_lint.facts.infer.values import NONE, CallResult, Evaluator, Frame, Function, Method
+from dataloader_lint.facts.limits import NONE_DEPTH
 from dataloader_lint.facts.syntax.flow import leaves
 from dataloader_lint.facts.syntax.module import last_name
 from dataloader_lint.facts.syntax.names import Binding, Kind, resolve
 from dataloader_lint.facts.syntax.tree import LOOPS, Node, Scope, Tree
-
-MAX_DEPTH = 3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,7 +68,7 @@ def _how_none(ev: Evaluator, node: cst.BaseExpression, frame: Frame, depth: int)
 
 def _how_called(ev: Evaluator, call: cst.Call, frame: Frame, depth: int) -> str:
     """The same of what a call of a function of the project gives."""
-    for callee in ev.values(call.func, frame) if depth < MAX_DEPTH else ():
+    for callee in ev.values(call.func, frame) if depth < NONE_DEPTH else ():
         function = callee.function if isinstance(callee, Method) else callee
         if isinstance(function, Function) and isinstance(function.node, cst.FunctionDef):
             receiver = callee.receiver if isinstance(callee, Method) else None

@@ -21,6 +21,10 @@ A list that holds the files of each folder counts too when it is indexed with a 
 - the `map` of a pool and joblib's `Parallel`
 - annotated parameters and annotated fields of a dataclass
 - arguments that every construction of the class in the project passes as a list
+- all of these filled under another name: an alias, a bound method (`add = self.files.append`), a callback, a nested
+  function, a function or thread that gets the list
+- all of these set by `setattr` or `self.__dict__`, in the class body, by a class method or a `cached_property`, by the
+  code that makes the Dataset, or in a helper object that the Dataset stores (`self.index.files[index]`)
 
 **Where**: at the first assignment that makes the list and is not replaced by an array later. If every DataLoader in
 the project that reads the Dataset has no workers, the message says "none yet": the copies come with the first

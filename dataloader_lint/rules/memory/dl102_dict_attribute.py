@@ -12,6 +12,7 @@ workers.
 **Reads that count**
 
 - a lookup of the sample index, or of what stands at that index in another container
+- a test whether the sample index, or what stands at that index, is in a set
 - a lookup of a file's name: `os.path.basename(path)`, `path.stem`
 - a lookup of the file or image that the record is about: `row["image_id"]`
 - `len()` of it as the length of the Dataset
@@ -31,7 +32,7 @@ starts with a full copy.
 ## Known limits
 - Lookup tables whose size does not follow the data (class names, speakers, vocabularies) are not reported.
 - A parameter that is only annotated as a dict is not reported.
-- Dicts that other objects hold are not reported.
+- Dicts that another Dataset holds are not reported.
 
 ## Example
 ```python

@@ -7,9 +7,10 @@ to Python objects.
 **What is recognized**
 
 - `dtype=object` and `astype(object)`
-- an array made from dicts or `Path` objects
+- an array made from dicts, `Path` objects or objects of your own classes
 - `numpy.load(..., allow_pickle=True)`, unless it maps the file (`mmap_mode`)
-- a pandas column of lists or dicts: `apply(literal_eval)`, `groupby(...).agg(list)`, `converters=...`, `dtype=object`
+- a pandas column of lists or dicts: `apply(literal_eval)`, `str.split()`, `groupby(...).agg(list)`, `converters=...`,
+  `dtype=object`
 
 **Where**: at the first assignment that makes such an array. If every DataLoader in the project that reads the Dataset
 has no workers, the message says "none yet": the copies come with the first workers.
@@ -99,6 +100,7 @@ _WHAT = {
     "object": "an `object` array (`{maker}`)",
     "dict": "a NumPy array of dicts",
     "Path": "a NumPy array of `Path` objects",
+    "instance": "a NumPy array of objects of a class",
     "pickled": "an array loaded with `allow_pickle=True`",
     "column": "a table with a column of Python objects (`{maker}`)",
 }

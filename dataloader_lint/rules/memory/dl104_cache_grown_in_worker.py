@@ -11,6 +11,8 @@ Reports a statement in worker code that adds an entry per sample to a list, dict
 - `self.images[index] = image` in a list that starts out full of None
 - memoizing decorators without a bound (`functools.cache`, `lru_cache(maxsize=None)`) on a function that workers call
   for each sample
+- memos that the project writes itself: a decorator with its own dict, a dict class whose `__missing__` stores what it
+  makes, a default argument, an attribute of a function, `setattr` with a name made from the index
 
 Each container is reported once.
 
