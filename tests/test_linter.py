@@ -357,7 +357,7 @@ def test_lists_of_images_say_that_forked_workers_share_what_is_in_them(made: str
 
 
 @pytest.mark.parametrize(
-    ("bound", "gone_through", "name"),
+    ("bound", "iterated", "name"),
     [
         ("", "train_loader", "train_loader"),
         ("bar = tqdm(train_loader)", "enumerate(bar)", "train_loader"),

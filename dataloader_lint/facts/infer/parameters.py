@@ -138,7 +138,7 @@ def _from_callers(ev: Evaluator, scope: Scope, param: cst.Param, receiver: Value
             if entered_frame is None or (frame.scope is scope and _hands_on_part(param, entered_frame)):
                 continue
             (own if _may_be_same(ev, receiver, entered_frame.receiver) else others).append(entered_frame)
-    mapped = [_of_mapped(ev, scope, param, *each) for each in mapped_over(ev, ev.project, scope)]
+    mapped = [_of_mapped(ev, scope, param, *each) for each in mapped_over(ev, scope)]
     if ev.too_deep != too_deep:  # there may be other callers
         return NOTHING_KNOWN
     return merge(*(passed(ev, param, each) for each in own or others), *mapped)
