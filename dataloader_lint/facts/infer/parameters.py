@@ -144,7 +144,14 @@ def _from_callers(ev: Evaluator, scope: Scope, param: cst.Param, receiver: Value
     return merge(*(passed(ev, param, each) for each in own or others), *mapped)
 
 
-def rest_arguments(ev: Evaluator, rest: cst.Param, frame: Frame) -> list[Argument] | None:
+def element_of_rest(ev: Evaluator, frame: Frame) -> Values:
+    """What an element of the `*args` of a function can be."""
+    given = _rest_arguments(ev, frame) or ()
+    known = (ev.values(each.node, each.frame) if each.node and each.frame else NOTHING_KNOWN for each in given)
+    return merge(*known) or NOTHING_KNOWN
+
+
+def _rest_arguments(ev: Evaluator, frame: Frame) -> list[Argument] | None:
     """What goes into the `*args` of a function: in this call, or in all calls in sight; None where it is unknown."""
     if frame.args is not None:
         return list(frame.extra) if frame.extra is not None else None

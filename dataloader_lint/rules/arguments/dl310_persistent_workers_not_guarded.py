@@ -3,7 +3,8 @@
 ## What it does
 Reports a DataLoader whose `persistent_workers=True`, `prefetch_factor`, `timeout` or `multiprocessing_context` is
 written out as a constant, while its `num_workers` comes from a parameter, an option or a configuration (`workers`,
-`args.workers`, `cfg["workers"]`, `self.num_workers`), or is 0 on one branch. Silent about any guard: `n > 0`, an `if`
+`args.workers`, `cfg["workers"]`, `self.num_workers`), or is 0 on one branch. Keywords that a function passes on are
+followed to its callers. Silent about any guard: `n > 0`, an `if`
 around it, `max(1, n)`, a check that raises.
 
 ## Why is this bad?

@@ -7,7 +7,8 @@ object or on another one that it keeps: `open`, `zipfile.ZipFile`, `tarfile.open
 `openslide.OpenSlide`, `multiprocessing.Manager()`, locks of `threading`, and generators, such as `os.walk(...)` and
 `Path(...).iterdir()`. That `np.load` gives an archive is told from the end of the path, or from `"key" in data`,
 `data.files` and `data.keys()`. A handle that a script opens and gives to a Dataset counts where that reaches a
-DataLoader which may have workers. The report stands on the call that opens it.
+DataLoader which may have workers, also inside of the `with` block that closes it. The report stands on the call that
+opens it.
 
 ## Why is this bad?
 Forked workers share the position of an open file. In 4,000 reads by 4 workers, 6 to 12 of 100 from an `open(..., "rb")`

@@ -3,7 +3,7 @@
 ## What it does
 Reports a statement in a loop over epochs that changes a Dataset (an attribute, at any depth, or a call of one of its
 methods that binds one) while the loader that reads it has `persistent_workers` known to be true, and worker code reads
-that attribute.
+that attribute. The Dataset may be inside of a `Subset`, a `ConcatDataset` or a part of `random_split`.
 
 ## Why is this bad?
 Workers are started once and hold their own copy. Measured with torch 2.13 under fork and spawn: an attribute that the

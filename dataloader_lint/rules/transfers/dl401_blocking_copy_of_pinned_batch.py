@@ -4,7 +4,8 @@
 Reports `.to(device)` and `.cuda()` without `non_blocking` on a tensor that comes from a batch of a DataLoader whose
 `pin_memory` is known to be true, or known to be true wherever CUDA is available. The batch is followed from the loop
 variable or `next(iterator)` through unpacking, dicts and comprehensions, and into the functions of the project that the
-loader or the batch is passed to. Where several loaders reach one transfer, all must be known and one of them pinned.
+loader or the batch is passed to, be it by a decorator, a table of functions, `map` or a parameter. Where several
+loaders reach one transfer, all must be known and one of them pinned.
 
 ## Why is this bad?
 `pin_memory=True` copies each batch once more on the host, into page-locked memory, so that the GPU can fetch it while
