@@ -64,10 +64,8 @@ def calls_of(ev: Evaluator, project: Project, function: Scope) -> tuple[tuple[cs
     if klass is None:
         found.extend(indirect_callers.calls_of_wrapper(ev, function))
         found.extend(indirect_callers.calls_by_table(ev, project, function))
-    by_name = {id(call) for call, _, _ in found}
-    handed = handed_functions.calls_of_handed(ev, project, function)
-    found.extend(each for each in handed if id(each[0]) not in by_name)
-    return tuple(found)
+    # Who is called by name mostly is by that alone, and looking further takes long in large projects.
+    return tuple(found or handed_functions.calls_of_handed(ev, function))
 
 
 def _calls_of_lambda(ev: Evaluator, function: Scope) -> Iterator[tuple[cst.Call, Frame, Values]]:

@@ -98,9 +98,7 @@ def _element_of_sequence(ev: Evaluator, value: Sequence) -> Values:
     if isinstance(node, cst.FunctionDef):
         return _yielded(ev, value.frame)
     if isinstance(node, cst.Param):
-        given = parameters.rest_arguments(ev, node, value.frame) or ()
-        known = (ev.values(each.node, each.frame) if each.node and each.frame else NOTHING_KNOWN for each in given)
-        return merge(*known) or NOTHING_KNOWN
+        return parameters.element_of_rest(ev, value.frame)
     if isinstance(node, cst.BinaryOperation):
         sides = merge(ev.values(node.left, value.frame), ev.values(node.right, value.frame))
         is_repeated = isinstance(node.operator, cst.Multiply)

@@ -9,7 +9,6 @@ import libcst as cst
 from dataloader_lint.facts.infer import classes
 from dataloader_lint.facts.infer.values import Class, Evaluator, Frame, Function, Method, Value, Values
 from dataloader_lint.facts.limits import PASSED_FUNCTION_CALLS, PASSED_FUNCTIONS
-from dataloader_lint.facts.project.project import Project
 from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
 from dataloader_lint.facts.syntax.names import Kind, resolve, written_part
 from dataloader_lint.facts.syntax.tree import Scope, Tree, function_scope
@@ -17,22 +16,20 @@ from dataloader_lint.facts.syntax.tree import Scope, Tree, function_scope
 _ADDING = frozenset({"append", "insert", "register"})
 
 
-def calls_of_handed(ev: Evaluator, project: Project, function: Scope) -> Iterator[tuple[cst.Call, Frame, Values]]:
-    """The calls that run a function which is an argument of another call, or stands in a list that a loop reads."""
+def calls_of_handed(ev: Evaluator, function: Scope) -> Iterator[tuple[cst.Call, Frame, Values]]:
+    """The calls that run a function which its module gives to another call, or puts in a list that a loop reads."""
     assert isinstance(function.node, cst.FunctionDef)
-    own = function.node.name.value
-    kind = "function" if classes.class_of(function) is None else "method"
+    module = function.module
     seen: set[int] = set()
-    for module in (function.module, *project.callers(function.module, [own], kind)):
-        for place in _handed_over(module).get(own, ())[:PASSED_FUNCTIONS]:
-            for call, home in _calls_behind(ev, place, module):
-                if id(call) in seen or len(seen) >= PASSED_FUNCTION_CALLS:
-                    continue
-                seen.add(id(call))
-                frame = ev.frame_of(function_scope(home.tree.scope_of(call)))
-                callees = tuple(each for each in ev.values(call.func, frame) if _is(each, function))
-                if callees:
-                    yield call, frame, callees
+    for place in _handed_over(module).get(function.node.name.value, ())[:PASSED_FUNCTIONS]:
+        for call, home in _calls_behind(ev, place, module):
+            if id(call) in seen or len(seen) >= PASSED_FUNCTION_CALLS:
+                continue
+            seen.add(id(call))
+            frame = ev.frame_of(function_scope(home.tree.scope_of(call)))
+            callees = tuple(each for each in ev.values(call.func, frame) if _is(each, function))
+            if callees:
+                yield call, frame, callees
 
 
 def _is(value: Value, function: Scope) -> bool:

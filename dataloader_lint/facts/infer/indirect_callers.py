@@ -136,21 +136,20 @@ def _looked_up(ev: Evaluator, call: cst.Call, module: ModuleFacts, tables: set[s
     return merge(*(ev.item(value, ABSENT) for value in ev.values(table, frame)))
 
 
-def mapped_over(ev: Evaluator, project: Project, function: Scope) -> Iterator[tuple[Value, Values]]:
-    """The functions and partials of a function that `map` calls, each with the elements that it is called with."""
-    if not isinstance(function.node, cst.FunctionDef) or classes.class_of(function) is not None:
+def mapped_over(ev: Evaluator, function: Scope) -> Iterator[tuple[Value, Values]]:
+    """The functions and partials of a function that `map` calls in its module, each with what it is called with."""
+    if not isinstance(function.node, cst.FunctionDef) or function.parent is not function.module.root:
         return
-    home = function.module
+    module = function.module
     own = function.node.name.value
-    for module in (home, *project.callers(home, [own], "function")):
-        for call in module.calls_named("map")[:INDIRECT_CALLERS]:
-            if len(call.args) != 2 or any(arg.star or arg.keyword for arg in call.args):
-                continue
-            first, second = (arg.value for arg in call.args)
-            if own not in module.tree.words(first).split() and not isinstance(first, cst.Name):
-                continue
-            frame = ev.frame_of(function_scope(module.tree.scope_of(call)))
-            for value in ev.values(first, frame):
-                callee = value.callee if isinstance(value, Partial) else value
-                if isinstance(callee, Function) and callee.scope is function:
-                    yield value, merge(*(ev.element(each) for each in ev.values(second, frame)))
+    for call in module.calls_named("map")[:INDIRECT_CALLERS]:
+        if len(call.args) != 2 or any(arg.star or arg.keyword for arg in call.args):
+            continue
+        first, second = (arg.value for arg in call.args)
+        if own not in module.tree.words(first).split():
+            continue
+        frame = ev.frame_of(function_scope(module.tree.scope_of(call)))
+        for value in ev.values(first, frame):
+            callee = value.callee if isinstance(value, Partial) else value
+            if isinstance(callee, Function) and callee.scope is function:
+                yield value, merge(*(ev.element(each) for each in ev.values(second, frame)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from dataloader_lint.facts.infer import dict_contents, options, records
+from dataloader_lint.facts.infer.extremes import extreme
 from dataloader_lint.facts.infer.imported_by_name import IMPORTS_BY_NAME, imported_by_name
 from dataloader_lint.facts.infer.values import (
     ABSENT,
@@ -88,7 +89,7 @@ def of_library(ev: Evaluator, callee: Library, call: cst.Call, frame: Frame) -> 
     if joined is not None and _are_lists(ev, [arg.value for arg in call.args][joined : joined + 1], frame):
         return (Opaque("list"),)
     if name in ("builtins.min", "builtins.max"):
-        return _extreme(ev, name, call, frame)
+        return extreme(ev, name, call, frame)
     if name in ("os.environ.get", "os.getenv"):
         return options.of_environment(ev, call, frame)
     if name in ("dataclasses.field", "typer.Option", "typer.Argument", "pydantic.Field"):
@@ -177,34 +178,6 @@ def _getattr(ev: Evaluator, call: cst.Call, frame: Frame) -> Values:
         return NOTHING_KNOWN
     found = merge(*(ev.attribute(value, name.value) for value in ev.values(call.args[0].value, frame)))
     return merge(found, ev.values(call.args[2].value, frame)) if len(call.args) > 2 else found
-
-
-def _extreme(ev: Evaluator, name: str, call: cst.Call, frame: Frame) -> Values:
-    given = [ev.values(arg.value, frame) for arg in call.args if arg.keyword is None and not arg.star]
-    known = [constant(values) for values in given]
-    if len(given) < 2 or len(given) != len(call.args):
-        if len(given) == 1:  # the smallest of a list that is written out
-            return _extreme_of_list(ev, name, given[0])
-        return NOTHING_KNOWN
-    numbers = [value.value for value in known if value is not None and isinstance(value.value, int | float)]
-    if len(numbers) == len(given):
-        pick = min(numbers) if name == "builtins.min" else max(numbers)
-        return (Const(pick, next((value.default for value in known if value is not None and value.default), "")),)
-    sides = [all(is_positive(value) for value in values) for values in given]
-    if (any if name == "builtins.max" else all)(sides):
-        return (Opaque("int", positive=True),)
-    if name == "builtins.min" and any(number <= 0 for number in numbers):
-        return (Opaque("int"),)
-    return NOTHING_KNOWN
-
-
-def _extreme_of_list(ev: Evaluator, name: str, values: Values) -> Values:
-    if len(values) != 1 or not isinstance(values[0], Sequence) or values[0].items is None:
-        return NOTHING_KNOWN
-    sides = [all(is_positive(value) for value in item) for item in values[0].items]
-    if sides and (any if name == "builtins.max" else all)(sides):
-        return (Opaque("int", positive=True),)
-    return NOTHING_KNOWN
 
 
 # What these give where CUDA is available.

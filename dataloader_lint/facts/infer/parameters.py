@@ -140,13 +140,20 @@ def _from_callers(ev: Evaluator, scope: Scope, param: cst.Param, receiver: Value
             if entered_frame is None or (frame.scope is scope and _hands_on_part(param, entered_frame)):
                 continue
             (own if _may_be_same(ev, receiver, entered_frame.receiver) else others).append(entered_frame)
-    mapped = [_of_mapped(ev, scope, param, *each) for each in mapped_over(ev, ev.project, scope)]
+    mapped = [_of_mapped(ev, scope, param, *each) for each in mapped_over(ev, scope)]
     if ev.too_deep != too_deep:  # there may be other callers
         return NOTHING_KNOWN
     return merge(*(passed(ev, param, each) for each in own or others), *mapped)
 
 
-def rest_arguments(ev: Evaluator, rest: cst.Param, frame: Frame) -> list[Argument] | None:
+def element_of_rest(ev: Evaluator, frame: Frame) -> Values:
+    """What an element of the `*args` of a function can be."""
+    given = _rest_arguments(ev, frame) or ()
+    known = (ev.values(each.node, each.frame) if each.node and each.frame else NOTHING_KNOWN for each in given)
+    return merge(*known) or NOTHING_KNOWN
+
+
+def _rest_arguments(ev: Evaluator, frame: Frame) -> list[Argument] | None:
     """What goes into the `*args` of a function: in this call, or in all calls in sight; None where it is unknown."""
     if frame.args is not None:
         return list(frame.extra) if frame.extra is not None else None

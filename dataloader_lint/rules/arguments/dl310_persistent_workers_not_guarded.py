@@ -7,6 +7,8 @@ constant, while its `num_workers` is
 - a parameter, an option or a configuration value: `workers`, `args.workers`, `cfg["workers"]`, `self.num_workers`
 - 0 on one branch
 
+Keywords that a function passes on are followed to its callers.
+
 A conditional counts if its value needs workers while there may be none: `p if n > 0 else 2`, or `4 if train else None`,
 whose test is not about workers. Silent if there is any guard: `n > 0`, an `if` around it, `max(1, n)`, a check that
 raises.

@@ -13,7 +13,8 @@ in `__init__` or `__len__`, directly or in what they call.
 - `multiprocessing.Manager()` and the locks of `threading`
 - generators, such as `os.walk(...)` and `Path(...).iterdir()`
 
-A handle that a script opens and gives to a Dataset counts if the Dataset reaches a DataLoader that may have workers.
+A handle that a script opens and gives to a Dataset counts if the Dataset reaches a DataLoader that may have
+workers, also inside of the `with` block that closes the handle.
 
 **Where**: at the call that opens it.
 

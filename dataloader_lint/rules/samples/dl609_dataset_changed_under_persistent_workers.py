@@ -9,6 +9,8 @@ true. Worker code must read the changed attribute.
 - an assignment to an attribute, at any depth
 - a call of a method of the Dataset that assigns to one
 
+The Dataset may be inside a `Subset`, a `ConcatDataset` or a part of `random_split`.
+
 ## Why is this bad?
 Workers are started once and have their own copy. Measured with torch 2.13 under fork and spawn: an attribute that the
 main process sets to 10 between epochs is still 1 in persistent workers, and 10 in re-created ones. There is no

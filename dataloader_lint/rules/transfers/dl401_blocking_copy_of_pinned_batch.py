@@ -7,9 +7,12 @@ must be known to be true, at least wherever CUDA is available.
 **How batches are followed**
 
 - from the loop variable or `next(iterator)`, through unpacking, dicts and comprehensions
-- into functions of the project that get the loader or the batch as an argument
+- into functions of the project that get the loader or the batch as an argument, also by a decorator, a table of
+  functions, `map` or a parameter
+- from notebooks that call functions of the project
 
-If several loaders reach one transfer, all must be known and one of them pinned.
+One loader that is known to pin is enough, even if the transfer may get batches of others. The rule is silent if the
+pinned batch is surely replaced on the way, or if the loader and the device are chosen together.
 
 ## Why is this bad?
 `pin_memory=True` copies each batch once more on the host, into page-locked memory. The GPU can then fetch it while
