@@ -64,6 +64,9 @@ def of_library(ev: Evaluator, callee: Library, call: cst.Call, frame: Frame) -> 
         return (Sequence("list", call, frame),)
     if name in ("builtins.tuple", "builtins.set", "builtins.frozenset"):
         return (Sequence(name.rpartition(".")[2], call, frame),)
+    joined = {"builtins.sum": 1, "functools.reduce": 2}.get(name)
+    if joined is not None and _are_lists(ev, [arg.value for arg in call.args][joined : joined + 1], frame):
+        return (Opaque("list"),)
     if first is not None:
         if name == "builtins.type" and len(call.args) == 1:
             return merge(*(_class_of(each) for each in ev.values(first, frame)))
@@ -85,9 +88,6 @@ def of_library(ev: Evaluator, callee: Library, call: cst.Call, frame: Frame) -> 
             return _getattr(ev, call, frame)
         if name == "builtins.isinstance" and _is_loader_of_other_type(ev, call, frame):
             return (Const(False),)
-    joined = {"builtins.sum": 1, "functools.reduce": 2}.get(name)
-    if joined is not None and _are_lists(ev, [arg.value for arg in call.args][joined : joined + 1], frame):
-        return (Opaque("list"),)
     if name in ("builtins.min", "builtins.max"):
         return extreme(ev, name, call, frame)
     if name in ("os.environ.get", "os.getenv"):

@@ -84,6 +84,8 @@ def size_of(ev: Evaluator, value: Value, depth: int = 0) -> Size:
         return _size_of_sequence(ev, value, depth + 1)
     if isinstance(value, Mapping):
         node = value.node
+        if isinstance(node, cst.Call) and last_name(node.func) == "fromkeys":
+            return _size_of_copied(ev, node, value.frame, Size.DICT, depth)
         is_long = isinstance(node, cst.DictComp) or _has_many_pairs(ev, value, depth) or has_list(ev, value, depth)
         return Size.DICT if is_long or _joins_long(ev, value, depth) else Size.SMALL
     if isinstance(value, Opaque):
@@ -93,11 +95,11 @@ def size_of(ev: Evaluator, value: Value, depth: int = 0) -> Size:
     if isinstance(value, CallResult):
         library = value.library
         if library in LIST_CLASSES:
-            return Size.OTHER if _is_bounded(value) else _size_of_copied(ev, value, Size.LIST, depth)
+            return Size.OTHER if _is_bounded(value) else _size_of_copied(ev, value.call, value.frame, Size.LIST, depth)
         if library.endswith(".fromkeys") and library in DICT_MAKERS:
-            return _size_of_copied(ev, value, Size.DICT, depth)
+            return _size_of_copied(ev, value.call, value.frame, Size.DICT, depth)
         if (kind := kind_of_object(ev, value)) is not None:
-            return _size_of_copied(ev, value, kind, depth)
+            return _size_of_copied(ev, value.call, value.frame, kind, depth)
         if library in DICT_MAKERS:
             empty = value.call is not None and len(value.call.args) <= 1 and library.startswith("collections.")
             return Size.SMALL if empty else Size.DICT
@@ -112,12 +114,12 @@ def size_of(ev: Evaluator, value: Value, depth: int = 0) -> Size:
     return Size.LIST if is_parsed(value) else Size.OTHER
 
 
-def _size_of_copied(ev: Evaluator, value: CallResult, size: Size, depth: int) -> Size:
+def _size_of_copied(ev: Evaluator, call: cst.Call | None, frame: Frame | None, size: Size, depth: int) -> Size:
     """How large a container is that starts with what its first argument holds: `deque(rows)`, `dict.fromkeys(ids)`."""
-    given = value.call.args[0] if value.call is not None and value.call.args else None
-    if given is None or value.frame is None or given.keyword is not None:
+    given = call.args[0] if call is not None and call.args else None
+    if given is None or frame is None or given.keyword is not None:
         return Size.SMALL
-    return Size.SMALL if is_few(ev, given.value, value.frame, depth + 1) else size
+    return Size.SMALL if is_few(ev, given.value, frame, depth + 1) else size
 
 
 def _joins_long(ev: Evaluator, value: Mapping, depth: int) -> bool:
