@@ -264,7 +264,8 @@ def _lint_tree(
     builders: dict[Diagnostic, Build] = {}
     for code, finding in found:
         start, end, lines = places[id(finding.node)]
-        because = tuple(reasons[id(step)] for step in finding.because if id(step) in reasons)
+        shown = [reasons[id(step)] for step in finding.because if id(step) in reasons]
+        because = tuple(each for each in shown if (each.filename, each.position.line) != (filename, start.line))
         one = Diagnostic(filename, start, end, code, finding.problem, finding.advice, lines, because=because)
         diagnostics.add(one)
         if finding.repair is not None:

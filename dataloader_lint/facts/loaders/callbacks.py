@@ -10,11 +10,13 @@ import libcst as cst
 from dataloader_lint.facts.infer.classes import attribute_bindings, class_of, find_method, receiver_name
 from dataloader_lint.facts.infer.loader_calls import Loader, loader_of, loaders_in
 from dataloader_lint.facts.infer.values import CallResult, Class, Evaluator, Frame, Function, Method, Partial, Value
+from dataloader_lint.facts.loaders import loader_steps
 from dataloader_lint.facts.loaders.picklable import is_local, is_plain
 from dataloader_lint.facts.project.scripts import is_notebook_file
 from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.facts.syntax.named_stores import named_stores
 from dataloader_lint.facts.syntax.names import Kind, dotted, resolve
+from dataloader_lint.facts.syntax.steps import Step
 from dataloader_lint.facts.syntax.tree import Scope, function_scope, parameters
 
 
@@ -26,6 +28,11 @@ class Callback:
     loader: Loader
     node: cst.BaseExpression
     in_partial: bool = False
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """Where the loader is made that gets the function."""
+        return (loader_steps.made(self.loader, "num_workers"),)
 
     @property
     def is_lambda(self) -> bool:

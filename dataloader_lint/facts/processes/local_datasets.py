@@ -10,10 +10,12 @@ import libcst as cst
 from dataloader_lint.facts.infer import classes
 from dataloader_lint.facts.infer.loader_calls import Loader
 from dataloader_lint.facts.infer.values import CallResult, Class, Evaluator, ItemOf, Sequence, Value
+from dataloader_lint.facts.loaders import loader_steps
 from dataloader_lint.facts.loaders.worker_processes import may_pickle
 from dataloader_lint.facts.project.scripts import is_notebook_file, is_test
 from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.facts.syntax.names import bindings_of
+from dataloader_lint.facts.syntax.steps import Step
 from dataloader_lint.facts.syntax.tree import Scope
 from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
 from dataloader_lint.facts.workers.object_graph import PICKLE_METHODS
@@ -29,6 +31,11 @@ class LocalDataset:
     klass: Class
     function: str
     loader: Loader | None
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """Where the loader is made, if one is known."""
+        return (loader_steps.made(self.loader, "num_workers"),) if self.loader is not None else ()
 
     @property
     def is_in_notebook(self) -> bool:

@@ -11,10 +11,12 @@ from dataloader_lint.facts.datasets.candidates import WRAPPERS
 from dataloader_lint.facts.infer.definition_site import definition_site
 from dataloader_lint.facts.infer.loader_calls import Loader
 from dataloader_lint.facts.infer.values import CallResult, Class, Function, Value
+from dataloader_lint.facts.loaders import loader_steps
 from dataloader_lint.facts.loaders.picklable import is_local, is_notebooks_own, is_plain, is_unpicklable
 from dataloader_lint.facts.loaders.worker_processes import may_pickle, never_pickled
 from dataloader_lint.facts.project.scripts import is_notebook_file
 from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
+from dataloader_lint.facts.syntax.steps import Step
 from dataloader_lint.facts.syntax.tree import function_scope
 from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
 from dataloader_lint.facts.workers.object_graph import Reachable
@@ -29,6 +31,11 @@ class KeptFunction:
     kept: Reachable
     others: int  # number of other such functions in the same list or dict
     loader: Loader | None
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """Where the loader is made, if one is known."""
+        return (loader_steps.made(self.loader, "num_workers"),) if self.loader is not None else ()
 
     @property
     def function(self) -> Function | None:

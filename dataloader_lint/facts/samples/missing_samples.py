@@ -10,8 +10,10 @@ from dataloader_lint.facts.infer import classes
 from dataloader_lint.facts.infer.loader_calls import Loader
 from dataloader_lint.facts.infer.values import Class, Const, Evaluator, Value
 from dataloader_lint.facts.libraries.catalogue import LOADERS
+from dataloader_lint.facts.loaders import loader_steps
 from dataloader_lint.facts.samples.none_results import none_places
 from dataloader_lint.facts.syntax.module import ModuleFacts
+from dataloader_lint.facts.syntax.steps import Step
 from dataloader_lint.facts.syntax.tree import Node, Scope
 from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
 
@@ -26,6 +28,11 @@ class MissingSample:
     klass: Class
     loader: Loader
     how: str  # "returns None here", "returns None after this handler", ...
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """Where the loader is made that collates the samples."""
+        return (loader_steps.made(self.loader, "collate_fn"),)
 
     @property
     def name(self) -> str:

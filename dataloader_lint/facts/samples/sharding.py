@@ -29,8 +29,10 @@ from dataloader_lint.facts.infer.values import (
 )
 from dataloader_lint.facts.libraries.datasets import ITERABLE_BASES
 from dataloader_lint.facts.limits import SHARDING_DEPTH, SHARDING_FUNCTIONS
+from dataloader_lint.facts.loaders import loader_steps
 from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.facts.syntax.names import dotted
+from dataloader_lint.facts.syntax.steps import Step
 from dataloader_lint.facts.syntax.tree import Node, Scope, Tree, function_scope
 from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
 
@@ -105,6 +107,11 @@ class UnsharedStream:
     klass: Class
     method: cst.FunctionDef
     loader: Loader | None
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """Where the loader is made, if one is known."""
+        return (loader_steps.made(self.loader, "num_workers"),) if self.loader is not None else ()
 
     @property
     def name(self) -> str:

@@ -14,9 +14,11 @@ from dataloader_lint.facts.infer.loader_calls import Loader
 from dataloader_lint.facts.infer.reachability import is_reached
 from dataloader_lint.facts.infer.values import CallResult, Class, Const, Frame, constant
 from dataloader_lint.facts.limits import CHANGING_METHODS
+from dataloader_lint.facts.loaders import loader_steps
 from dataloader_lint.facts.loaders.epochs import EpochLoop, Pass
 from dataloader_lint.facts.syntax.module import last_name
 from dataloader_lint.facts.syntax.names import dotted
+from dataloader_lint.facts.syntax.steps import Step
 from dataloader_lint.facts.syntax.tree import Node, Scope, function_scope
 from dataloader_lint.facts.workers.workers import Workers
 
@@ -33,6 +35,11 @@ class StaleAttribute:
     dataset: Class
     loader: Loader
     written: str  # the expression of the change: `dataset.epoch`, `dataset.set_epoch()`
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """Where the loader is made whose workers stay."""
+        return (loader_steps.made(self.loader, "num_workers", "persistent_workers"),)
 
 
 def stale_attributes(workers: Workers, loops: list[EpochLoop]) -> Iterator[StaleAttribute]:

@@ -114,4 +114,6 @@ def check(facts: Analysis) -> Iterator[Finding]:
             problem = f"{place} adds to `{growth.container}` per sample: each worker fills its own"
         else:
             problem = f"{place} caches a result per sample without a bound: each worker fills its own cache"
-        yield Finding(growth.node, problem, "preload it, share it, or bound it")
+        yield Finding(
+            growth.node, problem, "preload it, share it, or bound it", because=facts.steps_to(growth.function)
+        )

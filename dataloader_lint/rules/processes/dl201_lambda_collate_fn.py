@@ -95,9 +95,8 @@ def check(file: Analysis) -> Iterator[Finding]:
         in_partial = " in a `partial`" if callback.in_partial else ""
         problem = f"the `collate_fn` of `{loader.name}` is a lambda{in_partial}: {effect}"
         advice = define_function(callback.is_in_notebook)
-        yield Finding(
-            callback.function.node, problem, advice, None if callback.is_in_notebook else partial(fix, callback)
-        )
+        repair = None if callback.is_in_notebook else partial(fix, callback)
+        yield Finding(callback.function.node, problem, advice, repair, callback.steps)
 
 
 def fix(callback: Callback, editor: Editor) -> Repair | None:

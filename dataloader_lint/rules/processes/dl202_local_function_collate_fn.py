@@ -105,12 +105,13 @@ def check(file: Analysis) -> Iterator[Finding]:
             continue
         if not callback.is_local:
             problem = f"`{callback.name}` (`collate_fn`) is defined in this notebook: {NOT_IN_WORKERS}"
-            yield Finding(callback.node, problem, MOVE_OUT_OF_NOTEBOOK)
+            yield Finding(callback.node, problem, MOVE_OUT_OF_NOTEBOOK, because=callback.steps)
             continue
         effect = pickling_fails(loader.is_passed("num_workers") is not False)
         problem = f"`{callback.name}` is a nested `collate_fn`: {effect}"
         advice = move_function(callback.is_in_notebook)
-        yield Finding(callback.node, problem, advice, None if callback.is_in_notebook else partial(fix, callback))
+        repair = None if callback.is_in_notebook else partial(fix, callback)
+        yield Finding(callback.node, problem, advice, repair, callback.steps)
 
 
 def fix(callback: Callback, editor: Editor) -> Repair | None:

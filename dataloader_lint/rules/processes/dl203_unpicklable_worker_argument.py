@@ -108,13 +108,12 @@ def check(file: Analysis) -> Iterator[Finding]:
             what, advice = f"`{callback.name}` is a nested `worker_init_fn`", move_function(callback.is_in_notebook)
         elif callback.is_notebooks_own and callback.node in file.tree:
             problem = f"`{callback.name}` (`worker_init_fn`) is defined in this notebook: {NOT_IN_WORKERS}"
-            yield Finding(node, problem, MOVE_OUT_OF_NOTEBOOK)
+            yield Finding(node, problem, MOVE_OUT_OF_NOTEBOOK, because=callback.steps)
             continue
         else:
             continue
-        yield Finding(
-            node, f"{what}: {PICKLING_FAILS}", advice, None if callback.is_in_notebook else partial(fix, callback)
-        )
+        repair = None if callback.is_in_notebook else partial(fix, callback)
+        yield Finding(node, f"{what}: {PICKLING_FAILS}", advice, repair, callback.steps)
 
 
 def fix(callback: Callback, editor: Editor) -> Repair | None:

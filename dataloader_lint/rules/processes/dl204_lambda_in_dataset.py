@@ -120,7 +120,8 @@ def check(file: Analysis) -> Iterator[Finding]:
             problem = f"`{kept.keeper}` holds `{kept.name}`{more}{through} of this notebook: {NOT_IN_WORKERS}"
         else:
             problem = f"`{kept.keeper}` holds {_subject(kept)}{more}{through}: {PICKLING_FAILS}"
-        yield Finding(kept.node, problem, _advice(kept), None if kept.is_in_notebook else partial(fix, kept))
+        repair = None if kept.is_in_notebook else partial(fix, kept)
+        yield Finding(kept.node, problem, _advice(kept), repair, kept.steps)
 
 
 def _subject(kept: KeptFunction) -> str:

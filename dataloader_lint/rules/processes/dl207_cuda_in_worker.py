@@ -95,4 +95,4 @@ def check(file: Analysis) -> Iterator[Finding]:
         advice = "move batches in the training loop"
         if found.way == "`.pin_memory()`":
             advice = "use `DataLoader(pin_memory=True)`"
-        yield Finding(found.call, problem, advice)
+        yield Finding(found.call, problem, advice, because=file.steps_to(function))

@@ -94,11 +94,12 @@ def check(file: Analysis) -> Iterator[Finding]:
             continue
         if not local.function:
             problem = f"the Dataset `{local.name}` is defined in this notebook: {NOT_IN_WORKERS}"
-            yield Finding(local.klass.node, problem, MOVE_OUT_OF_NOTEBOOK)
+            yield Finding(local.klass.node, problem, MOVE_OUT_OF_NOTEBOOK, because=local.steps)
             continue
         where = "to a .py file" if local.is_in_notebook else "to module level"
         yield Finding(
             local.klass.node,
             f"the Dataset `{local.name}` is nested in `{local.function}`: {PICKLING_FAILS}",
             f"move it {where} and pass what it uses",
+            because=local.steps,
         )

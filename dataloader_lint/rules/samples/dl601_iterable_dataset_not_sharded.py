@@ -91,4 +91,6 @@ def check(analysis: Analysis) -> Iterator[Finding]:
         effect = "with workers, every item comes several times per epoch"
         if stream.workers is not None:
             effect = f"every item comes {stream.workers} times per epoch, once per worker"
-        yield Finding(stream.method, f"each worker iterates over all of `{stream.name}`: {effect}", _ADVICE)
+        yield Finding(
+            stream.method, f"each worker iterates over all of `{stream.name}`: {effect}", _ADVICE, because=stream.steps
+        )

@@ -118,7 +118,7 @@ def check(analysis: Analysis) -> Iterator[Finding]:
         if generator.kind == "torch.Generator":
             effect, advice = "they repeat its numbers, or fail if spawned", "make it in each worker"
         problem = f"`{generator.drawn_in.label}` uses `{generator.name}`, made before workers start: {effect}"
-        yield Finding(generator.made, problem, advice)
+        yield Finding(generator.made, problem, advice, because=analysis.steps_to(generator.drawn_in))
     reported: set[int] = set()
     for seeding in analysis.samples.seedings_at_start:
         if seeding.is_known and seeding.matters and id(seeding.scope) not in reported:

@@ -107,4 +107,4 @@ _ADVICE = "filter such samples in a `collate_fn` or in `__init__`"
 def check(analysis: Analysis) -> Iterator[Finding]:
     for missing in analysis.samples.missing_samples:
         problem = f"`{missing.name}.__getitem__` {missing.how}: the default `collate_fn` fails on the whole batch"
-        yield Finding(missing.statement, problem, _ADVICE)
+        yield Finding(missing.statement, problem, _ADVICE, because=missing.steps)

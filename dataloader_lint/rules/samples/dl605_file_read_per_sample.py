@@ -91,4 +91,4 @@ def check(analysis: Analysis) -> Iterator[Finding]:
             f"`{reread.function.label}` reads {reread.content} with `{reread.reader}` for every sample, "
             "which can take milliseconds"
         )
-        yield Finding(reread.call, problem, _ADVICE)
+        yield Finding(reread.call, problem, _ADVICE, because=analysis.steps_to(reread.function))

@@ -108,4 +108,4 @@ def check(analysis: Analysis) -> Iterator[Finding]:
             f"`{change.written}` changes `{change.dataset.node.name.value}.{change.attribute}` in the main process "
             "only: persistent workers keep the first value"
         )
-        yield Finding(change.node, problem, _ADVICE)
+        yield Finding(change.node, problem, _ADVICE, because=change.steps)

@@ -123,7 +123,7 @@ def check(facts: Analysis) -> Iterator[Finding]:
     entry = "" if function.caller is None else f" (from `{function.path[0].label}`)"
     problem = f"`{function.label}` calls `{call.name}` in workers{entry}: each may run a thread per CPU"
     advice = "call `cv2.setNumThreads(0)` in workers"
-    yield Finding(call.import_node, problem, advice, partial(fix, facts, call))
+    yield Finding(call.import_node, problem, advice, partial(fix, facts, call), facts.steps_to(call.function))
 
 
 def fix(facts: Analysis, call: WorkerCall, editor: Editor) -> Repair | None:

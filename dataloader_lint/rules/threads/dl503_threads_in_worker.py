@@ -85,4 +85,4 @@ def check(facts: Analysis) -> Iterator[Finding]:
         problem = (
             f"`{limit.function.label}`{way} {many} in a worker: it hangs if it was forked after a parallel operation"
         )
-        yield Finding(limit.call, problem, "use more workers instead")
+        yield Finding(limit.call, problem, "use more workers instead", because=facts.steps_to(limit.function))
