@@ -7,9 +7,7 @@ Every round that keeps something leaves fewer findings than before, so the round
 from __future__ import annotations
 
 import codecs
-import io
 import os
-import tokenize
 from bisect import bisect_left, bisect_right, insort
 from collections import Counter
 from collections.abc import Iterable
@@ -25,7 +23,7 @@ from dataloader_lint.notebooks import OpenedNotebook, in_cells, open_notebook
 from dataloader_lint.reports import unsuppressed
 from dataloader_lint.settings import Settings
 from dataloader_lint.source.checks import checked, checked_name
-from dataloader_lint.source.decoding import UnreadableError, decode, line_starts
+from dataloader_lint.source.decoding import UnreadableError, decode, encoding_of, line_starts
 from dataloader_lint.source.noqa import skips_file
 from dataloader_lint.source.notebooks import SUFFIX, written
 from dataloader_lint.source.parsing import parse
@@ -191,7 +189,7 @@ def _open(source: bytes, filename: str, settings: Settings) -> PlainText | Opene
         if filename.endswith(SUFFIX):
             return open_notebook(source, filename, settings, MAX_LENGTH)
         text = decode(source)
-        encoding = tokenize.detect_encoding(io.BytesIO(source).readline)[0].removesuffix("-sig")
+        encoding = encoding_of(source).removesuffix("-sig")
         bare = source.removeprefix(codecs.BOM_UTF8)
         return PlainText(text, encoding) if not skips_file(text) and text.encode(encoding) == bare else None
     except (UnreadableError, UnicodeError):

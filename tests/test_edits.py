@@ -28,7 +28,7 @@ from dataloader_lint.facts.project.project import Project
 def edit(source: str, change: Callable[[Editor, cst.Call], list[Edit]]) -> str:
     """Applies a change that is made at the last call of `use` in the source."""
     text = dedent(source)
-    module = Project().module_for("made_up.py", text)
+    module = Project().module_for("/nowhere/made_up.py", text)
     return splice(text, change(Editor(module.tree, text), module.calls_named("use")[-1]))
 
 

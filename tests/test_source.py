@@ -19,6 +19,7 @@ from dataloader_lint.source.parsing import parse
         (codecs.BOM_UTF8 + b"x\n", "x\n"),
         (codecs.BOM_UTF8 + b"# coding: utf-8\nx\n", "# coding: utf-8\nx\n"),
         (b"# coding: latin-1\nx = '\xe9'\n", "# coding: latin-1\nx = 'é'\n"),
+        ("# -*- coding: future_fstrings -*-\nx = 'é'\n".encode(), "# -*- coding: future_fstrings -*-\nx = 'é'\n"),
         (
             b"#!/usr/bin/python\n# vim: set fileencoding=cp1252 :\nx = '\x80'\n",
             "#!/usr/bin/python\n# vim: set fileencoding=cp1252 :\nx = '€'\n",
@@ -37,6 +38,7 @@ def test_decodes(source: bytes, text: str) -> None:
         (b"# \xe9\n", "not valid UTF-8", 1),
         (b"# coding: ascii\nx = '\xe9'\n", "not valid ascii", 2),
         (b"# coding: klingon\nx\n", "declares an encoding that Python does not know", 1),
+        (b"# coding: future_fstrings\nx = '\xe9'\n", "not valid UTF-8", 2),
         (b"# coding: zlib\nx\n", "declares an encoding that Python does not know", 1),
         (codecs.BOM_UTF8 + b"# coding: latin-1\nx\n", "mark contradicts", 1),
         (b"x = 1\ny\0 = 2\n", "NUL byte", 2),

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import io
 import os
-import tokenize
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -16,7 +14,7 @@ from dataloader_lint.linter import lint_source
 from dataloader_lint.reports import crashed
 from dataloader_lint.settings import Settings
 from dataloader_lint.source import parsing
-from dataloader_lint.source.decoding import UnreadableError, decode
+from dataloader_lint.source.decoding import UnreadableError, decode, encoding_of
 from dataloader_lint.source.discovery import is_left_out
 from dataloader_lint.source.notebooks import SUFFIX
 from dataloader_lint.source.pyproject import ConfigurationError, SettingsByFile
@@ -120,7 +118,7 @@ def _session(settings: Settings, others: Iterable[Document]) -> Session:
 def _as_saved(text: str) -> bytes | None:
     """The bytes of a text in the encoding that it declares; None where it cannot be written so."""
     try:
-        encoding, _ = tokenize.detect_encoding(io.BytesIO(text.encode()).readline)
+        encoding = encoding_of(text.encode())
         return text.encode(encoding)
     except (SyntaxError, UnicodeError):
         return None

@@ -17,6 +17,8 @@ _FOREIGN_MARKS = (
 _NEWLINE = re.compile(r"\r\n|\r|\n")
 _BYTE_NEWLINE = re.compile(rb"\r\n|\r|\n")
 _CODING = re.compile(rb"[ \t\f]*#.*?coding[:=]")
+# Codecs that packages register to translate newer syntax (https://github.com/asottile/future-fstrings): UTF-8 as bytes.
+_TRANSLATING = re.compile(rb"[ \t\f]*#.*?coding[:=][ \t]*future[-_](?:annotations|fstrings|typing)\b")
 
 
 class UnreadableError(ValueError):
@@ -47,8 +49,7 @@ def decode(source: bytes) -> str:
             _line_after(before),
         )
     try:
-        encoding, _ = tokenize.detect_encoding(io.BytesIO(source).readline)
-        text = source.decode(encoding)
+        text = source.decode(encoding_of(source))
     except UnicodeDecodeError as error:
         raise _not_in(error.encoding, error.object, error.start) from None
     except (SyntaxError, LookupError, ValueError):
@@ -62,6 +63,13 @@ def decode(source: bytes) -> str:
             "mend the coding line, or save the file as UTF-8 without one",
         ) from None
     return text.removeprefix("\ufeff")
+
+
+def encoding_of(source: bytes) -> str:
+    """The encoding that a Python file declares. Raises SyntaxError where `tokenize.detect_encoding` does."""
+    if any(_TRANSLATING.match(line) for line in _BYTE_NEWLINE.split(source, maxsplit=2)[:2]):
+        return "utf-8-sig" if source.startswith(codecs.BOM_UTF8) else "utf-8"
+    return tokenize.detect_encoding(io.BytesIO(source).readline)[0]
 
 
 def split_lines(text: str) -> list[str]:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import codecs
-import io
-import tokenize
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from dataloader_lint.diagnostics import Diagnostic, TextEdit
-from dataloader_lint.source.decoding import UnreadableError, decode, line_starts, split_lines
+from dataloader_lint.source.decoding import UnreadableError, decode, encoding_of, line_starts, split_lines
 from dataloader_lint.source.noqa import silenced, suppress, suppress_all
 
 _ENGINE_CODES = ("DL000", "DL999")  # they say that a file was not checked, which no comment makes good
@@ -40,7 +38,7 @@ def excused(source: bytes, diagnostics: Iterable[Diagnostic], is_notebook: bool)
 
 def _in_file(source: bytes, wanted: list[Diagnostic]) -> Suppressed:
     text = decode(source)
-    encoding = tokenize.detect_encoding(io.BytesIO(source).readline)[0].removesuffix("-sig")
+    encoding = encoding_of(source).removesuffix("-sig")
     mark = codecs.BOM_UTF8 if source.startswith(codecs.BOM_UTF8) else b""
     if mark + text.encode(encoding) != source:
         raise UnreadableError("its text does not encode to the same bytes")

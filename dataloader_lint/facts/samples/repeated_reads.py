@@ -66,7 +66,7 @@ class RepeatedRead:
     @property
     def content(self) -> str:
         """What is read each time."""
-        return "the headers of one archive" if self.reader in _ARCHIVES else "the same file"
+        return "all headers of an archive" if self.reader in _ARCHIVES else "the same file"
 
 
 def repeated_reads(workers: Workers, module: ModuleFacts) -> Iterator[RepeatedRead]:

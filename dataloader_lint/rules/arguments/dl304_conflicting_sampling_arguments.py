@@ -115,7 +115,7 @@ def _advice(conflict: Conflict) -> str:
     if pair in _ADVICE:
         return _ADVICE[pair]
     if conflict.first == "dataset":
-        return f"remove `{conflict.second}`: an IterableDataset sets the order itself"
+        return f"remove `{conflict.second}`: the Dataset sets the order"
     return f"remove `{conflict.second}`: the `batch_sampler` sets it"
 
 

@@ -113,7 +113,7 @@ def check(facts: Analysis) -> Iterator[Finding]:
         if growth.container:
             problem = f"{place} adds to `{growth.container}` per sample: each worker fills its own"
         else:
-            problem = f"{place} caches a result per sample without a bound: each worker fills its own cache"
+            problem = f"{place} caches each sample without a bound: each worker fills its own"
         yield Finding(
             growth.node, problem, "preload it, share it, or bound it", because=facts.steps_to(growth.function)
         )

@@ -116,9 +116,8 @@ def check(analysis: Analysis) -> Iterator[Finding]:
     if start is None:
         return
     condition = f" once `{start.option}` > 0" if start.option else ""
-    failure = (
-        f"RuntimeError with start method `{start.method}`" if start.method else "RuntimeError if workers are spawned"
-    )
+    spawned = "RuntimeError if spawned" if condition else "RuntimeError if workers are spawned"
+    failure = f"RuntimeError with start method `{start.method}`" if start.method else spawned
     problem = f"{_what_starts(start)} outside a main guard{condition}: {failure}"
     yield Finding(start.statement, problem, ADVICE, partial(fix, analysis, start))
 

@@ -101,7 +101,7 @@ if TYPE_CHECKING:
 
 RULE = Rule("DL604", "sample-can-be-none", Entity.MODULE)
 
-_ADVICE = "filter such samples in a `collate_fn` or in `__init__`"
+_ADVICE = "filter them in a `collate_fn` or `__init__`"
 
 
 def check(analysis: Analysis) -> Iterator[Finding]:

@@ -87,8 +87,6 @@ _ADVICE = "read it once in `__init__`, or memory-map it"
 
 def check(analysis: Analysis) -> Iterator[Finding]:
     for reread in analysis.samples.repeated_reads:
-        problem = (
-            f"`{reread.function.label}` reads {reread.content} with `{reread.reader}` for every sample, "
-            "which can take milliseconds"
-        )
+        label = reread.function.label
+        problem = f"`{label}` reads {reread.content} with `{reread.reader}` per sample (milliseconds each)"
         yield Finding(reread.call, problem, _ADVICE, because=analysis.steps_to(reread.function))
