@@ -349,11 +349,10 @@ def _reasons(steps: list[Step], own: Tree, filename: str) -> dict[int, Reason]:
         tree = group[0].module.tree
         path = filename if tree is own else group[0].module.path
         try:
-            starts = {
-                id(node): excerpt.ranges([excerpt.twin(node)])[id(excerpt.twin(node))][0]
-                for excerpt, held in excerpts(tree, [step.node for step in group])
-                for node in held
-            }
+            starts: dict[int, Position] = {}
+            for excerpt, held in excerpts(tree, [step.node for step in group]):
+                ranges = excerpt.ranges([excerpt.twin(node) for node in held])
+                starts |= {id(node): ranges[id(excerpt.twin(node))][0] for node in held}
         except (UnreadableError, UnlikeError):
             if tree is own:
                 raise

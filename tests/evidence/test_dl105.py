@@ -26,9 +26,11 @@ from torch.utils.data import DataLoader, Dataset, RandomSampler
 class Index:
     def __init__(self, count):
         self.count = count
+        self.method = "extend"
 
     def fill(self, names):
-        names += [f"{number:016d}.png" for number in range(self.count)]
+        add = getattr(names, self.method)
+        add(f"{number:016d}.png" for number in range(self.count))
 
 """
 PROOF = Proof(

@@ -166,8 +166,7 @@ def alternatives(loader: Loader, name: str) -> list[Alternative]:
             found.append(Alternative((default,), conditions))
         elif _is_reached(loader.ev, place.node, place.frame):
             same = place.frame.scope is loader.frame.scope
-            around = _conditions(loader.call, loader.frame) if same else frozenset()
-            inside = _of(loader.ev, place.node, place.frame, around, 0)
+            inside = _of(loader.ev, place.node, place.frame, loader if same else None, 0)
             if len(places) > 1:
                 around = _conditions(place.node, place.frame) or frozenset({(f"#set {id(place.node)}", True)})
                 found.extend(each.under(around) for each in inside)
@@ -177,8 +176,8 @@ def alternatives(loader: Loader, name: str) -> list[Alternative]:
     return found
 
 
-def _of(ev: Evaluator, node: cst.BaseExpression, frame: Frame, around: Conditions, depth: int) -> list[Alternative]:
-    """What an expression can be. `around` are the conditions around the call that makes the loader."""
+def _of(ev: Evaluator, node: cst.BaseExpression, frame: Frame, made: Loader | None, depth: int) -> list[Alternative]:
+    """What an expression can be. `made` is the loader that gets it, if its call stands in the same function."""
     if isinstance(node, cst.IfExp) and depth < ALTERNATIVE_DEPTH:
         usual = truth(ev.values(node.test, frame))
         sure = _sure(ev, node.test, frame)
@@ -186,11 +185,11 @@ def _of(ev: Evaluator, node: cst.BaseExpression, frame: Frame, around: Condition
         for arm, answer in ((node.body, True), (node.orelse, False)):
             if sure is None or sure is answer:
                 own = frozenset({_condition(node.test, answer, frame)}) if sure is None else frozenset()
-                if own and not _is_asked_around(node, frame):
+                if own and made is not None and not _is_asked_around(node, frame):
                     # The test is asked where control is on its way to the call already.
-                    own |= _conditions(node, frame) & around
+                    own |= _conditions(node, frame) & _conditions(made.call, made.frame)
                 is_other = usual is not None and usual is not answer
-                found.extend(each.under(own, by_option=is_other) for each in _of(ev, arm, frame, around, depth + 1))
+                found.extend(each.under(own, by_option=is_other) for each in _of(ev, arm, frame, made, depth + 1))
         return found
     if isinstance(node, cst.Name) and depth < ALTERNATIVE_DEPTH:
         bindings = resolve(node, frame.scope.module.tree)
@@ -200,7 +199,7 @@ def _of(ev: Evaluator, node: cst.BaseExpression, frame: Frame, around: Condition
             binding = bindings[0]
             # Bound once: where the loader is made, the name has this value or none.
             if binding.value is not None and not binding.path:
-                return _of(ev, binding.value, frame, around, depth + 1)
+                return _of(ev, binding.value, frame, made, depth + 1)
     values = ev.values(node, frame)
     sure = truth(values)
     given = frozenset({_condition(node, sure, frame)}) if sure is not None else frozenset()

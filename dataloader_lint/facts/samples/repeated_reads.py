@@ -89,16 +89,21 @@ def repeated_reads(workers: Workers, module: ModuleFacts) -> Iterator[RepeatedRe
 def _method_calls(function: WorkerFunction) -> Iterator[tuple[cst.Call, str]]:
     """The calls that read all of a file from where it is opened: `file.readlines()`."""
     tree = function.module.tree
-    for call in function.scope.within(cst.Call):
+    calls = [call for call in function.scope.within(cst.Call) if isinstance(call.func, cst.Attribute)]
+    moved = {
+        tree.spelling(call.func.value)
+        for call in calls
+        if isinstance(call.func, cst.Attribute) and last_name(call.func) == "seek"
+    }
+    for call in calls:
         name = last_name(call.func)
-        if name in _READING_METHODS and not call.args and isinstance(call.func, cst.Attribute):
-            above = tree.parent(call)
-            if isinstance(above, cst.Arg) and _is_parsed(tree.parent(above)):
-                continue  # what parses it is reported
-            file = tree.spelling(call.func.value)
-            moved = (each.func for each in function.scope.within(cst.Call) if last_name(each.func) == "seek")
-            if not any(isinstance(each, cst.Attribute) and tree.spelling(each.value) == file for each in moved):
-                yield call, name
+        if name not in _READING_METHODS or call.args or not isinstance(call.func, cst.Attribute):
+            continue
+        above = tree.parent(call)
+        if isinstance(above, cst.Arg) and _is_parsed(tree.parent(above)):
+            continue  # what parses it is reported
+        if tree.spelling(call.func.value) not in moved:
+            yield call, name
 
 
 def _is_parsed(node: cst.CSTNode | None) -> bool:

@@ -9,8 +9,8 @@ import libcst as cst
 from dataloader_lint.facts.infer.loader_calls import Loader
 from dataloader_lint.facts.infer.values import CallResult, Class
 from dataloader_lint.facts.loaders import loader_steps
-from dataloader_lint.facts.syntax.module import last_name
 from dataloader_lint.facts.syntax.steps import MAX_STEPS, Step
+from dataloader_lint.facts.syntax.tree import function_scope
 from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
 from dataloader_lint.facts.workers.worker_callgraph import WorkerFunction
 
@@ -49,5 +49,7 @@ def _call_of(function: WorkerFunction) -> cst.Call | None:
     node = function.scope.node
     if function.caller is None or not isinstance(node, cst.FunctionDef):
         return None
-    calls = function.caller.scope.within(cst.Call)
-    return next((each for each in calls if last_name(each.func) == node.name.value), None)
+    caller = function.caller.scope
+    tree = caller.module.tree
+    calls = caller.module.calls_named(node.name.value)
+    return next((each for each in calls if function_scope(tree.scope_of(each)) is caller), None)
