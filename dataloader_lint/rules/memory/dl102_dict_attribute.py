@@ -8,6 +8,7 @@ workers.
 
 - `dict`, `set`, `defaultdict`, `Counter` and `OrderedDict` whose keys come from a loop over samples or files
 - an object that is known to hold such dicts: the `COCO` index of pycocotools
+- the result of `json.load`, if it is read as a dict: `self.info["images"][index]`
 
 **Reads that count**
 
