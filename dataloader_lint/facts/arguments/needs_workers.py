@@ -12,7 +12,7 @@ from dataloader_lint.facts.arguments.zero_sources import Zero, zero_in
 from dataloader_lint.facts.infer.loader_calls import Loader
 from dataloader_lint.facts.infer.reachability import enclosing_tests
 from dataloader_lint.facts.infer.values import CallResult, Const, Value
-from dataloader_lint.facts.infer.zero_guards import is_kept_away
+from dataloader_lint.facts.infer.zero_guards import is_kept_away, name_of
 from dataloader_lint.facts.loaders import argument_sites
 from dataloader_lint.facts.syntax.names import dotted
 from dataloader_lint.facts.syntax.tree import function_scope
@@ -135,7 +135,15 @@ def without_workers(loader: Loader, name: str) -> Unused | None:
     found = loader.passed(name)
     if not all(_needs_workers(name, _plain(value)) for value in found) or is_failure_expected(loader, name):
         return None
+    if workers.default and _is_prevented(loader, _names_of_workers(loader)):
+        return None
     return Unused(workers, next((value.default for value in found if isinstance(value, Const)), ""))
+
+
+def _names_of_workers(loader: Loader) -> frozenset[str]:
+    """The last names of the expressions that give the number of workers."""
+    places = argument_sites.sites_of(loader, "num_workers") or ()
+    return frozenset(filter(None, (name_of(each.node) for each in places if each.node is not None)))
 
 
 def is_failure_expected(loader: Loader, *names: str) -> bool:

@@ -114,6 +114,8 @@ def boolean(ev: Evaluator, node: cst.CSTNode, frame: Frame) -> Values:
     assert isinstance(node, cst.BooleanOperation)
     stops = isinstance(node.operator, cst.Or)
     left = ev.values(node.left, frame)
+    if not stops and truth(left) is None and truth(right := ev.values(node.right, frame)) is False:
+        return right  # false whatever the left one is
     found: list[Values] = []
     for value in left:
         sure = truth((value,))
@@ -144,12 +146,26 @@ def unary(ev: Evaluator, node: cst.CSTNode, frame: Frame) -> Values:
 def comparison(ev: Evaluator, node: cst.CSTNode, frame: Frame) -> Values:
     assert isinstance(node, cst.Comparison)
     if len(node.comparisons) != 1:
-        return (Opaque("bool"),)
+        return _chain(ev, node, frame)
     target = node.comparisons[0]
     left, right = ev.values(node.left, frame), ev.values(target.comparator, frame)
     if isinstance(target.operator, cst.In | cst.NotIn) and right and all(isinstance(each, Mapping) for each in right):
         return _membership(ev, left, target.comparator, isinstance(target.operator, cst.In), frame)
     return containers.compared(left, target.operator, right)
+
+
+def _chain(ev: Evaluator, node: cst.Comparison, frame: Frame) -> Values:
+    """`0 < n <= 8`: false where one link is, true where all are."""
+    left = ev.values(node.left, frame)
+    links: list[Values] = []
+    for each in node.comparisons:
+        right = ev.values(each.comparator, frame)
+        links.append(containers.compared(left, each.operator, right))
+        left = right
+    false = next((link for link in links if truth(link) is False), None)
+    if false is not None:
+        return false
+    return links[-1] if all(truth(link) for link in links) else (Opaque("bool"),)
 
 
 def _membership(ev: Evaluator, key: Values, whole: cst.BaseExpression, wanted: bool, frame: Frame) -> Values:

@@ -105,6 +105,9 @@ def way_to(node: Node, scope: Scope) -> Way | None:
         if isinstance(above, cst.If | cst.IfExp):
             if child is not above.test:
                 way = Way(Condition(above.test, child is above.body), way)
+        elif isinstance(above, cst.BooleanOperation):
+            if child is above.right:
+                way = Way(Condition(above.left, isinstance(above.operator, cst.And)), way)
         elif isinstance(above, cst.IndentedBlock | cst.Module):
             exits = early_exits(tree, above)
             place = bisect_left(exits, tree.order(child), key=tree.order)
@@ -123,7 +126,7 @@ def _step(tree: Tree, node: Node, scope: Scope) -> tuple[Node | None, Node]:
     return None, child
 
 
-_ASKING = (cst.If, cst.IfExp, cst.IndentedBlock, cst.Module)
+_ASKING = (cst.If, cst.IfExp, cst.BooleanOperation, cst.IndentedBlock, cst.Module)
 
 
 def _exits_passed(
@@ -204,6 +207,8 @@ def enclosing_tests(node: Node, frame: Frame) -> list[tuple[cst.BaseExpression, 
     for above in tree.ancestors(node):
         if isinstance(above, cst.If | cst.IfExp) and child is not above.test:
             found.append((above.test, child is above.body))
+        elif isinstance(above, cst.BooleanOperation) and child is above.right:
+            found.append((above.left, isinstance(above.operator, cst.And)))
         if above is frame.scope.node:
             break
         child = above

@@ -19,6 +19,7 @@ class _NotKnown:
 
 
 _NOT_KNOWN = _NotKnown()
+_ENDING_CALLS = ("abort", "error", "exit", "fail")
 
 
 def name_of(node: cst.CSTNode) -> str:
@@ -44,12 +45,25 @@ def is_kept_away(names: frozenset[str], at: Node, frame: Frame) -> bool:
     tree = frame.scope.module.tree
     if any(bars(test, wanted, names, tree) for test, wanted in enclosing_tests(at, frame)):
         return True
+    if any(_is_other_case(above, at, names, tree) for above in tree.ancestors(at) if isinstance(above, cst.Match)):
+        return True
     order = tree.order(at)
     scope = function_scope(frame.scope)
     for check in scope.own(cst.If):
-        if tree.order(check) < order and leaves(check.body) and bars(check.test, False, names, tree):
+        is_exit = leaves(check.body) or _ends_program(check.body)
+        if tree.order(check) < order and is_exit and bars(check.test, False, names, tree):
             return True
     return any(tree.order(check) < order and bars(check.test, True, names, tree) for check in scope.own(cst.Assert))
+
+
+def _is_other_case(match: cst.Match, at: Node, names: frozenset[str], tree: Tree) -> bool:
+    """True if a place stands in a case of a `match` on such a number, and not in that of 0."""
+    if not mentions(match.subject, names, tree):
+        return False
+    case = next((each for each in match.cases if any(above is each for above in tree.ancestors(at))), None)
+    pattern = case.pattern if case is not None else None
+    is_zero = isinstance(pattern, cst.MatchValue) and isinstance(pattern.value, cst.Integer)
+    return not (is_zero and pattern.value.evaluated_value == 0)  # type: ignore[union-attr]
 
 
 def is_checked(name: str, scope: Scope) -> bool:
@@ -81,11 +95,20 @@ def _is_stored(target: cst.BaseAssignTargetExpression, name: str) -> bool:
     return isinstance(target, cst.Attribute | cst.Subscript) and name_of(target) == name
 
 
+def _ends_program(body: cst.BaseSuite) -> bool:
+    """True if a block ends with `sys.exit(...)`, `parser.error(...)` or the like."""
+    last = body.body[-1] if body.body else None
+    if isinstance(last, cst.SimpleStatementLine):
+        last = last.body[-1]
+    call = last.value if isinstance(last, cst.Expr) else None
+    return isinstance(call, cst.Call) and name_of(call.func) in _ENDING_CALLS
+
+
 def _refuses(body: cst.BaseSuite, name: str, tree: Tree) -> bool:
     for node in tree.walk(body):
         if isinstance(node, cst.Raise):
             return True
-        if isinstance(node, cst.Call) and name_of(node.func) in ("error", "exit", "abort", "fail"):
+        if isinstance(node, cst.Call) and name_of(node.func) in _ENDING_CALLS:
             return True
         if isinstance(node, cst.AssignTarget) and name_of(node.target) in (name, "persistent_workers"):
             return True

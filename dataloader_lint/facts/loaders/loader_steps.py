@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import libcst as cst
+
+from dataloader_lint.facts.infer import classes
 from dataloader_lint.facts.infer.loader_calls import Loader
 from dataloader_lint.facts.syntax.layout import code
 from dataloader_lint.facts.syntax.steps import Step
@@ -10,10 +13,18 @@ from dataloader_lint.facts.syntax.steps import Step
 def made(loader: Loader, *arguments: str) -> Step:
     """Where a loader is made, with what is known of some arguments: "`train` is made with `num_workers=8`"."""
     shown = [each for each in (_argument(loader, name) for name in arguments) if each]
-    text = f"`{loader.bound_name}` is made here"
+    text = f"`{_name(loader)}` is made here"
     if shown:
         text += f" with {' and '.join(shown)}"
     return Step(loader.frame.scope.module, loader.call, text)
+
+
+def _name(loader: Loader) -> str:
+    """What the user calls the loader: its variable, else its class."""
+    klass = classes.class_of(loader.frame.scope)
+    if loader.bound_name.startswith("super()") and klass is not None and isinstance(klass.node, cst.ClassDef):
+        return klass.node.name.value
+    return loader.bound_name
 
 
 def _argument(loader: Loader, name: str) -> str:

@@ -38,7 +38,7 @@ def loader_of_class(reach: DatasetFlow, klass: Class) -> Loader | None:
 def _calls(function: WorkerFunction) -> Iterator[Step]:
     for one in function.path:
         if one.caller is None:
-            how = f"is its `{one.argument}`" if one.argument else "runs in workers, for each sample"
+            how = f"is a `{one.argument}`" if one.argument else "runs in workers, for each sample"
             yield Step(one.module, one.scope.node, f"`{one.label}` {how}")
         elif (call := _call_of(one)) is not None:
             yield Step(one.caller.module, call, f"it calls `{one.label}`")

@@ -70,11 +70,9 @@ RULE = Rule("DL301", "persistent-workers-without-workers", Entity.LOADER, fix=Fi
 
 def raises(loader: Loader) -> bool:
     """True if the loader's constructor is known to raise, and nobody expects the error."""
-    persistent = loader.known("persistent_workers")
-    workers = loader.known("num_workers")
-    if persistent is None or workers is None or persistent.value is not True or workers.value != 0:
-        return False
-    return loader.is_reached and not loader.is_error_expected("ValueError")
+    from dataloader_lint.facts.arguments.needs_workers import without_workers
+
+    return loader.known("persistent_workers") is not None and bool(without_workers(loader, "persistent_workers"))
 
 
 def check(loader: Loader) -> Iterator[Finding]:
@@ -90,13 +88,15 @@ def check(loader: Loader) -> Iterator[Finding]:
 
 def _finding(made: MadeLoader) -> Finding:
     loader = made.loader
+    from dataloader_lint.facts.arguments.needs_workers import workers_name
+
     persistent = loader.known("persistent_workers")
     workers = loader.known("num_workers")
     assert persistent is not None and workers is not None
     zero = no_workers(bool(loader.is_passed("num_workers")), workers.default)
     when, advice = "", "remove it, or add workers"
     if workers.default or persistent.default:
-        when, advice = " by default", "use `persistent_workers=num_workers > 0`"
+        when, advice = " by default", f"use `persistent_workers={workers_name(loader)} > 0`"
     option = f"`persistent_workers` is true{by_default(persistent.default)}"
     problem = f"`{loader.name}` raises ValueError{when}: {option} but {zero}{made.suffix}"
     return Finding(loader.node, problem, advice, None if made.by else partial(fix, loader))
