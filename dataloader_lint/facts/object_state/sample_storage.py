@@ -94,7 +94,10 @@ class SampleStorage:
         if self.use.is_sampled:
             return "sampled at random"
         if self.use.queried is IndexDep.NONE and self.use.indexed is IndexDep.NONE:
-            return ""  # it is as long as the Dataset
+            find = classes.find_method
+            bases = self.dataset.bases.classes
+            is_complete = any(find(self.dataset.ev, bases, name) for name in ("__getitem__", "__iter__"))
+            return "" if is_complete else "read by subclasses"  # it is as long as the Dataset
         return "read per sample"
 
     @property
