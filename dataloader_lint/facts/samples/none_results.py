@@ -74,7 +74,7 @@ def _how_called(ev: Evaluator, call: cst.Call, frame: Frame, depth: int) -> str:
             receiver = callee.receiver if isinstance(callee, Method) else None
             inner = ev.enter(function, call, frame, receiver)
             if function.scope is not frame.scope and any(none_places(ev, function.scope, inner, depth + 1)):
-                return f"returns what `{last_name(call.func)}` gives, which can be None"
+                return f"returns `{last_name(call.func)}(...)`, which can be None"
     return ""
 
 

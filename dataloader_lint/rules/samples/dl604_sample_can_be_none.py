@@ -106,5 +106,5 @@ _ADVICE = "filter them in a `collate_fn` or `__init__`"
 
 def check(analysis: Analysis) -> Iterator[Finding]:
     for missing in analysis.samples.missing_samples:
-        problem = f"`{missing.name}.__getitem__` {missing.how}: the default `collate_fn` fails on the whole batch"
+        problem = f"`{missing.name}.__getitem__` {missing.how}: the default `collate_fn` fails on the batch"
         yield Finding(missing.statement, problem, _ADVICE, because=missing.steps)
