@@ -61,7 +61,7 @@ def _how_none(ev: Evaluator, node: cst.BaseExpression, frame: Frame, depth: int)
         return ""
     if any(each.value is not None and _is_none(each.value) for each in bindings):
         bound = any(_may_be_passed_by(each) for each in bindings if each.value is None or not _is_none(each.value))
-        return f"returns `{node.value}`, which is still None on one path" if bound else ""
+        return f"returns `{node.value}`, which can still be None" if bound else ""
     called = (each.value for each in bindings if isinstance(each.value, cst.Call))
     return next((how for call in called if (how := _how_called(ev, call, frame, depth))), "")
 
