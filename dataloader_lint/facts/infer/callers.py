@@ -7,7 +7,7 @@ from itertools import islice
 
 import libcst as cst
 
-from dataloader_lint.facts.infer import classes, handed_functions, indirect_callers
+from dataloader_lint.facts.infer import classes, indirect_callers, passed_functions
 from dataloader_lint.facts.infer.parameters import entered_by
 from dataloader_lint.facts.infer.values import (
     ABSENT,
@@ -56,7 +56,7 @@ def calls_of(ev: Evaluator, project: Project, function: Scope) -> tuple[tuple[cs
             frame = ev.frame_of(function_scope(module.tree.scope_of(call)))
             callees = tuple(callee for callee in ev.values(call.func, frame) if _runs(ev, callee, function, klass))
             if callees and name == "__init__":
-                found.extend(_with_what_is_handed_on(ev, call, frame, callees))
+                found.extend(_with_passed_on(ev, call, frame, callees))
             elif callees:
                 found.append((call, frame, callees))
     if not found and name == "__init__" and klass is not None:
@@ -65,7 +65,7 @@ def calls_of(ev: Evaluator, project: Project, function: Scope) -> tuple[tuple[cs
         found.extend(indirect_callers.calls_of_wrapper(ev, function))
         found.extend(indirect_callers.calls_by_table(ev, project, function))
     # Who is called by name mostly is by that alone, and looking further takes long in large projects.
-    return tuple(found or handed_functions.calls_of_handed(ev, function))
+    return tuple(found or passed_functions.calls_of_passed(ev, function))
 
 
 def _calls_of_lambda(ev: Evaluator, function: Scope) -> Iterator[tuple[cst.Call, Frame, Values]]:
@@ -183,7 +183,7 @@ def _chosen(module: ModuleFacts) -> Iterator[tuple[cst.Call, cst.BaseExpression]
                 yield call, func
 
 
-def _with_what_is_handed_on(
+def _with_passed_on(
     ev: Evaluator, call: cst.Call, frame: Frame, callees: Values
 ) -> list[tuple[cst.Call, Frame, Values]]:
     """A construction, once for each call in sight of the function around it where that hands on whatever it is given.

@@ -29,7 +29,7 @@ def runs_often(ev: Evaluator, scope: Scope, node: Node, depth: int = 0) -> bool:
         for call in home.module.calls_named(home.node.name.value):
             if _in_long_loop(ev, tree.scope_of(call), call):
                 return True
-    return any(_is_run_often(ev, call, given, home, depth) for call, given in _handed_to(home))
+    return any(_is_run_often(ev, call, given, home, depth) for call, given in _passed_to(home))
 
 
 def _in_long_loop(ev: Evaluator, scope: Scope, node: Node) -> bool:
@@ -58,7 +58,7 @@ def _is_long(ev: Evaluator, node: Node, scope: Scope) -> bool:
     return False
 
 
-def _handed_to(home: Scope) -> Iterator[tuple[cst.Call, cst.BaseExpression]]:
+def _passed_to(home: Scope) -> Iterator[tuple[cst.Call, cst.BaseExpression]]:
     """The calls in its file that are given a function, instead of calling it."""
     if isinstance(home.node, cst.Lambda):
         arg = home.module.tree.parent(home.node)
@@ -67,11 +67,11 @@ def _handed_to(home: Scope) -> Iterator[tuple[cst.Call, cst.BaseExpression]]:
             yield call, home.node
     elif isinstance(home.node, cst.FunctionDef):
         tree = home.module.tree
-        by_name = tree.once(("handed functions", id(tree.root)), lambda: _handed_names(home))
+        by_name = tree.once(("handed functions", id(tree.root)), lambda: _passed_names(home))
         yield from by_name.get(home.node.name.value, ())
 
 
-def _handed_names(home: Scope) -> dict[str, list[tuple[cst.Call, cst.BaseExpression]]]:
+def _passed_names(home: Scope) -> dict[str, list[tuple[cst.Call, cst.BaseExpression]]]:
     found: dict[str, list[tuple[cst.Call, cst.BaseExpression]]] = {}
     for call in home.module.all_calls():
         for arg in call.args:

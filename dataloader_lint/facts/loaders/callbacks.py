@@ -77,7 +77,7 @@ def callbacks_of(ev: Evaluator, module: ModuleFacts, loaders: list[Loader], argu
             if written is not None:
                 if _keeps_argument(ev, written.value, loader.frame, function):
                     continue  # reported where it is passed in
-                if not _is_handed_in(ev, written.value, loader.frame, function):
+                if not _is_passed_in(ev, written.value, loader.frame, function):
                     yield Callback(function, loader, written.value, in_partial)
                 elif _is_default(ev, written.value, function, module):
                     yield Callback(function, loader, written.value, in_partial)
@@ -104,7 +104,7 @@ def _is_parameter(node: cst.BaseExpression, frame: Frame) -> bool:
     )
 
 
-def _is_handed_in(ev: Evaluator, node: cst.BaseExpression, frame: Frame, function: Function) -> bool:
+def _is_passed_in(ev: Evaluator, node: cst.BaseExpression, frame: Frame, function: Function) -> bool:
     """True if a name has a function from its parameter only, not from `if collate is None: collate = function`."""
     if not isinstance(node, cst.Name) or not _is_parameter(node, frame):
         return False
@@ -162,7 +162,7 @@ def _passed_in(ev: Evaluator, module: ModuleFacts, argument: str, told: set[tupl
                 continue
             frame = ev.frame_of(function_scope(module.tree.scope_of(call)))
             functions = [found for found, _ in map(_function, ev.values(arg.value, frame)) if found is not None]
-            functions = [found for found in functions if not _is_handed_in(ev, arg.value, frame, found)]
+            functions = [found for found in functions if not _is_passed_in(ev, arg.value, frame, found)]
             if not functions:
                 continue
             for callee in ev.values(call.func, frame):

@@ -84,12 +84,12 @@ def objects_elsewhere(ev: Evaluator, klass: Class, construction: tuple[Scope, ..
     tree = klass.scope.module.tree
 
     def work_out() -> list[tuple[Scope, str]]:
-        return [*_made_objects(klass), *_handed_objects(ev, construction)]
+        return [*_made_objects(klass), *_passed_objects(ev, construction)]
 
     return tree.once(("objects elsewhere", id(klass.scope)), work_out, [])
 
 
-def _handed_objects(ev: Evaluator, construction: tuple[Scope, ...]) -> Iterator[tuple[Scope, str]]:
+def _passed_objects(ev: Evaluator, construction: tuple[Scope, ...]) -> Iterator[tuple[Scope, str]]:
     for scope in construction:
         own = classes.receiver_name(scope)
         for inner in scope.descend():

@@ -116,7 +116,7 @@ def _starts_no_workers(loader: Loader) -> bool:
         and all(isinstance(value, Const) and not value.default and is_positive(value) is False for value in found)
         and _is_written_out(loader)
         and not _is_shared(loader)
-        and not (loader.is_passed("num_workers") is False and _is_handed_out(loader))
+        and not (loader.is_passed("num_workers") is False and _is_returned(loader))
     )
 
 
@@ -144,7 +144,7 @@ def _is_shared(loader: Loader) -> bool:
     return any(given.frame is not None and given.frame.scope.module is not home for given in args.values())
 
 
-def _is_handed_out(loader: Loader) -> bool:
+def _is_returned(loader: Loader) -> bool:
     """Whether a function returns it that nobody in sight calls, as the hooks of a trainer do."""
     scope = loader.frame.scope
     if not scope.is_function or loader.frame.args is not None:

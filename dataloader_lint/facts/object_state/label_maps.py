@@ -58,7 +58,7 @@ def _is_asked_for_label(dataset: Dataset, place: AccessSite) -> bool:
     if isinstance(index, cst.Name):
         bindings = resolve(index, place.scope.module.tree)
         index = bindings[0].value if len(bindings) == 1 and not bindings[0].path else None
-    found = _handed_back(dataset, index) if isinstance(index, cst.Call) else [index]
+    found = _result_of_method(dataset, index) if isinstance(index, cst.Call) else [index]
     return bool(found) and all(
         isinstance(each, cst.Subscript)
         and isinstance(each.value, cst.Attribute)
@@ -67,7 +67,7 @@ def _is_asked_for_label(dataset: Dataset, place: AccessSite) -> bool:
     )
 
 
-def _handed_back(dataset: Dataset, call: cst.Call) -> list[cst.BaseExpression | None]:
+def _result_of_method(dataset: Dataset, call: cst.Call) -> list[cst.BaseExpression | None]:
     """What a method of the Dataset returns: `return self.labels[index]`."""
     name = call.func.attr.value if isinstance(call.func, cst.Attribute) else ""
     method = classes.find_method(dataset.ev, dataset.bases.classes, name)

@@ -47,7 +47,7 @@ def is_written_after(moved: cst.BaseExpression, place: Node, tree: Tree) -> bool
     return False
 
 
-def is_handed_on_after(moved: cst.BaseExpression, place: Node, tree: Tree) -> bool:
+def is_passed_on_after(moved: cst.BaseExpression, place: Node, tree: Tree) -> bool:
     """True if an expression gets another name or goes to some call further down, which may change it in place."""
     spelling = tree.spelling(moved)
     bound = _bindings_below(moved, tree)

@@ -41,7 +41,7 @@ from dataloader_lint.facts.syntax.names import Kind, dotted, resolve
 from dataloader_lint.facts.syntax.steps import Step
 from dataloader_lint.facts.syntax.tree import Tree, function_scope, keyword_of, positional_of
 from dataloader_lint.facts.transfers.batch_stores import (
-    is_handed_on_after,
+    is_passed_on_after,
     is_written_after,
     is_written_by_other_name,
     stores_before,
@@ -231,10 +231,10 @@ class Transfer:
         return is_written_after(self.moved, self.call, self.frame.scope.module.tree)
 
     @property
-    def source_is_handed_on_after(self) -> bool:
+    def source_is_passed_on_after(self) -> bool:
         """True if what is moved may be changed by another name, or elsewhere, while a copy is under way."""
         tree = self.frame.scope.module.tree
-        return is_handed_on_after(self.moved, self.call, tree) or is_written_by_other_name(self.moved, self.call, tree)
+        return is_passed_on_after(self.moved, self.call, tree) or is_written_by_other_name(self.moved, self.call, tree)
 
     @property
     def device(self) -> Device:

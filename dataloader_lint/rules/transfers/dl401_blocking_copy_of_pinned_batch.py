@@ -161,7 +161,7 @@ def fix(transfer: Transfer, editor: Editor) -> Repair | None:
     flag = _flag(transfer)
     if False in found or not (flag or transfer.is_to_ordinal):
         return None
-    is_sure = found == {True} and bool(flag) and not transfer.source_is_handed_on_after
+    is_sure = found == {True} and bool(flag) and not transfer.source_is_passed_on_after
     argument = f"non_blocking={flag or True}"
     if not transfer.may_change_type:
         edit = add_argument(editor, transfer.call, argument)

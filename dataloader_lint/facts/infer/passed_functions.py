@@ -16,12 +16,12 @@ from dataloader_lint.facts.syntax.tree import Scope, Tree, function_scope
 _ADDING = frozenset({"append", "insert", "register"})
 
 
-def calls_of_handed(ev: Evaluator, function: Scope) -> Iterator[tuple[cst.Call, Frame, Values]]:
+def calls_of_passed(ev: Evaluator, function: Scope) -> Iterator[tuple[cst.Call, Frame, Values]]:
     """The calls that run a function which its module gives to another call, or puts in a list that a loop reads."""
     assert isinstance(function.node, cst.FunctionDef)
     module = function.module
     seen: set[int] = set()
-    for place in _handed_over(module).get(function.node.name.value, ())[:PASSED_FUNCTIONS]:
+    for place in _places_passed(module).get(function.node.name.value, ())[:PASSED_FUNCTIONS]:
         for call, home in _calls_behind(ev, place, module):
             if id(call) in seen or len(seen) >= PASSED_FUNCTION_CALLS:
                 continue
@@ -37,7 +37,7 @@ def _is(value: Value, function: Scope) -> bool:
     return isinstance(value, Function) and value.scope is function
 
 
-def _handed_over(module: ModuleFacts) -> dict[str, list[cst.BaseExpression]]:
+def _places_passed(module: ModuleFacts) -> dict[str, list[cst.BaseExpression]]:
     """The places of a module where something is an argument or an element of a list, by the last part of its name."""
     return module.tree.once(("handed over", id(module.root)), lambda: _by_name(module))
 
