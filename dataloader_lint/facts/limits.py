@@ -53,6 +53,9 @@ FORM_DEPTH: Final = 6
 # Names that stand for each other when a test for 0 is looked for.
 ZERO_DEPTH: Final = 3
 
+# Operands within each other in such a condition.
+ZERO_NESTING: Final = 50
+
 # Values within each other when it is asked where a loader's arguments come from.
 LOADER_SOURCE_DEPTH: Final = 4
 

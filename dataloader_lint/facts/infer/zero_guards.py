@@ -8,7 +8,7 @@ import libcst as cst
 
 from dataloader_lint.facts.infer.reachability import enclosing_tests
 from dataloader_lint.facts.infer.values import Frame
-from dataloader_lint.facts.limits import ZERO_DEPTH
+from dataloader_lint.facts.limits import ZERO_DEPTH, ZERO_NESTING
 from dataloader_lint.facts.syntax.flow import leaves
 from dataloader_lint.facts.syntax.names import Kind, bindings_of
 from dataloader_lint.facts.syntax.tree import Node, Scope, Tree, function_scope
@@ -165,8 +165,10 @@ def _only_value(name: cst.Name, tree: Tree) -> cst.BaseExpression | None:
     return None
 
 
-def at_zero(node: cst.BaseExpression, names: frozenset[str], tree: Tree, depth: int = 0) -> object:
+def at_zero(node: cst.BaseExpression, names: frozenset[str], tree: Tree, depth: int = 0, nesting: int = 0) -> object:
     """What an expression is where the numbers with these names are 0; `_NOT_KNOWN` where that depends on more."""
+    if nesting > ZERO_NESTING:
+        return _NOT_KNOWN
     if name_of(node) in names:
         return 0
     if isinstance(node, cst.Integer | cst.Float):
@@ -175,36 +177,39 @@ def at_zero(node: cst.BaseExpression, names: frozenset[str], tree: Tree, depth: 
         if node.value in ("True", "False", "None"):
             return {"True": True, "False": False, "None": None}[node.value]
         value = _only_value(node, tree) if depth < ZERO_DEPTH else None
-        return at_zero(value, names, tree, depth + 1) if value is not None else _NOT_KNOWN
+        return at_zero(value, names, tree, depth + 1, nesting + 1) if value is not None else _NOT_KNOWN
     if isinstance(node, cst.UnaryOperation):
-        inner = at_zero(node.expression, names, tree, depth)
+        inner = at_zero(node.expression, names, tree, depth, nesting + 1)
         known = not isinstance(inner, _NotKnown)
         return (not inner) if known and isinstance(node.operator, cst.Not) else _NOT_KNOWN
     if isinstance(node, cst.BooleanOperation):
         stops = isinstance(node.operator, cst.Or)
-        sides = [at_zero(side, names, tree, depth) for side in (node.left, node.right)]
+        sides = [at_zero(side, names, tree, depth, nesting + 1) for side in (node.left, node.right)]
         for side in sides:
             if not isinstance(side, _NotKnown) and bool(side) is stops:
                 return side
         return _NOT_KNOWN if any(isinstance(side, _NotKnown) for side in sides) else sides[1]
     if isinstance(node, cst.Comparison) and len(node.comparisons) == 1:
         target = node.comparisons[0]
-        pair = (at_zero(node.left, names, tree, depth), at_zero(target.comparator, names, tree, depth))
+        pair = (
+            at_zero(node.left, names, tree, depth, nesting + 1),
+            at_zero(target.comparator, names, tree, depth, nesting + 1),
+        )
         return _compared(target.operator, *pair)
     if isinstance(node, cst.BinaryOperation):
-        return _shared_out(node, names, tree, depth)
+        return _shared_out(node, names, tree, depth, nesting)
     if isinstance(node, cst.Call) and isinstance(node.func, cst.Name):
-        given = [at_zero(arg.value, names, tree, depth) for arg in node.args]
+        given = [at_zero(arg.value, names, tree, depth, nesting + 1) for arg in node.args]
         return _called(node.func.value, given)
     return _NOT_KNOWN
 
 
-def _shared_out(node: cst.BinaryOperation, names: frozenset[str], tree: Tree, depth: int) -> object:
+def _shared_out(node: cst.BinaryOperation, names: frozenset[str], tree: Tree, depth: int, nesting: int) -> object:
     """0 shared out among any number of processes, or taken that many times, stays 0: `args.workers // world_size`."""
     if not isinstance(node.operator, cst.FloorDivide | cst.Divide | cst.Multiply):
         return _NOT_KNOWN
     factors = [node.left, node.right] if isinstance(node.operator, cst.Multiply) else [node.left]
-    return 0 if any(at_zero(each, names, tree, depth) == 0 for each in factors) else _NOT_KNOWN
+    return 0 if any(at_zero(each, names, tree, depth, nesting + 1) == 0 for each in factors) else _NOT_KNOWN
 
 
 def _called(name: str, given: list[object]) -> object:
