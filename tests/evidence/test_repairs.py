@@ -23,11 +23,11 @@ MAIN = """
 
 if __name__ == "__main__":
     width = 5
-    for make in MAKERS:
+    for name in MAKERS.split():  # by name: the linter would see that errors are expected
         try:
-            probe.say(**{make.__name__: repr(list(make(range(4))))})
+            probe.say(**{name: repr(list(globals()[name](range(4))))})
         except Exception as error:
-            probe.say(**{make.__name__: type(error).__name__})
+            probe.say(**{name: type(error).__name__})
 """
 
 LAMBDAS = """
@@ -81,7 +81,7 @@ def in_a_method(data):
     return Task().loader(data)
 
 
-MAKERS = [inline, captures, chosen, by_default, by_name, by_keywords, later, in_a_method]
+MAKERS = "inline captures chosen by_default by_name by_keywords later in_a_method"
 """
 
 LOCAL = """
@@ -120,7 +120,7 @@ def recursive(data):
     return DataLoader(data, batch_size=2, num_workers=1, collate_fn=flatten)
 
 
-MAKERS = [once, twice, factory, recursive]
+MAKERS = "once twice factory recursive"
 """
 
 ARGUMENTS = """
@@ -168,10 +168,10 @@ def no_batches(data):
     return DataLoader(data, batch_size=None, drop_last=True)
 
 
-MAKERS = [
-    persistent, persistent_by_default, persistent_by_keywords, persistent_stored, prefetching,
-    prefetching_workers_left_out, spawning, waiting, batches, no_batches,
-]
+MAKERS = (
+    "persistent persistent_by_default persistent_by_keywords persistent_stored prefetching "
+    "prefetching_workers_left_out spawning waiting batches no_batches"
+)
 """
 
 FUNCTIONS = {"DL201": LAMBDAS, "DL202": LOCAL}
