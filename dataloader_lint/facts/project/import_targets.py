@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 
 from dataloader_lint.facts.libraries.catalogue import TOP_LEVEL
-from dataloader_lint.facts.project.import_texts import ArgumentSite, Imports
+from dataloader_lint.facts.project.import_texts import ImportedModule, Imports
 from dataloader_lint.source.other_files import OtherFile
 
 _PACKAGE = "__init__.py"
@@ -42,6 +42,8 @@ class ImportTargets:
                 self._stems.setdefault(os.path.dirname(path), []).append(path)
         self._found: dict[tuple[str, str], tuple[str, ...]] = {}
         self._entered: dict[str, bool] = {}
+        self._words: dict[str, set[str]] = {}
+        self._last_parts: dict[tuple[str, bool], set[str]] = {}  # by importer, of all that it loads
 
     def may_load(self, importer: str, imports: Imports, path: str) -> bool:
         """True if a file may load the module at `path`."""
@@ -52,8 +54,14 @@ class ImportTargets:
         words = imports.star_words
         return b"" in words or _word_of(path) in words or self._may_mean(importer, imports.stars, path, is_whole=True)
 
-    def _may_mean(self, importer: str, modules: Iterable[ArgumentSite], path: str, *, is_whole: bool) -> bool:
+    def _may_mean(self, importer: str, modules: Iterable[ImportedModule], path: str, *, is_whole: bool) -> bool:
         words = self._words_of(path)
+        key = (importer, is_whole)
+        if key not in self._last_parts:
+            loaded = (each for written in modules for each in ([written] if is_whole else _with_packages(written)))
+            self._last_parts[key] = {dotted.rpartition(".")[2] for _, dotted in loaded}
+        if "" not in self._last_parts[key] and words.isdisjoint(self._last_parts[key]):
+            return False
         for written in modules:
             for each in [written] if is_whole else _with_packages(written):
                 if each[1] and each[1].rpartition(".")[2] not in words:
@@ -63,7 +71,7 @@ class ImportTargets:
                     return True
         return False
 
-    def _is_target(self, importer: str, written: ArgumentSite, path: str) -> bool | None:
+    def _is_target(self, importer: str, written: ImportedModule, path: str) -> bool | None:
         """True if an import can mean the file at `path`; None if another file hides it from who runs the importer."""
         level, dotted = written
         if level:
@@ -97,9 +105,11 @@ class ImportTargets:
 
     def _words_of(self, path: str) -> set[str]:
         """What the last part of an import can be that means a file, or a link to it."""
-        known = self._by_path.get(path)
-        links = self._links.get(known[-2:], []) if known is not None and known[-1] else []
-        return {_word_of(each).decode(errors="replace") for each in (path, *links)}
+        if path not in self._words:
+            known = self._by_path.get(path)
+            links = self._links.get(known[-2:], []) if known is not None and known[-1] else []
+            self._words[path] = {_word_of(each).decode(errors="replace") for each in (path, *links)}
+        return self._words[path]
 
     def _is_same(self, one: str, other: str) -> bool:
         """True if two paths are the same file, or links to it."""
@@ -137,7 +147,7 @@ class ImportTargets:
         return False
 
 
-def _with_packages(written: ArgumentSite) -> Iterator[ArgumentSite]:
+def _with_packages(written: ImportedModule) -> Iterator[ImportedModule]:
     """What an import loads: the module, and the packages that it lies in."""
     level, dotted = written
     parts = dotted.split(".")

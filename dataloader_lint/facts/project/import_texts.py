@@ -28,7 +28,7 @@ _IN_TEXTS = re.compile(rb"(?<![\w\x80-\xff])([\w\x80-\xff]++)(?:\.py)?[\"':.]")
 # What changes where Python looks for modules.
 _CHANGES_PATH = re.compile(rb"sys\.path|addsitedir|chdir|__path__|sys[ \t]+import")
 
-ArgumentSite = tuple[int, str]  # the number of dots, and the dotted name behind them
+ImportedModule = tuple[int, str]  # the number of dots, and the dotted name behind them
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +40,8 @@ class Imports:
     `named` are all words of imports, `changes_path` tells that modules may be looked for in other folders.
     """
 
-    modules: frozenset[ArgumentSite]
-    stars: frozenset[ArgumentSite]
+    modules: frozenset[ImportedModule]
+    stars: frozenset[ImportedModule]
     words: frozenset[bytes]
     star_words: frozenset[bytes]
     named: frozenset[bytes]
@@ -55,7 +55,7 @@ def plain(content: bytes) -> bytes:
 
 def imports_of(path: str, text: bytes) -> Imports:
     """The imports in the text of a file, which `plain` has gone over."""
-    modules, stars = set[ArgumentSite](), set[ArgumentSite]()
+    modules, stars = set[ImportedModule](), set[ImportedModule]()
     words, star_words = set[bytes](), set[bytes]()
     is_python = path.endswith(_PYTHON)
     statements = _STATEMENT.findall(text) if is_python else _ANYWHERE.findall(text)
@@ -80,7 +80,7 @@ def imports_of(path: str, text: bytes) -> Imports:
     )
 
 
-def _read(statement: bytes) -> tuple[set[ArgumentSite], bool] | None:
+def _read(statement: bytes) -> tuple[set[ImportedModule], bool] | None:
     """The modules that a plain import may load, and True if it takes all names; None for anything else."""
     bare = _COMMENT.sub(b"", statement).rstrip(b" \t\n\f,")
     start = _FROM.match(bare)
