@@ -5,15 +5,14 @@ from __future__ import annotations
 import libcst as cst
 
 from dataloader_lint.facts.datasets.construction import construction_of
+from dataloader_lint.facts.datasets.wrappers import wrapped_datasets
 from dataloader_lint.facts.infer import classes
 from dataloader_lint.facts.infer.loader_calls import Loader
-from dataloader_lint.facts.infer.values import CallResult, Class, Evaluator, Value
+from dataloader_lint.facts.infer.values import Class, Evaluator, Value
 from dataloader_lint.facts.project.scripts import is_test
 from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.facts.syntax.names import Kind, bindings_of, dotted
 from dataloader_lint.facts.syntax.tree import Scope, parameters
-
-WRAPPERS = ("Subset", "ConcatDataset", "random_split", "ChainDataset")
 
 
 def looks_like_dataset(ev: Evaluator, klass: Class) -> bool:
@@ -78,18 +77,12 @@ def reaches_loader(ev: Evaluator, klass: Class, loaders: list[Loader]) -> bool:
     return any(_contains_instance(ev, value, klass) for loader in loaders for value in loader.values("dataset"))
 
 
-def _contains_instance(ev: Evaluator, value: Value, klass: Class, depth: int = 0) -> bool:
+def _contains_instance(ev: Evaluator, value: Value, klass: Class) -> bool:
     """True if a value is an instance of the class, or a wrapper of torch around one."""
-    if isinstance(value, CallResult):
-        if isinstance(value.by, Class):
-            return value.by.scope is klass.scope or _is_constructed_as(ev, value.by, klass)
-        if value.library.rpartition(".")[2] in WRAPPERS and value.call is not None and value.frame and depth < 3:
-            return any(
-                _contains_instance(ev, inner, klass, depth + 1)
-                for arg in value.call.args[:1]
-                for inner in ev.values(arg.value, value.frame)
-            )
-    return False
+    return any(
+        isinstance(made.by, Class) and (made.by.scope is klass.scope or _is_constructed_as(ev, made.by, klass))
+        for made in wrapped_datasets(ev, value)
+    )
 
 
 def _is_constructed_as(ev: Evaluator, derived: Class, klass: Class) -> bool:

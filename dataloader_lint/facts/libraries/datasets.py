@@ -87,6 +87,6 @@ RUN_BY_CONSTRUCTORS: dict[str, tuple[str, ...]] = {"torch_geometric.data.": ("do
 # Of torch, which give the samples of the Datasets that they are made from. `random_split` gives several of these.
 SAMPLE_WRAPPERS = frozenset(
     f"torch.utils.data.{prefix}{name}"
-    for name in ("Subset", "ConcatDataset", "random_split")
+    for name in ("Subset", "ConcatDataset", "ChainDataset", "random_split")
     for prefix in ("", "dataset.")
 )

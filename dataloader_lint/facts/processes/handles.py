@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from dataloader_lint.facts.datasets.candidates import WRAPPERS
 from dataloader_lint.facts.infer import classes, dict_contents
 from dataloader_lint.facts.infer.evaluate import Evaluation
 from dataloader_lint.facts.infer.loader_calls import Loader
@@ -23,6 +22,7 @@ from dataloader_lint.facts.infer.values import (
     Sequence,
     constant,
 )
+from dataloader_lint.facts.libraries.datasets import SAMPLE_WRAPPERS
 from dataloader_lint.facts.libraries.objects import HANDLES, LISTED_LAZILY
 from dataloader_lint.facts.loaders.worker_processes import may_pickle
 from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
@@ -222,7 +222,7 @@ def _argument(ev: Evaluator, call: cst.Call, frame: Frame, name: str, position: 
 
 def _wraps_handle(library: str) -> bool:
     """True if a library object holds the handle given to it."""
-    return library in _SAME_HANDLE or library.rpartition(".")[2] in WRAPPERS
+    return library in _SAME_HANDLE or library in SAMPLE_WRAPPERS
 
 
 def _is_closed_locally(node: Node, module: ModuleFacts, owner: Class | Loader | None = None) -> bool:

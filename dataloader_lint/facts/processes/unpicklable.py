@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from dataloader_lint.facts.datasets.candidates import WRAPPERS
 from dataloader_lint.facts.infer.definition_site import definition_site
 from dataloader_lint.facts.infer.loader_calls import Loader
 from dataloader_lint.facts.infer.values import CallResult, Class, Function, Value
+from dataloader_lint.facts.libraries.datasets import SAMPLE_WRAPPERS
 from dataloader_lint.facts.loaders import loader_steps
 from dataloader_lint.facts.loaders.picklable import is_local, is_notebooks_own, is_plain, is_unpicklable
 from dataloader_lint.facts.loaders.worker_processes import may_pickle, never_pickled
@@ -73,7 +73,8 @@ class KeptFunction:
                 owner = holding.owner.by.node.name.value
                 return f"{owner}.{holding.attribute}" if holding.attribute else owner
         names = [name.rpartition(".")[2] for name in path.through]
-        return next((name for name in names if name not in WRAPPERS), "") or (names[0] if names else "")
+        outer = [name.rpartition(".")[2] for name in path.through if name not in SAMPLE_WRAPPERS]
+        return (outer or names or [""])[0]
 
     @property
     def through(self) -> str:

@@ -39,10 +39,10 @@ def stores_before(node: cst.BaseExpression, tree: Tree, depth: int = 0) -> Itera
 def is_written_after(moved: cst.BaseExpression, place: Node, tree: Tree) -> bool:
     """True if an expression is changed in place further down in the function that a place stands in."""
     spelling = tree.spelling(moved)
-    bound = _bindings_below(moved, tree)
+    bound = bindings_below(moved, tree)
     for node in _changed_in_place(tree.scope_of(place)):
         if tree.order(node) > tree.order(place) and tree.spelling(node) == spelling:
-            if any(one is other for one in _bindings_below(node, tree) for other in bound):
+            if any(one is other for one in bindings_below(node, tree) for other in bound):
                 return True
     return False
 
@@ -50,7 +50,7 @@ def is_written_after(moved: cst.BaseExpression, place: Node, tree: Tree) -> bool
 def is_passed_on_after(moved: cst.BaseExpression, place: Node, tree: Tree) -> bool:
     """True if an expression gets another name or goes to some call further down, which may change it in place."""
     spelling = tree.spelling(moved)
-    bound = _bindings_below(moved, tree)
+    bound = bindings_below(moved, tree)
     root = moved
     while isinstance(root, cst.Attribute | cst.Subscript):
         root = root.value
@@ -156,7 +156,7 @@ def _changed_in_place(scope: Scope) -> Iterator[cst.BaseExpression]:
                 yield call.func.value
 
 
-def _bindings_below(node: cst.BaseExpression, tree: Tree) -> list[Binding]:
+def bindings_below(node: cst.BaseExpression, tree: Tree) -> list[Binding]:
     """What the name may be bound to that an expression such as `batch["image"]` or `batch.image` begins with."""
     while isinstance(node, cst.Attribute | cst.Subscript):
         node = node.value

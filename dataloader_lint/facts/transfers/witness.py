@@ -16,7 +16,7 @@ from dataloader_lint.facts.project.scripts import is_test
 from dataloader_lint.facts.syntax.module import last_name
 from dataloader_lint.facts.syntax.names import Binding, Kind, resolve, written_part
 from dataloader_lint.facts.syntax.tree import LOOPS, Node, Tree, function_scope
-from dataloader_lint.facts.transfers.batch_stores import stores_before
+from dataloader_lint.facts.transfers.batch_stores import bindings_below, stores_before
 from dataloader_lint.facts.transfers.batches import Origin, Transfer
 
 _DEVICE = re.compile(r"cuda|gpu|device|accelerat", re.IGNORECASE)
@@ -31,8 +31,7 @@ def pinned_origin(transfer: Transfer) -> Origin | None:
     if is_complete and all(origin.is_pinned is not None for origin in origins):
         return pinned
     tree = transfer.frame.scope.module.tree
-    root = _root(transfer.moved)
-    bindings = resolve(root, tree) if root is not None and root in tree else []
+    bindings = bindings_below(transfer.moved, tree) if transfer.moved in tree else []
     if _is_place_in_list(transfer, bindings) or _exclude_each_other(bindings, tree):
         return None
     if any(_is_called_under_another_name(transfer.ev, binding) for binding in bindings):
@@ -42,13 +41,6 @@ def pinned_origin(transfer: Transfer) -> Origin | None:
     if any(_is_chosen_with_device(binding, tree) for binding in bindings):
         return None
     return next((origin for origin in origins if origin.is_pinned and not _is_out_of_use(origin, transfer)), None)
-
-
-def _root(node: cst.CSTNode) -> cst.Name | None:
-    """The name that an expression such as `batch["image"].x` begins with."""
-    while isinstance(node, cst.Attribute | cst.Subscript):
-        node = node.value
-    return node if isinstance(node, cst.Name) else None
 
 
 def _is_surely_replaced(transfer: Transfer) -> bool:

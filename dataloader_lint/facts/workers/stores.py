@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from dataloader_lint.facts.infer.indirect_stores import ANY_NAME, indirect_stores
 from dataloader_lint.facts.syntax.named_stores import named_stores
 from dataloader_lint.facts.syntax.names import resolve, target_paths
 from dataloader_lint.facts.syntax.tree import Node, Scope, Tree
@@ -25,8 +26,8 @@ def stores(step: Step) -> Iterator[tuple[str, Node, cst.BaseExpression, tuple[in
             for each, position in target_paths(target.target):
                 if name := _attribute_of(each, own):
                     yield _store_of_part(name, assign, assign.value, position)
-    for store in named_stores(scope):
-        if isinstance(store.owner, cst.Name) and store.owner.value == own:
+    for store in indirect_stores(scope, own):
+        if store.name != ANY_NAME:
             yield store.name, store.node, store.value, ()
     for annotated in scope.own(cst.AnnAssign):
         if annotated.value is not None and (name := _attribute_of(annotated.target, own)):
