@@ -13,6 +13,24 @@ class Safety(Enum):
     UNSAFE = "unsafe"
 
 
+class Level(Enum):
+    """What a finding costs, worst first: the order of the members is the order of summaries and of `--fail-on`."""
+
+    ERROR = "error"  # raises, hangs, or gives wrong data
+    WARNING = "warning"  # fails where workers are spawned: macOS, Windows and, from Python 3.14 on, Linux
+    MEMORY = "memory"
+    SPEED = "speed"
+    OPINION = "opinion"  # a matter of policy
+
+    @property
+    def rank(self) -> int:
+        """0 for the worst level."""
+        return _RANKS[self]
+
+
+_RANKS = {level: rank for rank, level in enumerate(Level)}
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class Position:
     """A place in a file: `line` counts from 1, `column` from 0, in characters of the decoded text."""
@@ -62,7 +80,7 @@ class Diagnostic:
 
     `problem` says what is wrong and why it hurts, `advice` what to do. `because` is the chain of steps that shows it,
     from cause to harm; two findings that differ in it alone are the same. `statement_lines` are the first and the last
-    line of the statement around the finding: a `# noqa` on either one suppresses it.
+    line of the statement around the finding: a `# noqa` on either one suppresses it. `level` says what it costs.
 
     In a notebook `cell` is the number of the cell, counted from 1 over all cells, those without code among them, and
     lines are counted within it. It is None in other files, and for what concerns a notebook as a whole.
@@ -78,6 +96,7 @@ class Diagnostic:
     fix: Fix | None = None
     cell: int | None = None
     because: tuple[Reason, ...] = field(default=(), compare=False)
+    level: Level = field(default=Level.ERROR, compare=False)
 
     @property
     def message(self) -> str:

@@ -235,6 +235,7 @@ def _lint_tree(
 ) -> Examined:
     from dataloader_lint.diagnostics import Diagnostic
     from dataloader_lint.facts.limits import BASE_CLASSES
+    from dataloader_lint.rules.levels import level_of
     from dataloader_lint.source.decoding import UnreadableError
     from dataloader_lint.source.fast_tree import UnlikeError
 
@@ -261,12 +262,14 @@ def _lint_tree(
         problem = f"this class has more than {BASE_CLASSES} base classes, and what the others do is unknown"
         start = places[id(node)][0]
         diagnostics.update(unreadable(filename, problem, "split it up", settings, (start.line, start.column)))
+    levels = {one.rule.code: level_of(one.rule, settings) for one in rules}
     builders: dict[Diagnostic, Build] = {}
     for code, finding in found:
         start, end, lines = places[id(finding.node)]
         shown = [reasons[id(step)] for step in finding.because if id(step) in reasons]
         because = tuple(each for each in shown if (each.filename, each.position.line) != (filename, start.line))
-        one = Diagnostic(filename, start, end, code, finding.problem, finding.advice, lines, because=because)
+        problem, advice = finding.problem, finding.advice
+        one = Diagnostic(filename, start, end, code, problem, advice, lines, because=because, level=levels[code])
         diagnostics.add(one)
         if finding.repair is not None:
             builders.setdefault(one, finding.repair)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 # What only decides which files are looked at and how findings are shown.
-_NOT_ABOUT_FINDINGS = frozenset({"exclude", "extend_exclude", "output_format", "options"})
+_NOT_ABOUT_FINDINGS = frozenset({"exclude", "extend_exclude", "output_format", "fail_on", "options"})
 
 
 class Settings:
@@ -14,6 +14,9 @@ class Settings:
     their full code is selected. `per_file_ignores` holds pairs of a glob and code prefixes: the rules that do not run
     on files that fit, whatever selects them. A glob with a slash is met by absolute paths, another one by file names.
     `exclude` replaces the folders that are left out by default (None keeps them), `extend_exclude` adds to them.
+
+    `severity` holds pairs of a code prefix and the level of findings with it, instead of the rule's own. `fail_on` is
+    the mildest level that makes the command exit with 1.
 
     `start_method` is how the linted programs start their workers (`auto`, `fork`, `spawn` or `forkserver`; `auto`
     stands for all platforms), `target_python` the Python versions that they run on, written as in `requires-python`
@@ -39,6 +42,8 @@ class Settings:
     ignore: tuple[str, ...]
     extend_select: tuple[str, ...]
     per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...]
+    severity: tuple[tuple[str, str], ...]
+    fail_on: str
     exclude: tuple[str, ...] | None
     extend_exclude: tuple[str, ...]
     output_format: str
@@ -61,6 +66,8 @@ class Settings:
         ignore: tuple[str, ...] = (),
         extend_select: tuple[str, ...] = (),
         per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...] = (),
+        severity: tuple[tuple[str, str], ...] = (),
+        fail_on: str = "opinion",
         exclude: tuple[str, ...] | None = None,
         extend_exclude: tuple[str, ...] = (),
         output_format: str = "full",
@@ -81,6 +88,8 @@ class Settings:
             ignore=ignore,
             extend_select=extend_select,
             per_file_ignores=per_file_ignores,
+            severity=severity,
+            fail_on=fail_on,
             exclude=exclude,
             extend_exclude=extend_exclude,
             output_format=output_format,
@@ -139,7 +148,7 @@ class Settings:
         return f"Settings({', '.join(f'{name}={value!r}' for name, value in self.__dict__.items())})"
 
 
-_TEXTS = frozenset({"output_format", "start_method", "target_python"})
+_TEXTS = frozenset({"output_format", "fail_on", "start_method", "target_python"})
 _NUMBERS = frozenset({"max_workers", "max_prefetched_batches"})
 _OPTIONAL = frozenset({"exclude", "options"})
 
@@ -158,6 +167,8 @@ def _fits(name: str, value: object) -> bool:
         return all(
             isinstance(one, tuple) and len(one) == 2 and isinstance(one[0], str) and _are_texts(one[1]) for one in value
         )
+    if name == "severity":
+        return all(_are_texts(one) and len(one) == 2 for one in value)
     if name == "options":
         return all(isinstance(one, tuple) and len(one) == 2 and isinstance(one[0], str) for one in value)
     return _are_texts(value)
@@ -175,6 +186,7 @@ def _kind(name: str) -> str:
         return "an int"
     kinds = {
         "per_file_ignores": "a tuple of pairs of a str and a tuple of str",
+        "severity": "a tuple of pairs of str",
         "options": "a tuple of pairs of a str and a value",
     }
     return kinds.get(name, "a tuple of str") + (" or None" if name in _OPTIONAL else "")

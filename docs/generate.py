@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 
 from benchmarks import processes
-from dataloader_lint.rules.base import Rule
+from dataloader_lint.rules.base import FixLevel, Rule
 from dataloader_lint.rules.messages import error_messages
 from dataloader_lint.rules.registry import FoundRule, found_rules
 from docs import settings_page
@@ -127,12 +127,13 @@ def read_pages() -> list[Page]:
 
 def render_table(pages: list[Page], target: str) -> str:
     """Renders one row per rule; links lead to `target`, which is empty on the rules page itself."""
-    rows = ["| Code | Name | What it finds | On by default |", "|---|---|---|---|"]
+    rows = ["| Code | Name | What it finds | Level | Fix | On by default |", "|---|---|---|---|---|---|"]
     for page in pages:
         rule = page.rule
         link = f"[{rule.code}]({target}#{page.anchor})"
         default = "yes" if rule.default else ""
-        rows.append(f"| {link} | {rule.name} | {page.summary} | {default} |")
+        fix = "" if rule.fix is FixLevel.NONE else rule.fix.value
+        rows.append(f"| {link} | {rule.name} | {page.summary} | {rule.level.value} | {fix} | {default} |")
     return "\n".join(rows)
 
 
@@ -150,11 +151,17 @@ def render_families(pages: list[Page], target: str) -> str:
     return "\n".join(rows)
 
 
+def render_state(rule: Rule) -> str:
+    """Renders the line below a rule's summary: level, whether it is on, and its fix."""
+    state = "On by default" if rule.default else f"Opt-in: `--extend-select {rule.code}`"
+    fix = "no autofix" if rule.fix is FixLevel.NONE else f"fix: {rule.fix.value}"
+    return f"Level: {rule.level.value}. {state}; {fix}."
+
+
 def render_rule(page: Page) -> str:
     """Renders one rule's part of the page: its docstring, one level down."""
     rule = page.rule
-    state = "On by default" if rule.default else f"Opt-in: `--extend-select {rule.code}`"
-    parts = [f"## {rule.code} {rule.name}", page.summary, f"{state}."]
+    parts = [f"## {rule.code} {rule.name}", page.summary, render_state(rule)]
     for heading, text in page.sections.items():
         parts += [f"### {heading}", text]
         if heading == PROVEN_BY_EVIDENCE:

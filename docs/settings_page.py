@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataloader_lint.output.levels import MEANINGS, NAMES
 from dataloader_lint.source.key import Key
 from dataloader_lint.source.keys import KEYS
 
@@ -38,6 +39,17 @@ where, what and, if there is one, the nearest that would do:
 $ dataloader-lint
 dataloader-lint: /home/me/pyproject.toml: [tool.dataloader-lint] has no key 'max-worker'; did you mean 'max-workers'?
 ```
+
+## Levels
+
+Each rule has a level. It decides what a finding is called in reports and editors, and the exit code. The level of a
+rule is on its page; `severity` gives it another one.
+
+{levels}
+
+A finding that is a warning because it fails only in spawned workers is an error if `start-method` or `target-python`
+says that your workers are spawned. By default every finding makes the command exit with 1; with `--fail-on warning`
+only errors and warnings do.
 
 ## What counts as one project
 
@@ -84,7 +96,21 @@ def render() -> str:
     example = "\n".join(KEYS[name].example for name in ("extend-select", "per-file-ignores", "start-method"))
     names = [f"`--dl-{key.name}`" for key in KEYS.values() if key.flake8]
     flake8 = f"{', '.join(names[:-1])} and {names[-1]}"
-    return "\n\n".join([_INTRO.format(example=example, flake8=flake8), *(_part(key) for key in KEYS.values())]) + "\n"
+    return (
+        "\n\n".join(
+            [_INTRO.format(example=example, flake8=flake8, levels=_levels()), *(_part(key) for key in KEYS.values())]
+        )
+        + "\n"
+    )
+
+
+def _levels() -> str:
+    rows = ["| Level | What it means | SARIF | GitLab | GitHub | Editors |", "|---|---|---|---|---|---|"]
+    for level, names in NAMES.items():
+        editor = ("error", "warning", "information")[names.lsp - 1]
+        service = f"{names.sarif} | {names.gitlab} | {names.github} | {editor}"
+        rows.append(f"| `{level.value}` | {MEANINGS[level]} | {service} |")
+    return "\n".join(rows)
 
 
 def _part(key: Key) -> str:

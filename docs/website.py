@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))  # mkdocs loads this file by its path, from wherever it was started
 
 from dataloader_lint.output.as_json import SITE, page_url  # noqa: E402
-from docs.generate import FAMILIES, PROVEN_BY_EVIDENCE, Page, read_pages, render_evidence  # noqa: E402
+from docs.generate import FAMILIES, PROVEN_BY_EVIDENCE, Page, read_pages, render_evidence, render_state  # noqa: E402
 
 # Files at the root → their pages.
 AT_ROOT = {"README.md": "index.md", "CHANGELOG.md": "changelog.md", "CONTRIBUTING.md": "contributing.md"}
@@ -109,8 +109,7 @@ def render_index(pages: list[Page]) -> str:
 def render_page(page: Page, *, proven: bool) -> str:
     """Renders a rule's own page; `proven` says whether the site has a page of the proofs to link to."""
     rule = page.rule
-    state = "On by default" if rule.default else f"Opt-in: `--extend-select {rule.code}`"
-    parts = [f"# {rule.code} {rule.name}", page.summary, f"{state}; fix: {rule.fix.value}."]
+    parts = [f"# {rule.code} {rule.name}", page.summary, render_state(rule)]
     for heading, text in page.sections.items():
         parts += [f"## {heading}", text]
         if proven and heading == PROVEN_BY_EVIDENCE:

@@ -44,7 +44,7 @@ def test_what_is_in_the_baseline_is_not_reported_wherever_it_moves() -> None:
     assert code == 1
     assert [line.split(" ")[0] for line in out.splitlines()] == ["b.py:6:9:", "new.py:3:10:", "Found", "2", "2"]
     assert out.splitlines()[2:] == [
-        "Found 2 errors.",
+        "Found 2 problems: 2 errors.",
         "2 findings of the baseline are not shown.",
         "2 fixable with the `--fix` option.",
     ]
@@ -158,6 +158,6 @@ def test_fixing_leaves_the_baseline_out_of_the_report() -> None:
     assert "persistent_workers" not in Path("a.py").read_text()
     assert (code, out.splitlines()) == (
         0,
-        ["Found 1 error (1 fixed, 0 remaining).", "1 finding of the baseline is not shown."],
+        ["Found 1 problem (1 fixed, 0 remaining).", "1 finding of the baseline is not shown."],
     )
     assert err.startswith("dataloader-lint: 1 finding of base.json was not found any more")

@@ -69,7 +69,7 @@ def test_findings() -> None:
     assert "\n --> z.py:3:10\n  |\n1 | from torch" in out
     assert "\n  |          ^^^^^^" in out
     assert "\nhelp: " in out
-    assert out.endswith("\nFound 1 error.\n1 fixable with the `--fix` option.\n")
+    assert out.endswith("\nFound 1 problem: 1 error.\n1 fixable with the `--fix` option.\n")
 
     code, out, _ = run(*ONLY, "--output-format", "json", "z.py")
     (finding,) = json.loads(out)
@@ -196,7 +196,9 @@ def test_about_itself() -> None:
     assert run("--version") == (0, f"dataloader-lint {__version__}\n", "")
     code, out, err = run("--explain", "DL000")
     assert (code, err) == (0, "")
-    assert out.startswith("# DL000 unreadable-file\n\nOn by default; no automatic fix.\n\nA file that cannot be read")
+    assert out.startswith(
+        "# DL000 unreadable-file\n\nLevel: error. On by default; no automatic fix.\n\nA file that cannot be read"
+    )
     assert "\n## Why is this bad?\n" in out
     assert run("--explain", "unreadable-file") == (0, out, "")
     assert "'DL1' stands for 6 rules, DL101 to DL106" in run("--explain", "DL1")[2]

@@ -50,8 +50,8 @@ def test_everything_is_fixed() -> None:
     Path("a.py").chmod(0o700)
     code, out, err = run("a.py")
     assert (code, err) == (1, "")
-    assert out.endswith("Found 1 error.\n1 fixable with the `--fix` option.\n")
-    assert run("--fix", "a.py") == (0, "Found 1 error (1 fixed, 0 remaining).\n", "")
+    assert out.endswith("Found 1 problem: 1 error.\n1 fixable with the `--fix` option.\n")
+    assert run("--fix", "a.py") == (0, "Found 1 problem (1 fixed, 0 remaining).\n", "")
     assert Path("a.py").read_text() == FIXED
     assert stat.S_IMODE(Path("a.py").stat().st_mode) == 0o700
     assert sorted(each.name for each in Path().iterdir()) == [".dataloader_lint_cache", "a.py"]
@@ -64,21 +64,24 @@ def test_unsafe_fixes_are_announced_and_need_asking() -> None:
     Path("a.py").write_text(UNSAFE)
     hidden = "No fixes available (1 hidden fix can be enabled with the `--unsafe-fixes` option).\n"
     code, out, _ = run("a.py")
-    assert (code, out.splitlines(keepends=True)[1:]) == (1, ["Found 1 error.\n", hidden])
+    assert (code, out.splitlines(keepends=True)[1:]) == (1, ["Found 1 problem: 1 warning.\n", hidden])
     code, out, _ = run("--fix", "a.py")
-    assert (code, out.splitlines(keepends=True)[1:]) == (1, ["Found 1 error (0 fixed, 1 remaining).\n", hidden])
+    assert (code, out.splitlines(keepends=True)[1:]) == (
+        1,
+        ["Found 1 problem (0 fixed, 1 remaining): 1 warning.\n", hidden],
+    )
     assert Path("a.py").read_text() == UNSAFE
     code, out, _ = run("--unsafe-fixes", "a.py")
     assert out.endswith("1 fixable with the `--fix` option.\n")
     assert Path("a.py").read_text() == UNSAFE
-    assert run("--fix", "--unsafe-fixes", "a.py") == (0, "Found 1 error (1 fixed, 0 remaining).\n", "")
+    assert run("--fix", "--unsafe-fixes", "a.py") == (0, "Found 1 problem (1 fixed, 0 remaining).\n", "")
     assert "\n\ndef collate(rows):\n    return rows\n\n\ndef make" in Path("a.py").read_text()
 
     Path("a.py").write_text(SAFE)
     Path("b.py").write_text(UNSAFE)
     out = run(".")[1]
     more = "(1 hidden fix can be enabled with the `--unsafe-fixes` option)"
-    assert out.endswith(f"Found 2 errors.\n1 fixable with the `--fix` option {more}.\n")
+    assert out.endswith(f"Found 2 problems: 1 error, 1 warning.\n1 fixable with the `--fix` option {more}.\n")
 
 
 def test_what_cannot_be_fixed_remains() -> None:
@@ -87,7 +90,7 @@ def test_what_cannot_be_fixed_remains() -> None:
     code, out, err = run("--fix", "--unsafe-fixes", ".")
     assert (code, err) == (1, "")
     assert out.startswith("b.py:5:59: DL201 ")
-    assert out.endswith("\nFound 2 errors (1 fixed, 1 remaining).\n")
+    assert out.endswith("\nFound 2 problems (1 fixed, 1 remaining): 1 warning.\n")
     assert run("--fix", "--exit-zero", ".")[0] == 0
 
 
@@ -105,16 +108,16 @@ def test_a_diff_writes_nothing() -> None:
         "-loader = DataLoader(data, persistent_workers=True)",
         "+loader = DataLoader(data)",
     ]
-    assert err == "Would fix 1 error, 1 would remain.\n"
+    assert err == "Would fix 1 problem; 1 would remain.\n"
     assert Path("a.py").read_text() == SAFE
     processes.run(["git", "apply", "-p0"], input=out.encode(), check=True)
     assert Path("a.py").read_text() == FIXED
-    assert run("--diff", "a.py") == (0, "", "Nothing to fix; 0 would remain.\n")
+    assert run("--diff", "a.py") == (0, "", "No fixes available; 0 would remain.\n")
 
 
 def test_standard_input_comes_out_fixed() -> None:
     code, out, err = run("--fix", "-", stdin=SAFE.encode())
-    assert (code, out, err) == (0, FIXED, "Found 1 error (1 fixed, 0 remaining).\n")
+    assert (code, out, err) == (0, FIXED, "Found 1 problem (1 fixed, 0 remaining).\n")
     code, out, err = run("--fix", "--stdin-filename", "b.py", "-", stdin=HOPELESS.encode())
     assert (code, out) == (1, HOPELESS)
     assert err.startswith("b.py:5:59: DL201 ")
@@ -160,7 +163,7 @@ def test_a_file_that_cannot_be_written_is_one_line() -> None:
     Path("a.py").chmod(0o444)
     code, out, err = run("--fix", ".")
     assert (code, err) == (2, "dataloader-lint: a.py: cannot be written: permission denied\n")
-    assert out.endswith("Found 2 errors (1 fixed, 1 remaining).\n")
+    assert out.endswith("Found 2 problems (1 fixed, 1 remaining): 1 error.\n")
     assert (Path("a.py").read_text(), Path("b.py").read_text()) == (SAFE, FIXED)
 
 
@@ -232,5 +235,5 @@ def test_what_loaders_of_other_files_lead_to_remains_after_a_fix() -> None:
     select = ("--select", "DL204,DL501")
     code, out, _ = run(*select, "--fix", ".")
     assert (code, [line[:16] for line in out.splitlines() if "DL" in line]) == (1, ["tools.py:1:1: DL"])
-    assert "Found 2 errors (1 fixed, 1 remaining)." in out
+    assert "Found 2 problems (1 fixed, 1 remaining): 1 speed." in out
     assert run(*select, ".")[1].splitlines()[0] == out.splitlines()[0]

@@ -40,7 +40,7 @@ def test_findings_follow_what_is_typed(tmp_path: Path) -> None:
         uri = me.open(tmp_path / "train.py", BAD)
         [one] = await me.said(uri, 1)
         assert (one.code, one.source) == ("DL301", "dataloader-lint")
-        assert one.severity is types.DiagnosticSeverity.Warning
+        assert one.severity is types.DiagnosticSeverity.Error
         assert one.range == types.Range(types.Position(2, 9), types.Position(2, 50))
         assert one.message.startswith("`DataLoader` raises ValueError")
         assert one.code_description is not None

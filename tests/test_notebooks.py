@@ -402,18 +402,18 @@ def test_command_line() -> None:
     code, out, err = run(*ONLY, "--output-format", "concise")
     assert (code, err) == (1, "")
     assert out.startswith("a/nb.ipynb:cell 3:1:10: DL301 ")
-    assert "Found 1 error." in out
+    assert "Found 1 problem: 1 error." in out
     assert f"\n1 | {BAD}\n" in run(*ONLY)[1]
     [one] = json.loads(run(*ONLY, "--output-format", "json")[1])
     assert (one["cell"], one["location"]) == (3, {"column": 10, "row": 1})
     assert [(edit["cell"], edit["location"]["row"]) for edit in one["fix"]["edits"]] == [(3, 1)]
 
     code, out, err = run(*ONLY, "--diff")
-    assert (code, err) == (1, "Would fix 1 error, 0 would remain.\n")
+    assert (code, err) == (1, "Would fix 1 problem; 0 would remain.\n")
     assert out == f"--- a/nb.ipynb:cell 3\n+++ a/nb.ipynb:cell 3\n@@ -1 +1 @@\n-{BAD}\n+{GOOD}\n"
     assert Path("a/nb.ipynb").read_bytes() == content
     code, out, err = run(*ONLY, "--fix")
-    assert (code, out, err) == (0, "Found 1 error (1 fixed, 0 remaining).\n", "")
+    assert (code, out, err) == (0, "Found 1 problem (1 fixed, 0 remaining).\n", "")
     assert Path("a/nb.ipynb").read_bytes() == content.replace(BAD.encode(), GOOD.encode())
     assert Path("a/.ipynb_checkpoints/nb-checkpoint.ipynb").read_bytes() == content
 

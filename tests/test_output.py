@@ -37,7 +37,7 @@ def test_concise() -> None:
 def test_full_on_one_line() -> None:
     source = "\nimport os\n\nloader = DataLoader(data)\n\nuse(loader)\n"
     assert drawn(made(4, 9, (4, 25)), source) == (
-        "DL301 it hurts\n"
+        "DL301 error: it hurts\n"
         " --> some.py:4:10\n"
         "  |\n"
         "2 | import os\n"
@@ -55,7 +55,7 @@ def test_full_on_one_line() -> None:
 def test_full_over_several_lines() -> None:
     source = "a\nb\n\nx = DataLoader(\n    data,\n)\n\ny"
     assert drawn(made(4, 4, (6, 1), advice=""), source) == (
-        "DL301 it hurts\n"
+        "DL301 error: it hurts\n"
         " --> some.py:4:5\n"
         "  |\n"
         "2 |   b\n"
@@ -119,7 +119,7 @@ def test_full_draws_odd_characters_and_marks_below_them(
 
 def test_full_without_source() -> None:
     end = ["help: mend it", "docs: https://docs/DL301", ""]
-    assert drawn(made(9, 4), "x = 1").split("\n") == ["DL301 it hurts", " --> some.py:9:5", *end]
+    assert drawn(made(9, 4), "x = 1").split("\n") == ["DL301 error: it hurts", " --> some.py:9:5", *end]
     assert list(full.emit([made(1, 0)], lambda _: (), page_of, paint.plain, 80))[1:] == [" --> some.py:1:1", *end]
 
 
@@ -187,6 +187,7 @@ def test_json_has_the_shape_of_ruffs(monkeypatch: pytest.MonkeyPatch, tmp_path: 
             "edits": [{"content": "", "end_location": {"column": 5, "row": 2}, "location": {"column": 1, "row": 2}}],
             "message": "Remove it",
         },
+        "level": "error",
         "location": {"column": 1, "row": 2},
         "message": "it hurts",
         "noqa_row": 2,

@@ -77,7 +77,7 @@ def test_gitlab_code_quality() -> None:
     first, second = json.loads(out)
     assert first["check_name"] == "DL301"
     assert first["description"].startswith("DL301 `DataLoader` raises")
-    assert first["severity"] == "major"
+    assert first["severity"] == "critical"
     assert first["location"] == {
         "path": "src/a.py",
         "positions": {"begin": {"line": 3, "column": 10}, "end": {"line": 3, "column": 66}},

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataloader_lint.diagnostics import Diagnostic, Fix, Position, Reason, Safety, TextEdit
+from dataloader_lint.diagnostics import Diagnostic, Fix, Level, Position, Reason, Safety, TextEdit
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +20,8 @@ def plain(one: Diagnostic) -> list[Any]:
     ]
     places = _places(one.start, one.end)
     because = [[each.filename, each.position.line, each.position.column, each.text, each.cell] for each in one.because]
-    return [one.filename, *places, one.code, one.problem, one.advice, list(one.statement_lines), fix, one.cell, because]
+    said = [one.code, one.problem, one.advice, list(one.statement_lines), fix, one.cell, because, one.level.value]
+    return [one.filename, *places, *said]
 
 
 def _places(start: Position, end: Position) -> list[int]:
@@ -29,14 +30,15 @@ def _places(start: Position, end: Position) -> list[int]:
 
 def diagnostic(plain: list[Any]) -> Diagnostic:
     """The finding that a list stands for."""
-    filename, line, column, end_line, end_column, code, problem, advice, lines, fix, cell, because = plain
+    filename, line, column, end_line, end_column, code, problem, advice, lines, fix, cell, because, level = plain
     start, end = Position(line, column), Position(end_line, end_column)
     mended = None
     if fix is not None:
         edits = tuple(TextEdit(Position(a, b), Position(c, d), content, where) for a, b, c, d, content, where in fix[2])
         mended = Fix(Safety(fix[0]), fix[1], edits)
     reasons = tuple(Reason(path, Position(a, b), text, where) for path, a, b, text, where in because)
-    return Diagnostic(filename, start, end, code, problem, advice, (lines[0], lines[1]), mended, cell, reasons)
+    of = (lines[0], lines[1])
+    return Diagnostic(filename, start, end, code, problem, advice, of, mended, cell, reasons, Level(level))
 
 
 def plain_asked(asked: Asked) -> list[list[Any]]:

@@ -56,7 +56,9 @@ def _pages(wanted: str) -> Iterator[str]:
             raise UsageError(str(error)) from None
     for found in pages:
         rule = found.rule
-        state = "On by default" if rule.default else f"Opt-in: --extend-select {rule.code}"
+        state = f"Level: {rule.level.value}. " + (
+            "On by default" if rule.default else f"Opt-in: --extend-select {rule.code}"
+        )
         fix = "no automatic fix" if rule.fix is FixLevel.NONE else f"fix: {rule.fix.value}"
         yield from page.emit(
             rule.code, rule.name, f"{state}; {fix}.", found.page, paint_for(sys.stdout), min(width(100), 100)

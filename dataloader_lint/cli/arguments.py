@@ -6,12 +6,13 @@ import argparse
 from typing import NoReturn
 
 from dataloader_lint.cli.terminal import width
+from dataloader_lint.source.key import CHOICE
 from dataloader_lint.source.keys import KEYS
 
 SHELLS = ("bash", "zsh", "fish")
 
 # Which settings are options of which group, in the order in which `--help` shows them.
-_RULES = ("select", "ignore", "extend-select", "per-file-ignores")
+_RULES = ("select", "ignore", "extend-select", "per-file-ignores", "severity")
 _FILES = ("exclude", "extend-exclude")
 _PROGRAM = (
     "start-method",
@@ -90,7 +91,7 @@ def _add_adopting(made: argparse.ArgumentParser) -> None:
 
 def _add_output(made: argparse.ArgumentParser) -> None:
     group = made.add_argument_group("output")
-    _add_settings(group, ("output-format",))
+    _add_settings(group, ("output-format", "fail-on"))
     group.add_argument("--output-file", "-o", metavar="FILE", help="write the report into this file")
     _flag(group, "--statistics", "show how often each rule spoke, not where")
     _flag(group, "--exit-zero", "exit with 0 even where something was found")
@@ -105,7 +106,7 @@ def _add_settings(group: argparse._ArgumentGroup, names: tuple[str, ...]) -> Non
             f"--{name}",
             action="append",
             metavar=key.metavar,
-            choices=key.choices or None,
+            choices=key.choices if key.kind == CHOICE else None,
             help=key.option_help,
         )
 

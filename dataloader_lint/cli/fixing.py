@@ -7,7 +7,7 @@ import sys
 from dataloader_lint.cli.diffs import show_diff
 from dataloader_lint.cli.linting import progress_for
 from dataloader_lint.cli.options import Options
-from dataloader_lint.cli.report import CLEAN, ERROR, FINDINGS, report
+from dataloader_lint.cli.report import CLEAN, ERROR, FINDINGS, exit_code, report
 from dataloader_lint.cli.terminal import complain
 
 TYPE_CHECKING = False
@@ -66,9 +66,10 @@ def fix_stdin(source: bytes, options: Options) -> int:
 
 def _after_diff(result: Fixed, options: Options) -> int:
     """Say what fixing would do; the diff has standard output for itself."""
-    verb = "Would fix" if result.fixed else "Nothing to fix;"
-    tail = f"{result.fixed} error{'' if result.fixed == 1 else 's'}, " if result.fixed else ""
     if not options.quiet:
-        print(f"{verb} {tail}{len(result.remaining)} would remain.", file=sys.stderr)
-    code = FINDINGS if result.fixed or result.remaining else CLEAN
-    return CLEAN if options.exit_zero else code
+        fixed = f"Would fix {result.fixed} problem{'' if result.fixed == 1 else 's'}"
+        print(
+            f"{fixed if result.fixed else 'No fixes available'}; {len(result.remaining)} would remain.", file=sys.stderr
+        )
+    code = exit_code(result.remaining, options)
+    return FINDINGS if code == CLEAN and result.fixed and not options.exit_zero else code

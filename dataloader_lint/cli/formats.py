@@ -29,12 +29,12 @@ def rendered(diagnostics: list[Diagnostic], options: Options, stdin: bytes | Non
     if shape == "concise":
         from dataloader_lint.output import concise
 
-        return concise.emit(diagnostics, paint)
+        return concise.emit(diagnostics, paint, unsafe=options.unsafe_fixes)
     if shape == "full":
         from dataloader_lint.output import full
 
         columns = 188 if options.output_file else terminal.width(200) - 12
-        return full.emit(diagnostics, source_lines(stdin), url_of, paint, columns)
+        return full.emit(diagnostics, source_lines(stdin), url_of, paint, columns, unsafe=options.unsafe_fixes)
     from dataloader_lint.output.text import neutralise_json, neutralise_xml
 
     if shape in ("json", "json-lines"):
@@ -71,12 +71,21 @@ def _for_a_service(diagnostics: list[Diagnostic], shape: str, settings: Settings
 def _rules_of(diagnostics: list[Diagnostic], settings: Settings) -> list[RuleHelp]:
     """The rules that ran, and those of the engine that spoke."""
     from dataloader_lint.output.sarif import RuleHelp
+    from dataloader_lint.rules.levels import level_of
     from dataloader_lint.rules.registry import found_rules
     from dataloader_lint.rules.selection import selected_rules
 
     codes = {found.rule.code for found in selected_rules(settings)} | {one.code for one in diagnostics}
     return [
-        RuleHelp(code, found.rule.name, found.page, url_of(code), found.module.split(".")[-2], found.rule.default)
+        RuleHelp(
+            code,
+            found.rule.name,
+            found.page,
+            url_of(code),
+            found.module.split(".")[-2],
+            found.rule.default,
+            level_of(found.rule, settings),
+        )
         for code, found in found_rules().items()
         if code in codes
     ]

@@ -66,13 +66,21 @@ def report(
         from dataloader_lint.cli.terminal import show
 
         show(lines, stream)
+    return exit_code(diagnostics, options)
+
+
+def exit_code(diagnostics: list[Diagnostic], options: Options) -> int:
+    """0 unless there are findings of the level that `--fail-on` names, or worse ones; 2 after an internal error."""
     if not diagnostics:
         return CLEAN
+    from dataloader_lint.diagnostics import Level
     from dataloader_lint.rules.registry import INTERNAL_ERROR
 
     if any(one.code == INTERNAL_ERROR for one in diagnostics):
         return ERROR
-    return CLEAN if options.exit_zero else FINDINGS
+    mildest = Level(options.settings.fail_on).rank
+    is_failing = any(one.level.rank <= mildest for one in diagnostics)
+    return FINDINGS if is_failing and not options.exit_zero else CLEAN
 
 
 def check_output_file(path: str) -> None:

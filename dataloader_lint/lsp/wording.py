@@ -11,8 +11,9 @@ from pygls import uris
 from dataloader_lint.diagnostics import Diagnostic, Fix, Position, Reason, Safety
 from dataloader_lint.lsp.places import Places
 from dataloader_lint.output.as_json import SITE, page_url
+from dataloader_lint.output.levels import NAMES
 from dataloader_lint.output.text import neutralise
-from dataloader_lint.rules.registry import INTERNAL_ERROR, UNREADABLE_FILE, found_rules
+from dataloader_lint.rules.registry import found_rules
 from dataloader_lint.source.decoding import split_lines
 
 SOURCE = "dataloader-lint"
@@ -22,11 +23,10 @@ _CODE = re.compile(r"\bDL\d{3}\b")
 
 def diagnostic(one: Diagnostic, places: Places) -> types.Diagnostic:
     """A finding as editors list it, with a link to the page of its rule."""
-    is_error = one.code in (UNREADABLE_FILE, INTERNAL_ERROR)
     return types.Diagnostic(
         range=places.range(one.start, one.end),
         message=neutralise(one.message),
-        severity=types.DiagnosticSeverity.Error if is_error else types.DiagnosticSeverity.Warning,
+        severity=types.DiagnosticSeverity(NAMES[one.level].lsp),
         code=one.code,
         code_description=types.CodeDescription(_link(one.code)),
         source=SOURCE,

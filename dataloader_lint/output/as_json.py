@@ -36,6 +36,7 @@ def _as_object(one: Diagnostic, name: str) -> dict[str, object]:
         "end_location": _location(one.end),
         "filename": os.path.abspath(one.filename),
         "fix": _fix(one.fix) if one.fix is not None else None,
+        "level": one.level.value,
         "location": _location(one.start),
         "message": one.message,
         "noqa_row": one.start.line,

@@ -1,4 +1,4 @@
-"""One line a finding: `path:line:column: CODE message`."""
+"""One line a finding: `path:line:column: CODE [*] message`, with the star where a fix is at hand."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from collections.abc import Iterable, Iterator
 
 from dataloader_lint.diagnostics import Diagnostic
 from dataloader_lint.output.paint import Paint
-from dataloader_lint.output.text import neutralise, shown_path, shown_place
+from dataloader_lint.output.text import marker, neutralise, shown_path, shown_place
 
 
-def emit(diagnostics: Iterable[Diagnostic], paint: Paint) -> Iterator[str]:
+def emit(diagnostics: Iterable[Diagnostic], paint: Paint, *, unsafe: bool = False) -> Iterator[str]:
     """Yields the lines of the report. Columns count from 1, as in flake8 and ruff."""
     for one in diagnostics:
         place = shown_place(one, paint("strong", shown_path(one.filename)))
-        yield f"{place}: {paint('code', one.code)} {neutralise(one.message)}"
+        code = f"{paint(one.level.value, one.code)}{paint('help', marker(one, unsafe=unsafe))}"
+        yield f"{place}: {code} {neutralise(one.message)}"

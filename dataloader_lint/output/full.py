@@ -7,18 +7,29 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataloader_lint.diagnostics import Diagnostic, Position
 from dataloader_lint.output.paint import Paint
 from dataloader_lint.output.places import Lines
-from dataloader_lint.output.text import draw_line, neutralise, shown_place
+from dataloader_lint.output.text import draw_line, marker, neutralise, shown_place
 
 _CONTEXT = 2
 _MOST_MARKED_LINES = 8
 
 
 def emit(
-    diagnostics: Iterable[Diagnostic], lines_of: Lines, url_of: Callable[[str], str], paint: Paint, width: int
+    diagnostics: Iterable[Diagnostic],
+    lines_of: Lines,
+    url_of: Callable[[str], str],
+    paint: Paint,
+    width: int,
+    *,
+    unsafe: bool = False,
 ) -> Iterator[str]:
-    """Yields the lines of the report. `width` is how many columns of source fit beside the line numbers."""
+    """Yields the lines of the report.
+
+    `width` is how many columns of source fit beside the line numbers, `unsafe` whether unsafe fixes count as fixable.
+    """
     for one in diagnostics:
-        yield f"{paint('code', one.code)} {paint('strong', neutralise(one.problem))}"
+        level = one.level.value
+        head = f"{paint(level, one.code)}{paint('help', marker(one, unsafe=unsafe))} {paint(level, level)}"
+        yield f"{head}: {paint('strong', neutralise(one.problem))}"
         lines = lines_of(one)
         numbers = _line_numbers(one, len(lines))
         gutter = " " * len(str(numbers[-1] if numbers else one.start.line))

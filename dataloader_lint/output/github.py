@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from dataloader_lint.diagnostics import Diagnostic
+from dataloader_lint.output.levels import NAMES
 from dataloader_lint.output.places import path_from
 from dataloader_lint.output.text import neutralise, shown_place
 
@@ -21,7 +22,8 @@ def emit(diagnostics: Iterable[Diagnostic], name_of: Callable[[str], str], root:
             if one.start.line == one.end.line:  # columns of two lines are not understood
                 values |= {"col": str(one.start.column + 1), "endColumn": str(one.end.column + 1)}
         properties = ",".join(f"{name}={_property(value)}" for name, value in values.items())
-        yield f"::error {properties}::{_data(f'{shown_place(one)}: {one.code} {neutralise(one.message)}')}"
+        command, text = NAMES[one.level].github, f"{shown_place(one)}: {one.code} {neutralise(one.message)}"
+        yield f"::{command} {properties}::{_data(text)}"
 
 
 def _data(text: str) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from dataloader_lint.diagnostics import Diagnostic, Position
 from dataloader_lint.output.fingerprints import fingerprints
+from dataloader_lint.output.levels import NAMES
 from dataloader_lint.output.places import Lines, cell_prefix, path_from
 
 _TOP = Position(1, 0)
@@ -26,7 +27,7 @@ def _as_object(one: Diagnostic, mark: str, root: str) -> dict[str, object]:
     return {
         "check_name": one.code,
         "description": f"{one.code} {cell_prefix(one)}{one.message}",
-        "severity": "major",
+        "severity": NAMES[one.level].gitlab,
         "fingerprint": mark,
         "location": {
             "path": path_from(root, one.filename),

@@ -11,8 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from dataloader_lint.diagnostics import Diagnostic, Fix, Position, Reason
+from dataloader_lint.diagnostics import Diagnostic, Fix, Level, Position, Reason
 from dataloader_lint.output.fingerprints import fingerprints
+from dataloader_lint.output.levels import NAMES
 from dataloader_lint.output.places import Lines, cell_prefix, path_from
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -29,6 +30,7 @@ class RuleHelp:
     url: str
     family: str
     default: bool
+    level: Level
 
 
 def emit(
@@ -68,8 +70,8 @@ def _rule(rule: RuleHelp) -> dict[str, object]:
         "fullDescription": {"text": _section(page, "What it does") or page.partition("\n")[0]},
         "help": {"text": page, "markdown": page},
         "helpUri": rule.url,
-        "defaultConfiguration": {"level": "error", "enabled": rule.default},
-        "properties": {"tags": ["pytorch", "dataloader", rule.family]},
+        "defaultConfiguration": {"level": NAMES[rule.level].sarif, "enabled": rule.default},
+        "properties": {"tags": ["pytorch", "dataloader", rule.family, rule.level.value]},
     }
 
 
@@ -86,7 +88,7 @@ def _result(one: Diagnostic, index: int, mark: str, root: str) -> dict[str, obje
     result: dict[str, object] = {
         "ruleId": one.code,
         "ruleIndex": index,
-        "level": "error",
+        "level": NAMES[one.level].sarif,
         "message": {"text": cell_prefix(one) + one.message},
         "locations": [{"physicalLocation": place}],
         "partialFingerprints": {"primaryLocationLineHash": mark},

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from dataloader_lint.diagnostics import Diagnostic, Safety
+from dataloader_lint.output.levels import counted
 
 
 def emit(
@@ -21,8 +22,9 @@ def emit(
             yield _baselined(hidden)
         return
     total = fixed + len(diagnostics)
-    counts = f" ({fixed} fixed, {len(diagnostics)} remaining)" if fixing else ""
-    yield f"Found {total} {_plural('error', total)}{counts}."
+    fixes = f" ({fixed} fixed, {len(diagnostics)} remaining)" if fixing else ""
+    levels = f": {counted(diagnostics)}" if diagnostics else ""
+    yield f"Found {total} {_plural('problem', total)}{fixes}{levels}."
     if dropped:
         yield f"{dropped} {_plural('fix', dropped)} did not hold when tried and {_was(dropped)} left out."
     if hidden:

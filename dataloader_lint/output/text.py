@@ -10,7 +10,7 @@ import os
 import re
 import unicodedata
 
-from dataloader_lint.diagnostics import Diagnostic, Reason
+from dataloader_lint.diagnostics import Diagnostic, Reason, Safety
 
 TAB = 4
 
@@ -51,6 +51,12 @@ def shown_path(filename: str) -> str:
     if filename.lstrip().startswith("::"):
         filename = f".{os.sep}{filename}"
     return neutralise(filename)
+
+
+def marker(one: Diagnostic, *, unsafe: bool) -> str:
+    """What stands behind the code of a finding that `--fix` fixes, unsafe fixes included or not."""
+    is_fixable = one.fix is not None and (unsafe or one.fix.safety is Safety.SAFE)
+    return " [*]" if is_fixable else ""
 
 
 def shown_place(one: Diagnostic | Reason, filename: str | None = None) -> str:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from dataloader_lint.diagnostics import Level
 from dataloader_lint.facts.entity import Entity
 
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ class FixLevel(Enum):
 class Rule:
     """A rule's metadata. `name` reads well after "allow"; `default` is False for opt-in rules.
 
+    `level` says what a finding costs unless the settings say otherwise (see `rules.levels`).
+
     `codemod` is the name of its command for LibCST's runner, if `Fix` and the name would not read well.
     `default_for` returns True for settings with which an opt-in rule runs by default. `spawning` marks rules about code
     that fails only if workers are spawned: they do not run if the settings say fork. `subjects` names what a file
@@ -44,6 +47,7 @@ class Rule:
     code: str
     name: str
     on: Entity
+    level: Level
     default: bool = True
     fix: FixLevel = FixLevel.NONE
     codemod: str = ""
@@ -68,4 +72,4 @@ class Finding:
     because: tuple[Step, ...] = ()
 
 
-__all__ = ["Entity", "Finding", "FixLevel", "Rule"]
+__all__ = ["Entity", "Finding", "FixLevel", "Level", "Rule"]

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 # The kinds of values.
 CODES, CODES_BY_GLOB, PATTERNS, NAMES, FOLDERS = "codes", "codes by glob", "patterns", "names", "folders"
+LEVELS_BY_CODE = "levels by code"
 NUMBER, VERSIONS, CHOICE = "number", "versions", "choice"
 _OPERATORS = ("===", "==", "~=", "!=", "<=", ">=", "<", ">")
 _LONGEST_VERSIONS = 200
@@ -22,6 +23,7 @@ _LONGEST_SHOWN = 60
 _LONGEST_NAME = 100  # of what may be a name with a mistake in it
 _WANTED = {
     CODES_BY_GLOB: "a table of a glob and a list of codes each",
+    LEVELS_BY_CODE: "a table of a code and a level each",
     NUMBER: "a number above 0",
     VERSIONS: "Python versions such as '>=3.11'",
 }
@@ -69,7 +71,8 @@ class Key:
     def metavar(self) -> str:
         """What lists of options call its value."""
         last = self.name.rpartition("-")[2]
-        return {CODES_BY_GLOB: "GLOB:CODE", NUMBER: "N", CHOICE: last.upper()}.get(self.kind, self.kind.upper())
+        pairs = {CODES_BY_GLOB: "GLOB:CODE", LEVELS_BY_CODE: "CODE:LEVEL"}
+        return {**pairs, NUMBER: "N", CHOICE: last.upper()}.get(self.kind, self.kind.upper())
 
     @property
     def option_help(self) -> str:
@@ -86,6 +89,11 @@ class Key:
                 for glob, codes in value.items()
                 for pattern in _file_patterns(glob, folder)
             )
+        if self.kind == LEVELS_BY_CODE:
+            if not isinstance(value, dict):
+                raise self._unfit(value)
+            _codes(list(value))
+            return tuple((code, self._level(code, level)) for code, level in value.items())
         if self.kind == NUMBER:
             if not isinstance(value, int) or isinstance(value, bool) or value < 1:
                 raise self._unfit(value)
@@ -119,15 +127,22 @@ class Key:
         items = [one for one in (each.strip() for each in split_list(text.replace("\n", ","))) if one]
         if self.kind == CODES:
             return self.read([code for one in items for code in one.split()], folder)
-        if self.kind != CODES_BY_GLOB:
+        if self.kind not in (CODES_BY_GLOB, LEVELS_BY_CODE):
             return self.read(items, folder)
         table: dict[str, list[str]] = {}
         for one in items:
             glob, colon, code = one.rpartition(":")
             if not (glob and colon and code.strip()):
-                raise UnfitValueError(f"must be pairs such as tests/*:DL206, not {shown(one)}")
+                pair = "tests/*:DL206" if self.kind == CODES_BY_GLOB else "DL101:error"
+                raise UnfitValueError(f"must be pairs such as {pair}, not {shown(one)}")
             table.setdefault(glob.strip(), []).append(code.strip())
-        return self.read(table, folder)
+        return self.read(table if self.kind == CODES_BY_GLOB else {one: table[one][-1] for one in table}, folder)
+
+    def _level(self, code: str, level: object) -> str:
+        if isinstance(level, str) and level in self.choices:
+            return level
+        near = suggestion(level, self.choices) if isinstance(level, str) else ""
+        raise UnfitValueError(f"for {shown(code)} must be one of {', '.join(self.choices)}, not {shown(level)}{near}")
 
     def _unfit(self, value: object) -> UnfitValueError:
         wanted = _WANTED.get(self.kind) or "one of " + ", ".join(repr(choice) for choice in self.choices)

@@ -10,6 +10,7 @@ from dataloader_lint.source.key import (
     CODES,
     CODES_BY_GLOB,
     FOLDERS,
+    LEVELS_BY_CODE,
     NAMES,
     NUMBER,
     PATTERNS,
@@ -18,6 +19,7 @@ from dataloader_lint.source.key import (
 )
 
 OUTPUT_FORMATS = ("concise", "full", "json", "json-lines", "sarif", "github", "gitlab", "junit")
+LEVELS = ("error", "warning", "memory", "speed", "opinion")
 START_METHODS = ("auto", "fork", "spawn", "forkserver")
 
 KEYS = {
@@ -59,6 +61,25 @@ KEYS = {
             "name of a folder stands for everything in it. A file that cannot be read is still reported unless "
             "`DL000` itself is listed.",
             'per-file-ignores = { "tests" = ["DL206", "DL306"], "train_*.py" = ["DL101"] }',
+        ),
+        Key(
+            "severity",
+            LEVELS_BY_CODE,
+            "{}",
+            "give findings of these rules another level",
+            "The level of findings, by code or beginning of a code, instead of the rule's own. A longer prefix beats a "
+            "shorter one. See [levels](rules.md#levels).",
+            'severity = { DL101 = "error", DL4 = "opinion" }',
+            choices=LEVELS,
+        ),
+        Key(
+            "fail-on",
+            CHOICE,
+            '"opinion"',
+            "exit with 1 only for findings of this level or worse (opinion: for any)",
+            "The mildest level that makes the command exit with 1. Milder findings are still reported.",
+            'fail-on = "warning"',
+            choices=LEVELS,
         ),
         Key(
             "exclude",

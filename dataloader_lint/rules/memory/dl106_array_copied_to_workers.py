@@ -75,29 +75,17 @@ If the array is small, or the program only ever forks its workers.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from dataloader_lint.rules.base import Entity, Finding, Rule
+from dataloader_lint.rules.base import Entity, Finding, Level, Rule
+from dataloader_lint.rules.levels import spawns
 
 if TYPE_CHECKING:
     from dataloader_lint.facts.analysis import Analysis
-    from dataloader_lint.settings import Settings
 
 
-_LOWEST = re.compile(r"(?:^|>=|==|~=|,)\s*3\.(\d{1,9})")
-
-
-def spawns(settings: Settings) -> bool:
-    """True if the settings say that workers are spawned: by the start method, or by the lowest Python version."""
-    if settings.start_method != "auto":
-        return settings.start_method != "fork"
-    lowest = _LOWEST.findall(settings.target_python)
-    return bool(lowest) and min(int(minor) for minor in lowest) >= 14
-
-
-RULE = Rule("DL106", "array-copied-to-workers", Entity.MODULE, default=False, default_for=spawns)
+RULE = Rule("DL106", "array-copied-to-workers", Entity.MODULE, Level.MEMORY, default=False, default_for=spawns)
 
 
 def check(facts: Analysis) -> Iterator[Finding]:

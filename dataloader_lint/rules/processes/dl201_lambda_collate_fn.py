@@ -73,7 +73,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from dataloader_lint.diagnostics import Safety
-from dataloader_lint.rules.base import Entity, Finding, FixLevel, Rule
+from dataloader_lint.rules.base import Entity, Finding, FixLevel, Level, Rule
 from dataloader_lint.rules.wording import define_function, pickling_fails
 
 if TYPE_CHECKING:
@@ -81,7 +81,15 @@ if TYPE_CHECKING:
     from dataloader_lint.facts.analysis import Analysis
     from dataloader_lint.facts.loaders.callbacks import Callback
 
-RULE = Rule("DL201", "lambda-collate-fn", Entity.MODULE, fix=FixLevel.SAFE, codemod="HoistCollateLambda", spawning=True)
+RULE = Rule(
+    "DL201",
+    "lambda-collate-fn",
+    Entity.MODULE,
+    Level.WARNING,
+    fix=FixLevel.SAFE,
+    codemod="HoistCollateLambda",
+    spawning=True,
+)
 
 
 def check(file: Analysis) -> Iterator[Finding]:

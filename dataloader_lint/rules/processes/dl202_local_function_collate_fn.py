@@ -77,7 +77,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from dataloader_lint.diagnostics import Safety
-from dataloader_lint.rules.base import Entity, Finding, FixLevel, Rule
+from dataloader_lint.rules.base import Entity, Finding, FixLevel, Level, Rule
 from dataloader_lint.rules.wording import MOVE_OUT_OF_NOTEBOOK, NOT_IN_WORKERS, move_function, pickling_fails
 
 if TYPE_CHECKING:
@@ -89,6 +89,7 @@ RULE = Rule(
     "DL202",
     "local-function-collate-fn",
     Entity.MODULE,
+    Level.WARNING,
     fix=FixLevel.UNSAFE,
     codemod="LiftCollateFunction",
     spawning=True,

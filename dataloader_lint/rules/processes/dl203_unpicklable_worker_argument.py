@@ -75,7 +75,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from dataloader_lint.diagnostics import Safety
-from dataloader_lint.rules.base import Entity, Finding, FixLevel, Rule
+from dataloader_lint.rules.base import Entity, Finding, FixLevel, Level, Rule
 from dataloader_lint.rules.wording import (
     MOVE_OUT_OF_NOTEBOOK,
     NOT_IN_WORKERS,
@@ -91,7 +91,9 @@ if TYPE_CHECKING:
     from dataloader_lint.facts.analysis import Analysis
     from dataloader_lint.facts.loaders.callbacks import Callback
 
-RULE = Rule("DL203", "unpicklable-worker-argument", Entity.MODULE, fix=FixLevel.SOMETIMES_SAFE, spawning=True)
+RULE = Rule(
+    "DL203", "unpicklable-worker-argument", Entity.MODULE, Level.WARNING, fix=FixLevel.SOMETIMES_SAFE, spawning=True
+)
 
 
 def check(file: Analysis) -> Iterator[Finding]:

@@ -86,7 +86,7 @@ from typing import TYPE_CHECKING
 
 from dataloader_lint.diagnostics import Safety
 from dataloader_lint.gate import MEMOISING, TRANSFORMS
-from dataloader_lint.rules.base import Entity, Finding, FixLevel, Rule
+from dataloader_lint.rules.base import Entity, Finding, FixLevel, Level, Rule
 from dataloader_lint.rules.wording import (
     MOVE_OUT_OF_NOTEBOOK,
     NOT_IN_WORKERS,
@@ -104,6 +104,7 @@ RULE = Rule(
     "DL204",
     "lambda-in-dataset",
     Entity.MODULE,
+    Level.WARNING,
     fix=FixLevel.SOMETIMES_SAFE,
     spawning=True,
     subjects=(TRANSFORMS, MEMOISING),

@@ -103,14 +103,14 @@ from typing import TYPE_CHECKING
 
 from dataloader_lint.facts.libraries.objects import HANDLES
 from dataloader_lint.gate import STORES
-from dataloader_lint.rules.base import Entity, Finding, Rule
+from dataloader_lint.rules.base import Entity, Finding, Level, Rule
 from dataloader_lint.rules.wording import PICKLING_FAILS
 
 if TYPE_CHECKING:
     from dataloader_lint.facts.analysis import Analysis
     from dataloader_lint.facts.processes.handles import KeptHandle
 
-RULE = Rule("DL205", "handle-opened-in-init", Entity.MODULE, subjects=(STORES,))
+RULE = Rule("DL205", "handle-opened-in-init", Entity.MODULE, Level.ERROR, subjects=(STORES,))
 
 # What becomes of a handle that forked workers share.
 _SHARED_POSITION = "forked workers share its position and mix up their reads"

@@ -92,7 +92,7 @@ from typing import TYPE_CHECKING
 
 from dataloader_lint.diagnostics import Safety
 from dataloader_lint.gate import TRANSFERS
-from dataloader_lint.rules.base import Entity, Finding, FixLevel, Rule
+from dataloader_lint.rules.base import Entity, Finding, FixLevel, Level, Rule
 
 if TYPE_CHECKING:
     from dataloader_lint.edits import Editor, Repair
@@ -103,6 +103,7 @@ RULE = Rule(
     "DL206",
     "missing-main-guard",
     Entity.MODULE,
+    Level.WARNING,
     fix=FixLevel.SOMETIMES_SAFE,
     spawning=True,
     subjects=(TRANSFERS,),

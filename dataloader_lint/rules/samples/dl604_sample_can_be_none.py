@@ -94,12 +94,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from dataloader_lint.rules.base import Entity, Finding, Rule
+from dataloader_lint.rules.base import Entity, Finding, Level, Rule
 
 if TYPE_CHECKING:
     from dataloader_lint.facts.analysis import Analysis
 
-RULE = Rule("DL604", "sample-can-be-none", Entity.MODULE)
+RULE = Rule("DL604", "sample-can-be-none", Entity.MODULE, Level.ERROR)
 
 _ADVICE = "filter them in a `collate_fn` or `__init__`"
 

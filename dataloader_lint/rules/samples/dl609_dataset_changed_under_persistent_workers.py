@@ -92,12 +92,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from dataloader_lint.gate import TRANSFERS
-from dataloader_lint.rules.base import Entity, Finding, Rule
+from dataloader_lint.rules.base import Entity, Finding, Level, Rule
 
 if TYPE_CHECKING:
     from dataloader_lint.facts.analysis import Analysis
 
-RULE = Rule("DL609", "dataset-changed-under-persistent-workers", Entity.MODULE, subjects=(TRANSFERS,))
+RULE = Rule("DL609", "dataset-changed-under-persistent-workers", Entity.MODULE, Level.ERROR, subjects=(TRANSFERS,))
 
 _ADVICE = "share it, or drop `persistent_workers`"
 

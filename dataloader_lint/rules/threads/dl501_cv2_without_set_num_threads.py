@@ -103,14 +103,16 @@ from typing import TYPE_CHECKING
 
 from dataloader_lint.diagnostics import Safety
 from dataloader_lint.gate import OPENCV
-from dataloader_lint.rules.base import Entity, Finding, FixLevel, Rule
+from dataloader_lint.rules.base import Entity, Finding, FixLevel, Level, Rule
 
 if TYPE_CHECKING:
     from dataloader_lint.edits import Editor, Repair
     from dataloader_lint.facts.analysis import Analysis
     from dataloader_lint.facts.threads.opencv import WorkerCall
 
-RULE = Rule("DL501", "cv2-without-set-num-threads", Entity.MODULE, fix=FixLevel.SOMETIMES_SAFE, subjects=(OPENCV,))
+RULE = Rule(
+    "DL501", "cv2-without-set-num-threads", Entity.MODULE, Level.SPEED, fix=FixLevel.SOMETIMES_SAFE, subjects=(OPENCV,)
+)
 
 
 def check(facts: Analysis) -> Iterator[Finding]:

@@ -102,7 +102,7 @@ from typing import TYPE_CHECKING
 
 from dataloader_lint.diagnostics import Safety
 from dataloader_lint.gate import TRANSFERS
-from dataloader_lint.rules.base import Entity, Finding, FixLevel, Rule
+from dataloader_lint.rules.base import Entity, Finding, FixLevel, Level, Rule
 from dataloader_lint.rules.wording import by_default
 
 if TYPE_CHECKING:
@@ -110,7 +110,12 @@ if TYPE_CHECKING:
     from dataloader_lint.facts.transfers.batches import Transfer
 
 RULE = Rule(
-    "DL401", "blocking-copy-of-pinned-batch", Entity.TRANSFER, fix=FixLevel.SOMETIMES_SAFE, subjects=(TRANSFERS,)
+    "DL401",
+    "blocking-copy-of-pinned-batch",
+    Entity.TRANSFER,
+    Level.SPEED,
+    fix=FixLevel.SOMETIMES_SAFE,
+    subjects=(TRANSFERS,),
 )
 
 

@@ -1,0 +1,49 @@
+"""What services and editors call each level: the one table behind all formats."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from dataloader_lint.diagnostics import Diagnostic, Level
+
+
+class Names(NamedTuple):
+    """A level in the words of others. `lsp` is a DiagnosticSeverity, `pylint` the letter of a message's kind."""
+
+    sarif: str
+    gitlab: str
+    github: str
+    azure: str
+    rdjson: str
+    pylint: str
+    lsp: int
+
+
+NAMES = {
+    Level.ERROR: Names("error", "critical", "error", "error", "ERROR", "E", 1),
+    Level.WARNING: Names("warning", "major", "warning", "warning", "WARNING", "W", 2),
+    Level.MEMORY: Names("warning", "major", "warning", "warning", "WARNING", "W", 2),
+    Level.SPEED: Names("note", "minor", "notice", "warning", "INFO", "R", 3),
+    Level.OPINION: Names("note", "info", "notice", "warning", "INFO", "C", 3),
+}
+
+
+MEANINGS = {
+    Level.ERROR: "raises, hangs, or gives wrong data",
+    Level.WARNING: "fails where workers are spawned: macOS, Windows and, from Python 3.14 on, Linux",
+    Level.MEMORY: "costs memory or open files in every worker",
+    Level.SPEED: "costs time",
+    Level.OPINION: "a matter of policy, such as a limit of your own",
+}
+
+
+def counted(diagnostics: Iterable[Diagnostic]) -> str:
+    """How many findings there are of each level, worst first: "2 errors, 1 warning, 3 memory"."""
+    counts = Counter(one.level for one in diagnostics)
+    return ", ".join(f"{counts[level]} {_noun(level, counts[level])}" for level in Level if counts[level])
+
+
+def _noun(level: Level, count: int) -> str:
+    return level.value + "s" if count > 1 and level in (Level.ERROR, Level.WARNING) else level.value

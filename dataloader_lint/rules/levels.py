@@ -1,0 +1,30 @@
+"""The level of a finding: the rule's own, unless the settings say otherwise."""
+
+from __future__ import annotations
+
+import re
+
+from dataloader_lint.diagnostics import Level
+from dataloader_lint.rules.base import Rule
+from dataloader_lint.settings import Settings
+
+_LOWEST = re.compile(r"(?:^|>=|==|~=|,)\s*3\.(\d{1,9})")
+
+
+def level_of(rule: Rule, settings: Settings) -> Level:
+    """The level that `severity` gives to the longest matching prefix, or else the rule's own.
+
+    What fails only where workers are spawned is an error where the settings say that they are.
+    """
+    given = [(len(prefix), level) for prefix, level in settings.severity if rule.code.startswith(prefix)]
+    if given:
+        return Level(max(given)[1])
+    return Level.ERROR if rule.level is Level.WARNING and spawns(settings) else rule.level
+
+
+def spawns(settings: Settings) -> bool:
+    """True if the settings say that workers are spawned: by the start method, or by the lowest Python version."""
+    if settings.start_method != "auto":
+        return settings.start_method != "fork"
+    lowest = _LOWEST.findall(settings.target_python)
+    return bool(lowest) and min(int(minor) for minor in lowest) >= 14
