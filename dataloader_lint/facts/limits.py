@@ -104,6 +104,9 @@ SHARDING_DEPTH: Final = 4
 # Names that an attribute is followed through to another one.
 ALIAS_DEPTH: Final = 4
 
+# Names that the key which a container is asked for is followed through.
+KEY_DEPTH: Final = 4
+
 # Expressions within each other when an array's origin is looked for.
 ARRAY_DEPTH: Final = 6
 

@@ -65,8 +65,49 @@ class Captions(Dataset):
 )
 
 
+LOADED = Proof(
+    rule="DL102",
+    symptom="a dict from pickle.load, asked for the id of the record: more than 120 bytes a sample",
+    cure="sorted arrays: less than 40",
+    before="""
+import pickle
+import numpy as np
+import probe
+from torch.utils.data import DataLoader, Dataset, RandomSampler
+
+
+class Captions(Dataset):
+    def __init__(self, rows):
+        rows = list(rows)
+        np.save("records.npy", np.array([(name, 0) for name, _ in rows], dtype=[("image_id", "U8"), ("label", "i4")]))
+        with open("captions.pickle", "wb") as file:
+            pickle.dump(dict(rows), file)
+        self.records = np.load("records.npy")
+        with open("captions.pickle", "rb") as file:
+            self.captions = pickle.load(file)
+
+    def __len__(self):
+        return len(self.records)
+
+    def __getitem__(self, index):
+        record = self.records[index]
+        return len(self.captions[str(record["image_id"])])
+
+"""
+    + MAIN,
+    after=PROOF.after,
+)
+
+
 def test_symptom_goes_away(tmp_path: Path) -> None:
     before, after = PROOF.run_each(tmp_path, start_methods=["fork"])["fork"]
+    assert before.values["growth"] > 120
+    assert after.values["growth"] < 40
+
+
+def test_a_dict_from_a_file_is_copied_as_well(tmp_path: Path) -> None:
+    before, after = LOADED.run_each(tmp_path, start_methods=["fork"])["fork"]
+    assert LOADED.codes(LOADED.programs()[0], tmp_path / "linted") == {"DL102"}
     assert before.values["growth"] > 120
     assert after.values["growth"] < 40
 

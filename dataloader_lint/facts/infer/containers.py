@@ -30,6 +30,7 @@ from dataloader_lint.facts.infer.values import (
     part,
 )
 from dataloader_lint.facts.libraries.catalogue import LISTED_ARGUMENT, LOADERS, PARSERS, PASS_THROUGH, TYPED_RESULTS
+from dataloader_lint.facts.libraries.readers import OBJECT_READERS
 from dataloader_lint.facts.syntax.module import last_name
 from dataloader_lint.facts.syntax.names import STAR, dotted
 from dataloader_lint.facts.syntax.tree import Tree, positional_of
@@ -256,9 +257,13 @@ def item(ev: Evaluator, value: Value, index: object) -> Values:
     if isinstance(value, CallResult) and value.library.startswith("pandas.") and isinstance(index, str):
         return (CallResult(Library("pandas.Series"), value.call, value.frame),)  # a column
     if isinstance(value, CallResult) and value.library and value.library not in LOADERS:
-        if value.library not in PARSERS or not (index is ABSENT or isinstance(index, str)):
+        is_parsed = value.library in PARSERS and index is ABSENT
+        if not is_parsed and not (value.library in _OF_FILES and isinstance(index, str)):
             return NOTHING_KNOWN
     return part(ItemOf(value, None if index is ABSENT else index))
+
+
+_OF_FILES = PARSERS | OBJECT_READERS
 
 
 def _half(ev: Evaluator, split: CallResult, index: int) -> Values:

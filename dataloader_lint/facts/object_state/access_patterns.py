@@ -8,10 +8,13 @@ import libcst as cst
 
 from dataloader_lint.facts.datasets import streams
 from dataloader_lint.facts.datasets.field_uses import FieldUse
+from dataloader_lint.facts.datasets.index_dep import IndexDep
 from dataloader_lint.facts.infer import attributes
 from dataloader_lint.facts.infer.values import Mapping, Opaque, Sequence, Value, is_whole_number, merge
+from dataloader_lint.facts.limits import KEY_DEPTH
 from dataloader_lint.facts.object_state.dataset import Dataset
 from dataloader_lint.facts.object_state.mutations import added_to
+from dataloader_lint.facts.syntax.file_names import field_of, names_file, path_behind
 from dataloader_lint.facts.syntax.module import last_name
 from dataloader_lint.facts.syntax.names import Kind, dotted, resolve
 from dataloader_lint.facts.syntax.tree import Scope, function_scope
@@ -32,6 +35,94 @@ def is_indexed_by_own_keys(dataset: Dataset, value: Value, use: FieldUse) -> boo
     Of a dict these are its keys, all of them; of a list they would be no places in it.
     """
     return any(_lists_what(dataset, name, value) for names in _lists_behind(use) for name in names)
+
+
+def is_indexed_by_field(use: FieldUse) -> bool:
+    """True if it is asked for the id of the record at the index: `self.scans[ref["scan_id"]]`.
+
+    Such an id is a key of a dict; a position in a list is seldom called one.
+    """
+    return any(_is_field(key, scope) for key, scope in _keys_of(use))
+
+
+def is_indexed_by_text(use: FieldUse) -> bool:
+    """True if it is asked for a text that is made for the sample: the name of a file, `str(key)`, an f-string."""
+    return any(_is_text(key, scope) for key, scope in _keys_of(use))
+
+
+def keys_are_texts(dataset: Dataset, use: FieldUse) -> bool:
+    """True if it is asked for elements of a list that is known to hold texts only: `self.boxes[self.names[index]]`."""
+    ev = dataset.ev
+    for name in _lists_of_keys(dataset, use):
+        values = [
+            value
+            for binding in dataset.bound().get(name, ())
+            for value in attributes.bound(ev, binding, dataset.self_value)
+        ]
+        held = merge(*(ev.element(value) for value in values))
+        if held and all(isinstance(each, Opaque) and each.kind == "str" for each in held):
+            return True
+    return False
+
+
+def is_list_inside(use: FieldUse) -> bool:
+    """True if the index goes into what stands under a name in a dict, never into the dict: `self.info["images"][i]`."""
+    if not use.is_named or use.indexed is not IndexDep.INDEX or not (use.itself is use.queried is IndexDep.NONE):
+        return False
+    keys = [(_index_of(place.node), place.scope) for place in use.places]
+    return not any(key is not None and _is_text(key, scope) for key, scope in keys)  # `self.info["images"][str(i)]`
+
+
+def _index_of(node: cst.BaseExpression) -> cst.BaseExpression | None:
+    part = node.slice[0].slice if isinstance(node, cst.Subscript) else None
+    return part.value if isinstance(part, cst.Index) else None
+
+
+def _keys_of(use: FieldUse) -> Iterator[tuple[cst.BaseExpression, Scope]]:
+    """What it is asked for, with the function that asks: `key` in `self.x[key]`, `self.x.get(key)`, `key in self.x`."""
+    for place in use.places:
+        node = place.node
+        if max(place.itself, place.queried) < IndexDep.KEY:
+            continue
+        key = _index_of(node)
+        if key is not None:
+            yield key, place.scope
+        elif isinstance(node, cst.Call) and node.args:
+            yield node.args[0].value, place.scope
+        elif isinstance(node, cst.Comparison):
+            yield node.left, place.scope
+
+
+def _is_field(node: cst.BaseExpression, scope: Scope, depth: int = 0) -> bool:
+    if isinstance(node, cst.Name):
+        if depth > KEY_DEPTH:
+            return False
+        return any(
+            names_file(each.name) if each.path else each.value is not None and _is_field(each.value, scope, depth + 1)
+            for each in resolve(node, scope.module.tree)
+            if each.kind is Kind.VALUE
+        )
+    if isinstance(node, cst.Attribute):
+        return names_file(node.attr.value)  # of a record: what the index leads to is no attribute of the Dataset
+    return isinstance(node, cst.Subscript) and names_file(field_of(node))
+
+
+def _is_text(node: cst.BaseExpression, scope: Scope, depth: int = 0) -> bool:
+    if isinstance(node, cst.Name):
+        bindings = resolve(node, scope.module.tree) if depth <= KEY_DEPTH else ()
+        return any(
+            each.kind is Kind.VALUE
+            and not each.path
+            and each.value is not None
+            and _is_text(each.value, scope, depth + 1)
+            for each in bindings
+        )
+    if isinstance(node, cst.FormattedString) or path_behind(node) is not None:
+        return True
+    return isinstance(node, cst.Call) and last_name(node.func) in _MAKING_TEXTS
+
+
+_MAKING_TEXTS = frozenset({"basename", "decode", "format", "fspath", "hexdigest", "join", "lower", "str", "zfill"})
 
 
 def is_keyed_by_samples(dataset: Dataset, value: Value, use: FieldUse) -> bool:
@@ -75,9 +166,9 @@ def _lists_of_keys(dataset: Dataset, use: FieldUse) -> Iterator[str]:
 def _lists_behind(use: FieldUse) -> Iterator[list[str]]:
     """For each place that asks the file for something, the attributes of which one element is that."""
     for place in use.places:
-        node = place.node
-        if isinstance(node, cst.Subscript) and isinstance(node.slice[0].slice, cst.Index):
-            yield _list_behind(node.slice[0].slice.value, place.scope)
+        key = _index_of(place.node)
+        if key is not None:
+            yield _list_behind(key, place.scope)
 
 
 def _list_behind(node: cst.BaseExpression, scope: Scope) -> list[str]:

@@ -25,6 +25,7 @@ from dataloader_lint.facts.infer.values import (
 )
 from dataloader_lint.facts.limits import KEPT_DEPTH
 from dataloader_lint.facts.object_state.dataset import Dataset
+from dataloader_lint.facts.object_state.loaded_objects import is_loaded_dict
 from dataloader_lint.facts.object_state.mutations import (
     added_to,
     appended_in,
@@ -92,6 +93,8 @@ def _containers(dataset: Dataset, name: str, bindings: list[AttributeBinding]) -
             continue
         for value in values:
             size = Size.ARRAY if _is_of_array(dataset, binding) else size_of(ev, value)
+            if is_loaded_dict(dataset, name, value):
+                size = Size.DICT
             if size is Size.SLOTS and (_is_added_to(ev, values) or _is_other_arm(ev, binding, values)):
                 continue
             kind = container_kind(value) or kind_of_object(ev, value)

@@ -27,10 +27,12 @@ from dataloader_lint.facts.infer.values import (
 from dataloader_lint.facts.libraries.catalogue import DICT_MAKERS
 from dataloader_lint.facts.loaders import loader_steps
 from dataloader_lint.facts.object_state.access_patterns import (
+    is_indexed_by_field,
     is_indexed_by_number,
     is_indexed_by_own_keys,
     is_indexed_by_position,
     is_keyed_by_samples,
+    is_list_inside,
     keys_come_from_sample_list,
 )
 from dataloader_lint.facts.object_state.concatenation import holds_parts, is_round_robin
@@ -38,6 +40,7 @@ from dataloader_lint.facts.object_state.container_fields import Container, conta
 from dataloader_lint.facts.object_state.dataset import Dataset
 from dataloader_lint.facts.object_state.interned_elements import shares_elements
 from dataloader_lint.facts.object_state.label_maps import is_numbered_by_labels, numbers_names
+from dataloader_lint.facts.object_state.loaded_objects import is_loaded
 from dataloader_lint.facts.object_state.mutations import (
     added_to,
     adds_files,
@@ -115,7 +118,7 @@ class SampleStorage:
     def kind(self) -> str:
         """What the container is called: `dict`, `set`, `COCO`."""
         value = self.container.value
-        if isinstance(value, CallResult) and value.library and not is_parsed(value):
+        if isinstance(value, CallResult) and value.library and not is_parsed(value) and not is_loaded(value):
             return f"`{value.library.rpartition('.')[2]}`"
         return value.kind if isinstance(value, Sequence) else "dict"
 
@@ -153,7 +156,11 @@ def sample_storage(dataset: Dataset, size: Size, tree: Tree) -> Iterator[SampleS
         if not is_parsed(container.value):
             use = reads_of_size(use, container.name, found)
         if found is Size.LIST and is_parsed(container.value):
-            if use.is_named or is_called(dataset, container.name, ("items", "keys", "values")):
+            if is_list_inside(use):
+                found = Size.LIST
+            elif use.is_named or is_called(dataset, container.name, ("items", "keys", "values")):
+                found = Size.DICT
+            elif is_indexed_by_field(use):
                 found = Size.DICT
             elif use.indexed is IndexDep.KEY and not use.is_length and keys_come_from_sample_list(dataset, use):
                 found = Size.DICT
@@ -164,13 +171,15 @@ def sample_storage(dataset: Dataset, size: Size, tree: Tree) -> Iterator[SampleS
         if _is_lookup_by_place(container) and use.itself is not IndexDep.INDEX and not use.is_length:
             continue
         if size is Size.LIST:
-            # What a file holds may be a dict as well, which is asked for keys.
+            # What a file holds may be a dict as well, which is asked for keys, or have the list inside.
             grows = container.grows
             if use.indexed is IndexDep.KEY and is_parsed(container.value):
                 grows = is_indexed_by_position(dataset, container.name, use)
             elif use.indexed is IndexDep.KEY and not grows:
                 grows = is_indexed_by_number(dataset, use)
             indexed = use.indexed if use.itself is use.indexed or _has_lists(dataset, container) else use.itself
+            if is_parsed(container.value) and is_list_inside(use):
+                indexed = IndexDep.INDEX
             stored = indexed is IndexDep.INDEX or use.is_length or (indexed is IndexDep.KEY and grows)
             stored = stored or use.is_iterated
             if not stored and use.itself is IndexDep.SAMPLE:

@@ -7,14 +7,20 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from dataloader_lint.facts.datasets.construction import called_by_library_constructors
-from dataloader_lint.facts.infer import classes
-from dataloader_lint.facts.infer.reachability import enclosing_tests, is_reached
-from dataloader_lint.facts.infer.values import CallResult, Class, Const, Evaluator, Frame, Library
-from dataloader_lint.facts.samples.dependence import Dep, Dependence
+from dataloader_lint.facts.infer.reachability import is_reached
+from dataloader_lint.facts.infer.values import Const, Evaluator, Frame, Library
+from dataloader_lint.facts.samples.dependence import Dep
+from dataloader_lint.facts.samples.per_sample import (
+    dependence_on_sample,
+    enclosing_definitions,
+    has_one_sample,
+    is_cached,
+    runs_for_each_sample,
+    runs_in_construction,
+)
 from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
 from dataloader_lint.facts.syntax.names import Binding, Kind, resolve
-from dataloader_lint.facts.syntax.tree import Scope, Tree, function_scope, parameters
+from dataloader_lint.facts.syntax.tree import function_scope
 from dataloader_lint.facts.workers.worker_callgraph import WorkerFunction
 from dataloader_lint.facts.workers.workers import Workers
 
@@ -52,7 +58,6 @@ _PARTIAL_ARGUMENTS = frozenset(
     {"chunksize", "columns", "iterator", "mmap", "mmap_mode", "nrows", "skiprows", "start", "where"}
 )
 _OPENING_FUNCTIONS = frozenset({"builtins.open", "bz2.open", "gzip.open", "io.open", "lzma.open"})
-_CACHES = ("cache", "lru_cache", "cached", "cached_property", "lazy_property", "memoize", "cachedmethod")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,13 +81,13 @@ def repeated_reads(workers: Workers, module: ModuleFacts) -> Iterator[RepeatedRe
         return
     seen: set[int] = set()
     for function in workers.functions_inside(module, workers.names_that_use(module, names)):
-        if not _runs_for_each_sample(function):
+        if not runs_for_each_sample(function):
             continue
         for call, name in (*function.library_calls, *_method_calls(function)):
             if (name in _BY_NAME or name in _READING_METHODS) and id(call) not in seen:
-                if _is_fixed(workers.ev, call, name, function) and not _is_cached(call, function):
+                if _is_fixed(workers.ev, call, name, function) and not is_cached(call, function):
                     seen.add(id(call))
-                    if not _has_one_sample(workers, function):
+                    if not has_one_sample(workers, function):
                         yield RepeatedRead(call, function, name)
 
 
@@ -113,7 +118,7 @@ def _is_parsed(node: cst.CSTNode | None) -> bool:
 def _functions_that_read(workers: Workers, module: ModuleFacts) -> set[str]:
     """The top-level functions and classes of a module that read whole files."""
     ev = workers.ev
-    found = set()
+    found: list[cst.Call] = []
     methods = _READING_METHODS if module.calls_named("open") else frozenset[str]()
     for name in _LAST_NAMES | methods:
         for call in module.calls_named(name):
@@ -122,43 +127,10 @@ def _functions_that_read(workers: Workers, module: ModuleFacts) -> set[str]:
                 callees = ev.values(call.func, ev.frame_of(scope))
                 if not any(isinstance(each, Library) and each.name in _BY_NAME for each in callees):
                     continue
-            if _runs_in_construction(workers, scope):
+            if runs_in_construction(workers, scope):
                 continue
-            child: cst.CSTNode | None = None
-            for above in module.tree.ancestors(call):
-                if isinstance(above, cst.FunctionDef | cst.ClassDef):
-                    child = above
-            if isinstance(child, cst.FunctionDef | cst.ClassDef):
-                found.add(child.name.value)
-    return found
-
-
-def _runs_in_construction(workers: Workers, scope: Scope) -> bool:
-    """True if a function is the constructor of a Dataset, or is called by a library's: it does not run per sample."""
-    home = classes.class_of(scope)
-    if home is None or not isinstance(scope.node, cst.FunctionDef):
-        return False
-    klass = Class(home, workers.ev.frame_of(home))
-    if not workers.is_dataset(klass):
-        return False
-    run = called_by_library_constructors(workers.ev, workers.ev.bases(klass))
-    return scope.node.name.value == "__init__" or any(each.scope is scope for each in run)
-
-
-def _runs_for_each_sample(function: WorkerFunction) -> bool:
-    entry = function.path[0]
-    node = entry.scope.node
-    return entry.argument == "" and isinstance(node, cst.FunctionDef) and node.name.value == "__getitem__"
-
-
-def _has_one_sample(workers: Workers, function: WorkerFunction) -> bool:
-    """True if `__len__` returns 1: the Dataset has no second sample for which the file would be read again."""
-    receiver = function.path[0].frame.receiver
-    if not isinstance(receiver, CallResult) or not isinstance(receiver.by, Class):
-        return False
-    method = classes.find_method(workers.ev, workers.ev.bases(receiver.by).classes, "__len__")
-    found = [each.value for each in method.scope.own(cst.Return)] if method is not None else []
-    return bool(found) and all(isinstance(each, cst.Integer) and each.evaluated_value <= 1 for each in found)
+            found.append(call)
+    return enclosing_definitions(module, found)
 
 
 def _is_fixed(ev: Evaluator, call: cst.Call, name: str, function: WorkerFunction) -> bool:
@@ -170,11 +142,7 @@ def _is_fixed(ev: Evaluator, call: cst.Call, name: str, function: WorkerFunction
         return False
     if name in _ARCHIVES and any(_is_for_writing(ev, arg, function) for arg in call.args[1:]):
         return False
-    entry = function.path[0].scope
-    own = classes.receiver_name(entry)
-    params = parameters(entry.node) if isinstance(entry.node, cst.FunctionDef) else []
-    roots = {id(param): Dep.SAMPLE for param in params if param.name.value != own}
-    dependence = Dependence(ev, roots, [each.scope for each in function.path])
+    dependence = dependence_on_sample(ev, function)
     if dependence.of(first, function.frame) != {Dep.FIXED} or not is_reached(ev, call, function.frame, True):
         return False
     others = (dependence.of(arg.value, function.frame) for arg in call.args[1:])
@@ -232,56 +200,3 @@ def _opens(ev: Evaluator, call: cst.Call, frame: Frame) -> bool:
     return any(
         isinstance(callee, Library) and callee.name in _OPENING_FUNCTIONS for callee in ev.values(call.func, frame)
     )
-
-
-def _is_cached(call: cst.Call, function: WorkerFunction) -> bool:
-    """True if the result may be cached for later samples, or the call is under a condition that suggests it."""
-    for each in function.path:
-        node = each.scope.node
-        if isinstance(node, cst.FunctionDef) and any(
-            name.rpartition(".")[2] in _CACHES for name in classes.decorator_names(node)
-        ):
-            return True
-        sites = [call] if each is function else calls_to_next(each, function)
-        if sites and all(_is_conditional_or_stored(site, each) for site in sites):
-            return True
-    return False
-
-
-def calls_to_next(caller: WorkerFunction, function: WorkerFunction) -> list[cst.Call]:
-    """The calls in a function on the call path that lead to the next one; empty if it is not called by name."""
-    path = function.path
-    node = path[path.index(caller) + 1].scope.node
-    name = node.name.value if isinstance(node, cst.FunctionDef) else ""
-    return [call for call in caller.scope.within(cst.Call) if last_name(call.func) == name]
-
-
-def _is_conditional_or_stored(call: cst.Call, function: WorkerFunction) -> bool:
-    """True if a call is under a condition that is no plain setting, or its result is stored."""
-    if any(not _is_flag(test) for test, _ in enclosing_tests(call, function.frame)):
-        return True
-    return _is_stored(call, function.module.tree)
-
-
-def _is_flag(test: cst.BaseExpression) -> bool:
-    """True for `self.train`: a setting of the object, without a lookup."""
-    return isinstance(test, cst.Attribute) and isinstance(test.value, cst.Name)
-
-
-def _is_stored(call: cst.Call, tree: Tree) -> bool:
-    """True if the result is stored in an attribute, a container or a global, directly or through a local name."""
-    statement = next((above for above in tree.ancestors(call) if isinstance(above, cst.Assign | cst.AnnAssign)), None)
-    if statement is None:
-        return False
-    targets = [each.target for each in statement.targets] if isinstance(statement, cst.Assign) else [statement.target]
-    if not all(isinstance(target, cst.Name | cst.Tuple) for target in targets):
-        return True
-    names = {target.value for target in targets if isinstance(target, cst.Name)}
-    scope = tree.scope_of(call)
-    if any(item.name.value in names for each in scope.own(cst.Global) for item in each.names):
-        return True
-    for assign in scope.own(cst.Assign):
-        if any(isinstance(each.target, cst.Attribute | cst.Subscript) for each in assign.targets):
-            if last_name(assign.value) in names:
-                return True
-    return False

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from dataloader_lint.facts.loaders.epochs import EpochLoop, Loop, epoch_loop, loops_of, training_loops
 from dataloader_lint.facts.project.imports import Imports
 from dataloader_lint.facts.samples.collating import SlowCollate, slow_collates
+from dataloader_lint.facts.samples.directory_listings import DirectoryListing, directory_listings
 from dataloader_lint.facts.samples.generators import SharedGenerator, shared_generators
 from dataloader_lint.facts.samples.memory_cleanup import CleanupCall, cleanup_calls, shared_by_files
 from dataloader_lint.facts.samples.missing_samples import MissingSample, missing_samples
@@ -16,6 +17,7 @@ from dataloader_lint.facts.samples.retained_batches import RetainedBatches, reta
 from dataloader_lint.facts.samples.samplers import SETTER, StuckSampler, stuck_samplers
 from dataloader_lint.facts.samples.seeding import Seeding, seedings_at_start, seedings_for_samples
 from dataloader_lint.facts.samples.sharding import UnsharedStream, unshared_streams
+from dataloader_lint.facts.samples.split_transforms import SplitTransform, split_transforms
 from dataloader_lint.facts.samples.stale_attributes import StaleAttribute, stale_attributes
 from dataloader_lint.facts.samples.worker_info import UncheckedInfo, unchecked_infos
 from dataloader_lint.facts.syntax.module import ModuleFacts
@@ -87,6 +89,16 @@ class Samples:
     def repeated_reads(self) -> Iterable[RepeatedRead]:
         """The files that workers read again for every sample."""
         return repeated_reads(self.workers, self.module)
+
+    @property
+    def directory_listings(self) -> Iterable[DirectoryListing]:
+        """The folders that workers list again for every sample."""
+        return directory_listings(self.workers, self.module)
+
+    @property
+    def split_transforms(self) -> Iterable[SplitTransform]:
+        """The transforms that are set on one split of a Dataset."""
+        return split_transforms(self.ev, self.module)
 
     @property
     def slow_collates(self) -> Iterable[SlowCollate]:

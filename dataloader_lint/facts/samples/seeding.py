@@ -26,7 +26,7 @@ from dataloader_lint.facts.infer.values import (
 from dataloader_lint.facts.limits import SEEDING_DEPTH
 from dataloader_lint.facts.loaders.single_pass import is_iterated_once
 from dataloader_lint.facts.samples.dependence import Dep, Dependence, Deps
-from dataloader_lint.facts.samples.repeated_reads import calls_to_next
+from dataloader_lint.facts.samples.per_sample import calls_to_next
 from dataloader_lint.facts.samples.rng_use import may_draw
 from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
 from dataloader_lint.facts.syntax.names import dotted

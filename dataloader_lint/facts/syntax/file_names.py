@@ -12,11 +12,19 @@ import libcst as cst
 from dataloader_lint.facts.syntax.module import last_name
 from dataloader_lint.facts.syntax.names import dotted
 
+# Records of which there are as many as the data set is large: not the cameras, speakers or sequences that they share.
+_RECORDED = (
+    "accession|ann|annotation|article|audio|caption|case|clip|conversation|crop|dialog|dialogue|doc|document|episode"
+    "|example|exam|file|frame|image|img|molecule|movie|paragraph|passage|patch|pdb|photo|plot|post|product|protein"
+    "|query|question|record|recording|review|sample|scan|scene|sent|sentence|shape|shot|slide|snippet|song|story"
+    "|structure|study|text|tile|trajectory|tweet|utt|utterance|vid|video|volume|wav"
+)
 _FILE_FIELD = re.compile(
     r"(?:file|image|img|video|vid|audio|wav)s?"
     r"|(?:\w+_)?(?:file|image|img|video|vid|audio|wav)_?(?:id|key|name|path)"
     r"|(?:\w+_)?path"
-    r"|(?:utt|utterance)_?id",
+    rf"|(?:{_RECORDED})_?(?:id|key|token|uid|uuid|hash)"
+    r"|(?:uid|uuid|guid)",
     re.IGNORECASE,
 )
 _METHODS = frozenset({"lstrip", "removeprefix", "removesuffix", "replace", "rstrip", "with_suffix"})
@@ -51,7 +59,7 @@ def field_of(node: cst.Subscript) -> str:
 
 
 def names_file(field: str) -> bool:
-    """Whether a field of a record, by what it is called, holds the name of a file or of what one shows.
+    """True if a field of a record, by what it is called, identifies a file, or what one shows: a scan, a document.
 
     There are as many of these as there are files, give or take a few records for each; a plain `id` or `name` may as
     well be that of a class.

@@ -17,7 +17,7 @@ A list that holds the files of each folder counts too when it is indexed with a 
 
 - a list literal that is grown in a loop, or by a method that is called on the Dataset after it was made
 - comprehensions, `list`, `sorted`, `glob`, `os.listdir`, `readlines`, `split`, `tolist`
-- `json.load`, and what stands under a key of its result
+- `json.load`, and what stands under a key of its result: `self.info["images"][index]`
 - the `map` of a pool and joblib's `Parallel`
 - annotated parameters and annotated fields of a dataclass
 - arguments that every construction of the class in the project passes as a list

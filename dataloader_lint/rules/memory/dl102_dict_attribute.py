@@ -8,14 +8,17 @@ workers.
 
 - `dict`, `set`, `defaultdict`, `Counter` and `OrderedDict` whose keys come from a loop over samples or files
 - an object that is known to hold such dicts: the `COCO` index of pycocotools
-- the result of `json.load`, if it is read as a dict: `self.info["images"][index]`
+- what a file of JSON holds, if it is asked for keys of samples: `self.matrices[ref["scan_id"]]`
+- what `pickle.load`, `joblib.load`, `torch.load`, `yaml.safe_load` or `np.load(...).item()` returns, also through a
+  helper function, if it is asked for what only a dict has: the id of the record at the index
+  (`self.scans[ref["scan_id"]]`), the name of a file, a text made for the sample, its own keys, `.get(...)`
 
 **Reads that count**
 
 - a lookup of the sample index, or of what stands at that index in another container
 - a test whether the sample index, or what stands at that index, is in a set
 - a lookup of a file's name: `os.path.basename(path)`, `path.stem`
-- a lookup of the file or image that the record is about: `row["image_id"]`
+- a lookup of the file, scan or document that the record is about: `row["image_id"]`, `ref.scan_id`
 - `len()` of it as the length of the Dataset
 - any lookup by the sample in a dict of growing lists
 - a lookup by a part of the sample, if the dict has an entry for each file or holds the files of folders
@@ -25,6 +28,7 @@ If every DataLoader in the project that reads the Dataset has no workers, the me
 with the first workers.
 
 ## Why is this bad?
+The classic case is a dict of several gigabytes from `pickle.load` that each worker asks for the id of its sample.
 Reading an entry changes the reference counts of key and value. Under fork each worker therefore gets its own copy of
 every memory page that it touches. Measured with torch 2.13, two workers and a dict of two million entries: 445 MB
 more after one shuffled epoch. Under spawn and forkserver (macOS, Windows, Linux from Python 3.14 on) each worker
@@ -33,6 +37,10 @@ starts with a full copy.
 ## Known limits
 - Lookup tables whose size does not follow the data (class names, speakers, vocabularies) are not reported.
 - A parameter that is only annotated as a dict is not reported.
+- What counts is the container that the sample index goes into. A small dict of lists that a file of JSON holds,
+  `self.info["images"][index]`, is reported as a list (DL101).
+- Of a pickled object that is asked for a number or for an unknown key nobody knows whether it is a dict or an array,
+  and nothing is reported.
 - Dicts that another Dataset holds are not reported.
 
 ## Example
