@@ -20,10 +20,12 @@ from dataloader_lint.source.projects import Roots
 # `x.device = ...`, `device = ...` below something, and `setattr(x, "device", ...)`.
 _STORES = re.compile(rb"\.(\w+)[ \t]*=(?!=)|\n[ \t]+(\w+)[ \t]*=(?!=)|[\"'](?:[\w.]*\.)?(\w+)[\"']")
 
-# A method that moves an object, with what it takes up to the first closing bracket, and what collates other objects.
-_MOVES = re.compile(
-    rb"(?<!\w)def[ \t]+(?:to|cuda)[ \t]*\(([^)]{0,2000})|(?<![\w.])to[ \t]*=(?!=)|(default_collate_fn_map)"
-)
+# A method that moves an object, with what it takes up to the first closing bracket; another way to bind a `to`; what
+# collates other objects. They are apart, with lookbehinds after the first word, because `re` looks for a leading
+# literal ten times as fast as for anything else.
+_METHOD_THAT_MOVES = re.compile(rb"def(?<!\wdef)[ \t]+(?:to|cuda)[ \t]*\(([^)]{0,2000})")
+_BOUND_TO = re.compile(rb"to(?<![\w.]to)[ \t]*=(?!=)")
+_COLLATES_OTHERS = b"default_collate_fn_map"
 # The batches of its tokenizers are dicts with a `to` of their own, which takes no `non_blocking` in older versions.
 _MAPPINGS_THAT_MOVE = "transformers"
 
@@ -151,9 +153,10 @@ def _said(file: OtherFile) -> _Said | None:
 
 def _moves(imports: Imports, text: bytes) -> bool:
     """True if a text defines a `to` without `non_blocking`, or uses other objects that may have one."""
-    for found in _MOVES.finditer(text):
-        takes = found[1]
-        if takes is None or not (b"non_blocking" in takes or b"*" in takes):
+    if _COLLATES_OTHERS in text or _BOUND_TO.search(text):
+        return True
+    for found in _METHOD_THAT_MOVES.finditer(text):
+        if not (b"non_blocking" in found[1] or b"*" in found[1]):
             return True
     tops = {dotted.partition(".")[0] for level, dotted in imports.modules if not level}
     return any(
