@@ -234,6 +234,19 @@ CASES = [
         {"root.py": LOADING + "\n\nclass Root(Dataset):\n    pass\n"},
     ),
     Case(
+        "a test that begins to expect the error",
+        "expecting",
+        {
+            "making.py": LOADING
+            + "\n\ndef make(d, n=0):\n    return DataLoader(d, num_workers=n, persistent_workers=True)\n",
+            "test_making.py": "import pytest\n",
+        },
+        {
+            "test_making.py": "import pytest\nfrom making import make\n\n\ndef test_make():\n"
+            "    with pytest.raises(ValueError):\n        make([1])\n"
+        },
+    ),
+    Case(
         "an heir that fills a list",
         "importers",
         {

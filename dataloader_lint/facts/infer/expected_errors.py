@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import builtins
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import libcst as cst
 
+from dataloader_lint.facts.infer.expecting_calls import calls_in_tests, calls_under_another_name, given_away_in_tests
 from dataloader_lint.facts.infer.parameters import arguments_of_callers
 from dataloader_lint.facts.infer.values import (
     Class,
@@ -23,7 +24,7 @@ from dataloader_lint.facts.infer.values import (
     Sequence,
     Value,
 )
-from dataloader_lint.facts.limits import EXPECTED_ERROR_DEPTH, EXPECTING_MODULES
+from dataloader_lint.facts.limits import EXPECTED_ERROR_DEPTH
 from dataloader_lint.facts.syntax.handlers import always_fails, only_reports
 from dataloader_lint.facts.syntax.module import last_name
 from dataloader_lint.facts.syntax.names import Kind, bindings_of, dotted, resolve, written_part
@@ -42,24 +43,38 @@ def is_error_expected(
     *,
     at_use: bool = False,
     by_name: bool = False,
+    can_fail: Callable[[Frame], bool] | None = None,
 ) -> bool:
     """True if the code around a node, or all its callers in the project, expect one of some errors from it.
 
     `errors` are names of builtin exceptions, or dotted names. With `at_use` the error comes when the result is used,
     so that uses of the name it is bound to count as well. With `by_name` a handler must name the error: one around a
-    whole program that catches everything says nothing about an error that comes on some machines only.
+    whole program that catches everything says nothing about an error that comes on some machines only. `can_fail` says
+    of a frame that a call in a test opens around the node whether the error can come there; without it, it can in all.
     """
-    return _Search(ev, frozenset(errors), at_use, by_name).is_wanted(node, frame)
+    return _Search(ev, frozenset(errors), at_use, by_name, can_fail or _always).is_wanted(node, frame)
+
+
+def _always(_: Frame) -> bool:
+    return True
 
 
 class _Search:
     """One question: which errors, when they come, and which handlers count."""
 
-    def __init__(self, ev: Evaluator, errors: frozenset[str], at_use: bool, by_name: bool) -> None:
+    def __init__(
+        self,
+        ev: Evaluator,
+        errors: frozenset[str],
+        at_use: bool,
+        by_name: bool,
+        can_fail: Callable[[Frame], bool],
+    ) -> None:
         self.ev = ev
         self.errors = errors
         self.at_use = at_use
         self.by_name = by_name
+        self.can_fail = can_fail
         self.caught_by = errors | _BROAD | {base for name in errors for base in _bases_of(name)}
         self.asked: set[int] = set()
 
@@ -291,7 +306,8 @@ class _Search:
         """True if a function is run in sight, and wherever it is, the error is expected."""
         tree = scope.module.tree
         found: list[bool] = []
-        for call, frame in (*((call, frame) for call, frame, _ in self.ev.callers(scope)), *self.other_calls(scope)):
+        known = ((call, frame) for call, frame, _ in self.ev.callers(scope))
+        for call, frame in (*known, *calls_under_another_name(self.ev, scope)):
             found.append(self.is_wanted(call, frame, depth))
         for use in self.references(scope):
             frame = self.ev.frame_of(function_scope(tree.scope_of(use)))
@@ -303,20 +319,12 @@ class _Search:
                 given = self.is_given_to_expecting(use, frame)
                 if given is not None:
                     found.append(given)
+        if all(found):  # the most expensive to find come last
+            calls = calls_in_tests(self.ev, scope, self.can_fail if depth == 1 else _always)
+            found += [self.is_wanted(call, frame, depth) for call, frame in calls]
+            uses = given_away_in_tests(self.ev, scope)
+            found += [self.is_given_to_expecting(use, frame) is True for use, frame in uses]
         return bool(found) and all(found)
-
-    def other_calls(self, scope: Scope) -> Iterator[tuple[cst.Call, Frame]]:
-        """The calls of a function under another name: `from making import make as build`, `build = making.make`."""
-        if not isinstance(scope.node, cst.FunctionDef) or scope.parent is not scope.module.root:
-            return
-        name = scope.node.name.value
-        for module in (scope.module, *self.ev.project.importers(scope.module, [name], EXPECTING_MODULES)):
-            for call in module.all_calls():
-                if isinstance(call.func, cst.Name) and _is_alias(call.func, name, module.tree):
-                    frame = self.ev.frame_of(function_scope(module.tree.scope_of(call)))
-                    values = self.ev.values(call.func, frame)
-                    if any(isinstance(each, Function) and each.scope is scope for each in values):
-                        yield call, frame
 
     def references(self, scope: Scope) -> Iterator[Node]:
         """Where a function of a module is read by its name in that module, or the lambda where it stands."""
@@ -359,17 +367,6 @@ class _Search:
                 if isinstance(owner, cst.FunctionDef) and _calls(each.decorator, "parametrize"):
                     return self.runs_parameter(tree.inner_scope[id(owner)])
         return None
-
-
-def _is_alias(called: cst.Name, name: str, tree: Tree) -> bool:
-    """True for a name that an import or an assignment binds to something of another name, or of its own elsewhere."""
-    for binding in resolve(called, tree):
-        if binding.kind is Kind.IMPORT and binding.member == name and binding.name != name:
-            return True
-        if binding.kind is Kind.VALUE and isinstance(binding.value, cst.Name | cst.Attribute):
-            if last_name(binding.value) == name:
-                return True
-    return False
 
 
 def _is_expecting(name: str) -> bool:

@@ -179,6 +179,10 @@ class Answers:
         found = [each.path for each in self._importing_files(asker, _encoded(names))]
         return tuple(found[:limit] if limit else found)
 
+    def _expecting(self, asker: str, name: str, limit: int) -> Words:
+        """The files without a word about loading that import the module, hold a name, and may expect errors."""
+        return tuple(self._around(asker).expecting(asker, name.encode("utf-8", "surrogateescape"))[:limit])
+
     def _callers(self, asker: str, names: Words, kind: str) -> Words:
         """The files that import the module and call something by one of the names."""
         words = _encoded(names)
@@ -270,6 +274,7 @@ KINDS: dict[str, Callable[..., Answer]] = {
     OTHER_FILES: Answers._other_files_say,
     "requirements": Answers._requirements,
     "importers": Answers._importers,
+    "expecting": Answers._expecting,
     "callers": Answers._callers,
     "users_at": Answers._users_at,
     "held": Answers._held,

@@ -36,6 +36,8 @@ _DEFINED = re.compile(rb"def(?<=\bdef)[ \t]+([\w\x80-\xff]+)")
 _METHODS_CALLED = re.compile(rb"\.([\w\x80-\xff]+)\s*\(")
 _BASES = re.compile(rb"\n[ \t]*class\s[^:(\n]*\(([^:]*)")
 _AT_THE_TOP = re.compile(rb"\n(?:(?:async[ \t]+)?def[ \t]+|class[ \t]+)?([\w\x80-\xff]+)")
+# What stands in a file that expects an error from what it calls.
+_EXPECTING = (b"raises", b"Raises", b"RAISES", b"except", b"suppress")
 _COLLATING = re.compile(rb"collate_fn[\"']?\s*[=:]([^\n]{1,120})")
 # Leaves words and opening brackets as they are; what else is no space becomes the end of a line.
 _CALLS = bytes(
@@ -156,6 +158,15 @@ def _names_in(context: str, paths: list[str]) -> set[bytes]:
     return {name.encode("utf-8", "surrogateescape") for name in {os.path.basename(root), *names, *stems}}
 
 
+def _names_of(path: str) -> set[bytes]:
+    """What those who import the module of a file name: itself, or its package, which hands names of its modules on."""
+    folder, file = os.path.split(path)
+    own = {os.path.basename(folder)}
+    if file != "__init__.py":
+        own.add(os.path.splitext(file)[0])
+    return {part.encode("utf-8", "surrogateescape") for part in own}
+
+
 def _shared(one: list[str], other: list[str]) -> int:
     """How many folders two paths, given in parts, have in common from the root on."""
     pairs = zip(one, other, strict=False)
@@ -190,6 +201,8 @@ class Sources:
         self._paths = frozenset(paths)
         known = self._known = _names_in(context, paths)
         self._context, self._gate, self._disk = context, gate, disk
+        self._may_expect: list[str] = []
+        self._expecting: list[tuple[Source, set[bytes]]] | None = None
         self._read_notebooks: list[tuple[Source, set[bytes]]] | None = None
         for path in paths:
             text = disk.read(path)
@@ -204,6 +217,8 @@ class Sources:
                     self._naming.setdefault(part, set()).add(len(self._all))
                 self._all.append(source)
                 self._by_path[path] = source
+            elif any(word in text for word in _EXPECTING):
+                self._may_expect.append(path)
 
     @property
     def _calling_notebooks(self) -> list[tuple[Source, set[bytes]]]:
@@ -245,19 +260,27 @@ class Sources:
     def _importing_file(self, path: str) -> list[Source]:
         found = self._importing.get(path)
         if found is None:
-            folder, file = os.path.split(path)
             folders = path.split(os.sep)
-            # A package hands names of its modules on, so whoever imports the package counts too.
-            own = {os.path.basename(folder)}
-            if file != "__init__.py":
-                own.add(os.path.splitext(file)[0])
-            parts = {part.encode() for part in own}
+            parts = _names_of(path)
             numbers: set[int] = set().union(*(self._naming.get(part, ()) for part in parts))
             found = [self._all[number] for number in sorted(numbers) if self._all[number].path != path]
             found += (each for each, imported in self._calling_notebooks if not imported.isdisjoint(parts))
             found.sort(key=lambda source: -_shared(folders, source.path.split(os.sep)))
             self._importing[path] = found
         return found
+
+    def expecting(self, path: str, name: bytes) -> list[str]:
+        """The files about no subject that may import the module of a file, hold a word, and may expect errors."""
+        if self._expecting is None:
+            texts = ((each, self._disk.read(each)) for each in self._may_expect)
+            spared = (Source(each, text.removeprefix(codecs.BOM_UTF8), frozenset()) for each, text in texts if text)
+            self._expecting = [(each, each.imported(self._known)) for each in spared]
+        parts = _names_of(path)
+        return [
+            each.path
+            for each, imported in self._expecting
+            if each.path != path and name in each.text and not imported.isdisjoint(parts) and name in each.words
+        ]
 
     def with_word(self, word: str) -> Iterator[Source]:
         """The files that hold a word."""

@@ -1,0 +1,99 @@
+"""Calls that only matter if they expect an error: under another name, and in files that say nothing about loading."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import libcst as cst
+
+from dataloader_lint.facts.infer import classes
+from dataloader_lint.facts.infer.parameters import entered_by
+from dataloader_lint.facts.infer.values import Class, Evaluator, Frame, Function, Method, Value
+from dataloader_lint.facts.limits import EXPECTING_MODULES
+from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
+from dataloader_lint.facts.syntax.names import Kind, resolve
+from dataloader_lint.facts.syntax.tree import Scope, Tree, function_scope
+
+
+def calls_under_another_name(ev: Evaluator, scope: Scope) -> Iterator[tuple[cst.Call, Frame]]:
+    """The calls of a function under another name: `from making import make as build`, `build = making.make`."""
+    if not isinstance(scope.node, cst.FunctionDef) or scope.parent is not scope.module.root:
+        return
+    name = scope.node.name.value
+    for module in (scope.module, *ev.project.importers(scope.module, [name], EXPECTING_MODULES)):
+        for call in module.all_calls():
+            if isinstance(call.func, cst.Name) and _is_alias(call.func, name, module.tree):
+                frame = _frame_at(ev, call, module)
+                if any(isinstance(each, Function) and each.scope is scope for each in ev.values(call.func, frame)):
+                    yield call, frame
+
+
+def calls_in_tests(ev: Evaluator, scope: Scope, can_fail: Callable[[Frame], bool]) -> Iterator[tuple[cst.Call, Frame]]:
+    """The calls of a function in files that mention expected errors, but not loading, if the error can come there.
+
+    Such files are no callers for other questions: a test says how a function may be called, not how it is.
+    """
+    for module in _tests_of(ev, scope):
+        for call in module.all_calls():
+            if not _may_be(call.func, scope, module.tree):
+                continue
+            frame = _frame_at(ev, call, module)
+            found = [each for each in ev.values(call.func, frame) if _is_of(ev, each, scope)]
+            inner = [entered_by(ev, scope, each, call, frame) for each in found]
+            if any(each is None or can_fail(each) for each in inner):
+                yield call, frame
+
+
+def given_away_in_tests(ev: Evaluator, scope: Scope) -> Iterator[tuple[cst.BaseExpression, Frame]]:
+    """The arguments in such files that are the function itself: `self.assertRaises(ValueError, make, data)`."""
+    for module in _tests_of(ev, scope):
+        for call in module.all_calls():
+            for arg in call.args:
+                if _may_be(arg.value, scope, module.tree):
+                    frame = _frame_at(ev, call, module)
+                    if any(_is_of(ev, each, scope) for each in ev.values(arg.value, frame)):
+                        yield arg.value, frame
+
+
+def _tests_of(ev: Evaluator, scope: Scope) -> list[ModuleFacts]:
+    name = _name_of(scope)
+    return ev.project.expecting(scope.module, name, EXPECTING_MODULES) if name else []
+
+
+def _name_of(scope: Scope) -> str:
+    """The name by which others call a function: for a constructor that of its class."""
+    klass = classes.class_of(scope)
+    if not isinstance(scope.node, cst.FunctionDef):
+        return ""
+    if scope.node.name.value == "__init__" and klass is not None and isinstance(klass.node, cst.ClassDef):
+        return klass.node.name.value
+    return scope.node.name.value
+
+
+def _may_be(node: cst.BaseExpression, scope: Scope, tree: Tree) -> bool:
+    """A cheap look before the evaluation: an expression ends in the name of a function, or in an alias of it."""
+    name = _name_of(scope)
+    return last_name(node) == name or (isinstance(node, cst.Name) and _is_alias(node, name, tree))
+
+
+def _is_of(ev: Evaluator, callee: Value, scope: Scope) -> bool:
+    if isinstance(callee, Class):
+        method = classes.find_method(ev, ev.bases(callee).classes, "__init__")
+        return method is not None and method.scope is scope
+    function = callee.function if isinstance(callee, Method) else callee
+    return isinstance(function, Function) and function.scope is scope
+
+
+def _frame_at(ev: Evaluator, node: cst.CSTNode, module: ModuleFacts) -> Frame:
+    return ev.frame_of(function_scope(module.tree.scope_of(node)))
+
+
+def _is_alias(called: cst.Name, name: str, tree: Tree) -> bool:
+    """True for a name that an import or an assignment binds to something of another name, or of its own elsewhere."""
+    for binding in resolve(called, tree):
+        if binding.kind is Kind.IMPORT and binding.member == name and binding.name != name:
+            return True
+        if binding.kind is Kind.VALUE and isinstance(binding.value, cst.Name | cst.Attribute):
+            if last_name(binding.value) == name:
+                return True
+    return False
