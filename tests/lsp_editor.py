@@ -68,6 +68,9 @@ class Editor:
         hover = await asyncio.wait_for(self.client.text_document_hover_async(asked), PATIENCE)
         return hover.contents.value if hover is not None else ""
 
+    async def resolved(self, action: types.CodeAction) -> types.CodeAction:
+        return await asyncio.wait_for(self.client.code_action_resolve_async(action), PATIENCE)
+
     def after(self, action: types.CodeAction) -> str:
         """The text of a document after an action, by the units of UTF-16 that the protocol counts in."""
         assert action.edit is not None
@@ -92,10 +95,12 @@ def applied(text: str, edits: Sequence[types.TextEdit]) -> str:
 
 
 @asynccontextmanager
-async def editor(folder: Path, units: Sequence[str] = (), site: Sequence[str] = ()) -> AsyncIterator[Editor]:
+async def editor(
+    folder: Path, units: Sequence[str] = (), site: Sequence[str] = (), resolves: Sequence[str] = ()
+) -> AsyncIterator[Editor]:
     """Starts the server in a folder and leaves it as editors do. `units` are the position encodings it is offered.
 
-    `site` are folders that it imports from first.
+    `site` are folders that it imports from first, `resolves` the parts of actions that the editor asks for later.
     """
     client = LanguageClient("editor", "1")
     me = Editor(client)
@@ -118,7 +123,7 @@ async def editor(folder: Path, units: Sequence[str] = (), site: Sequence[str] = 
     process = client._server
     assert process is not None
     try:
-        yield await _begun(me, folder, units)
+        yield await _begun(me, folder, units, resolves)
         await asyncio.wait_for(client.shutdown_async(None), PATIENCE)
         client.exit(None)
         assert await asyncio.wait_for(process.wait(), PATIENCE) == 0
@@ -127,7 +132,7 @@ async def editor(folder: Path, units: Sequence[str] = (), site: Sequence[str] = 
         kill_group(process.pid)
 
 
-async def _begun(me: Editor, folder: Path, units: Sequence[str]) -> Editor:
+async def _begun(me: Editor, folder: Path, units: Sequence[str], resolves: Sequence[str]) -> Editor:
     """Shakes hands with the server."""
     client = me.client
     general = types.GeneralClientCapabilities(position_encodings=list(units)) if units else None
@@ -135,7 +140,11 @@ async def _begun(me: Editor, folder: Path, units: Sequence[str]) -> Editor:
         workspace_edit=types.WorkspaceEditClientCapabilities(document_changes=True),
         did_change_watched_files=types.DidChangeWatchedFilesClientCapabilities(dynamic_registration=True),
     )
-    can = types.ClientCapabilities(workspace=workspace, general=general)
+    action = types.CodeActionClientCapabilities(
+        data_support=True, resolve_support=types.ClientCodeActionResolveOptions(list(resolves)) if resolves else None
+    )
+    document = types.TextDocumentClientCapabilities(code_action=action)
+    can = types.ClientCapabilities(workspace=workspace, text_document=document, general=general)
     folders = [types.WorkspaceFolder(folder.as_uri(), folder.name)]
     begin = types.InitializeParams(can, process_id=os.getpid(), root_uri=folder.as_uri(), workspace_folders=folders)
     await asyncio.wait_for(client.initialize_async(begin), PATIENCE)

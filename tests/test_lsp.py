@@ -139,6 +139,23 @@ def test_one_repair_all_repairs_and_a_comment(tmp_path: Path) -> None:
     session(tmp_path, play)
 
 
+def test_the_edit_for_all_findings_is_made_when_it_is_chosen(tmp_path: Path) -> None:
+    async def play(me: Editor) -> None:
+        uri = me.open(tmp_path / "train.py", BAD)
+        await me.said(uri, 1)
+        [everything] = await me.actions(uri, whole(), ["source.fixAll"])
+        assert (everything.title, everything.edit) == ("Fix all safely fixable DataLoader findings in this file", None)
+        assert me.after(await me.resolved(everything)) == GOOD
+        fix, _ = await me.actions(uri, whole(), ["quickfix"])
+        assert me.after(fix) == GOOD
+
+        await me.said(uri, me.type(uri, BAD + "\n"))
+        assert (await me.resolved(everything)).edit is None  # it was offered for another version
+        assert (await me.resolved(types.CodeAction("of somebody else", data="text"))).edit is None
+
+    session(tmp_path, play, resolves=["edit"])
+
+
 def test_unsafe_repairs_say_so_and_are_left_out_of_all(tmp_path: Path) -> None:
     text = "from torch.utils.data import DataLoader, Dataset\n\n\n" + UNSAFE_PART
 

@@ -1,19 +1,21 @@
-"""What editors offer to do about findings: mend one, mend all in the file, or excuse one."""
+"""What editors offer to do about findings: fix one, fix all in the file, or suppress one."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from lsprotocol import types
 
-from dataloader_lint.diagnostics import Diagnostic, Safety
+from dataloader_lint.diagnostics import Diagnostic, Safety, TextEdit
 from dataloader_lint.lsp import wording
 from dataloader_lint.lsp.checking import Checked
 from dataloader_lint.lsp.places import Places
 from dataloader_lint.rules.registry import INTERNAL_ERROR, UNREADABLE_FILE
 from dataloader_lint.source.noqa import suppress
 
+_ALL = "Fix all safely fixable DataLoader findings in this file"
 FIX_ALL = f"{types.CodeActionKind.SourceFixAll.value}.{wording.SOURCE}"
 
 
@@ -33,21 +35,21 @@ class Target:
 
 
 def is_wanted(kind: str, only: Sequence[types.CodeActionKind | str] | None) -> bool:
-    """Whether a client that asks for `only` some kinds wants this one; it wants the kinds below those too."""
+    """True if a client that asks for `only` some kinds wants this one; it wants the kinds below those too."""
     return only is None or any(f"{kind}.".startswith(f"{_name(wanted)}.") for wanted in only)
 
 
 def for_findings(
     found: Sequence[Diagnostic],
-    mended: dict[Diagnostic, Diagnostic],
+    fixable: dict[Diagnostic, Diagnostic],
     checked: Checked,
     places: Places,
     target: Target,
 ) -> Iterator[types.CodeAction]:
-    """For each finding its repair, if it has one, and the comment that excuses it."""
+    """For each finding its fix, if it has one, and the comment that suppresses it."""
     for one in found:
         shown = wording.diagnostic(one, places)
-        fix = mended[one].fix if one in mended else None
+        fix = fixable[one].fix if one in fixable else None
         if fix is not None:
             yield types.CodeAction(
                 title=f"{one.code}: {wording.title_of(fix)}",
@@ -58,10 +60,10 @@ def for_findings(
             )
         if one.code in (UNREADABLE_FILE, INTERNAL_ERROR):
             continue
-        comment = suppress(checked.document.text, one.code, (one.start.line, *one.statement_lines))
+        comment = _comment(checked.document.text, one.code, (one.start.line, *one.statement_lines))
         if comment is not None:
             yield types.CodeAction(
-                title=f"{one.code}: Excuse it with a `# noqa` comment",
+                title=f"{one.code}: Suppress it with a `# noqa` comment",
                 kind=types.CodeActionKind.QuickFix,
                 diagnostics=[shown],
                 edit=target.edit([places.edit(comment)]),
@@ -69,13 +71,27 @@ def for_findings(
 
 
 def for_file(checked: Checked, new: str, places: Places, target: Target) -> Iterator[types.CodeAction]:
-    """All safe repairs of the file, which lead to the text `new`, if there are any."""
+    """All safe fixes of the file, which lead to the text `new`, if there are any."""
     if new != checked.document.text:
-        yield types.CodeAction(
-            title="Make all safe DataLoader repairs in this file",
-            kind=FIX_ALL,
-            edit=target.edit(places.changes(new)),
-        )
+        yield types.CodeAction(title=_ALL, kind=FIX_ALL, edit=target.edit(places.changes(new)))
+
+
+def for_file_later(target: Target) -> types.CodeAction:
+    """All safe fixes of the file, for a client that asks for the edit when somebody chooses the action."""
+    return types.CodeAction(title=_ALL, kind=FIX_ALL, data={"uri": target.uri, "version": target.version})
+
+
+def resolvable(action: types.CodeAction) -> tuple[str, int | None]:
+    """The document that `for_file_later` was asked for, and its version; an empty URI for any other action."""
+    data = action.data
+    uri, version = (data.get("uri"), data.get("version")) if isinstance(data, dict) else ("", None)
+    return uri if isinstance(uri, str) else "", version if isinstance(version, int) else None
+
+
+@lru_cache(maxsize=64)
+def _comment(text: str, code: str, lines: tuple[int, ...]) -> TextEdit | None:
+    """The edit of `suppress`, which parses the text twice; clients ask for it at every move of the cursor."""
+    return suppress(text, code, lines)
 
 
 def _name(kind: types.CodeActionKind | str) -> str:

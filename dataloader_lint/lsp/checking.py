@@ -1,4 +1,4 @@
-"""A document as it stands in the editor → its findings and what repairs them. Nothing here raises, or knows of LSP."""
+"""A document as it stands in the editor → its findings and what fixes them. Nothing here raises, or knows of LSP."""
 
 from __future__ import annotations
 
@@ -69,8 +69,8 @@ def check(document: Document, others: Iterable[Document]) -> Checked:
     return Checked(document, settings, tuple(found), trouble)
 
 
-def repairs(checked: Checked, others: Iterable[Document]) -> dict[Diagnostic, Diagnostic]:
-    """For each finding that a repair mends, tried and found to hold, the same finding with its `fix`."""
+def fixes(checked: Checked, others: Iterable[Document]) -> dict[Diagnostic, Diagnostic]:
+    """For each finding with a fix that was tried and holds, the same finding with its `fix`."""
     document = checked.document
     source = _as_saved(document.text)
     if source is None or not checked.found:
@@ -79,12 +79,12 @@ def repairs(checked: Checked, others: Iterable[Document]) -> dict[Diagnostic, Di
         found = with_fixes(source, document.path, checked.settings, _session(checked.settings, others))
     except Exception:  # the findings stand as they are; what fails here fails in `--fix` too, which reports it
         return {}
-    mended = {(one.code, one.start, one.end): one for one in found if one.fix is not None}
-    return {one: mended[key] for one in checked.found if (key := (one.code, one.start, one.end)) in mended}
+    fixable = {(one.code, one.start, one.end): one for one in found if one.fix is not None}
+    return {one: fixable[key] for one in checked.found if (key := (one.code, one.start, one.end)) in fixable}
 
 
-def repaired(checked: Checked, others: Iterable[Document]) -> str:
-    """The text of a document after all safe repairs."""
+def fixed(checked: Checked, others: Iterable[Document]) -> str:
+    """The text of a document after all safe fixes."""
     document = checked.document
     source = _as_saved(document.text)
     if source is None:

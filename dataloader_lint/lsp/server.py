@@ -1,7 +1,7 @@
 """The server itself: which document is linted when, and what the client is told.
 
-Linting runs in one thread of its own, so that the client is answered at all times; of several texts of a document only
-the newest counts.
+Linting runs in one thread of its own, so that the client is answered at all times. Of several texts of a document only
+the newest counts: work on an older one is stopped. Fixes are worked out once for a text, when the user pauses or asks.
 """
 
 from __future__ import annotations
@@ -23,16 +23,20 @@ from pygls.uris import to_fs_path
 
 from dataloader_lint import __version__
 from dataloader_lint.diagnostics import Diagnostic, Safety
+from dataloader_lint.facts.infer.fixpoint import StoppedError, stop_unless
 from dataloader_lint.lsp import actions, wording
-from dataloader_lint.lsp.checking import Checked, Document, check, keep_trees, repaired, repairs
+from dataloader_lint.lsp.checking import Checked, Document, check, fixed, fixes, keep_trees
 from dataloader_lint.lsp.places import Places
 from dataloader_lint.lsp.protocol import Protocol
 
 if TYPE_CHECKING:
     from pygls.workspace import TextDocument
 
-# How long to wait for the next key before linting, in seconds: longer than between two keys, shorter than a thought.
-PAUSE = 0.3
+# How long to wait for the next key before linting, in seconds: about as long as between two keys. A lint that the next
+# key overtakes is stopped.
+PAUSE = 0.1
+# How long nothing must be typed, in seconds, before fixes are worked out ahead of the question for them.
+IDLE = 1.0
 # LibCST's parser recurses natively; the stack of a thread is much smaller than the main one on some platforms.
 _STACK = 64 * 1024 * 1024
 
@@ -55,13 +59,15 @@ class Server(LanguageServer):
         )
         self._thread = _thread()
         self._checked: dict[str, Checked] = {}
-        self._repairs: dict[str, tuple[Checked, dict[Diagnostic, Diagnostic]]] = {}
+        self._fixable: dict[str, tuple[Checked, dict[Diagnostic, Diagnostic]]] = {}
+        self._fixed: dict[str, tuple[Checked, str]] = {}
+        self._turns: dict[str, int] = {}  # how often what was worked out about a document has become useless
         self._waiting: dict[str, asyncio.Task[None]] = {}
         self._troubles: set[str] = set()
 
     def lint_soon(self, uri: str, pause: float = 0.0) -> None:
         """Lint a document after a pause, unless its text changes again before that."""
-        self._stop_waiting(uri)
+        self._stop_work(uri)
         self._waiting[uri] = asyncio.get_running_loop().create_task(self._lint(uri, pause))
 
     def lint_all(self) -> None:
@@ -72,34 +78,51 @@ class Server(LanguageServer):
 
     def forget(self, uri: str) -> None:
         """Take back what was said of a document that is closed."""
-        self._stop_waiting(uri)
-        self._checked.pop(uri, None)
-        self._repairs.pop(uri, None)
+        self._stop_work(uri)
+        for known in (self._checked, self._fixable, self._fixed):
+            known.pop(uri, None)
         self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
 
     async def actions_for(self, params: types.CodeActionParams) -> list[types.CodeAction]:
-        """What can be done about the findings in a range, and about all in the file."""
+        """What can be done about the findings in a range, and about all in the file.
+
+        Clients ask at every move of the cursor. Those that can ask again for an edit get the one for all findings then.
+        """
         uri, only = params.text_document.uri, params.context.only
         document = self._document(uri)
-        if document is None:
+        checked = await self._check(uri, document) if document is not None else None
+        if document is None or checked is None or not checked.found:
             return []
-        checked = await self._check(uri, document)
-        places = self._places(checked)
-        target = actions.Target(uri, self._version(uri))
+        fixable = await self._fixes(uri, checked)
+        if fixable is None:
+            return []
+        places, target = self._places(checked), actions.Target(uri, self._version(uri))
         offered: list[types.CodeAction] = []
-        if not checked.found:
-            return offered
-        mended = await self._mended(uri, checked)
         if actions.is_wanted(types.CodeActionKind.QuickFix.value, only):
             start, end = places.here(params.range.start), places.here(params.range.end)
             found = [one for one in checked.found if one.start <= end and start <= one.end]
-            offered += await self._run(lambda: list(actions.for_findings(found, mended, checked, places, target)))
-        is_mendable = any(one.fix is not None and one.fix.safety is Safety.SAFE for one in mended.values())
-        if is_mendable and actions.is_wanted(actions.FIX_ALL, only):
-            others = self._unsaved(document)
-            new = await self._run(lambda: repaired(checked, others))
-            offered += actions.for_file(checked, new, places, target)
+            offered += actions.for_findings(found, fixable, checked, places, target)
+        is_safe = any(one.fix is not None and one.fix.safety is Safety.SAFE for one in fixable.values())
+        if is_safe and actions.is_wanted(actions.FIX_ALL, only):
+            if self._can_resolve:
+                offered.append(actions.for_file_later(target))
+            else:
+                new = await self._all_fixed(uri, checked)
+                offered += actions.for_file(checked, new, places, target) if new is not None else []
         return offered
+
+    async def resolve(self, action: types.CodeAction) -> types.CodeAction:
+        """The action with its edit, if the document is still the one that it was offered for."""
+        uri, version = actions.resolvable(action)
+        document = self._document(uri)
+        if document is None or self._version(uri) != version:
+            return action
+        checked = await self._check(uri, document)
+        new = await self._all_fixed(uri, checked) if checked is not None else None
+        if checked is None or new is None:
+            return action
+        found = list(actions.for_file(checked, new, self._places(checked), actions.Target(uri, version)))
+        return found[0] if found else action
 
     async def hover(self, params: types.HoverParams) -> types.Hover | None:
         """The pages of the rules that found something at a place."""
@@ -107,6 +130,8 @@ class Server(LanguageServer):
         if document is None:
             return None
         checked = await self._check(params.text_document.uri, document)
+        if checked is None:
+            return None
         text = wording.pages_at(checked.found, document.text, self._places(checked).here(params.position))
         return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, text)) if text else None
 
@@ -132,19 +157,27 @@ class Server(LanguageServer):
             return
         checked = await self._check(uri, document)
         opened = self._opened(uri)
-        if opened is None or self._document(uri) != document:  # what came meanwhile is linted in its turn
-            return
+        if checked is None or opened is None or self._document(uri) != document:
+            return  # what came meanwhile is linted in its turn
         places = self._places(checked)
         shown = [wording.diagnostic(one, places) for one in checked.found]
         self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, shown, opened.version))
         self._thread.submit(_tidy)
+        await asyncio.sleep(IDLE)
+        await self._fixes(uri, checked)
 
-    async def _check(self, uri: str, document: Document) -> Checked:
-        known = self._checked.get(uri)
-        if known is not None and known.document == document:
-            return known
+    async def _check(self, uri: str, document: Document) -> Checked | None:
+        """What linting a document comes to; None if its text has changed meanwhile."""
         others = self._unsaved(document)
-        checked = await self._run(lambda: check(document, others))
+
+        def work() -> Checked:
+            known = self._checked.get(uri)
+            return known if known is not None and known.document == document else check(document, others)
+
+        known = self._checked.get(uri)
+        checked = known if known is not None and known.document == document else await self._run(uri, work)
+        if checked is None:
+            return None
         if self._document(uri) is not None:
             self._checked[uri] = checked
         if checked.trouble and checked.trouble not in self._troubles:
@@ -153,19 +186,59 @@ class Server(LanguageServer):
             self.window_show_message(types.ShowMessageParams(types.MessageType.Warning, message))
         return checked
 
-    async def _mended(self, uri: str, checked: Checked) -> dict[Diagnostic, Diagnostic]:
-        """Trying repairs takes as long as linting a few times, and clients ask at every move of the cursor."""
-        known = self._repairs.get(uri)
+    async def _fixes(self, uri: str, checked: Checked) -> dict[Diagnostic, Diagnostic] | None:
+        """The findings that can be fixed, with their fixes, tried once for a text; None if it has changed meanwhile."""
+        return await self._once(self._fixable, uri, checked, fixes)
+
+    async def _all_fixed(self, uri: str, checked: Checked) -> str | None:
+        """The text after all safe fixes; None if it has changed meanwhile."""
+        return await self._once(self._fixed, uri, checked, fixed)
+
+    async def _once(
+        self,
+        memo: dict[str, tuple[Checked, _T]],
+        uri: str,
+        checked: Checked,
+        work_out: Callable[[Checked, Sequence[Document]], _T],
+    ) -> _T | None:
+        """What follows from a checked text, which takes as long as linting a few times."""
+        known = memo.get(uri)
         if known is not None and known[0] is checked:
             return known[1]
         others = self._unsaved(checked.document)
-        mended = await self._run(lambda: repairs(checked, others))
-        self._repairs[uri] = (checked, mended)
-        self._thread.submit(_tidy)
-        return mended
 
-    async def _run(self, work: Callable[[], _T]) -> _T:
-        return await asyncio.get_running_loop().run_in_executor(self._thread, work)
+        def work() -> _T:
+            known = memo.get(uri)  # what waited before this for its turn may have been the same
+            if known is not None and known[0] is checked:
+                return known[1]
+            result = work_out(checked, others)
+            memo[uri] = (checked, result)
+            return result
+
+        result = await self._run(uri, work)
+        self._thread.submit(_tidy)
+        return result
+
+    async def _run(self, uri: str, work: Callable[[], _T]) -> _T | None:
+        """The result of some work on a document in the thread for it; None where the document was changed or closed."""
+        turn = self._turns.get(uri)
+
+        def guarded() -> _T | None:
+            try:
+                with stop_unless(lambda: self._turns.get(uri) == turn):
+                    return work() if self._turns.get(uri) == turn else None
+            except StoppedError:
+                return None
+
+        return await asyncio.get_running_loop().run_in_executor(self._thread, guarded)
+
+    @property
+    def _can_resolve(self) -> bool:
+        """True if the client asks for the edit of an action when somebody chooses it."""
+        document = self.client_capabilities.text_document
+        action = document.code_action if document is not None else None
+        support = action.resolve_support if action is not None else None
+        return support is not None and "edit" in support.properties
 
     def _opened(self, uri: str) -> TextDocument | None:
         found: TextDocument | None = self.workspace.text_documents.get(unquote(uri))  # that is how pygls keeps them
@@ -202,7 +275,9 @@ class Server(LanguageServer):
         opened = self._opened(uri)
         return opened.version if opened is not None else None
 
-    def _stop_waiting(self, uri: str) -> None:
+    def _stop_work(self, uri: str) -> None:
+        """Stop what waits or is done for a document, as nobody needs it any more."""
+        self._turns[uri] = self._turns.get(uri, 0) + 1
         task = self._waiting.pop(uri, None)
         if task is not None:
             task.cancel()
@@ -241,9 +316,15 @@ def make_server() -> Server:
     def configuration_changed(_params: types.DidChangeConfigurationParams) -> None:
         """Clients send it unasked; the settings that count are in the project's own file."""
 
-    @server.feature(types.TEXT_DOCUMENT_CODE_ACTION, types.CodeActionOptions(code_action_kinds=kinds))
+    @server.feature(
+        types.TEXT_DOCUMENT_CODE_ACTION, types.CodeActionOptions(code_action_kinds=kinds, resolve_provider=True)
+    )
     async def offered(params: types.CodeActionParams) -> list[types.CodeAction]:
         return await server.actions_for(params)
+
+    @server.feature(types.CODE_ACTION_RESOLVE)
+    async def resolved(action: types.CodeAction) -> types.CodeAction:
+        return await server.resolve(action)
 
     @server.feature(types.TEXT_DOCUMENT_HOVER)
     async def hovered(params: types.HoverParams) -> types.Hover | None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TypeVar
 
 from dataloader_lint.facts.infer.values import NOTHING_KNOWN, Values
@@ -13,6 +15,29 @@ from dataloader_lint.source.decoding import TooMuchError
 K = TypeVar("K")
 T = TypeVar("T")
 Key = tuple[object, object]
+
+
+class StoppedError(BaseException):
+    """Nobody needs the answer any more. Not an `Exception`, so that no rule's error handling stops it."""
+
+
+class _Stop(threading.local):
+    """What tells this thread to stop."""
+
+    is_wanted: Callable[[], bool] | None = None
+
+
+_STOP = _Stop()
+
+
+@contextmanager
+def stop_unless(is_wanted: Callable[[], bool]) -> Iterator[None]:
+    """Within this context, questions in this thread raise StoppedError soon after `is_wanted` returns False."""
+    before, _STOP.is_wanted = _STOP.is_wanted, is_wanted
+    try:
+        yield
+    finally:
+        _STOP.is_wanted = before
 
 
 class Solver:
@@ -107,7 +132,9 @@ class Solver:
             self._interim.pop(each, None)
 
     def check_time(self) -> None:
-        """Raise TooMuchError once the time for a file has run out."""
+        """Raise TooMuchError once the time for a file has run out, StoppedError if nobody waits for the answer."""
+        if _STOP.is_wanted is not None and not _STOP.is_wanted():
+            raise StoppedError
         if time.thread_time() > self.deadline:
             raise TooMuchError("checking this file takes too long, so it was left out", "split it up, or exclude it")
 

@@ -1,0 +1,87 @@
+"""What editing costs: a scripted editor in front of the language server, over standard input and output.
+
+`python -m benchmarks.editor FOLDER FILE` opens a file of a project, types, moves the cursor and asks for quick fixes.
+For each it prints how long the answer took, in milliseconds: the median, the 95th percentile and the longest.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import statistics
+import sys
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from lsprotocol import types
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
+from lsp_editor import Editor, editor  # the editor of the tests
+
+KEYSTROKES, MOVES, FIXES = 200, 50, 20
+# The pause after the last of some keys, in seconds: long enough that the server works out fixes ahead.
+REST = 5.0
+
+
+async def timed(work: Callable[[], Awaitable[object]]) -> float:
+    """Milliseconds until an answer is there."""
+    start = time.perf_counter()
+    await work()
+    return (time.perf_counter() - start) * 1000
+
+
+def row(name: str, times: list[float]) -> str:
+    """A line of the table."""
+    ordered = sorted(times)
+    late = ordered[min(len(ordered) - 1, int(len(ordered) * 0.95))]
+    return f"{name:<28}{len(times):>4}{statistics.median(times):>10.0f}{late:>10.0f}{ordered[-1]:>10.0f}"
+
+
+async def play(me: Editor, path: Path, keystrokes: int) -> list[str]:
+    """Edit a file and return the lines of the table."""
+    text = path.read_text(encoding="utf-8")
+    uri = me.open(path, text)
+    rows = [row("open", [await timed(lambda: me.said(uri, 1))])]
+
+    typed: list[float] = []
+    for number in range(keystrokes):
+        version = me.type(uri, f"{text}\n{'x' * (number + 1)} = {number}\n")
+        typed.append(await timed(lambda version=version: me.said(uri, version)))  # type: ignore[misc]
+    rows.append(row("key, to the findings", typed))
+
+    found = await me.said(uri, me.type(uri, text))
+    await asyncio.sleep(REST)
+    lines = text.count("\n")
+    places = [types.Position(number * lines // MOVES, 0) for number in range(MOVES)]
+    moves = [await timed(lambda place=place: me.actions(uri, types.Range(place, place))) for place in places]  # type: ignore[misc]
+    rows.append(row("cursor move, to the actions", moves))
+
+    ranges = [found[number % len(found)].range for number in range(FIXES)] if found else []
+    asked = [await timed(lambda each=each: me.actions(uri, each, ["quickfix"])) for each in ranges]  # type: ignore[misc]
+    rows += [row("quick fix", asked)] if asked else []
+    everything = await me.actions(uri, types.Range(places[0], places[-1]), ["source.fixAll"])
+    rows += [row("edit for all findings", [await timed(lambda: me.resolved(everything[0]))])] if everything else []
+    return rows
+
+
+async def measure(folder: Path, path: Path, keystrokes: int) -> list[str]:
+    """Start a server in a folder and edit a file of it."""
+    async with editor(folder, resolves=["edit"]) as me:
+        return await play(me, path, keystrokes)
+
+
+def main() -> None:
+    """Print the table for the file that the command line names."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.editor", description=__doc__)
+    parser.add_argument("folder", type=Path, help="the project that is open")
+    parser.add_argument("file", type=Path, help="the file that is edited")
+    parser.add_argument("--keystrokes", type=int, default=KEYSTROKES, metavar="N", help="how many (%(default)s)")
+    chosen = parser.parse_args()
+    print(f"{'ms':<28}{'n':>4}{'median':>10}{'95 %':>10}{'longest':>10}")
+    for line in asyncio.run(measure(chosen.folder.resolve(), chosen.file.resolve(), chosen.keystrokes)):
+        print(line)
+
+
+if __name__ == "__main__":
+    main()
