@@ -1,4 +1,4 @@
-"""A baseline: findings that an old code base lives with for now, kept in a file so that only new ones are reported.
+"""A baseline: existing findings of an old code base, stored in a file so that only new ones are reported.
 
 A finding is known by its code, its file and the line of source that it stands on, so it stays known when it moves. What
 is there more often than the file says is new.

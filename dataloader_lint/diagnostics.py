@@ -7,7 +7,7 @@ from enum import Enum
 
 
 class Safety(Enum):
-    """Whether a fix keeps all behaviour but the pitfall (`SAFE`) or needs a human to agree (`UNSAFE`)."""
+    """A `SAFE` fix changes nothing but the pitfall; an `UNSAFE` one may change behavior and needs a human to agree."""
 
     SAFE = "safe"
     UNSAFE = "unsafe"

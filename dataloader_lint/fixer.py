@@ -29,7 +29,7 @@ from dataloader_lint.source.notebooks import SUFFIX, written
 from dataloader_lint.source.parsing import parse
 
 # A finding by its code and place, as far as the place is the same in the old and the new text: its offset in the old
-# one, or None inside of what an edit replaced or brought.
+# one, or None inside text that an edit replaced or inserted.
 _Mark = tuple[str, int | None]
 
 
@@ -37,9 +37,9 @@ _Mark = tuple[str, int | None]
 class FixResult:
     """What came of fixing one file.
 
-    `fixed` counts the repairs that were kept by code; `remaining` are the findings of the new text, each with its `fix`
-    where there is one that was not applied (an unsafe one that was not asked for). `dropped` are those whose repair was
-    tried and did not hold.
+    `fixed` counts the fixes that were applied, by code. `remaining` are the findings of the new text, each with its
+    `fix` where there is one that was not applied (an unsafe one that was not asked for). `dropped` are those whose fix
+    was tried and did not hold.
     """
 
     source: bytes
@@ -124,7 +124,7 @@ def with_fixes(
 
 
 class _State:
-    """A text as it stands in one round: its findings, and how to mend them."""
+    """A text as it stands in one round: its findings, and their fixes."""
 
     def __init__(
         self, text: PlainText | CellText, filename: str, settings: Settings, session: Session | None = None
@@ -142,7 +142,7 @@ class _State:
 
     @property
     def is_python(self) -> bool:
-        """Whether the text can be parsed."""
+        """True if the text can be parsed."""
         if not self.examined.is_spared:
             return self.examined.tree is not None
         try:
@@ -295,7 +295,7 @@ class _Taken:
                 insort(self._points, edit.start)
 
     def overlaps(self, edit: Edit) -> bool:
-        """Whether an edit changes text that another one changes. Insertions do not, at one place neither."""
+        """True if an edit changes text that another one changes. Insertions never do, not even at the same place."""
         last = bisect_left(self._spans, (edit.end, 0)) - 1
         if last >= 0 and self._spans[last][1] > edit.start:
             return True
@@ -314,7 +314,7 @@ class _Moves:
 
     def __init__(self, edits: list[Edit]) -> None:
         self._spans = [(edit.start, edit.end) for edit in edits if edit.start < edit.end]
-        self._starts: list[int] = []  # of what each edit brought, in the new text
+        self._starts: list[int] = []  # of what each edit inserted, in the new text
         self._ends: list[int] = []
         self._grown: list[int] = []
         grown = 0
@@ -330,7 +330,7 @@ class _Moves:
         return None if last >= 0 and place < self._spans[last][1] else place
 
     def before(self, place: int) -> int | None:
-        """The offset in the old text of an offset in the new one; None inside of what an edit brought."""
+        """The offset in the old text of an offset in the new one; None inside text that an edit inserted."""
         last = bisect_right(self._starts, place) - 1
         if last < 0:
             return place

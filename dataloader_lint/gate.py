@@ -110,12 +110,12 @@ def words_about(about: frozenset[str]) -> frozenset[bytes]:
 
 
 def may_matter(source: bytes, words: tuple[bytes, ...] = ()) -> bool:
-    """Whether any rule could have something to say about this file. False is certain, True is only a maybe."""
+    """True if any rule could report something in this file. False is certain, True is only a maybe."""
     return bool(subjects(source, words))
 
 
 def may_lead_on(source: bytes) -> bool:
-    """Whether a file that cannot matter may hold what facts about other files depend on, such as calls of theirs."""
+    """True if a file that cannot matter may hold what facts about other files depend on, such as calls of theirs."""
     return any(word in source for word in _LEADING)
 
 
@@ -139,5 +139,5 @@ class Gate:
         return found
 
     def turned_away(self, path: str) -> bool:
-        """Whether a file was looked at and cannot matter."""
+        """True if a file was read and cannot matter."""
         return path in self._about and not self._about[path]

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class Examined:
-    """What linting a text came to: its findings, suppressed ones among them, and how to mend those that can be.
+    """What linting a text came to: its findings, suppressed ones among them, and the fixes of those that have one.
 
     `tree` is None where the text could not be parsed, or was spared it as no rule has anything to do with it;
     `mentions` knows what other files say.
@@ -69,7 +69,7 @@ def lint_source(
     read or parsed is one DL000, a rule that crashes one DL999. Pass the same `session` for all files of a run, so that
     each module is opened only once. With `fixes`, diagnostics that can be repaired say how; whether the repaired file
     holds has then not been tried (`fixer.fix_source` does that). `about` is what the gate says of the source, where
-    somebody has asked it already.
+    it was asked already.
 
     Raises TypeError and ValueError where an argument is of another type, or settings mean nothing.
     """
@@ -300,7 +300,7 @@ def _run_rules(facts: Analysis, rules: Iterable[FoundRule], crash: Crash) -> lis
                 crash(f"facts about every {kind.value}", error)
         assert one.check is not None
         try:
-            told: set[int] = set()  # for a base class and again for its heirs, in other words, is still one finding
+            reported: set[int] = set()  # a base class and its subclasses can report the same node
             for entity in entities[kind]:
                 facts.ev.check_time()
                 new: set[int] = set()
@@ -308,9 +308,9 @@ def _run_rules(facts: Analysis, rules: Iterable[FoundRule], crash: Crash) -> lis
                     if finding.node not in facts.tree:
                         raise LookupError("the rule reported a node of another file")
                     new.add(id(finding.node))
-                    if id(finding.node) not in told:
+                    if id(finding.node) not in reported:
                         found.append((one.rule.code, finding))
-                told |= new
+                reported |= new
         except (UnreadableError, UnlikeError):
             raise
         except Exception as error:

@@ -45,7 +45,7 @@ def lint_in_processes(
     if not todo or sum(size for _, size in todo) < WORTH_IT:
         results: Iterable[Done] = _lint(run, [path for path, _ in todo])
     else:
-        run.too_large(path for path, _ in todo)  # the worker processes tell nobody
+        run.too_large(path for path, _ in todo)  # the worker processes do not report it
         results = _shared_out(run, todo, jobs)
     for path, found, seconds in results:
         diagnostics.extend(found)
@@ -77,7 +77,7 @@ def _shared_out(run: Run, todo: list[tuple[str, int]], jobs: int) -> Iterator[Do
                 yield from done
             except BrokenProcessPool:
                 left.append(futures[future])
-    except BaseException:  # Ctrl-C above all: nobody waits for what the processes are at
+    except BaseException:  # Ctrl-C above all: the work of the processes is not waited for
         for process in multiprocessing.active_children():
             process.kill()
         raise

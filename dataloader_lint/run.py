@@ -81,7 +81,7 @@ class Run:
         return found
 
     def known(self, path: str) -> list[Diagnostic] | bytes:
-        """The findings of a file as far as they can be told without parsing it; its content where they cannot."""
+        """The findings of a file as far as they are known without parsing it; its content where they are not."""
         try:
             settings = self._by_file.of_file(path)
         except ConfigurationError as error:
@@ -148,7 +148,7 @@ class Run:
         return sorted(self._roots.too_large.union(*projects))
 
     def save(self) -> None:
-        """Put what was kept where the next run finds it."""
+        """Write the cache for the next run."""
         if self._cache is not None:
             self._cache.save()
 
@@ -182,7 +182,7 @@ class Run:
         return cannot_read(path, why, settings)
 
     def lint_bytes(self, source: bytes, path: str, about: frozenset[str] = frozenset()) -> list[Diagnostic]:
-        """Lint one file whose bytes are at hand; `about` is what the gate says of them, where it was asked already."""
+        """Lint one file given as its bytes; `about` is what the gate says of them, where it was asked already."""
         try:
             settings = self._by_file.of_file(path)
         except ConfigurationError as error:
@@ -202,7 +202,7 @@ class Run:
             return crashed(path, "the engine", error, settings)
 
     def fix_bytes(self, source: bytes, path: str, unsafe: bool) -> FixResult:
-        """Fix one file whose bytes are at hand. Does not raise: where fixing fails, that is one more diagnostic."""
+        """Fix one file given as its bytes. Does not raise: where fixing fails, that is one more diagnostic."""
         from dataloader_lint.fixer import FixResult, fix_source
         from dataloader_lint.reports import crashed
 

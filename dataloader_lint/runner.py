@@ -50,7 +50,7 @@ def lint_found(
     """Lint what discovery came up with; what could not be looked at is a DL000 each. `fixes` is as for `Run`.
 
     `progress` is called with the path of each file that is done, and the seconds that it took. `jobs` is how many
-    processes may work at once, `cache` the folder in which findings are kept from one run to the next ("": nowhere).
+    processes may work at once, `cache` the folder that caches findings between runs ("": nowhere).
     `warn` is called with one line where that folder must not be used, and for each project that is too large to be seen
     as a whole.
     """

@@ -31,7 +31,7 @@ class Settings:
 
     `options` is None where these settings hold for every file. Otherwise each file has settings of its own (see
     `source.pyproject.SettingsByFile`): what the nearest pyproject.toml says, with these pairs of a name and a value
-    over it. `ignored_here` is what `per_file_ignores` have come to for the file at hand.
+    over it. `ignored_here` are the codes of the `per_file_ignores` that match the file.
 
     A frozen dataclass in all but name: importing `dataclasses` would cost as much as starting Python does.
 

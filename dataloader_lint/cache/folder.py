@@ -1,9 +1,9 @@
 """The folder of the cache. It may come with the linted repository, so nothing in it is trusted.
 
-A repository can hold a symbolic link, a named pipe or a folder of somebody else's under the name of our folder. So no
+A repository can hold a symbolic link, a named pipe or another tool's folder under the name of our folder. So no
 link is followed, only regular files of limited size are read, and only names that this module gives are deleted, in a
 folder that holds our tag. Where the platform can, the folder is opened once, and all else goes by its descriptor:
-nobody can put a link in its place meanwhile.
+no link can replace it meanwhile.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ MAX_AGE_UNFINISHED = 600
 _STORE = re.compile(r"[0-9a-f]{40}\.json")
 _UNFINISHED = re.compile(r"(?:[0-9a-f]{40}\.json|CACHEDIR\.TAG|\.gitignore)\.([0-9]{1,10})")
 _MAX_NAMES = 10_000  # a folder with more is not listed to the end
-# Flags that a platform lacks are 0. Without O_NONBLOCK, opening a named pipe waits for somebody to write to it.
+# Flags that a platform lacks are 0. Without O_NONBLOCK, opening a named pipe waits for a writer.
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOINHERIT", 0)
 _READ = os.O_RDONLY | _NO_LINK | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINK | getattr(os, "O_BINARY", 0)

@@ -29,16 +29,16 @@ def _places(start: Position, end: Position) -> list[int]:
 
 
 def diagnostic(plain: list[Any]) -> Diagnostic:
-    """The finding that a list stands for."""
+    """The finding that a list encodes."""
     filename, line, column, end_line, end_column, code, problem, advice, lines, fix, cell, because, level = plain
     start, end = Position(line, column), Position(end_line, end_column)
-    mended = None
+    fixed = None
     if fix is not None:
         edits = tuple(TextEdit(Position(a, b), Position(c, d), content, where) for a, b, c, d, content, where in fix[2])
-        mended = Fix(Safety(fix[0]), fix[1], edits)
+        fixed = Fix(Safety(fix[0]), fix[1], edits)
     reasons = tuple(Reason(path, Position(a, b), text, where) for path, a, b, text, where in because)
     of = (lines[0], lines[1])
-    return Diagnostic(filename, start, end, code, problem, advice, of, mended, cell, reasons, Level(level))
+    return Diagnostic(filename, start, end, code, problem, advice, of, fixed, cell, reasons, Level(level))
 
 
 def plain_asked(asked: Asked) -> list[list[Any]]:
@@ -47,7 +47,7 @@ def plain_asked(asked: Asked) -> list[list[Any]]:
 
 
 def asked_from(plain: list[list[Any]]) -> Asked:
-    """The questions and answers that lists stand for."""
+    """The questions and answers that lists encode."""
     return {tuple(map(_tupled, question)): _tupled(answer) for *question, answer in plain}
 
 

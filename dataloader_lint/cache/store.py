@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class Known:
-    """What is kept of one file: its findings, and the hash of what it held."""
+    """The cached entry of one file: its findings, and the hash of its content."""
 
     __slots__ = ("diagnostics", "digest")
 
@@ -41,7 +41,7 @@ class Known:
 class Cache:
     """The stores of a run, and what they share: which files and folders there are, and what is in them.
 
-    `folder` is where they are kept. `warn` is called with one line where the folder, or a file in it, must not be used.
+    `folder` is the cache directory. `warn` is called with one line where the folder, or a file in it, must not be used.
     """
 
     def __init__(self, folder: str, roots: Roots, warn: Callable[[str], None] | None = None) -> None:

@@ -1,6 +1,6 @@
 """What a repair is made of: helpers that turn LibCST nodes into edits of the text.
 
-A rule that can mend its findings hands a function on with each of them, which is called only when somebody asks:
+A rule that can fix its findings passes a function with each of them, which is called only when a fix is asked for:
 
     def check(loader: Loader) -> Iterator[Finding]:
         ...

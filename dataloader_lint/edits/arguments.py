@@ -47,7 +47,7 @@ def add_argument(editor: Editor, call: cst.Call, code: str) -> Edit:
         return Edit(end, end, f",{editor.newline}{before}{code}")
     line_end = editor.line_end(comma)
     if editor.text[comma:line_end].strip() and line_end < closing:
-        # A comment stays beside the argument that it speaks of.
+        # A comment stays beside the argument that it describes.
         return Edit(line_end, line_end, f"{editor.newline}{before}{code},")
     return Edit(comma, comma, f"{editor.newline}{before}{code},")
 

@@ -11,7 +11,7 @@ from dataloader_lint.facts.syntax.names import resolve
 from dataloader_lint.facts.syntax.tree import Node, Tree
 
 _TAKE_ANY_ITERABLE = ("enumerate", "iter", "len", "zip")
-# What tells a numpy scalar from the number that it stands for.
+# What distinguishes a numpy scalar from the Python number of the same value.
 _ASK_FOR_THE_TYPE = ("dump", "dumps", "isinstance", "type")
 
 
@@ -47,7 +47,7 @@ def check_use(tree: Tree, use: cst.BaseExpression, kind: str) -> None:
 
 
 def _is_iterated(tree: Tree, use: Node) -> bool:
-    """Whether it is run through or measured, and nothing else."""
+    """True if it is only iterated over, or passed to `len`."""
     above = tree.parent(use)
     if isinstance(above, cst.For | cst.CompFor):
         return above.iter is use

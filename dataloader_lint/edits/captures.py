@@ -44,7 +44,7 @@ def captured_names(editor: Editor, function: Function, at: Node) -> tuple[str, .
 
 
 def resolves_at_module_level(editor: Editor, expression: Node) -> bool:
-    """Whether every name in an expression means the same at module level as where it stands."""
+    """True if every name in an expression means the same at module level as in its own place."""
     return all(
         scope_of_name(editor, name) in (None, editor.tree.root) for name in editor.tree.find(expression, cst.Name)
     )
@@ -72,12 +72,12 @@ def scope_of_name(editor: Editor, name: cst.Name) -> Scope | None:
 
 
 def _binds(scope: Scope, name: str) -> bool:
-    """Whether the name is one of the scope's own; a declared `global` is the module's."""
+    """True if the name is local to the scope; a declared `global` is the module's."""
     return name in bindings_of(scope)
 
 
 def _is_local_to_script(editor: Editor, root: Scope, name: str) -> bool:
-    """Whether a name of the module is bound under `if __name__ == "__main__":` only, so that workers lack it."""
+    """True if a name of the module is bound only under `if __name__ == "__main__":`: spawned workers lack it."""
     return all(is_guarded(binding.node, editor.tree) for binding in bindings_of(root)[name])
 
 

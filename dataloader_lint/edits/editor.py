@@ -60,7 +60,7 @@ class Editor:
         self._line_starts = line_starts(text)
 
     def once(self, key: Hashable, work_out: Callable[[], _T]) -> _T:
-        """What `work_out` gives, kept under a key: many repairs of one round ask for the same."""
+        """The result of `work_out`, cached under a key: many fixes of one round ask for the same."""
         if key not in self._known:
             self._known[key] = work_out()
         found: _T = self._known[key]
@@ -85,7 +85,7 @@ class Editor:
         return self._offsets(part, first)[0], self._offsets(part, last)[1]
 
     def is_in_parentheses(self, node: Node) -> bool:
-        """Whether a node has parentheses of its own."""
+        """True if a node has parentheses of its own."""
         return bool(_signs(self.excerpt(node).twin(node), "lpar"))
 
     def excerpt(self, node: Node) -> Excerpt:
@@ -180,7 +180,7 @@ class Editor:
 
     @property
     def shares_names(self) -> bool:
-        """Whether a star import brings the names of other files into this one, or its names into others."""
+        """True if a star import binds the names of other files in this one, or its names in others."""
 
         def asked() -> bool:
             path = self.tree.root.module.path
@@ -189,7 +189,7 @@ class Editor:
         return self.once("shares names", asked)
 
     def is_free(self, name: str) -> bool:
-        """Whether the name can be bound at module level: nothing has it there, and nobody reads it from elsewhere."""
+        """True if the name can be bound at module level: nothing binds it there, and no other file reads it."""
         return name not in self.taken and self.once(("free", name), lambda: self._was_free(name))
 
     def _was_free(self, name: str) -> bool:
@@ -202,7 +202,7 @@ class Editor:
         return all(any(name in bindings_of(scope) for scope in self._scopes_around(read)) for read in reads)
 
     def _is_in_string(self, name: str) -> bool:
-        """Whether a string holds the name: `globals()["partial"] = ...`, `exec("partial = ...")`."""
+        """True if a string holds the name: `globals()["partial"] = ...`, `exec("partial = ...")`."""
         import libcst as cst
 
         strings = self.tree.find(self.tree.module, cst.SimpleString)
@@ -237,7 +237,7 @@ def exchange(editor: Editor, start: int, end: int, code: str, moved: str = "") -
 
 
 def has_comment(code: str) -> bool:
-    """Whether a piece of code, which need not be a whole statement, holds a comment."""
+    """True if a piece of code, which need not be a whole statement, holds a comment."""
     return any(True for _ in comments(code))
 
 

@@ -73,7 +73,7 @@ class _Guarding:
         return bool(bound & self.read or "*" in bound) and self.needs_nothing(statement, bound)
 
     def needs_nothing(self, statement: Node, bound: set[str]) -> bool:
-        """Whether a statement holds imports and plain constants only, each the one value of its name."""
+        """True if a statement holds imports and plain constants only, each the one value of its name."""
         if not isinstance(statement, cst.SimpleStatementLine):
             return False
         is_bound_again = any(len(bindings_of(self.tree.root)[name]) > 1 for name in bound)
@@ -86,7 +86,7 @@ class _Guarding:
         return True
 
     def can_be_merged(self, guard: cst.If) -> bool:
-        """Whether the line with the condition can go, and its block stay as it is."""
+        """True if the line with the condition can be deleted and its block stay as it is."""
         if isinstance(guard.body, cst.SimpleStatementSuite):
             return True
         laid_out = self.editor.excerpt(guard)

@@ -74,7 +74,7 @@ def _body(editor: Editor, node: cst.Lambda) -> str:
 
 
 def _stands_alone(code: str) -> bool:
-    """Whether code of several lines is one expression without brackets around it."""
+    """True if code of several lines is one expression without brackets around it."""
     try:
         ast.parse(code.replace("\r\n", "\n").replace("\r", "\n"), mode="eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -95,7 +95,7 @@ def _computed_defaults(editor: Editor, node: cst.Lambda) -> dict[str, str]:
 
 
 def is_fixed(node: cst.BaseExpression) -> bool:
-    """Whether an expression is a literal that nobody can change."""
+    """True if an expression is an immutable literal."""
     if isinstance(node, cst.Tuple):
         return all(is_fixed(each.value) for each in node.elements)
     if isinstance(node, cst.UnaryOperation):
@@ -119,7 +119,7 @@ def _module_assignment(editor: Editor, node: cst.Lambda) -> cst.SimpleStatementL
 
 
 def _in_place(editor: Editor, node: cst.Lambda, line: cst.SimpleStatementLine) -> tuple[str, tuple[Edit, ...]]:
-    """A `def` instead of an assignment, with two blank lines around it and the comment beside it kept."""
+    """A `def` instead of an assignment, with two blank lines around it and the comment beside it preserved."""
     name = cst.ensure_type(cst.ensure_type(line.body[0], cst.Assign).targets[0].target, cst.Name).value
     start, end = editor.start(line), editor.outer(node)[1]
     code = f"def {name}({parameter_list(editor, node.params, (), {})}):{editor.newline}{_body(editor, node)}"
@@ -133,7 +133,7 @@ def _in_place(editor: Editor, node: cst.Lambda, line: cst.SimpleStatementLine) -
 
 
 def _is_typed(editor: Editor) -> bool:
-    """Whether the functions of the module, and there are some, say what they return."""
+    """True if the module has functions, and all of them annotate what they return."""
     functions = editor.tree.root.own(cst.FunctionDef)
     return bool(functions) and all(each.returns is not None for each in functions)
 

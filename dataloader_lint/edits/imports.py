@@ -93,7 +93,7 @@ def _is_import_line(line: Node) -> bool:
 
 
 def _is_guarded_import(editor: Editor, line: Node) -> bool:
-    """Whether a `try` or `if` is there for the imports that it begins with."""
+    """True if a `try` or `if` exists for the imports that it begins with."""
     if not isinstance(line, cst.Try | cst.If) or not line.body.body:
         return False
     first = line.body.body[0]
@@ -106,7 +106,7 @@ def _is_guarded_import(editor: Editor, line: Node) -> bool:
 
 
 def _is_in_force(editor: Editor, binding: Binding, use: Node) -> bool:
-    """Whether what an import in the module binds stands before the use, and nothing closer has its name."""
+    """True if an import in the module binds the name before the use, and no inner scope rebinds it."""
     before = editor.tree.order(binding.node) < editor.tree.order(_top(editor, use))
     return before and not _is_shadowed(editor, binding.name, use)
 
@@ -121,12 +121,12 @@ def _is_shadowed(editor: Editor, name: str, use: Node) -> bool:
 
 
 def _is_free(editor: Editor, name: str, use: Node) -> bool:
-    """Whether the name can be bound at module level and then means that where it is used."""
+    """True if the name can be bound at module level and then means that where it is used."""
     return editor.is_free(name) and not _is_shadowed(editor, name, use)
 
 
 def _is_plain(editor: Editor, node: Node) -> bool:
-    """Whether a statement stands directly in the module, under no condition."""
+    """True if a statement is at the top level of the module, under no condition."""
     line = editor.tree.parent(node)
     return isinstance(line, cst.SimpleStatementLine) and editor.tree.parent(line) is editor.tree.module
 

@@ -209,7 +209,7 @@ def _in_uses(
 def _in_use(
     editor: Editor, loader: Loader, use: cst.Name, name: str, is_like: Callable[[Loader], bool]
 ) -> Iterator[Place]:
-    """What a use of a keyword dict does to a key. Refused where somebody else could see the key."""
+    """What a use of a keyword dict does to a key. Refused where other code could see the key."""
     tree = editor.tree
     above = tree.parent(use)
     outer = tree.parent(above) if above is not None else None

@@ -22,7 +22,7 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """What mends one finding: all `edits` or none of them. `title` says in the imperative what they do."""
+    """The fix of one finding: all `edits` or none of them. `title` says in the imperative what they do."""
 
     safety: Safety
     title: str

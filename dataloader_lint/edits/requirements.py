@@ -1,4 +1,4 @@
-"""Which libraries a project demands, told from the texts of its requirements files."""
+"""The libraries that a project requires, read from the text of its requirements files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A list of strings or numbers kept as a numpy array instead, where every use of it works on an array as well."""
+"""Stores a list of strings or numbers as a numpy array instead, where every use of it works on an array as well."""
 
 from __future__ import annotations
 
@@ -188,7 +188,7 @@ def _family(editor: Editor, dataset: Dataset, binding: AttributeBinding) -> list
     if owner is None:
         raise RefusedError("bound in a function inside a method")
     module = owner.module
-    subclasses = editor.once(("heirs", id(ev), id(module)), lambda: _subclasses(ev, module))
+    subclasses = editor.once(("subclasses", id(ev), id(module)), lambda: _subclasses(ev, module))
     found: dict[int, Class] = {}
     for bases in subclasses[id(owner)]:
         if not bases.complete or not _PLAIN_BASES.issuperset(bases.libraries):
@@ -220,7 +220,7 @@ def _check_bindings(editor: Editor, family: list[Class], binding: AttributeBindi
 
 
 def _is_reached_by_name(klass: Class) -> bool:
-    """Whether a class reads or binds attributes by names that may be any."""
+    """True if a class reads or binds attributes by computed names."""
     tree = klass.scope.module.tree
     names = ("getattr", "setattr", "hasattr", "delattr", "vars", "asdict")
     return any(last_name(call.func) in names for call in tree.find(klass.node, cst.Call)) or any(

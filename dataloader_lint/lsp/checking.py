@@ -20,7 +20,7 @@ from dataloader_lint.source.notebooks import SUFFIX
 from dataloader_lint.source.pyproject import ConfigurationError, SettingsByFile
 from dataloader_lint.source.trees import Trees
 
-# What is kept of texts, in characters; a tree takes some sixty times as many bytes.
+# The most text whose trees are cached, in characters; a tree takes some sixty times as many bytes.
 _TREES = Trees(3_000_000)
 
 

@@ -16,7 +16,7 @@ class Protocol(LanguageServerProtocol):
     """pygls's protocol, in which each request gets an answer."""
 
     def structure_message(self, data: dict[str, Any]) -> Any:
-        """The message that JSON stands for; None for one that makes no sense, which is answered if it is a request."""
+        """The message in some JSON; None for one that makes no sense, which is answered if it is a request."""
         try:
             return super().structure_message(data)
         except JsonRpcException as error:

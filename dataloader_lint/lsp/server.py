@@ -1,4 +1,4 @@
-"""The server itself: which document is linted when, and what the client is told.
+"""The server itself: which document is linted when, and what is reported to the client.
 
 Linting runs in one thread of its own, so that the client is answered at all times. Of several texts of a document only
 the newest counts: work on an older one is stopped. Fixes are worked out once for a text, when the user pauses or asks.

@@ -54,7 +54,7 @@ def _check(settings: Settings) -> None:
 
     for key in KEYS.values():
         value = getattr(settings, key.attribute)
-        # A project's `requires-python` counts as its target, and may be written in ways that nobody could choose.
+        # A project's `requires-python` counts as its target, and may be written in ways that our own setting refuses.
         if value == getattr(usual, key.attribute) or key.kind == VERSIONS:
             continue
         try:

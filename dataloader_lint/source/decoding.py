@@ -60,7 +60,7 @@ def decode(source: bytes) -> str:
                 raise _not_in("utf-8", source, error.start) from None
         raise UnreadableError(
             "this file declares an encoding that Python does not know or that its byte order mark contradicts",
-            "mend the coding line, or save the file as UTF-8 without one",
+            "fix the coding line, or save the file as UTF-8 without one",
         ) from None
     return text.removeprefix("\ufeff")
 

@@ -109,7 +109,7 @@ def discover(paths: Iterable[str], settings: Settings, force_exclude: bool = Fal
 
 
 def is_left_out(path: str, root: str, settings: Settings) -> bool:
-    """Whether an exclusion leaves out a file below `root` or a folder between the two; both are absolute."""
+    """True if an exclusion matches a file below `root`, or a folder between the two; both are absolute."""
     return _is_left_out(path, root, SettingsByFile(settings))
 
 
@@ -186,7 +186,7 @@ def _no_file(entry: os.DirEntry[str], top: str) -> str:
     except OSError as error:  # a link that goes in circles
         return reason(error)
     if entry.is_symlink():
-        # Repairs go through links, and nobody expects those of one folder in another.
+        # Fixes write through links, and a run over one folder must not change files of another.
         inside = os.path.join(os.path.realpath(top), "")
         if not os.path.realpath(entry.path).startswith(inside):
             return "the link leads out of the folder that is linted"

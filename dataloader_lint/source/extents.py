@@ -22,7 +22,7 @@ class Extents(NamedTuple):
 
 
 def extents(parsed: ast.Module) -> Extents:
-    """The lines, told from what Python has parsed a text into. Small statements that share a line are one."""
+    """The lines of each statement, from Python's own syntax tree. Small statements that share a line are one."""
     top = [(_first_line(line[0]), line[-1].end_lineno or 0) for line in by_line(parsed.body)]
     return Extents(top, list(_functions(parsed.body)))
 

@@ -25,7 +25,7 @@ _CLASSES = {
     b"upper": rb"A-Z",
     b"xdigit": rb"0-9A-Fa-f",
 }
-# Stars that stand for folders: any number of them, at least one, and whatever is left of the path.
+# Stars that match folders: any number of them, at least one, and whatever is left of the path.
 _FOLDERS = {b"**/": rb"(?:[^/]*+/)*?", b"**\\/": rb"(?:[^/]*+/)+?", b"**": rb".*"}
 
 

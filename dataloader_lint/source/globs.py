@@ -1,6 +1,7 @@
 """Globs of settings: `*`, `?` and `[...]` as in `fnmatch`, `**/` for no folder as well as several, and `{a,b}`.
 
-Both of the latter stand for several plain globs, of which `fnmatch` makes regular expressions that never backtrack far.
+Both of the latter expand to several plain globs. `fnmatch` makes regular expressions of these that never backtrack
+far.
 """
 
 from __future__ import annotations
@@ -13,11 +14,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 MOST_ALTERNATIVES = 64
-"""How many plain globs one may stand for: six `**/`."""
+"""The most plain globs that one may expand to: six `**/`."""
 
 
 class UnfitGlobError(ValueError):
-    """A glob that stands for too many others."""
+    """A glob that expands to too many others."""
 
 
 def escaped(text: str) -> str:
@@ -43,7 +44,7 @@ def matcher(*patterns: str) -> Callable[[str], bool]:
 
 
 def alternatives(pattern: str) -> list[str]:
-    """The plain globs that a glob stands for. Raises UnfitGlobError."""
+    """The plain globs that a glob expands to. Raises UnfitGlobError."""
     found, waiting = [], [pattern]
     while waiting:
         one = waiting.pop()
@@ -52,12 +53,12 @@ def alternatives(pattern: str) -> list[str]:
             found.append(one)
         waiting += [one[:start] + choice + one[end:] for choice in choices]
         if len(found) + len(waiting) > MOST_ALTERNATIVES:
-            raise UnfitGlobError(f"stands for more than {MOST_ALTERNATIVES} globs with its `**/` and braces")
+            raise UnfitGlobError(f"expands to more than {MOST_ALTERNATIVES} globs with its `**/` and braces")
     return found
 
 
 def _first_choice(pattern: str) -> tuple[int, int, list[str]]:
-    """The place of a `**/` or `{a,b}` and what it may stand for; nothing where there is none."""
+    """The place of a `**/` or `{a,b}` and what it expands to; nothing if there is none."""
     place, open_braces = 0, list[list[int]]()  # of each brace that is not closed yet its place, and those of its commas
     while place < len(pattern):
         sign = pattern[place]

@@ -175,7 +175,7 @@ def known_codes() -> list[str]:
 
 
 def rule_names() -> dict[str, str]:
-    """The names of all rules by their codes, told from their files: importing them takes longer than many a run."""
+    """The names of all rules by their codes, read from file names: importing the rules takes longer than many a run."""
     import pkgutil
 
     rules = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "rules")
@@ -201,7 +201,7 @@ def _codes(texts: list[str]) -> tuple[str, ...]:
 
 
 def _file_patterns(glob: str, folder: str) -> list[str]:
-    """A glob of `per-file-ignores` as those that Settings keep; the name of a folder stands for all that is in it."""
+    """A glob of `per-file-ignores` as Settings holds them; the name of a folder matches everything in it."""
     if not glob or glob.startswith("!"):
         wanted = "it must name files, and none can be taken out again with '!'"
         raise UnfitValueError(f"has the glob {shown(glob)}: {wanted}")

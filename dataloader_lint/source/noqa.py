@@ -20,7 +20,7 @@ _SKIPPED_FILE = re.compile(r"(?:\A|[\r\n])[^\S\r\n]*# flake8[:=][^\S\r\n]*noqa",
 
 
 def skips_file(text: str) -> bool:
-    """Whether a `# flake8: noqa` line asks for the whole file to be left alone."""
+    """True if a `# flake8: noqa` line asks to skip the whole file."""
     return "flake8" in text.lower() and _SKIPPED_FILE.search(text) is not None
 
 
@@ -56,7 +56,7 @@ def suppress(text: str, code: str, lines: Iterable[int]) -> TextEdit | None:
 
 
 def suppress_all(text: str, wanted: Iterable[tuple[str, Iterable[int]]]) -> list[str] | None:
-    """The lines of a text with comments that silence each code on one of its lines, as `excuse` would put them.
+    """The lines of a text with comments that silence each code on one of its lines, as `suppress` would put them.
 
     None where not all can be silenced without a change of the program; then they have to be tried one by one.
     """

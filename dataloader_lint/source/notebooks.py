@@ -62,7 +62,7 @@ def read(source: bytes | str) -> Notebook | None:
         return None
     top = _SPACE.match(raw)
     assert top is not None
-    # Of a key that is there twice the last one counts, as for every reader of JSON.
+    # Of a duplicate key the last one counts, as in every JSON parser.
     start = {key: at for key, at, _ in _items(raw, top.end())}["cells"]
     cells: list[Cell] = []
     broken: list[tuple[int, str]] = []
@@ -154,7 +154,7 @@ def _skip(raw: str, position: int) -> int:
 
 
 def _is_python(content: dict[str, Any]) -> bool:
-    """Whether the kernel runs Python, or nothing says what it runs."""
+    """True if the kernel runs Python, or the notebook does not name its kernel."""
     metadata = content.get("metadata")
     for part, key in (("language_info", "name"), ("kernelspec", "language")):
         described = metadata.get(part) if isinstance(metadata, dict) else None

@@ -151,7 +151,7 @@ def _overflows(text: str) -> bool:
 
 
 def _is_deep(module: ast.Module) -> bool:
-    """Whether LibCST's tree would be too deep: it nests `a and b and c`, which is flat in Python's own."""
+    """True if LibCST's tree would be too deep: it nests `a and b and c`, which is flat in Python's own."""
     stack: list[tuple[ast.AST, int]] = [(module, 0)]
     while stack:
         node, depth = stack.pop()

@@ -37,7 +37,7 @@ _ENVIRONMENT_MARKS = frozenset({"pyvenv.cfg", "conda-meta"})
 _SUFFIXES = (".py", ".ipynb")
 MAX_FILES = 4000
 MAX_NOTEBOOKS = 300  # whose cells are read, as they may call functions of the project; others are not
-# What findings are kept in from one run to the next.
+# The folder that caches findings between runs.
 FOLDER = ".dataloader_lint_cache"
 
 
@@ -171,7 +171,7 @@ def files_of(context: str) -> list[str]:
 def contents_of(context: str, most_files: int = MAX_FILES) -> tuple[list[str], list[str]]:
     """The Python files and the notebooks that belong to a context (see `Roots.context_of`), sorted within each folder.
 
-    A folder stands for all that lies below it, with a separator at its end for what lies directly in it; a file stands
+    A folder means everything below it, with a separator at its end for what lies directly in it; a file means
     for itself. Of more files than `most_files`, or more notebooks than `MAX_NOTEBOOKS`, only the first ones are given;
     no context has so many files.
     """

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     _Found = tuple[Values, str]
 
 _TABLE = "dataloader-lint"
-# Python's TOML parser goes through all parts of a table's name for each key in it.
+# Python's TOML parser iterates over all parts of a table's name for each key in it.
 _MOST_PARTS = 200
 _LONGEST_PROBLEM = 200
 _PLACE = r" \((?:at line (\d+), column \d+|at end of document)\)$"

@@ -26,7 +26,7 @@ Stamps = tuple[int, int, int, int]
 
 
 class State(NamedTuple):
-    """A file: time of the last write, size, time of the last change (which nobody can set), inode; and a hash.
+    """A file: time of the last write, size, time of the last change (which no program can set), inode; and a hash.
 
     The hash is empty for a file that cannot be read, and says so of one that is too long to be read.
     """

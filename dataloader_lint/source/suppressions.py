@@ -15,7 +15,7 @@ _ENGINE_CODES = ("DL000", "DL999")  # they say that a file was not checked, whic
 
 @dataclass(frozen=True, slots=True)
 class Suppressed:
-    """A file with its comments, how many findings they excuse, and for which there is none, with the reason."""
+    """A file with its comments, how many findings they suppress, and which findings have none, with the reason."""
 
     source: bytes
     added: int
@@ -70,7 +70,7 @@ def _in_notebook(source: bytes, wanted: list[Diagnostic]) -> Suppressed:
 
 
 def _in_text(text: str, python: str, wanted: list[Diagnostic]) -> tuple[str, int, list[tuple[Diagnostic, str]]]:
-    """The text with comments, the number of findings that they excuse, and those that have none.
+    """The text with comments, the number of findings that they suppress, and those that have none.
 
     `python` is the text as Python reads it: with as many lines, of which those that are not the same get no comment.
     """

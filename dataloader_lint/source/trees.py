@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 class Trees:
     """The trees of texts that were parsed before, up to `room` characters of text, the oldest forgotten first.
 
-    Within a run each tree is handed out once, because files that happen to have the same text are still two files.
+    Within a run each tree is returned once, because files that happen to have the same text are still two files.
     """
 
     def __init__(self, room: int) -> None:
@@ -26,7 +26,7 @@ class Trees:
         self._taken.clear()
 
     def take(self, text: str) -> cst.Module | None:
-        """The tree of a text, if it is here and nobody in this run has it."""
+        """The tree of a text, if it is cached and not yet used in this run."""
         if text not in self._trees or text in self._taken:
             return None
         self._trees.move_to_end(text)

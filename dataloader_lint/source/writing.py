@@ -87,7 +87,7 @@ def _temporary(target: str, content: bytes) -> Iterator[str]:
 
 
 def _lock(stream: IO[bytes]) -> None:
-    """Lock an open file until it is closed; not on Windows, where nobody takes leftovers away."""
+    """Lock an open file until it is closed; not on Windows, where leftovers are not removed."""
     if sys.platform != "win32":
         with contextlib.suppress(OSError):  # some network file systems know no locks
             fcntl.flock(stream, fcntl.LOCK_EX)

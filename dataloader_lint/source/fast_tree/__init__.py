@@ -1,8 +1,8 @@
 """A LibCST tree with only what carries meaning, made with Python's own parser, which is some ten times as fast.
 
-Most files that are opened have nothing to be reported and nothing to be fixed, so nobody asks how they are laid out.
+Most files that are opened have nothing to be reported and nothing to be fixed, so their layout is never needed.
 Such a tree has the nodes of LibCST's own, without blank space, comments, commas and parentheses. Where these are
-needed, LibCST parses the text, and `pairs` says which of its nodes stands for which.
+needed, LibCST parses the text, and `pairs` says which of its nodes corresponds to which.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["UnlikeError", "bare_tree", "is_bare", "pairs", "parse_as_python"]
 
 
 def bare_tree(text: str, parsed: ast.Module | None = None) -> cst.Module:
-    """The bare tree of a module, made from what Python has parsed it into, if that is at hand.
+    """The bare tree of a module, made from what Python has parsed it into, if that is given.
 
     Raises UnlikeError where the whole one is needed, be it to tell what is wrong.
     """

@@ -53,7 +53,7 @@ class Expressions:
         raise UnlikeError(type(node).__name__)
 
     def _text(self, node: ast.expr) -> bytes:
-        """The source of an expression that is not in an f-string, where places are not told well."""
+        """The source of an expression that is not in an f-string, where Python's positions are not exact."""
         assert node.end_lineno is not None
         first, last = node.lineno - 1, node.end_lineno - 1
         if first == last:
@@ -171,7 +171,7 @@ class Expressions:
         if not node.elts:
             return True
         if self._in_string:
-            return False  # which nobody can tell, but hardly anybody writes `f"{a[(0, 1)]}"`
+            return False  # ambiguous, but very rare: `f"{a[(0, 1)]}"`
         if not self._lines[node.lineno - 1].startswith(b"(", node.col_offset) or _place(node.elts[0]) == _place(node):
             return False
         if any(type(each) is ast.Slice for each in node.elts):
