@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from dataloader_lint.facts.infer import dict_contents, parameters, records
+from dataloader_lint.facts.infer import dict_sources, parameters, records
 from dataloader_lint.facts.infer.iteration import element_of_object
 from dataloader_lint.facts.infer.values import (
     ABSENT,
@@ -64,7 +64,7 @@ def element(ev: Evaluator, value: Value) -> Values:
     if isinstance(value, Sequence):
         return _element_of_sequence(ev, value)
     if isinstance(value, Mapping):
-        return tuple(Const(key) for key in dict_contents.known_keys(ev, value)) or (Opaque("str"),)
+        return tuple(Const(key) for key in dict_sources.known_keys(ev, value)) or (Opaque("str"),)
     if isinstance(value, Iterator):
         return ev.element(value.of)
     if isinstance(value, Const) and isinstance(value.value, str):
@@ -232,7 +232,7 @@ def item(ev: Evaluator, value: Value, index: object) -> Values:
             return value.items[index] if inside else NOTHING_KNOWN
         return ev.element(value)
     if isinstance(value, Mapping):
-        return merge(*dict_contents.all_values(ev, value)) or NOTHING_KNOWN
+        return merge(*dict_sources.all_values(ev, value)) or NOTHING_KNOWN
     if isinstance(value, Opaque):
         return _ELEMENTS.get(value.kind, NOTHING_KNOWN)
     if value is UNKNOWN or value is ABSENT:

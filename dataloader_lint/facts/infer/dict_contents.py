@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial, reduce
+from typing import TypeVar
 
 import libcst as cst
 
 from dataloader_lint.facts.infer import dict_stores
-from dataloader_lint.facts.infer.dict_mutations import key_of, touches
 from dataloader_lint.facts.infer.dict_sources import among, from_keys, is_let_through, items_of, of_fields, pairs_of
+from dataloader_lint.facts.infer.dict_touches import touches_by_key
 from dataloader_lint.facts.infer.reachability import is_reached, reaching_bindings
 from dataloader_lint.facts.infer.values import (
     ABSENT,
@@ -25,10 +25,13 @@ from dataloader_lint.facts.infer.values import (
     constant,
     merge,
 )
-from dataloader_lint.facts.syntax.flow import reaching_or_not
+from dataloader_lint.facts.limits import DICT_CHANGES
+from dataloader_lint.facts.syntax.flow import Flow, reaching_or_not
 from dataloader_lint.facts.syntax.module import last_name
 from dataloader_lint.facts.syntax.names import Binding, Kind, bindings_of, resolve
 from dataloader_lint.facts.syntax.tree import Node, Scope
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,6 +68,8 @@ def _lookup(ev: Evaluator, node: cst.CSTNode, key: object, frame: Frame) -> Valu
     if found_changes is None:
         return NOTHING_KNOWN
     outer = found_changes.frame
+    if len(found_changes.reached) > DICT_CHANGES:
+        return NOTHING_KNOWN
     found = merge(*(_effect(ev, change, key, outer) for change in found_changes.reached)) or NOTHING_KNOWN
     for each in found_changes.unsure:  # a store under another key than this one changes nothing
         is_store = isinstance(each, cst.Assign)
@@ -86,25 +91,66 @@ def changes_at(ev: Evaluator, node: cst.Name, key: object, frame: Frame) -> Chan
     if not bindings:
         return None
     home = bindings[0].scope
-    if any(map(_is_merge, bindings)):  # what it merges into counts as well, and `_changes` knows of the merge itself
-        bindings = [each for each in bindings_of(home).get(node.value, ()) if not _is_merge(each)]
-    changes, unsure, fallback = _changes(ev, home, node.value, key, frame)
-    placed = [Change(binding.node, binding) for binding in bindings]
+    outer = ev.at(home, frame)
+    history = _history(ev, home, node.value, key, outer)
     use_scope: Scope | None = tree.scope_of(node)
     while use_scope is not None and use_scope.is_comprehension:
         use_scope = use_scope.parent
-    reached = [*placed, *changes]
-    if use_scope is home:
-        reached, _ = reaching_or_not(node, reached, tree)
+    unsure, fallback = history.unsure, history.defaults
+    is_near = use_scope is home
+    has_merge = any(map(_is_merge, bindings))  # what it merges into counts as well; the merge itself is a store
+    if is_near and (has_merge or history.stores or len(bindings) == 1):
+        reached, _ = history.flow.reaching(node)
+    else:
+        reached = [*(_placed(each, outer) for each in (history.bound if has_merge else bindings)), *history.stores]
+    if is_near:
         order = tree.order(node)
         unsure = [each for each in unsure if tree.order(each) < order]
         fallback = [each for each in fallback if tree.order(each[0]) < order]
-    outer = _home_frame(ev, home, frame)
     if ev.cuda:
-        if use_scope is home:
+        if is_near:
             reached = reaching_bindings(ev, node, reached, outer)
         unsure = [each for each in unsure if is_reached(ev, each, outer)]
-    return Changes(reached, unsure, fallback, outer, use_scope is home)
+    return Changes(reached, unsure, fallback, outer, is_near)
+
+
+def _placed(binding: Binding, frame: Frame) -> Change:
+    """A binding of a name as a change of the dict, the same one each time."""
+    key = ("binding", id(binding))
+    found = frame.dicts.get(key)
+    if not isinstance(found, Change):
+        found = frame.dicts[key] = Change(binding.node, binding)
+    return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _History:
+    """All that may change one key of the dict of one name in the scope that binds the name."""
+
+    bound: list[Binding]  # without merges
+    stores: list[Change]
+    unsure: list[Node]
+    defaults: list[tuple[Node, cst.BaseExpression]]
+    flow: Flow[Change]
+
+
+def _history(ev: Evaluator, home: Scope, name: str, key: object, frame: Frame) -> _History:
+    """The history of a key; worked out once for all places that ask, unless an open question cuts it short."""
+    kept = (name, key)
+    known = frame.dicts.get(kept)
+    if isinstance(known, _History):
+        return known
+
+    def work_out() -> _History:
+        stores, unsure, defaults = _changes(ev, home, name, key, frame)
+        bound = [each for each in bindings_of(home).get(name, ()) if not _is_merge(each)]
+        flow = Flow(home.module.tree, [*(_placed(each, frame) for each in bound), *stores])
+        return _History(bound, stores, unsure, defaults, flow)
+
+    found, is_final = ev.settled(work_out)
+    if is_final:
+        frame.dicts[kept] = found
+    return found
 
 
 def _is_merge(binding: Binding) -> bool:
@@ -112,16 +158,25 @@ def _is_merge(binding: Binding) -> bool:
     return isinstance(binding.node, cst.AugAssign) and isinstance(binding.node.operator, cst.BitOrAssign)
 
 
-def _home_frame(ev: Evaluator, home: Scope, frame: Frame) -> Frame:
-    current: Frame | None = frame
-    while current is not None:
-        if current.scope is home:
-            return current
-        current = current.outer
-    return ev.frame_of(home)
-
-
 def _effect(ev: Evaluator, change: Change, key: object, frame: Frame) -> Values:
+    """What a change leaves under a key; worked out once for all places that it reaches."""
+    kept = (id(change), key)
+    known = frame.dicts.get(kept)
+    if isinstance(known, _Effect):
+        return known.values
+    found, is_final = ev.settled(lambda: _work_out_effect(ev, change, key, frame))
+    if is_final:
+        frame.dicts[kept] = _Effect(change, found)
+    return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Effect:
+    change: Change  # held for its `id`
+    values: Values
+
+
+def _work_out_effect(ev: Evaluator, change: Change, key: object, frame: Frame) -> Values:
     if change.gone:
         return (ABSENT,)
     if change.value is not None:
@@ -136,46 +191,35 @@ def _effect(ev: Evaluator, change: Change, key: object, frame: Frame) -> Values:
 
 
 def _changes(
-    ev: Evaluator, scope: Scope, name: str, key: object, frame: Frame
+    ev: Evaluator, scope: Scope, name: str, key: object, home: Frame
 ) -> tuple[list[Change], list[Node], list[tuple[Node, cst.BaseExpression]]]:
     """Stores into the dict called `name`: those that set the key, those that may, and the defaults for it."""
-    surely: list[Change] = []
-    unsure: list[Node] = []
+    surely: list[tuple[int, Change]] = []
     defaults: list[tuple[Node, cst.BaseExpression]] = []
-    home = _home_frame(ev, scope, frame)
+    known = touches_by_key(ev, scope, name, home)
+    unsure = list(known.unsure)
+    for number, touch in known.by_key.get(key, ()):
+        node = touch.node
+        if isinstance(node, cst.Assign):
+            surely.append((number, Change(node, value=node.value)))
+        elif isinstance(node, cst.Call) and last_name(touch.part) == "setdefault":
+            if len(node.args) > 1:
+                defaults.append((node, node.args[1].value))
+        else:
+            surely.append((number, Change(node, gone=True)))
+    for number, touch in known.updates:
+        node = touch.node
+        args = list(node.args) if isinstance(node, cst.Call) else [cst.Arg(node.value)]  # type: ignore[attr-defined]
+        sets: list[Change] = []
+        may_set: list[Node] = []
+        _updated(ev, node, args, key, home, sets, may_set)
+        surely += ((number, each) for each in sets)
+        unsure += ((number, each) for each in may_set)
+    return _in_order(surely), _in_order(unsure), defaults
 
-    for touch in touches(scope, name):
-        node, part = touch.node, touch.part
-        if isinstance(node, cst.Assign) and isinstance(part, cst.Subscript):
-            stored = key_of(ev, part, home)
-            if stored == key:
-                surely.append(Change(node, value=node.value))
-            elif stored is UNKNOWN:
-                unsure.append(node)
-        elif isinstance(node, cst.AugAssign):
-            if isinstance(node.operator, cst.BitOrAssign):
-                _updated(ev, node, [cst.Arg(node.value)], key, home, surely, unsure)
-        elif isinstance(node, cst.Del) and isinstance(part, cst.Subscript):
-            if key_of(ev, part, home) == key:
-                surely.append(Change(node, gone=True))
-        elif isinstance(node, cst.Call) and isinstance(part, cst.Arg):
-            if dict_stores.may_change(ev, node, name, home):
-                unsure.append(node)
-        elif isinstance(node, cst.Call):
-            method = last_name(part)
-            if method == "update":
-                _updated(ev, node, list(node.args), key, home, surely, unsure)
-            elif method in ("pop", "setdefault") and node.args:
-                known = constant(ev.values(node.args[0].value, home))
-                if known is None:
-                    unsure.append(node)
-                elif known.value == key and method == "pop":
-                    surely.append(Change(node, gone=True))
-                elif known.value == key and len(node.args) > 1:
-                    defaults.append((node, node.args[1].value))
-            elif method in ("clear", "popitem"):
-                unsure.append(node)
-    return surely, unsure, defaults
+
+def _in_order(numbered: list[tuple[int, T]]) -> list[T]:
+    return [each for _, each in sorted(numbered, key=lambda pair: pair[0])]
 
 
 def _updated(
@@ -334,40 +378,6 @@ def _over(upper: Values, lower: Values) -> Values:
     return merge(tuple(value for value in upper if value is not ABSENT), lower)
 
 
-def known_keys(ev: Evaluator, value: Mapping) -> Iterator[object]:
-    """The constant keys of a dict display or `dict(...)` call."""
-    node = value.node
-    if isinstance(node, cst.Dict):
-        for element in node.elements:
-            if isinstance(element, cst.DictElement):
-                known = constant(ev.values(element.key, value.frame))
-                if known is not None:
-                    yield known.value
-    elif isinstance(node, cst.Call):
-        yield from (arg.keyword.value for arg in node.args if arg.keyword is not None)
-
-
-def all_values(ev: Evaluator, value: Mapping) -> Iterator[Values]:
-    """What the keys of a dict hold, as far as it is written out."""
-    node = value.node
-    if isinstance(node, cst.Dict):
-        for element in node.elements:
-            if isinstance(element, cst.DictElement):
-                yield ev.values(element.value, value.frame)
-            else:
-                yield NOTHING_KNOWN
-    elif isinstance(node, cst.DictComp):
-        yield ev.values(node.value, value.frame)
-    elif isinstance(node, cst.Call):
-        for arg in node.args:
-            yield ev.values(arg.value, value.frame) if arg.keyword is not None else NOTHING_KNOWN
-    else:
-        yield NOTHING_KNOWN
-    kept = dict_stores.kept_under(value)
-    for store in dict_stores.stores(ev, value, kept) if kept else ():
-        yield ev.values(store.node.value, store.frame) if isinstance(store.node, cst.Assign) else NOTHING_KNOWN
-
-
 def stored(ev: Evaluator, node: cst.BaseExpression, frame: Frame) -> list[Values]:
     """What is stored under any key of the container called `node`, in the scope that binds the name.
 
@@ -380,7 +390,7 @@ def stored(ev: Evaluator, node: cst.BaseExpression, frame: Frame) -> list[Values
     if not bindings:
         return []
     home = bindings[0].scope
-    inside = _home_frame(ev, home, frame)
+    inside = ev.at(home, frame)
     return [
         ev.values(assign.value, inside)
         for assign in home.own(cst.Assign)

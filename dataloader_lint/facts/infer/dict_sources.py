@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import libcst as cst
 
-from dataloader_lint.facts.infer import classes, options, records
+from dataloader_lint.facts.infer import classes, dict_stores, options, records
 from dataloader_lint.facts.infer.values import (
     ABSENT,
     NONE,
@@ -13,6 +15,7 @@ from dataloader_lint.facts.infer.values import (
     Class,
     Evaluator,
     Frame,
+    Mapping,
     Sequence,
     Value,
     Values,
@@ -158,3 +161,37 @@ def is_let_through(
     if not members or None in members:
         return None
     return any(each is not None and each.value == key for each in members) is isinstance(sign, cst.In)
+
+
+def known_keys(ev: Evaluator, value: Mapping) -> Iterator[object]:
+    """The constant keys of a dict display or `dict(...)` call."""
+    node = value.node
+    if isinstance(node, cst.Dict):
+        for element in node.elements:
+            if isinstance(element, cst.DictElement):
+                known = constant(ev.values(element.key, value.frame))
+                if known is not None:
+                    yield known.value
+    elif isinstance(node, cst.Call):
+        yield from (arg.keyword.value for arg in node.args if arg.keyword is not None)
+
+
+def all_values(ev: Evaluator, value: Mapping) -> Iterator[Values]:
+    """What the keys of a dict hold, as far as it is written out."""
+    node = value.node
+    if isinstance(node, cst.Dict):
+        for element in node.elements:
+            if isinstance(element, cst.DictElement):
+                yield ev.values(element.value, value.frame)
+            else:
+                yield NOTHING_KNOWN
+    elif isinstance(node, cst.DictComp):
+        yield ev.values(node.value, value.frame)
+    elif isinstance(node, cst.Call):
+        for arg in node.args:
+            yield ev.values(arg.value, value.frame) if arg.keyword is not None else NOTHING_KNOWN
+    else:
+        yield NOTHING_KNOWN
+    kept = dict_stores.kept_under(value)
+    for store in dict_stores.stores(ev, value, kept) if kept else ():
+        yield ev.values(store.node.value, store.frame) if isinstance(store.node, cst.Assign) else NOTHING_KNOWN

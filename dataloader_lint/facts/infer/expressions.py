@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import libcst as cst
 
-from dataloader_lint.facts.infer import containers, dict_contents
+from dataloader_lint.facts.infer import containers, dict_contents, dict_sources
 from dataloader_lint.facts.infer.calls import include_optional_branch
 from dataloader_lint.facts.infer.values import (
     ABSENT,
@@ -59,7 +59,7 @@ def subscript(ev: Evaluator, node: cst.CSTNode, frame: Frame) -> Values:
         chosen = merge(*(without_absent(dict_contents.lookup(ev, node.value, key, frame)) for key in keys))
         if any(isinstance(each, Const) and each.default for each in index) and all(map(_is_called, chosen)):
             # An option chooses what to make, and other runs choose something else.
-            others = (dict_contents.all_values(ev, value) for value in found if isinstance(value, Mapping))
+            others = (dict_sources.all_values(ev, value) for value in found if isinstance(value, Mapping))
             every = merge(*(values for several in others for values in several))
             return every if UNKNOWN not in every else chosen
         return chosen

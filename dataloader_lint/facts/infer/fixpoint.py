@@ -116,7 +116,7 @@ class Solver:
         finally:
             self._end(key, depth)
 
-    def settled(self, work_out: Callable[[], bool]) -> tuple[bool, bool]:
+    def settled(self, work_out: Callable[[], T]) -> tuple[T, bool]:
         """What `work_out` gives, and True if that is final: no question that is still open cut it short."""
         before, self._cuts = self._cuts, 0
         try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import libcst as cst
 
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from dataloader_lint.facts.syntax.module import ModuleFacts
     from dataloader_lint.facts.syntax.names import Binding
     from dataloader_lint.facts.syntax.tree import Node, Scope
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +83,8 @@ class Frame:
     depth: int = 0
     memo: dict[object, Values] = field(default_factory=dict)
     extra: tuple[Argument, ...] | None = None
-    ways: dict[str, dict[int, bool]] = field(default_factory=dict)  # for branches.py, by the `id` of a way
+    ways: dict[str, dict[int, bool]] = field(default_factory=dict)  # for reachability.py, by the `id` of a way
+    dicts: dict[object, object] = field(default_factory=dict)  # for dict_contents.py: what changes which dict
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,7 +268,7 @@ class Evaluator(Protocol):
         """What an expression gives in every frame alike; None where that is not known, or depends on the frame."""
         ...
 
-    def settled(self, work_out: Callable[[], bool]) -> tuple[bool, bool]:
+    def settled(self, work_out: Callable[[], T]) -> tuple[T, bool]:
         """What `work_out` gives, and True if that is final: no question that is still open cut it short."""
         ...
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import libcst as cst
 
-from dataloader_lint.facts.infer import classes, dict_contents
+from dataloader_lint.facts.infer import classes, dict_sources
 from dataloader_lint.facts.infer.loader_calls import Loader, loader_of
 from dataloader_lint.facts.infer.option_overrides import with_overrides
 from dataloader_lint.facts.infer.options import is_namespace
@@ -69,7 +69,7 @@ class WorkerStarts:
         if isinstance(value, Sequence) and value.items is not None:
             return first(self.started_by(each, node, method) for item in value.items for each in item)
         if isinstance(value, Mapping):
-            found = dict_contents.all_values(self._ev, value)
+            found = dict_sources.all_values(self._ev, value)
             return first(self.started_by(each, node, method) for item in found for each in item)
         if not isinstance(value, CallResult):
             return None

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import libcst as cst
 
 from dataloader_lint.facts.datasets.index_dep import IndexDep
-from dataloader_lint.facts.infer import attributes, classes, dict_contents
+from dataloader_lint.facts.infer import attributes, classes, dict_sources
 from dataloader_lint.facts.infer.parameters import OF_PARAMETER
 from dataloader_lint.facts.infer.reachability import enclosing_tests, excludes, path_conditions
 from dataloader_lint.facts.infer.values import (
@@ -344,7 +344,7 @@ def _is_opened(ev: Evaluator, found: Values, depth: int = 0) -> bool:
             return True
         if isinstance(each, Sequence) and _is_opened(ev, merge(*(each.items or ())), depth + 1):
             return True
-        if isinstance(each, Mapping) and _is_opened(ev, merge(*dict_contents.all_values(ev, each)), depth + 1):
+        if isinstance(each, Mapping) and _is_opened(ev, merge(*dict_sources.all_values(ev, each)), depth + 1):
             return True
     return False
 

@@ -11,7 +11,7 @@ from dataloader_lint.facts.datasets.field_uses import AccessSite, FieldUse
 from dataloader_lint.facts.datasets.index_dep import IndexDep
 from dataloader_lint.facts.infer import attributes, classes
 from dataloader_lint.facts.infer.classes import attribute_bindings
-from dataloader_lint.facts.infer.dict_contents import all_values
+from dataloader_lint.facts.infer.dict_sources import all_values
 from dataloader_lint.facts.infer.size_classes import Size, container_kind, has_list, is_of_pairs, is_parsed, size_of
 from dataloader_lint.facts.infer.values import (
     CallResult,

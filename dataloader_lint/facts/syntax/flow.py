@@ -36,12 +36,13 @@ _DECIDING = frozenset(
 )
 
 
-class _Flow(Generic[P]):
+class Flow(Generic[P]):
     """Backward search through structured code for the placed things (all in one scope) that reach a place."""
 
     def __init__(self, tree: Tree, placed: Sequence[P]) -> None:
         self.tree = tree
         self.placed = placed
+        self._parameters = [item for item in placed if isinstance(item.node, cst.Param)]
         # What is in a node stands side by side in the document, and two look-ups find it: there may be thousands.
         self._in_order = sorted(placed, key=lambda item: tree.order(item.node))
         self._orders = [tree.order(item.node) for item in self._in_order]
@@ -80,7 +81,16 @@ class _Flow(Generic[P]):
             if above is stop:
                 break
             child = above
-        return reached, self._take([item for item in self.placed if isinstance(item.node, cst.Param)], reached)
+        return reached, self._take(self._parameters, reached)
+
+    def reaching(self, use: Node) -> tuple[list[P], bool]:
+        """The placed things whose effect can be in force at `use`, in document order, and whether one surely is."""
+        scope = self.tree.scope_of(use)
+        while scope.is_comprehension and scope.parent is not None:
+            scope = scope.parent
+        found, surely = self.before(use, scope.node)
+        tree = self.tree
+        return sorted(found.values(), key=lambda item: tree.order(item.node) if item.node in tree else -1), surely
 
     def _around(self, above: Node, child: Node, use: Node, reached: dict[int, P]) -> bool:
         """Add what reaches a place from a node around it, below which `child` is; True if nothing from before does."""
@@ -127,7 +137,7 @@ class _Flow(Generic[P]):
         places = self.places_in(block)
         end = bisect_left(places, self.tree.place_in(block, child)) if child is not None else len(places)
         body: Sequence[Node] = block.body
-        return any(self._statement(body[place], reached) for place in reversed(places[:end]))
+        return any(self._statement(body[places[number]], reached) for number in range(end - 1, -1, -1))
 
     def _statement(self, statement: Node, reached: dict[int, P]) -> bool:
         """Add what leaves a statement alive; True if nothing from before it survives."""
@@ -220,13 +230,8 @@ def reaching(use: Node, placed: Sequence[P], tree: Tree, *, keep: bool = False) 
 
 def reaching_or_not(use: Node, placed: Sequence[P], tree: Tree, *, keep: bool = False) -> tuple[list[P], bool]:
     """As `reaching`, with whether one of them is surely in force."""
-    scope = tree.scope_of(use)
-    while scope.is_comprehension and scope.parent is not None:
-        scope = scope.parent
-    flow: _Flow[P] = tree.once(("flow", id(placed)), lambda: _Flow(tree, placed)) if keep else _Flow(tree, placed)
-    found, surely = flow.before(use, scope.node)
-    order = sorted(found.values(), key=lambda item: tree.order(item.node) if item.node in tree else -1)
-    return order, surely
+    flow: Flow[P] = tree.once(("flow", id(placed)), lambda: Flow(tree, placed)) if keep else Flow(tree, placed)
+    return flow.reaching(use)
 
 
 def early_exits(tree: Tree, block: cst.Module | cst.IndentedBlock) -> Sequence[cst.If]:
