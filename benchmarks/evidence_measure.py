@@ -62,6 +62,7 @@ SHOWN: Mapping[str, Shown] = {
     "DL608": Shown(("regular",)),
     "DL610": Shown(("0",)),
     "DL611": Shown(("300",)),
+    "DL613": Shown(("0", "no")),
     "DL614": Shown(("32",)),
 }
 _EXCEPTION = re.compile(r"\b\w+(?:Error|Exception|Interrupt)\b")

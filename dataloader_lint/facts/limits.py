@@ -110,6 +110,9 @@ ALIAS_DEPTH: Final = 4
 # Names that the key which a container is asked for is followed through.
 KEY_DEPTH: Final = 4
 
+# Names and parts that a sample which worker code changes is followed through.
+STORED_ALIAS_DEPTH: Final = 4
+
 # Expressions within each other when an array's origin is looked for.
 ARRAY_DEPTH: Final = 6
 

@@ -14,6 +14,7 @@ from dataloader_lint.facts.limits import SUBCLASS_MODULES
 from dataloader_lint.facts.object_state.arrays import KeptArray, arrays_of
 from dataloader_lint.facts.object_state.bound_containers import BoundContainer, bound_containers
 from dataloader_lint.facts.object_state.dataset import Dataset
+from dataloader_lint.facts.object_state.sample_mutations import SampleMutation, sample_mutations
 from dataloader_lint.facts.object_state.sample_storage import SampleStorage, sample_storage
 from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
@@ -38,6 +39,11 @@ class LintedDataset(Dataset):
     def arrays(self) -> list[KeptArray]:
         """The arrays and tables that it binds in its own file and that are sample storage."""
         return list(arrays_of(self))
+
+    def sample_mutations(self) -> list[SampleMutation]:
+        """The places in its own file where worker code changes the samples that it stores."""
+        tree = self.klass.scope.module.tree
+        return [each for each in sample_mutations(self) if each.node in tree]
 
     def _stored(self, size: Size) -> list[SampleStorage]:
         tree = self.klass.scope.module.tree

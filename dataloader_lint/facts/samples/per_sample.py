@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import libcst as cst
 
 from dataloader_lint.facts.datasets.construction import called_by_library_constructors
@@ -26,7 +28,7 @@ def dependence_on_sample(ev: Evaluator, function: WorkerFunction) -> Dependence:
     return Dependence(ev, roots, [each.scope for each in function.path])
 
 
-def enclosing_definitions(module: ModuleFacts, nodes: list[cst.Call]) -> set[str]:
+def enclosing_definitions(module: ModuleFacts, nodes: Iterable[cst.CSTNode]) -> set[str]:
     """The top-level functions and classes of a module that contain some nodes."""
     found = set()
     for node in nodes:

@@ -10,10 +10,12 @@ from dataloader_lint.facts.project.imports import Imports
 from dataloader_lint.facts.samples.collating import SlowCollate, slow_collates
 from dataloader_lint.facts.samples.directory_listings import DirectoryListing, directory_listings
 from dataloader_lint.facts.samples.generators import SharedGenerator, shared_generators
+from dataloader_lint.facts.samples.image_reads import UncheckedRead, unchecked_reads
 from dataloader_lint.facts.samples.memory_cleanup import CleanupCall, cleanup_calls, shared_by_files
 from dataloader_lint.facts.samples.missing_samples import MissingSample, missing_samples
 from dataloader_lint.facts.samples.repeated_reads import RepeatedRead, repeated_reads
 from dataloader_lint.facts.samples.retained_batches import RetainedBatches, retained_batches
+from dataloader_lint.facts.samples.retries import Retry, unbounded_retries
 from dataloader_lint.facts.samples.samplers import SETTER, StuckSampler, stuck_samplers
 from dataloader_lint.facts.samples.seeding import Seeding, seedings_at_start, seedings_for_samples
 from dataloader_lint.facts.samples.sharding import UnsharedStream, unshared_streams
@@ -99,6 +101,16 @@ class Samples:
     def split_transforms(self) -> Iterable[SplitTransform]:
         """The transforms that are set on one split of a Dataset."""
         return split_transforms(self.ev, self.module)
+
+    @property
+    def unbounded_retries(self) -> Iterable[Retry]:
+        """The handlers of worker code that try another sample without an end."""
+        return unbounded_retries(self.workers, self.module)
+
+    @property
+    def unchecked_reads(self) -> Iterable[UncheckedRead]:
+        """The images that workers read without a test for None."""
+        return unchecked_reads(self.workers, self.module)
 
     @property
     def slow_collates(self) -> Iterable[SlowCollate]:

@@ -1,0 +1,225 @@
+"""Worker code that changes in place what a Dataset stores: the next epoch gets the changed sample.
+
+Each change counts whose result depends on what was there before: `x *= 2`, `item["boxes"] = flip(item["boxes"])`,
+`item.pop("path")`. What is set anew each time, such as `item["index"] = index`, harms nobody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import libcst as cst
+
+from dataloader_lint.facts.datasets.field_uses import AccessSite
+from dataloader_lint.facts.datasets.index_dep import IndexDep
+from dataloader_lint.facts.infer import attributes, classes
+from dataloader_lint.facts.infer.reachability import enclosing_tests, is_reached
+from dataloader_lint.facts.infer.size_classes import Size, container_kind, is_parsed, size_of
+from dataloader_lint.facts.infer.values import CallResult, Frame, Opaque, Value
+from dataloader_lint.facts.limits import STORED_ALIAS_DEPTH
+from dataloader_lint.facts.object_state.dataset import Dataset
+from dataloader_lint.facts.object_state.loaded_objects import is_loaded
+from dataloader_lint.facts.syntax.module import last_name
+from dataloader_lint.facts.syntax.names import Kind, dotted, resolve, written_part
+from dataloader_lint.facts.syntax.steps import Step
+from dataloader_lint.facts.syntax.tree import Node, Scope
+
+# Methods of lists, dicts and sets that give something else when they run again.
+_CHANGING = frozenset({"append", "extend", "insert", "pop", "popitem", "popleft", "remove", "reverse"})
+# Methods of tensors that change their memory, from what was in it.
+_IN_PLACE = frozenset({"add_", "div_", "exp_", "flip_", "log_", "mul_", "neg_", "normal_", "pow_", "sqrt_", "sub_"})
+# What changes nothing the second time.
+_IDEMPOTENT = frozenset(
+    {
+        *("Path", "abs", "array", "asarray", "as_tensor", "astype", "bool", "clip", "clamp", "contiguous", "dict"),
+        *("float", "float32", "from_numpy", "int", "int64", "list", "long", "lower", "max", "min", "ones", "round"),
+        *("set", "sorted", "str", "strip", "tensor", "to", "tuple", "upper", "zeros"),
+    }
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SampleMutation:
+    """A statement or call in worker code that changes a stored sample."""
+
+    node: Node
+    attribute: str
+    function: str
+    read: AccessSite
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """Where the sample is read from the storage."""
+        return (Step(self.read.scope.module, self.read.node, f"the sample is read from `{self.attribute}` here"),)
+
+
+def sample_mutations(dataset: Dataset) -> Iterator[SampleMutation]:
+    """Yields the places in a Dataset's worker code that change samples in its storage, from what they were before."""
+    reads = {
+        id(place.node): (name, place)
+        for name, use in dataset.reads.uses.items()
+        for place in use.places
+        if isinstance(place.node, cst.Subscript) and place.itself >= IndexDep.KEY and "." not in name
+    }
+    if not reads:
+        return
+    for scope in dataset.reads.functions:
+        if classes.class_of(scope) is None:
+            continue
+        function = _Function(dataset, scope, reads)
+        label = f"{dataset.name}.{scope.node.name.value}" if isinstance(scope.node, cst.FunctionDef) else "a lambda"
+        told: set[int] = set()  # one copy where the sample is read cures all changes of it
+        for change in function.changes():
+            found = function.stored(change.target)
+            if found is not None and id(found.read) not in told and function.is_lasting(found, change):
+                told.add(id(found.read))
+                yield SampleMutation(change.node, found.name, label, found.read)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Stored:
+    """An element of an attribute, or a part of one: `depth` counts the steps from the element inwards."""
+
+    name: str
+    read: AccessSite
+    depth: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Change:
+    """A place that changes something from what it was before, what it changes, and the method that does it, if any."""
+
+    node: Node
+    target: cst.BaseExpression
+    method: str = ""
+
+
+class _Function:
+    """One function of a Dataset's worker code."""
+
+    def __init__(self, dataset: Dataset, scope: Scope, reads: dict[int, tuple[str, AccessSite]]) -> None:
+        self.dataset = dataset
+        self.scope = scope
+        self.tree = scope.module.tree
+        self.frame: Frame = attributes.method_frame(dataset.ev, scope, dataset.self_value)
+        self._reads = reads
+
+    def changes(self) -> Iterator[_Change]:
+        """The places that may change a sample, in the order of the document."""
+        found = [_Change(each, each.target) for each in self.scope.within(cst.AugAssign)]
+        for assign in self.scope.within(cst.Assign):
+            for target in assign.targets:
+                place = target.target
+                if isinstance(place, cst.Subscript | cst.Attribute) and self._reads_before(assign, place):
+                    found.append(_Change(assign, place))
+        for call in self.scope.within(cst.Call):
+            if isinstance(call.func, cst.Attribute) and last_name(call.func) in _CHANGING | _IN_PLACE:
+                found.append(_Change(call, call.func.value, last_name(call.func)))
+        for deleted in self.scope.within(cst.Del):
+            if isinstance(deleted.target, cst.Subscript):
+                found.append(_Change(deleted, deleted.target))
+        return iter(sorted(found, key=lambda change: self.tree.order(change.node)))
+
+    def stored(self, node: cst.BaseExpression, depth: int = 0) -> _Stored | None:
+        """The element of an attribute that an expression surely is, or is a part of."""
+        if depth > STORED_ALIAS_DEPTH:
+            return None
+        if isinstance(node, cst.Subscript) and id(node) in self._reads:
+            name, read = self._reads[id(node)]
+            return _Stored(name, read, 0)
+        if isinstance(node, cst.Subscript | cst.Attribute):
+            inner = self.stored(node.value, depth + 1)
+            return _Stored(inner.name, inner.read, inner.depth + 1) if inner is not None else None
+        if not isinstance(node, cst.Name):
+            return None
+        found = [
+            self.stored(part, depth + 1)
+            if each.kind is Kind.VALUE and each.scope is self.scope and (part := written_part(each.value, each.path))
+            else None
+            for each in resolve(node, self.tree)
+            if each.kind is not Kind.AUGMENTED
+        ]
+        return found[0] if found and all(each is not None for each in found) else None
+
+    def is_lasting(self, stored: _Stored, change: _Change) -> bool:
+        """True if a change surely stays in what the Dataset keeps, and comes again with the next epoch."""
+        values = self.dataset.ev.values(_owner(stored.read), self.frame)
+        kinds = {_kind(self.dataset, each) for each in values}
+        if not kinds or None in kinds:
+            return False
+        changed = _root(change.target)  # `if "image" not in item` asks whether it was changed already
+        if changed and any(self.tree.named(test, changed) for test, _ in enclosing_tests(change.node, self.frame)):
+            return False
+        if not is_reached(self.dataset.ev, change.node, self.frame, with_options=True) or self._is_put_back(stored):
+            return False
+        if change.method in _IN_PLACE or "tensor" in kinds:  # an index of a tensor gives a view of it
+            is_view = kinds == {"tensor"} and stored.read.itself is IndexDep.INDEX
+            return is_view and (not change.method or change.method in _IN_PLACE)
+        if change.method:
+            return stored.depth > 0 or change.target is not stored.read.node
+        if id(change.target) in self._reads:
+            return False  # `self.count[index] += 1`: what it keeps is meant to change
+        if isinstance(change.target, cst.Name) and stored.depth == 0:
+            elements = [each for value in values for each in self.dataset.ev.element(value)]
+            return bool(elements) and all(isinstance(each, Opaque) and each.kind in _MUTABLE for each in elements)
+        return not isinstance(change.target, cst.Name)
+
+    def _is_put_back(self, stored: _Stored) -> bool:
+        """True if the function itself stores into the attribute: then it is a cache, or a state that is meant to be."""
+        owner = dotted(_owner(stored.read))
+        return any(
+            isinstance(each.target, cst.Subscript) and dotted(each.target.value) == owner
+            for assign in self.scope.within(cst.Assign)
+            for each in assign.targets
+        )
+
+    def _reads_before(self, assign: cst.Assign, target: cst.Subscript | cst.Attribute) -> bool:
+        """True if what is stored in a place is made from what was there: `item["x"] = flip(item["x"])`."""
+        value = assign.value
+        if isinstance(value, cst.Call) and last_name(value.func) in _IDEMPOTENT:
+            return False
+        if not isinstance(value, cst.Call | cst.BinaryOperation):
+            return False
+        return self._uses(value, self.tree.spelling(target), 0)
+
+    def _uses(self, node: Node, wanted: tuple[object, ...], depth: int) -> bool:
+        for inner in self.tree.walk(node):
+            if isinstance(inner, cst.Subscript | cst.Attribute) and self.tree.spelling(inner) == wanted:
+                return True
+            if isinstance(inner, cst.Name) and depth < STORED_ALIAS_DEPTH:
+                bindings = resolve(inner, self.tree)
+                if len(bindings) == 1 and bindings[0].kind is Kind.VALUE and bindings[0].scope is self.scope:
+                    part = written_part(bindings[0].value, bindings[0].path)
+                    if part is not None and not _is_idempotent(part) and self._uses(part, wanted, depth + 1):
+                        return True
+        return False
+
+
+_MUTABLE = frozenset({"array", "list", "tensor"})
+
+
+def _is_idempotent(node: cst.BaseExpression) -> bool:
+    return isinstance(node, cst.Call) and last_name(node.func) in _IDEMPOTENT
+
+
+def _owner(read: AccessSite) -> cst.BaseExpression:
+    assert isinstance(read.node, cst.Subscript)
+    return read.node.value
+
+
+def _root(node: cst.BaseExpression) -> str:
+    """The name that an expression starts with; empty if it starts with none."""
+    while isinstance(node, cst.Subscript | cst.Attribute | cst.Call):
+        node = node.func if isinstance(node, cst.Call) else node.value
+    return node.value if isinstance(node, cst.Name) else ""
+
+
+def _kind(dataset: Dataset, value: Value) -> str | None:
+    """What an attribute holds: "container" or "tensor"; None for all that may give a fresh object for each index."""
+    if isinstance(value, Opaque) and value.kind == "tensor":
+        return "tensor"
+    is_container = container_kind(value) in (Size.LIST, Size.DICT) or is_parsed(value) or is_loaded(value)
+    if is_container or (not isinstance(value, CallResult) and size_of(dataset.ev, value) in (Size.LIST, Size.DICT)):
+        return "container"
+    return None
