@@ -124,4 +124,4 @@ def test_in_all_settings() -> None:
     code, out, err = run("--exclude", many)
     assert (code, out) == (2, "")
     assert len(err.splitlines()) == 1
-    assert "it stands for more than 64 globs with its `**/` and braces" in err
+    assert "it expands to more than 64 globs with its `**/` and braces" in err
