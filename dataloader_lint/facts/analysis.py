@@ -20,10 +20,12 @@ from dataloader_lint.facts.loaders.signatures import SignatureMismatch, signatur
 from dataloader_lint.facts.memory.caches import Growth, growths_in
 from dataloader_lint.facts.object_state.arrays import KeptArray
 from dataloader_lint.facts.object_state.datasets import LintedDataset, datasets_in
-from dataloader_lint.facts.processes.cuda import CudaCall, cuda_in_workers
+from dataloader_lint.facts.processes.calls_in_workers import WorkerCall
+from dataloader_lint.facts.processes.cuda import cuda_in_workers
 from dataloader_lint.facts.processes.forks import ForcedFork, forced_forks
 from dataloader_lint.facts.processes.handles import KeptHandle, kept_handles
 from dataloader_lint.facts.processes.local_datasets import LocalDataset, local_datasets
+from dataloader_lint.facts.processes.nested import processes_in_workers
 from dataloader_lint.facts.processes.stale_globals import StaleGlobal, stale_globals
 from dataloader_lint.facts.processes.start_methods import StartMethod, start_methods
 from dataloader_lint.facts.processes.unguarded_starts import Start, first_start
@@ -207,9 +209,14 @@ class Analysis:
         return kept_handles(self.session.reach, self.module)
 
     @property
-    def cuda_calls(self) -> list[CudaCall]:
+    def cuda_calls(self) -> list[WorkerCall]:
         """The calls in this file that initialize CUDA in workers."""
         return cuda_in_workers(self.session.reach, self.module)
+
+    @property
+    def nested_processes(self) -> list[WorkerCall]:
+        """The calls in this file that start processes in workers."""
+        return processes_in_workers(self.session.reach, self.module)
 
     @property
     def unpicklable_samples(self) -> list[UnpicklableSample]:
