@@ -16,12 +16,15 @@ from dataloader_lint.facts.infer.loader_calls import Loader, loaders_in
 from dataloader_lint.facts.libraries.extras import Extras
 from dataloader_lint.facts.limits import SECONDS_PER_FILE
 from dataloader_lint.facts.loaders.callbacks import Callback, callbacks_of
+from dataloader_lint.facts.loaders.evaluations import Evaluation as LoaderEvaluation
+from dataloader_lint.facts.loaders.evaluations import evaluations
 from dataloader_lint.facts.loaders.signatures import SignatureMismatch, signature_mismatches
 from dataloader_lint.facts.memory.caches import Growth, growths_in
 from dataloader_lint.facts.object_state.arrays import KeptArray
 from dataloader_lint.facts.object_state.datasets import LintedDataset, datasets_in
 from dataloader_lint.facts.processes.calls_in_workers import WorkerCall
 from dataloader_lint.facts.processes.cuda import cuda_in_workers
+from dataloader_lint.facts.processes.cuda_tensors import KeptCudaTensor, kept_cuda_tensors
 from dataloader_lint.facts.processes.forks import ForcedFork, forced_forks
 from dataloader_lint.facts.processes.handles import KeptHandle, kept_handles
 from dataloader_lint.facts.processes.local_datasets import LocalDataset, local_datasets
@@ -43,7 +46,8 @@ from dataloader_lint.facts.threads.opencv import OpenCV
 from dataloader_lint.facts.threads.threads import LateLimit, ThreadCall, late_limits, limits_in_workers
 from dataloader_lint.facts.transfers.batches import Origin, Transfer, transfers_in
 from dataloader_lint.facts.transfers.cpu import EarlyRead, early_reads
-from dataloader_lint.facts.transfers.pinning import UselessPin, unpinned_moves, useless_pins
+from dataloader_lint.facts.transfers.mps import MpsMove, moves_to_mps
+from dataloader_lint.facts.transfers.pinning import UselessPin, unpinned_moves, unpinned_trainings, useless_pins
 from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
 from dataloader_lint.facts.workers.worker_callgraph import WorkerFunction
 from dataloader_lint.facts.workers.worker_steps import to_function
@@ -214,6 +218,11 @@ class Analysis:
         return cuda_in_workers(self.session.reach, self.module)
 
     @property
+    def kept_cuda_tensors(self) -> list[KeptCudaTensor]:
+        """The tensors that this file puts on CUDA and that Datasets keep, where that raises."""
+        return kept_cuda_tensors(self.session.reach, self.module)
+
+    @property
     def nested_processes(self) -> list[WorkerCall]:
         """The calls in this file that start processes in workers."""
         return processes_in_workers(self.session.reach, self.module)
@@ -285,6 +294,16 @@ class Analysis:
         return list(unpinned_moves(self.transfers))
 
     @property
+    def unpinned_trainings(self) -> list[tuple[Origin, Transfer]]:
+        """The blocking moves to CUDA of batches that a loop trains with and that are not pinned."""
+        return list(unpinned_trainings(self.transfers))
+
+    @property
+    def moves_to_mps(self) -> list[MpsMove]:
+        """The non-blocking moves that may go to MPS."""
+        return list(moves_to_mps(self.transfers))
+
+    @property
     def transfers(self) -> list[Transfer]:
         """Every move of a value to a device."""
         if self._transfers is None:
@@ -326,6 +345,13 @@ class Analysis:
     def trainings_without_workers(self) -> Iterable[Training]:
         """The loaders without workers that loops of this file train with."""
         return trainings_without_workers(self.ev, self.module)
+
+    @property
+    def evaluations(self) -> list[LoaderEvaluation]:
+        """The loaders that this file evaluates with."""
+        if "drop_last" not in self.tree.text and not self.session.project.mentions_word(self.module, "drop_last"):
+            return []
+        return list(evaluations(self.ev, self.module, self.loaders))
 
     @property
     def signature_mismatches(self) -> Iterable[SignatureMismatch]:

@@ -39,6 +39,7 @@ class Need(Enum):
     """What a machine must have for the programs of a proof to show anything."""
 
     CUDA = "CUDA"
+    MPS = "MPS"
     TWO_CPUS = "two CPUs"
 
     def is_met(self) -> bool:
@@ -47,7 +48,7 @@ class Need(Enum):
             return len(os.sched_getaffinity(0)) >= 2
         import torch
 
-        return torch.cuda.is_available()
+        return torch.backends.mps.is_available() if self is Need.MPS else torch.cuda.is_available()
 
 
 @dataclass(frozen=True, slots=True)

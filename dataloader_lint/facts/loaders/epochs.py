@@ -102,11 +102,12 @@ class Pass:
         """
         frame = self.path[-1]
         if frame.scope.own(cst.Yield):
-            return any(_trains(ev, where.scope.node, where) for _, where, _ in ev.callers(frame.scope))
-        return _trains(ev, self.node if isinstance(self.node, cst.For) else frame.scope.node, frame)
+            return any(trains(ev, where.scope.node, where) for _, where, _ in ev.callers(frame.scope))
+        return trains(ev, self.node if isinstance(self.node, cst.For) else frame.scope.node, frame)
 
 
-def _trains(ev: Evaluator, root: Node, frame: Frame) -> bool:
+def trains(ev: Evaluator, root: Node, frame: Frame) -> bool:
+    """True if something below a node computes gradients, there or in a function that is called there."""
     tree = frame.scope.module.tree
     for call in tree.find(root, cst.Call):
         if last_name(call.func) in _TRAINING:

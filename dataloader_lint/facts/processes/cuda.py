@@ -54,11 +54,11 @@ _CUDA_INITIALIZERS = frozenset(
 
 def cuda_in_workers(reach: DatasetFlow, module: ModuleFacts) -> list[WorkerCall]:
     """The functions of a module that initialize CUDA in workers, each at the first such call."""
-    candidates = [call for call in module.all_calls() if _is_candidate(reach.ev, call, module)]
-    return calls_in_workers(reach, module, candidates, _form_of_call)
+    candidates = [call for call in module.all_calls() if may_start_cuda(reach.ev, call, module)]
+    return calls_in_workers(reach, module, candidates, form_of_call)
 
 
-def _is_candidate(ev: Evaluation, call: cst.Call, module: ModuleFacts) -> bool:
+def may_start_cuda(ev: Evaluation, call: cst.Call, module: ModuleFacts) -> bool:
     """True if a call may initialize CUDA; a cheap check before worker code is followed."""
     if isinstance(call.func, cst.Attribute):
         name = call.func.attr.value
@@ -83,7 +83,7 @@ def _may_be_cuda(ev: Evaluation, node: cst.BaseExpression, module: ModuleFacts) 
     return not ev.library_name(node, module)
 
 
-def _form_of_call(ev: Evaluator, call: cst.Call, frame: Frame) -> str:
+def form_of_call(ev: Evaluator, call: cst.Call, frame: Frame) -> str:
     """The form in which a call initializes CUDA; empty if it does not, or if that is unknown."""
     callees = ev.values(call.func, frame)
     if any(isinstance(callee, Function | Method | Class) for callee in callees):

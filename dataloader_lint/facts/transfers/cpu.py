@@ -41,7 +41,7 @@ _JOINING_CALLS = frozenset(
     f"torch.{name}" for name in ("cat", "concat", "concatenate", "dstack", "hstack", "stack", "vstack")
 )
 # Methods of a tensor on the CPU that give a tensor again.
-_KEEPING = frozenset(
+KEEPING = frozenset(
     {
         "bool",
         "byte",
@@ -175,7 +175,7 @@ def _reader(ev: Evaluator, frame: Frame, tree: Tree, node: Node) -> EarlyRead | 
             return None
         if above.attr.value in _READING_METHODS:
             return EarlyRead(call, f".{above.attr.value}()")
-        return _reader(ev, frame, tree, call) if above.attr.value in _KEEPING else None
+        return _reader(ev, frame, tree, call) if above.attr.value in KEEPING else None
     if isinstance(above, cst.Arg):
         call = tree.parent(above)
         if isinstance(call, cst.Call):

@@ -20,7 +20,8 @@ class Device(Enum):
 
     CPU = "cpu"
     CUDA = "cuda"
-    OTHER = "other"  # mps, xpu, meta, ...
+    MPS = "mps"
+    OTHER = "other"  # xpu, meta, ...
     UNKNOWN = "unknown"
     NONE = "none"  # a change of the data type, or nothing that is known to be a device
 
@@ -32,7 +33,7 @@ def kind_of_constant(value: object) -> Device:
     if isinstance(value, int):
         return Device.CUDA
     kind = str(value).partition(":")[0]
-    return {"cpu": Device.CPU, "cuda": Device.CUDA}.get(kind, Device.OTHER)
+    return {"cpu": Device.CPU, "cuda": Device.CUDA, "mps": Device.MPS}.get(kind, Device.OTHER)
 
 
 def possible_devices(ev: Evaluator, node: cst.BaseExpression, frame: Frame, depth: int = 0) -> frozenset[Device]:
@@ -54,6 +55,40 @@ def is_device_object(ev: Evaluator, node: cst.BaseExpression, frame: Frame) -> b
     return bool(values) and all(_is_device(value) for value in values)
 
 
+def may_be_mps(ev: Evaluator, node: cst.BaseExpression, frame: Frame) -> bool:
+    """True if one of the devices that an expression is known to name is MPS, or the accelerator of the machine."""
+    if Device.MPS in possible_devices(ev, node, frame):
+        return True
+    return any(_is_mps(ev, value) for value in ev.values(node, frame))
+
+
+def _is_mps(ev: Evaluator, value: Value, depth: int = 0) -> bool:
+    if isinstance(value, Const):
+        return isinstance(value.value, str) and kind_of_constant(value.value) is Device.MPS
+    if not isinstance(value, CallResult) or value.call is None or value.frame is None or depth > DEVICE_DEPTH:
+        return False
+    if value.library == _ACCELERATOR:
+        return True
+    given = _type_of(value.call) if _is_device(value) else None
+    return given is not None and any(_is_mps(ev, each, depth + 1) for each in ev.values(given, value.frame))
+
+
+def is_device(ev: Evaluator, node: cst.BaseExpression, frame: Frame) -> bool:
+    """True if all that an expression is known to be is a `torch.device`, which has a `type`."""
+    values = ev.values(node, frame)
+    return bool(values) and all(_is_device(value) or _is_accelerator(value) for value in values)
+
+
+def _is_accelerator(value: Value) -> bool:
+    return isinstance(value, CallResult) and value.library == _ACCELERATOR
+
+
+def _type_of(call: cst.Call) -> cst.BaseExpression | None:
+    """The argument of `torch.device(...)` that says of which type it is."""
+    return keyword_of(call, "type") or next(iter(positional_of(call)), None)
+
+
+_ACCELERATOR = "torch.accelerator.current_accelerator"
 _ANY = frozenset({Device.UNKNOWN})
 
 
@@ -74,7 +109,7 @@ def _device_of(ev: Evaluator, value: Value, depth: int) -> frozenset[Device]:
     if isinstance(value, Const) and not value.default and isinstance(value.value, str):
         return frozenset({kind_of_constant(value.value)})
     if isinstance(value, CallResult) and _is_device(value) and value.call is not None and value.frame is not None:
-        inner = keyword_of(value.call, "type") or next(iter(positional_of(value.call)), None)
+        inner = _type_of(value.call)
         if inner is not None:
             return possible_devices(ev, inner, value.frame, depth + 1)
     return _ANY

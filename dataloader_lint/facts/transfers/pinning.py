@@ -9,6 +9,7 @@ import libcst as cst
 
 from dataloader_lint.facts.infer.loader_calls import Loader, loader_of
 from dataloader_lint.facts.infer.values import CallResult, Evaluator, Frame, Value
+from dataloader_lint.facts.loaders.epochs import trains
 from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
 from dataloader_lint.facts.syntax.tree import function_scope
 from dataloader_lint.facts.transfers.batches import Origin, Transfer
@@ -35,7 +36,7 @@ def useless_pins(
     if not pinning or "cuda" in module.tree.text.lower():
         return
     moves = list(transfers)
-    stay = not any(move.device in (Device.CUDA, Device.OTHER, Device.UNKNOWN) for move in moves)
+    stay = not any(move.device in (Device.CUDA, Device.MPS, Device.OTHER, Device.UNKNOWN) for move in moves)
     moves_of: dict[int, list[Transfer]] = {}
     for move in moves if stay else ():
         for call in {id(each.loader.call) for each in move.origins}:
@@ -61,6 +62,26 @@ def unpinned_moves(transfers: Iterable[Transfer]) -> Iterator[tuple[Origin, Tran
         if id(origins[0].loader.call) not in seen:
             seen.add(id(origins[0].loader.call))
             yield origins[0], transfer
+
+
+def unpinned_trainings(transfers: Iterable[Transfer]) -> Iterator[tuple[Origin, Transfer]]:
+    """The first blocking move to CUDA of each loader's batches that a loop trains with, and that nobody pins."""
+    seen: set[int] = set()
+    for transfer in transfers:
+        if transfer.is_in_forward or not transfer.is_surely_blocking or transfer.device is not Device.CUDA:
+            continue
+        origins = transfer.origins
+        if not origins or not all(_is_unpinned(each) for each in origins) or not transfer.is_reached:
+            continue
+        if id(origins[0].loader.call) not in seen and _is_in_training(transfer):
+            seen.add(id(origins[0].loader.call))
+            yield origins[0], transfer
+
+
+def _is_in_training(transfer: Transfer) -> bool:
+    tree = transfer.frame.scope.module.tree
+    loops = (each for each in tree.ancestors(transfer.call) if isinstance(each, cst.For))
+    return any(trains(transfer.ev, loop, transfer.frame) for loop in loops)
 
 
 def _is_unpinned(origin: Origin) -> bool:

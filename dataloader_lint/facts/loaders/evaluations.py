@@ -1,0 +1,112 @@
+"""Loaders that a program evaluates with: loops that compute no gradients, and the loader methods of Lightning."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import libcst as cst
+
+from dataloader_lint.facts.infer.loader_calls import Loader, loader_of
+from dataloader_lint.facts.infer.reachability import is_reached
+from dataloader_lint.facts.infer.values import Evaluator, Frame
+from dataloader_lint.facts.loaders.epochs import loaders_behind, trains
+from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
+from dataloader_lint.facts.syntax.names import dotted
+from dataloader_lint.facts.syntax.steps import Step
+from dataloader_lint.facts.syntax.tree import Node, Scope, Tree
+
+_WITHOUT_GRADIENTS = frozenset({"inference_mode", "no_grad"})
+_LOADER_METHODS = frozenset({"predict_dataloader", "test_dataloader", "val_dataloader"})
+_EVALUATING = re.compile(r"(?:^|[^a-z])(?:dev|eval|evaluat(?:e|ion)|test|testing|val|valid|validat(?:e|ion))(?![a-z])")
+_TRAINING = re.compile("train|calib|warm")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Evaluation:
+    """A loader that a loop evaluates with, or that a method returns for that."""
+
+    loader: Loader
+    node: Node  # the loader where it is made in the module, else the loop
+    where: str  # the loop or the method, in words
+    step: Step
+
+
+def evaluations(ev: Evaluator, module: ModuleFacts, loaders: Iterable[Loader]) -> Iterator[Evaluation]:
+    """The loaders that a module surely evaluates with, each once."""
+    seen: set[int] = set()
+    for found in (*_of_loops(ev, module), *_of_methods(ev, module)):
+        if id(found.loader.call) not in seen:
+            seen.add(id(found.loader.call))
+            own = next((each.node for each in loaders if each.call is found.loader.call), None)
+            yield Evaluation(found.loader, own or found.node, found.where, found.step)
+
+
+def _of_loops(ev: Evaluator, module: ModuleFacts) -> Iterator[Evaluation]:
+    for scope in module.root.descend():
+        if not isinstance(scope.node, cst.FunctionDef | cst.Module):
+            continue
+        frame = ev.frame_of(scope)
+        for loop in scope.own(cst.For):
+            name = _name_of_evaluation(loop, scope)
+            if name and _has_no_gradients(loop, scope) and _goes_through_all(loop, module.tree):
+                yield from _loop_over(ev, loop, frame, name)
+
+
+def _loop_over(ev: Evaluator, loop: cst.For, frame: Frame, name: str) -> Iterator[Evaluation]:
+    if not is_reached(ev, loop, frame, with_options=True) or trains(ev, loop, frame):
+        return
+    for _, loader in loaders_behind(ev, ev.values(loop.iter, frame), into_objects=False):
+        if not _TRAINING.search(loader.bound_name.lower()):
+            step = Step(frame.scope.module, loop, "this loop computes no gradients: it evaluates")
+            yield Evaluation(loader, loop.iter, f"`{name}`", step)
+
+
+def _of_methods(ev: Evaluator, module: ModuleFacts) -> Iterator[Evaluation]:
+    for scope in module.root.descend():
+        node = scope.node
+        if not isinstance(node, cst.FunctionDef) or node.name.value not in _LOADER_METHODS:
+            continue
+        frame = ev.frame_of(scope)
+        for returned in scope.own(cst.Return):
+            for value in ev.values(returned.value, frame) if returned.value is not None else ():
+                loader = loader_of(ev, value)
+                if loader is not None:
+                    step = Step(module, returned, f"`{node.name.value}` returns it to a Trainer that evaluates")
+                    yield Evaluation(loader, returned, f"`{node.name.value}`", step)
+
+
+def _name_of_evaluation(loop: cst.For, scope: Scope) -> str:
+    """What says by its name that a loop evaluates: what it iterates over, or its function; empty if nothing does."""
+    tree = scope.module.tree
+    words = tree.words(loop.iter)
+    if _TRAINING.search(words.lower()):
+        return ""
+    node = scope.node
+    function = node.name.value if isinstance(node, cst.FunctionDef) else ""
+    named = next((word for word in words.split() if _EVALUATING.search(word.lower())), "")
+    return named or (function if _EVALUATING.search(function.lower()) else "")
+
+
+def _has_no_gradients(loop: cst.For, scope: Scope) -> bool:
+    """True if a loop stands in `torch.no_grad()`, or in a function that is decorated with it."""
+    tree = scope.module.tree
+    node = scope.node
+    decorators = node.decorators if isinstance(node, cst.FunctionDef) else ()
+    if any(_turns_gradients_off(each.decorator) for each in decorators):
+        return True
+    blocks = (each for each in tree.ancestors(loop) if isinstance(each, cst.With))
+    return any(_turns_gradients_off(item.item) for block in blocks for item in block.items)
+
+
+def _turns_gradients_off(node: cst.BaseExpression) -> bool:
+    named = node.func if isinstance(node, cst.Call) else node
+    return bool(dotted(named)) and last_name(named) in _WITHOUT_GRADIENTS
+
+
+def _goes_through_all(loop: cst.For, tree: Tree) -> bool:
+    """True if a loop has no way to end early, by which it would leave samples out on purpose."""
+    return not any(True for _ in tree.find(loop.body, cst.Break)) and not any(
+        last_name(call.func) == "islice" for call in tree.find(loop.iter, cst.Call)
+    )

@@ -1,0 +1,79 @@
+"""Non-blocking moves whose device may be MPS, which does not wait for the data to be read before it is freed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import libcst as cst
+
+from dataloader_lint.facts.infer.reachability import path_conditions
+from dataloader_lint.facts.infer.values import Frame
+from dataloader_lint.facts.syntax.names import dotted
+from dataloader_lint.facts.syntax.tree import keyword_of
+from dataloader_lint.facts.transfers.batches import Transfer
+from dataloader_lint.facts.transfers.cpu import is_constant
+from dataloader_lint.facts.transfers.devices import Device, is_device, may_be_mps, possible_devices
+
+# Words in a test that already tells the devices apart.
+_DEVICES = re.compile(r"\b(?:is_)?(?:cuda|mps)\b|\btype\b")
+
+
+@dataclass(frozen=True, eq=False)
+class MpsMove:
+    """A move with `non_blocking=True` to a device that is MPS on some machines."""
+
+    transfer: Transfer
+
+    @property
+    def frame(self) -> Frame:
+        """Where the device is evaluated: nothing is taken to be available."""
+        return self.transfer.anywhere.frame_of(self.transfer.frame.scope)
+
+    @property
+    def flag(self) -> cst.BaseExpression | None:
+        """The `True` that is written for `non_blocking`, if it is."""
+        given = keyword_of(self.transfer.call, "non_blocking")
+        return given if isinstance(given, cst.Name) and given.value == "True" else None
+
+    @cached_property
+    def is_only_mps(self) -> bool:
+        """True if the device cannot be any other."""
+        device = self.transfer.named_device
+        return device is not None and possible_devices(self.transfer.anywhere, device, self.frame) == {Device.MPS}
+
+    @cached_property
+    def test(self) -> str:
+        """An expression that is true where the device is CUDA; empty if the device has no name."""
+        device = self.transfer.named_device
+        name = dotted(device)
+        if device is None or not name:
+            return ""
+        if is_device(self.transfer.anywhere, device, self.frame) and self.transfer.device_name:
+            return f'{name}.type == "cuda"'
+        return f'str({name}).startswith("cuda")'
+
+
+def moves_to_mps(transfers: Iterable[Transfer]) -> Iterator[MpsMove]:
+    """The moves with `non_blocking=True` whose device is MPS in one of the cases that the code shows."""
+    for transfer in transfers:
+        device = transfer.named_device
+        if device is None or transfer.is_cuda_call or transfer.is_in_forward or not transfer.may_name_device:
+            continue
+        found = MpsMove(transfer)
+        flag = keyword_of(transfer.call, "non_blocking")
+        if flag is None or not is_constant(transfer.anywhere.values(flag, found.frame), True):
+            continue
+        if _is_told_apart(transfer):
+            continue
+        if may_be_mps(transfer.anywhere, device, found.frame) and transfer.may_be_reached:
+            yield found
+
+
+def _is_told_apart(transfer: Transfer) -> bool:
+    """True if a test around the move, or one that leaves before it, asks for the type of a device."""
+    tree = transfer.frame.scope.module.tree
+    conditions = path_conditions(transfer.call, transfer.frame.scope)
+    return any(_DEVICES.search(tree.words(each.test)) for each in conditions)

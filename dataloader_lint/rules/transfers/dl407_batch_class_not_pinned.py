@@ -1,0 +1,97 @@
+"""`pin_memory=True` passes over batches of a class without a `pin_memory` method, so nothing is pinned.
+
+## What it does
+Reports a DataLoader with `pin_memory=True` whose `collate_fn` returns objects of a class of the project that has no
+`pin_memory` method.
+
+## Why is this bad?
+Pinning goes into tensors, mappings, tuples, named tuples, lists and objects with a `pin_memory` method. Everything else
+comes back as it was, without a warning: the batch stays in pageable memory, and `non_blocking=True` on its tensors does
+not overlap anything. This includes dataclasses.
+
+Measured by counting the tensors that torch tries to pin in a batch with two tensors: 2 in a tuple, a named tuple, a
+list, a dict and an object with `pin_memory`; 0 in a plain object and in a dataclass.
+
+## Known limits
+- Silent if the class, one of its bases, or what the `collate_fn` returns is not known.
+- Silent about objects of such a class inside of a tuple or dict.
+
+## Example
+```python
+import torch
+from torch.utils.data import DataLoader
+
+class Batch:
+    def __init__(self, images, labels):
+        self.images = images
+        self.labels = labels
+
+def collate(samples):
+    images, labels = zip(*samples)
+    return Batch(torch.stack(images), torch.stack(labels))
+
+def make(dataset):
+    return DataLoader(dataset, num_workers=4, collate_fn=collate, pin_memory=True)
+```
+
+## Use instead
+```python
+import torch
+from torch.utils.data import DataLoader
+
+class Batch:
+    def __init__(self, images, labels):
+        self.images = images
+        self.labels = labels
+
+    def pin_memory(self):
+        self.images = self.images.pin_memory()
+        self.labels = self.labels.pin_memory()
+        return self
+
+def collate(samples):
+    images, labels = zip(*samples)
+    return Batch(torch.stack(images), torch.stack(labels))
+
+def make(dataset):
+    return DataLoader(dataset, num_workers=4, collate_fn=collate, pin_memory=True)
+```
+
+## Fix safety
+No fix: only you know which attributes hold tensors.
+
+## When to ignore it
+If the class pins its tensors in another way, such as when it is constructed.
+
+## Error messages
+None: nothing is pinned.
+
+## References
+- [torch.utils.data: memory pinning](https://docs.pytorch.org/docs/stable/data.html#memory-pinning)
+- [pytorch issue 32150](https://github.com/pytorch/pytorch/issues/32150)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from dataloader_lint.rules.base import Entity, Finding, Level, Rule
+
+if TYPE_CHECKING:
+    from dataloader_lint.facts.infer.loader_calls import Loader
+
+RULE = Rule("DL407", "batch-class-not-pinned", Entity.LOADER, Level.SPEED)
+
+
+def check(loader: Loader) -> Iterator[Finding]:
+    from dataloader_lint.facts.transfers.pinned_parts import batch_class_not_pinned
+
+    pins = loader.known("pin_memory")
+    if pins is None or pins.value is not True or pins.default or not loader.is_written_here or not loader.is_reached:
+        return
+    found = batch_class_not_pinned(loader)
+    if found is not None:
+        name, step = found
+        problem = f"`pin_memory=True` pins nothing: the `collate_fn` returns `{name}`, which has no `pin_memory` method"
+        yield Finding(loader.node, problem, "add one that pins its tensors and returns self", because=(step,))
