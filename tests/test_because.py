@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dataloader_lint import lint_paths
+from dataloader_lint import lint_paths, lint_source
 from dataloader_lint.cache.plain import diagnostic, plain
 from dataloader_lint.cli.command import main
 from dataloader_lint.diagnostics import Diagnostic
@@ -111,3 +111,20 @@ def test_in_a_notebook_they_stand_in_cells(tmp_path: Path) -> None:
     (one,) = lint_paths([tmp_path], Settings(select=("DL101",)))
     assert one.cell == 1
     assert [(each.cell, each.position.line) for each in one.because] == [(1, 12), (2, 1)]
+
+
+def test_the_advised_copy_reaches_what_is_changed() -> None:
+    code = (
+        "from torch.utils.data import Dataset\n\n\n"
+        "class Boxes(Dataset):\n"
+        "    def __init__(self, paths):\n"
+        '        self.items = [{"path": path, "boxes": []} for path in paths]\n'
+        "    def __len__(self):\n        return len(self.items)\n"
+        "    def __getitem__(self, index):\n"
+        "        item = self.items[index]\n        CHANGE\n        return item\n"
+    )
+    settings = Settings(select=("DL613",))
+    [inside] = lint_source(code.replace("CHANGE", 'item["boxes"].append(index)'), "boxes.py", settings)
+    assert "copy.deepcopy" in inside.advice
+    [outside] = lint_source(code.replace("CHANGE", 'item.pop("path")'), "boxes.py", settings)
+    assert "`dict(x)`" in outside.advice

@@ -41,17 +41,21 @@ _IDEMPOTENT = frozenset(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SampleMutation:
-    """A statement or call in worker code that changes a stored sample."""
+    """A statement or call in worker code that changes a stored sample.
+
+    `is_nested` is True if it changes an object inside the sample, which a shallow copy still shares.
+    """
 
     node: Node
     attribute: str
     function: str
     read: AccessSite
+    is_nested: bool
 
     @property
     def steps(self) -> tuple[Step, ...]:
         """Where the sample is read from the storage."""
-        return (Step(self.read.scope.module, self.read.node, f"the sample is read from `{self.attribute}` here"),)
+        return (Step(self.read.scope.module, self.read.node, f"the sample is read from `self.{self.attribute}` here"),)
 
 
 def sample_mutations(dataset: Dataset) -> Iterator[SampleMutation]:
@@ -69,12 +73,13 @@ def sample_mutations(dataset: Dataset) -> Iterator[SampleMutation]:
             continue
         function = _Function(dataset, scope, reads)
         label = f"{dataset.name}.{scope.node.name.value}" if isinstance(scope.node, cst.FunctionDef) else "a lambda"
-        told: set[int] = set()  # one copy where the sample is read cures all changes of it
+        reported: set[int] = set()  # one copy where the sample is read cures all changes of it
         for change in function.changes():
             found = function.stored(change.target)
-            if found is not None and id(found.read) not in told and function.is_lasting(found, change):
-                told.add(id(found.read))
-                yield SampleMutation(change.node, found.name, label, found.read)
+            if found is not None and id(found.read) not in reported and function.is_lasting(found, change):
+                reported.add(id(found.read))
+                is_nested = found.depth > 0 and isinstance(change.node, cst.AugAssign | cst.Call)
+                yield SampleMutation(change.node, found.name, label, found.read, is_nested)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

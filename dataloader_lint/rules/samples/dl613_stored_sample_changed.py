@@ -92,4 +92,5 @@ RULE = Rule("DL613", "stored-sample-changed", Entity.DATASET, Level.ERROR)
 def check(dataset: LintedDataset) -> Iterator[Finding]:
     for change in dataset.sample_mutations():
         problem = f"`{change.function}` changes the sample in `self.{change.attribute}` itself: the next epoch differs"
-        yield Finding(change.node, problem, "change a copy (`dict(x)`, `x.clone()`)", because=change.steps)
+        copy = "`copy.deepcopy(x)`, of tensors `x.clone()`" if change.is_nested else "`dict(x)`, `x.clone()`"
+        yield Finding(change.node, problem, f"change a copy ({copy})", because=change.steps)
