@@ -15,12 +15,13 @@ from dataclasses import dataclass, replace
 
 from dataloader_lint.diagnostics import Diagnostic, Safety
 from dataloader_lint.edits import Edit, Editor, Repair
+from dataloader_lint.edits.repair import fix_of
 from dataloader_lint.edits.texts import CellText, PlainText
 from dataloader_lint.facts.analysis import Session
 from dataloader_lint.gate import may_matter
 from dataloader_lint.linter import MAX_LENGTH, Examined, build_repairs, examine, lint_source
 from dataloader_lint.notebooks import OpenedNotebook, in_cells, open_notebook
-from dataloader_lint.reports import unsuppressed
+from dataloader_lint.reports import unsuppressed, unused_noqa
 from dataloader_lint.settings import Settings
 from dataloader_lint.source.checks import checked, checked_name
 from dataloader_lint.source.decoding import UnreadableError, decode, encoding_of, line_starts
@@ -134,7 +135,11 @@ class _State:
         self.settings = settings
         self.session = session or Session(settings)
         self.examined: Examined = examine(text.text, filename, settings, self.session)
-        self.found = [one for one in unsuppressed(self.examined.diagnostics, text.text) if one.code != _INTERNAL_ERROR]
+        shown = unsuppressed(self.examined.diagnostics, text.text, settings)
+        unused = unused_noqa(self.examined.diagnostics, text.text, filename, settings)
+        self._comments = {one: repair for one, repair in unused if repair is not None}
+        found = [*(one for one in shown if one.code != _INTERNAL_ERROR), *(one for one, _ in unused)]
+        self.found = sorted(found, key=lambda one: one.sort_key)
         self.broken = [one for one in self.examined.diagnostics if one.code == _INTERNAL_ERROR]
         self._starts = line_starts(text.text)
         self._repairs: dict[Diagnostic, Repair] | None = None
@@ -162,12 +167,13 @@ class _State:
                     self.examined, self.found, self._editor, self.filename, self.settings
                 )
                 self.broken += broken
+            self._repairs = {**self._repairs, **self._comments}
         return self._repairs
 
     def with_fix(self, one: Diagnostic) -> Diagnostic:
         """A finding with its repair, if it has one."""
         repair = self.repairs.get(one)
-        return one if repair is None or self._editor is None else replace(one, fix=self._editor.fix(repair))
+        return one if repair is None else replace(one, fix=fix_of(repair, self.text.text))
 
     def offset(self, one: Diagnostic) -> int:
         """Where a finding begins."""
@@ -191,9 +197,13 @@ def _open(source: bytes, filename: str, settings: Settings) -> PlainText | Opene
         text = decode(source)
         encoding = encoding_of(source).removesuffix("-sig")
         bare = source.removeprefix(codecs.BOM_UTF8)
-        return PlainText(text, encoding) if not skips_file(text) and text.encode(encoding) == bare else None
+        return PlainText(text, encoding) if not _is_skipped(text, settings) and text.encode(encoding) == bare else None
     except (UnreadableError, UnicodeError):
         return None
+
+
+def _is_skipped(text: str, settings: Settings) -> bool:
+    return skips_file(text) and not settings.ignore_noqa
 
 
 def _text_of(opened: PlainText | OpenedNotebook) -> PlainText | CellText:

@@ -9,7 +9,7 @@ import gc
 import os
 
 from dataloader_lint.gate import LOADING, ON_ITS_OWN, subjects
-from dataloader_lint.reports import crashed, unreadable, unsuppressed
+from dataloader_lint.reports import crashed, unreadable, unsuppressed, unused_noqa
 from dataloader_lint.settings import Settings
 
 TYPE_CHECKING = False
@@ -91,11 +91,10 @@ def lint_source(
         text = decode(source) if isinstance(source, bytes) else source.removeprefix("\ufeff")
     except UnreadableError as error:
         return unreadable(filename, error.problem, error.advice, settings, (error.line, error.column))
-    if skips_file(text):
+    if skips_file(text) and not settings.ignore_noqa:
         return []
     examined = examine(text, filename, settings, session, about)
-    found = unsuppressed(examined.diagnostics, text)
-    return _with_fixes(examined, found, text, filename, settings) if fixes else found
+    return _reported(examined, text, filename, settings, fixes=fixes)
 
 
 def _lint_notebook(
@@ -112,9 +111,7 @@ def _lint_notebook(
         return []
     text = opened.module.text
     examined = examine(text, filename, settings, session)
-    found = unsuppressed(examined.diagnostics, text)
-    if fixes:
-        found = _with_fixes(examined, found, text, filename, settings)
+    found = _reported(examined, text, filename, settings, fixes=fixes)
     return in_cells(opened.module, [*opened.problems, *found])
 
 
@@ -149,6 +146,21 @@ def build_repairs(
     return repairs, broken
 
 
+def _reported(examined: Examined, text: str, filename: str, settings: Settings, *, fixes: bool) -> list[Diagnostic]:
+    """What is reported of a text: what no comment suppresses, and the comments that suppress nothing."""
+    found = unsuppressed(examined.diagnostics, text, settings)
+    found = _with_fixes(examined, found, text, filename, settings) if fixes else found
+    unused = unused_noqa(examined.diagnostics, text, filename, settings)
+    if not unused:
+        return found
+    from dataclasses import replace
+
+    from dataloader_lint.edits.repair import fix_of
+
+    comments = [replace(one, fix=fix_of(repair, text)) if fixes and repair else one for one, repair in unused]
+    return sorted([*found, *comments], key=lambda one: one.sort_key)
+
+
 def _with_fixes(
     examined: Examined, found: list[Diagnostic], text: str, filename: str, settings: Settings
 ) -> list[Diagnostic]:
@@ -157,10 +169,12 @@ def _with_fixes(
     from dataclasses import replace
 
     from dataloader_lint.edits import Editor
+    from dataloader_lint.edits.repair import fix_of
 
     editor = Editor(examined.tree, text, examined.mentions)
     repairs, broken = build_repairs(examined, found, editor, filename, settings)
-    return [*broken, *(replace(one, fix=editor.fix(repairs[one])) if one in repairs else one for one in found)]
+    shown = [replace(one, fix=fix_of(repairs[one], text)) if one in repairs else one for one in found]
+    return [*broken, *shown]
 
 
 # The tree of a file takes some 500 times the file's length; modules that are opened for others end here as well.
@@ -236,6 +250,7 @@ def _lint_tree(
     from dataloader_lint.diagnostics import Diagnostic
     from dataloader_lint.facts.limits import BASE_CLASSES
     from dataloader_lint.rules.levels import level_of
+    from dataloader_lint.rules.selection import is_fixable
     from dataloader_lint.source.decoding import UnreadableError
     from dataloader_lint.source.fast_tree import UnlikeError
 
@@ -262,6 +277,7 @@ def _lint_tree(
         problem = f"this class has more than {BASE_CLASSES} base classes, and what the others do is unknown"
         start = places[id(node)][0]
         diagnostics.update(unreadable(filename, problem, "split it up", settings, (start.line, start.column)))
+    fixable = {one.rule.code for one in rules if is_fixable(one.rule, settings)}
     levels = {one.rule.code: level_of(one.rule, settings) for one in rules}
     builders: dict[Diagnostic, Build] = {}
     for code, finding in found:
@@ -271,7 +287,7 @@ def _lint_tree(
         problem, advice = finding.problem, finding.advice
         one = Diagnostic(filename, start, end, code, problem, advice, lines, because=because, level=levels[code])
         diagnostics.add(one)
-        if finding.repair is not None:
+        if finding.repair is not None and code in fixable:
             builders.setdefault(one, finding.repair)
     return Examined(
         sorted([*diagnostics, *broken], key=lambda one: one.sort_key),

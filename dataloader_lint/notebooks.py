@@ -46,13 +46,13 @@ def open_notebook(source: bytes | str, filename: str, settings: Settings, most: 
         problem = f"the code of this notebook is longer than {most:,} characters"
         raise UnreadableError(problem, "split it up, or exclude it")
     module = join(notebook.cells)
-    if skips_file(module.text):
+    if skips_file(module.text) and not settings.ignore_noqa:
         return None
     for cell, error in module.broken:
         # A line alone may be a command such as `pip install`, which IPython runs without a sign before it.
         if "\n" in cell.text.strip() and _matters(cell.text, settings):
             found = unreadable(filename, error.problem, error.advice, settings, (error.line, error.column))
-            broken += _in_cell(unsuppressed(found, cell.text), cell.number)
+            broken += _in_cell(unsuppressed(found, cell.text, settings), cell.number)
     return OpenedNotebook(notebook, module, broken)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dataloader_lint.diagnostics import Diagnostic
+    from dataloader_lint.edits import Repair
     from dataloader_lint.settings import Settings
 
 
@@ -29,10 +30,10 @@ def crashed(filename: str, what: str, error: Exception, settings: Settings) -> l
     return _engine_report(INTERNAL_ERROR, filename, problem, "please report it, with this file if you can", settings)
 
 
-def unsuppressed(found: list[Diagnostic], text: str) -> list[Diagnostic]:
-    """The diagnostics that no `# noqa` in the text silences."""
-    if not found:
-        return []
+def unsuppressed(found: list[Diagnostic], text: str, settings: Settings) -> list[Diagnostic]:
+    """The diagnostics that no `# noqa` in the text suppresses; all of them if the settings say so."""
+    if not found or settings.ignore_noqa:
+        return found
     from dataloader_lint.rules.registry import INTERNAL_ERROR
     from dataloader_lint.source.noqa import silenced
 
@@ -44,13 +45,60 @@ def unsuppressed(found: list[Diagnostic], text: str) -> list[Diagnostic]:
     ]
 
 
+def unused_noqa(
+    found: list[Diagnostic], text: str, filename: str, settings: Settings
+) -> list[tuple[Diagnostic, Repair | None]]:
+    """A DL001 for each comment that suppresses none of the findings of a text, with the repair that removes it.
+
+    `found` are all findings, suppressed ones among them.
+    """
+    if settings.ignore_noqa or "noqa" not in text.lower():
+        return []
+    from dataloader_lint.diagnostics import Diagnostic, Position, Safety
+    from dataloader_lint.edits import Edit, Repair
+    from dataloader_lint.rules.levels import level_of
+    from dataloader_lint.rules.registry import UNUSED_NOQA, found_rules
+    from dataloader_lint.rules.selection import is_fixable, is_selected, selected_rules
+    from dataloader_lint.source.decoding import line_starts
+    from dataloader_lint.source.unused_noqa import unused_comments
+
+    rules = found_rules()
+    rule = rules[UNUSED_NOQA].rule
+    if not is_selected(rule, settings):
+        return []
+    ran = {one.rule.code for one in selected_rules(settings)}
+    level = level_of(rule, settings)
+    starts = [*line_starts(text), len(text)]
+    places = [(one.code, (one.start.line, *one.statement_lines)) for one in found]
+
+    def can_tell(prefix: str) -> bool:
+        return all(code in ran for code in rules if code.startswith(prefix))
+
+    made = []
+    for comment in unused_comments(text, places, can_tell):
+        unknown = [code for code in comment.codes if not any(one.startswith(code) for one in rules)]
+        codes = ", ".join(comment.codes)
+        why = f"there is no rule {unknown[0]}" if unknown else "it suppresses nothing"
+        problem = f"unused `# noqa: {codes}`: {why}"
+        start, end = Position(comment.line, comment.start), Position(comment.line, comment.end)
+        lines = (comment.line, comment.line)
+        one = Diagnostic(filename, start, end, UNUSED_NOQA, problem, "remove it", lines, level=level)
+        begin = starts[comment.line - 1]
+        edit = Edit(begin + comment.cut_from, begin + comment.cut_to, comment.content)
+        edit = Edit(begin, starts[comment.line], "") if comment.drops_line else edit
+        repair = Repair(Safety.SAFE, f"Remove the unused `# noqa: {codes}`", (edit,))
+        made.append((one, repair if is_fixable(rule, settings) else None))
+    return made
+
+
 def _engine_report(
     code: str, filename: str, problem: str, advice: str, settings: Settings, place: tuple[int, int] = (1, 0)
 ) -> list[Diagnostic]:
     from dataloader_lint.diagnostics import Diagnostic, Position
+    from dataloader_lint.rules.registry import found_rules
     from dataloader_lint.rules.selection import is_selected
 
-    if not is_selected(code, True, settings):
+    if not is_selected(found_rules()[code].rule, settings):
         return []
     start = Position(*place)
     return [Diagnostic(filename, start, start, code, problem, advice, (start.line, start.line))]

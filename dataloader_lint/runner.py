@@ -110,8 +110,7 @@ def fix_found(
                 continue
             too_large.update(run.too_large())
             run = Run(settings, "shown")  # what was known about the file may matter to others
-        total.fixed += sum(result.fixed.values())
-        total.dropped += len(result.dropped)
+        total.add(path, result.fixed, len(result.dropped))
         total.remaining.extend(result.remaining)
     total.remaining.sort(key=lambda one: one.sort_key)
     if warn is not None:
@@ -132,14 +131,14 @@ def fix_stdin(source: bytes, filename: str, settings: Settings, unsafe: bool) ->
     if any(one.fix is not None for one in total.remaining):
         result = run.fix_bytes(source, filename, unsafe)
         total.source, total.remaining = result.source, result.remaining
-        total.fixed, total.dropped = sum(result.fixed.values()), len(result.dropped)
+        total.add(filename, result.fixed, len(result.dropped))
     return total
 
 
 class Fixed:
-    """What came of fixing: how many repairs were made, how many left out, what remains, what went wrong."""
+    """What came of fixing: how many fixes were made, of which rules in which file, what remains, what went wrong."""
 
-    __slots__ = ("dropped", "errors", "fixed", "remaining", "source")
+    __slots__ = ("by_file", "dropped", "errors", "fixed", "remaining", "source")
 
     def __init__(self) -> None:
         self.source = b""
@@ -147,6 +146,14 @@ class Fixed:
         self.dropped = 0
         self.remaining: list[Diagnostic] = []
         self.errors: list[str] = []
+        self.by_file: dict[str, dict[str, int]] = {}
+
+    def add(self, path: str, fixed: dict[str, int], dropped: int) -> None:
+        """Count the fixes of one file, by code, and those that did not hold."""
+        self.fixed += sum(fixed.values())
+        self.dropped += dropped
+        if fixed:
+            self.by_file[path] = fixed
 
 
 def _timed(paths: list[str], progress: Callable[[str, float], None] | None) -> Iterable[str]:

@@ -3,17 +3,38 @@
 from __future__ import annotations
 
 # What only decides which files are looked at and how findings are shown.
-_NOT_ABOUT_FINDINGS = frozenset({"exclude", "extend_exclude", "output_format", "fail_on", "options"})
+_NOT_ABOUT_FINDINGS = frozenset(
+    {
+        "exclude",
+        "extend_exclude",
+        "respect_gitignore",
+        "output_format",
+        "fail_on",
+        "fix",
+        "unsafe_fixes",
+        "show_fixes",
+        "cache_dir",
+        "options",
+    }
+)
 
 
 class Settings:
     """Which files are looked at, which rules run, what the code means, and how the findings are shown.
 
-    `select`, `ignore` and `extend_select` hold code prefixes (`DL`, `DL3`, `DL301`). An empty `select` means the rules
-    that are on by default; a longer prefix beats a shorter one, and `ignore` wins a tie. Opt-in rules run only when
-    their full code is selected. `per_file_ignores` holds pairs of a glob and code prefixes: the rules that do not run
-    on files that fit, whatever selects them. A glob with a slash is met by absolute paths, another one by file names.
-    `exclude` replaces the folders that are left out by default (None keeps them), `extend_exclude` adds to them.
+    `select`, `ignore`, `extend_select` and `extend_ignore` hold code prefixes (`DL`, `DL3`, `DL301`) and names of
+    selections (`speed`, `all`; see `rules.selection`). An empty `select` means the rules that are on by default; a
+    longer prefix beats a shorter one, and `ignore` wins a tie. Opt-in rules run only when their full code or a
+    selection that holds them is selected. With `preview`, new rules run as well. `fixable` and `unfixable` choose in
+    the same way whose findings get fixes. With `ignore_noqa`, comments suppress nothing.
+
+    `per_file_ignores` holds pairs of a glob and code prefixes: the rules that do not run on files that fit, whatever
+    selects them. A glob with a slash is met by absolute paths, another one by file names.
+    `exclude` replaces the folders that are left out by default (None keeps them), `extend_exclude` adds to them, and so
+    do `.gitignore` files unless `respect_gitignore` is False.
+
+    `fix`, `unsafe_fixes` and `show_fixes` are for the command alone: what it does without the options of that name.
+    `cache_dir` is where it keeps its cache ("": in the project).
 
     `severity` holds pairs of a code prefix and the level of findings with it, instead of the rule's own. `fail_on` is
     the mildest level that makes the command exit with 1.
@@ -43,6 +64,16 @@ class Settings:
     extend_select: tuple[str, ...]
     per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...]
     severity: tuple[tuple[str, str], ...]
+    extend_ignore: tuple[str, ...]
+    preview: bool
+    fixable: tuple[str, ...]
+    unfixable: tuple[str, ...]
+    ignore_noqa: bool
+    fix: bool
+    unsafe_fixes: bool
+    show_fixes: bool
+    respect_gitignore: bool
+    cache_dir: str
     fail_on: str
     exclude: tuple[str, ...] | None
     extend_exclude: tuple[str, ...]
@@ -67,6 +98,16 @@ class Settings:
         extend_select: tuple[str, ...] = (),
         per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...] = (),
         severity: tuple[tuple[str, str], ...] = (),
+        extend_ignore: tuple[str, ...] = (),
+        preview: bool = False,
+        fixable: tuple[str, ...] = ("all",),
+        unfixable: tuple[str, ...] = (),
+        ignore_noqa: bool = False,
+        fix: bool = False,
+        unsafe_fixes: bool = False,
+        show_fixes: bool = False,
+        respect_gitignore: bool = True,
+        cache_dir: str = "",
         fail_on: str = "opinion",
         exclude: tuple[str, ...] | None = None,
         extend_exclude: tuple[str, ...] = (),
@@ -83,28 +124,9 @@ class Settings:
         options: tuple[tuple[str, object], ...] | None = None,
         ignored_here: tuple[str, ...] = (),
     ) -> None:
-        self.__dict__.update(
-            select=select,
-            ignore=ignore,
-            extend_select=extend_select,
-            per_file_ignores=per_file_ignores,
-            severity=severity,
-            fail_on=fail_on,
-            exclude=exclude,
-            extend_exclude=extend_exclude,
-            output_format=output_format,
-            start_method=start_method,
-            target_python=target_python,
-            max_workers=max_workers,
-            max_prefetched_batches=max_prefetched_batches,
-            extend_dataloaders=extend_dataloaders,
-            extend_datasets=extend_datasets,
-            extend_iterable_datasets=extend_iterable_datasets,
-            src=src,
-            roots=roots,
-            options=options,
-            ignored_here=ignored_here,
-        )
+        given = dict(locals())
+        del given["self"]
+        self.__dict__.update(given)
         for name, value in self.__dict__.items():
             if not _fits(name, value):
                 raise TypeError(f"{name} must be {_kind(name)}, not {value!r}")
@@ -148,8 +170,9 @@ class Settings:
         return f"Settings({', '.join(f'{name}={value!r}' for name, value in self.__dict__.items())})"
 
 
-_TEXTS = frozenset({"output_format", "fail_on", "start_method", "target_python"})
+_TEXTS = frozenset({"output_format", "fail_on", "cache_dir", "start_method", "target_python"})
 _NUMBERS = frozenset({"max_workers", "max_prefetched_batches"})
+_FLAGS = frozenset({"preview", "ignore_noqa", "fix", "unsafe_fixes", "show_fixes", "respect_gitignore"})
 _OPTIONAL = frozenset({"exclude", "options"})
 
 
@@ -157,6 +180,8 @@ def _fits(name: str, value: object) -> bool:
     """True if a value is of the type that its name stands for."""
     if name in _TEXTS:
         return isinstance(value, str)
+    if name in _FLAGS:
+        return isinstance(value, bool)
     if name in _NUMBERS:
         return isinstance(value, int) and not isinstance(value, bool)
     if value is None:
@@ -182,6 +207,8 @@ def _kind(name: str) -> str:
     """What a value must be, in words."""
     if name in _TEXTS:
         return "a str"
+    if name in _FLAGS:
+        return "a bool"
     if name in _NUMBERS:
         return "an int"
     kinds = {

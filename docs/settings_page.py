@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataloader_lint.output.levels import MEANINGS, NAMES
+from dataloader_lint.rules.selection import SELECTIONS
 from dataloader_lint.source.key import Key
 from dataloader_lint.source.keys import KEYS
 
@@ -17,28 +18,41 @@ Settings go into a table of `pyproject.toml`:
 {example}
 ```
 
-## Which file counts
+## Config discovery
 
-Each linted file goes by the nearest `pyproject.toml` with such a table, in its own folder or above it; a
-`pyproject.toml` without the table is passed over. So the parts of a monorepo can each have settings of their own.
-Tables are not merged: the nearest one counts alone. Standard input goes by the file that `--stdin-filename` names.
+Each file uses the nearest `pyproject.toml` with such a table, in its own folder or above it. A `pyproject.toml` without
+the table is skipped. So each part of a monorepo can have its own settings. Tables are not merged: only the nearest is
+used. Standard input uses the settings of the file that `--stdin-filename` names.
 
-- `--config FILE` takes the table of that file for all files, and paths in it from the working directory.
-- `--isolated` takes no settings from files.
+- `--config FILE` uses the table of that file for all files. Paths in it start at the working directory.
+- `--config 'KEY = VALUE'` sets one key, written as in TOML.
+- `--isolated` ignores all configuration files.
 
-## Options go over the file
+## Precedence
 
-Every key is an option of the command line, too: `--max-workers 32`, `--per-file-ignores 'tests:DL206'`; lists are
-written with commas. An option replaces what the file says; `--extend-...` adds to it. `--select` means these rules and
-no others, so the file's `ignore` and `extend-select` do not count beside it; `per-file-ignores` still do.
+Every key is also an option of the command line: `--max-workers 32`, `--per-file-ignores 'tests:DL206'`. Lists are
+written with commas. An option overrides the file; `--extend-...` adds to it. `--select` means these rules and no
+others: the file's `ignore`, `extend-select` and `extend-ignore` do not apply then, but `per-file-ignores` still does.
 
-A key or a value that means nothing, and a file that cannot be read, end the run with exit code 2 and one line that says
-where, what and, if there is one, the nearest that would do:
+Unknown keys, invalid values and unreadable files abort the run with exit code 2 and a one-line message, with the
+closest valid name if there is one:
 
 ```console
 $ dataloader-lint
 dataloader-lint: /home/me/pyproject.toml: [tool.dataloader-lint] has no key 'max-worker'; did you mean 'max-workers'?
 ```
+
+## Named selections
+
+`select`, `ignore` and the other lists of rules take codes (`DL301`), beginnings of codes (`DL3`), names of rules
+(`no-workers`) and these names, in upper or lower case:
+
+{selections}
+
+An opt-in rule runs if its full code, its name, or a named selection that holds it is selected; a prefix does not turn
+it on. A code outweighs a named selection: `select = ["speed"]` with `ignore = ["DL4"]` leaves DL401 out.
+
+`dataloader-lint --show-settings` prints all settings with the files that they come from.
 
 ## Levels
 
@@ -75,9 +89,9 @@ more than that; the command says so in a warning.
 
 ## In flake8
 
-Which rules run, on which files, and how findings are shown is for flake8's own options to say, `per-file-ignores` among
-them. What is true of your programs comes from the `pyproject.toml` of each file as above, and flake8's options go over
-it, on the command line or in `setup.cfg`, `tox.ini` or `.flake8`:
+flake8's own options decide which rules run on which files, and how findings are shown. The analysis settings come from
+the `pyproject.toml` of each file, as above. flake8's options override them, on the command line or in `setup.cfg`,
+`tox.ini` or `.flake8`:
 
 ```ini
 [flake8]
@@ -85,8 +99,7 @@ dl-start-method = spawn
 dl-extend-dataloaders = mylib.data.FastLoader, mylib.data.FastIterator
 ```
 
-These are {flake8}. flake8 keeps its `--isolated` to itself, so it
-does not leave the `pyproject.toml` out.
+These are {flake8}. flake8's `--isolated` does not affect `pyproject.toml`.
 
 ## Keys"""
 
@@ -98,10 +111,20 @@ def render() -> str:
     flake8 = f"{', '.join(names[:-1])} and {names[-1]}"
     return (
         "\n\n".join(
-            [_INTRO.format(example=example, flake8=flake8, levels=_levels()), *(_part(key) for key in KEYS.values())]
+            [
+                _INTRO.format(example=example, flake8=flake8, levels=_levels(), selections=_selections()),
+                *(_part(key) for key in KEYS.values()),
+            ]
         )
         + "\n"
     )
+
+
+def _selections() -> str:
+    rows = ["| Name | Rules |", "|---|---|"]
+    for name, (meaning, _) in SELECTIONS.items():
+        rows.append(f"| `{name}` | {meaning} |")
+    return "\n".join(rows)
 
 
 def _levels() -> str:

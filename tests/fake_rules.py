@@ -46,7 +46,12 @@ def fake_rules(monkeypatch: pytest.MonkeyPatch) -> dict[str, FoundRule]:
             Rule("DL305", "made-up-data-set", Entity.MODULE, Level.ERROR, default=False), _opt_in, "Opt-in.", "fake"
         ),
     ]
-    rules = {"DL000": real["DL000"], **{one.rule.code: one for one in made}, "DL999": real["DL999"]}
+    rules = {
+        "DL000": real["DL000"],
+        "DL001": real["DL001"],
+        **{one.rule.code: one for one in made},
+        "DL999": real["DL999"],
+    }
     for module in (registry, selection):
         monkeypatch.setattr(module, "found_rules", lambda: rules)
     return rules

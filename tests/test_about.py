@@ -57,7 +57,7 @@ def test_quiet() -> None:
     Path("empty").mkdir()
     assert run("-q", "empty") == (0, "", "")
     assert run("-q", "gone") == (2, "", "dataloader-lint: no such file or directory: gone\n")
-    assert run("-q", "-v")[::2] == (2, "dataloader-lint: --quiet and --verbose exclude each other\n")
+    assert run("-q", "-v")[::2] == (2, "dataloader-lint: --quiet cannot be used with --verbose\n")
 
 
 def test_verbose() -> None:

@@ -19,7 +19,7 @@ __all__ = ["here"]
 pytestmark = pytest.mark.usefixtures("here")
 CALL = "DataLoader(data, persistent_workers=True, num_workers=0)"
 IMPORT = "from torch.utils.data import DataLoader\n\n"
-ADDED = (0, "Excused {} by `# noqa` comments in 1 file.\n", "")
+ADDED = (0, "Added {} in 1 file.\n", "")
 
 # What stands in the file, and with which comment.
 LINES = {
@@ -44,18 +44,18 @@ LINES = {
 def test_where_comments_go(newline: str) -> None:
     for number, text in enumerate(LINES):
         write(f"a{number:02}.py", (IMPORT + text).replace("\n", newline))
-    assert run(*ONLY, "--add-noqa") == (0, f"Excused 13 findings by `# noqa` comments in {len(LINES)} files.\n", "")
+    assert run(*ONLY, "--add-noqa") == (0, f"Added 13 `# noqa` comments in {len(LINES)} files.\n", "")
     for number, text in enumerate(LINES.values()):
         assert Path(f"a{number:02}.py").read_bytes().decode() == (IMPORT + text).replace("\n", newline)
     assert run(*ONLY) == (0, "All checks passed!\n", "")
-    assert run(*ONLY, "--add-noqa")[:2] == (0, "Excused 0 findings by `# noqa` comments in 0 files.\n")
+    assert run(*ONLY, "--add-noqa")[:2] == (0, "Added 0 `# noqa` comments in 0 files.\n")
     flake8 = [sys.executable, "-m", "flake8", "--select", "DL301", "."]
     assert processes.run(flake8, check=True).stdout == ""
 
 
 def test_several_codes_on_a_line() -> None:
     write("a.py", IMPORT + "x = DataLoader(data, num_workers=0, prefetch_factor=2, persistent_workers=True)\n")
-    assert run("--select", "DL301,DL302", "--add-noqa")[1] == ADDED[1].format("2 findings")
+    assert run("--select", "DL301,DL302", "--add-noqa")[1] == ADDED[1].format("2 `# noqa` comments")
     assert Path("a.py").read_text().endswith("persistent_workers=True)  # noqa: DL301, DL302\n")
 
 
@@ -64,7 +64,7 @@ def test_what_has_no_place_is_said_and_left() -> None:
     write("a.py", text)
     write("broken.py", "DataLoader(\n")
     code, out, err = run(*ONLY, "--add-noqa")
-    assert (code, out) == (1, "Excused 1 finding by `# noqa` comments in 1 file.\n")
+    assert (code, out) == (1, "Added 1 `# noqa` comment in 1 file.\n")
     assert err.splitlines() == [
         "dataloader-lint: a.py:5:11: no comment for DL301: its lines have no place for one",
         "dataloader-lint: broken.py:1:11: no comment for DL000: the file has to be readable first",
@@ -96,7 +96,7 @@ def test_what_cannot_be_written_is_said() -> None:
     write("a.py", BAD).chmod(0o444)
     write("b.py", BAD)
     code, out, err = run(*ONLY, "--add-noqa")
-    assert (code, out) == (2, ADDED[1].format("1 finding"))
+    assert (code, out) == (2, ADDED[1].format("1 `# noqa` comment"))
     assert err == "dataloader-lint: a.py: cannot be written: permission denied\n"
     assert Path("a.py").read_text() == BAD
 
@@ -104,7 +104,7 @@ def test_what_cannot_be_written_is_said() -> None:
 def test_it_needs_files() -> None:
     said = "dataloader-lint: --add-noqa needs files, and cannot be used with standard input\n"
     assert run("--add-noqa", "-", stdin=b"") == (2, "", said)
-    assert run("--add-noqa", "--fix")[::2] == (2, "dataloader-lint: --add-noqa and --fix exclude each other\n")
+    assert run("--add-noqa", "--fix")[::2] == (2, "dataloader-lint: --add-noqa and --fix cannot be used together\n")
 
 
 def test_cells_of_notebooks() -> None:
@@ -116,7 +116,7 @@ def test_cells_of_notebooks() -> None:
     ]  # fmt: skip
     book = json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}, indent=1) + "\n"
     write("n.ipynb", book)
-    assert run(*ONLY, "--add-noqa", "n.ipynb") == (0, ADDED[1].format("2 findings"), "")
+    assert run(*ONLY, "--add-noqa", "n.ipynb") == (0, ADDED[1].format("2 `# noqa` comments"), "")
     assert Path("n.ipynb").read_text() == book.replace(CALL, f"{CALL}  # noqa: DL301")
     assert run(*ONLY, "n.ipynb") == (0, "All checks passed!\n", "")
 

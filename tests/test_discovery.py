@@ -47,7 +47,7 @@ def test_walks_directories_in_order(tmp_path: Path) -> None:
     assert files() == expected
     assert files("a", ".", "./a/z.py", "a/../a.py", str(tmp_path / "b.py")) == [*expected[:-1], "b.py"]
     assert files(str(tmp_path / "a" / "b")) == [str(tmp_path / "a/b/c.pyw")]
-    assert files("notes.txt") == ["notes.txt"]
+    assert files("notes.txt") == []
     assert files("a//") == ["a/.hid.py", "a/b/c.pyw", "a/data.ipynb", "a/stub.pyi", "a/z.py"]
 
 

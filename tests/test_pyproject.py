@@ -67,6 +67,17 @@ requires-python = ">=3.12"
 select = ["DL2", "DL301"]
 ignore = ["DL206"]
 extend-select = ["DL306"]
+extend-ignore = ["no-workers", "speed"]
+preview = true
+fixable = ["ALL"]
+unfixable = ["dl2"]
+fix = true
+unsafe-fixes = true
+show-fixes = true
+respect-gitignore = false
+cache-dir = ".cache"
+fail-on = "warning"
+severity = { DL101 = "error" }
 exclude = ["old", "data/*/raw"]
 extend-exclude = ["third_party", "*_pb2.py"]
 output-format = "concise"
@@ -89,6 +100,17 @@ src = ["libs/core"]
         "select": ("DL2", "DL301"),
         "ignore": ("DL206",),
         "extend_select": ("DL306",),
+        "extend_ignore": ("DL306", "speed"),
+        "preview": True,
+        "fixable": ("all",),
+        "unfixable": ("DL2",),
+        "fix": True,
+        "unsafe_fixes": True,
+        "show_fixes": True,
+        "respect_gitignore": False,
+        "cache_dir": str(tmp_path / ".cache"),
+        "fail_on": "warning",
+        "severity": (("DL101", "error"),),
         "exclude": ("old", f"{root}/data/*/raw"),
         "extend_exclude": ("third_party", "*_pb2.py"),
         "output_format": "concise",
@@ -113,7 +135,7 @@ src = ["libs/core"]
         ("max_workers = 3", "has no key 'max_workers'; did you mean 'max-workers'?"),
         ("colour = 'red'", "has no key 'colour'"),
         ("select = ['DL31x']", "select has the unknown rule code 'DL31x'; did you mean 'DL31"),
-        ("ignore = ['dl301']", "ignore has the unknown rule code 'dl301'; did you mean 'DL301'?"),
+        ("ignore = ['dl30x']", "ignore has the unknown rule code 'dl30x'; did you mean 'DL301'?"),
         ("extend-select = ['']", "extend-select has the unknown rule code ''"),
         ("ignore = 'DL1'", "ignore must be a list of strings, not 'DL1'"),
         ("exclude = [1]", "exclude must be a list of strings, not [1]"),
@@ -394,7 +416,7 @@ def test_a_typo_is_the_users_to_mend(tmp_path: Path, lint: Lint, paths: list[str
         (["--extend-datasets", "Table"], "--extend-datasets must hold names with their modules"),
         (["--per-file-ignores", "tests"], "--per-file-ignores must be pairs such as tests/*:DL206, not 'tests'"),
         (["--per-file-ignores", "a.py:DL9x"], "--per-file-ignores has the unknown rule code 'DL9x'"),
-        (["--config", "a.toml", "--isolated"], "--config and --isolated exclude each other"),
+        (["--config", "a.toml", "--isolated"], "--config FILE and --isolated cannot be used together"),
     ],
 )
 def test_wrong_options(lint: Lint, arguments: list[str], message: str) -> None:

@@ -9,12 +9,18 @@ from pathlib import Path
 import pytest
 
 from dataloader_lint import fix_source, lint_paths, lint_source
+from dataloader_lint.rules.base import Rule
+from dataloader_lint.rules.registry import found_rules
 from dataloader_lint.rules.selection import UnknownCodeError, find_rule, is_selected, selected_rules
 from dataloader_lint.settings import Settings
 from dataloader_lint.source.pyproject import chosen
 from fake_rules import fake_rules
 
 __all__ = ["fake_rules"]
+
+
+def rule(code: str) -> Rule:
+    return found_rules()[code].rule
 
 
 def test_settings_are_frozen_values() -> None:
@@ -48,7 +54,7 @@ def test_settings_are_frozen_values() -> None:
     ],
 )
 def test_the_longest_prefix_decides(settings: Settings, chosen: bool) -> None:
-    assert is_selected("DL301", True, settings) is chosen
+    assert is_selected(rule("DL301"), settings) is chosen
 
 
 @pytest.mark.parametrize(
@@ -64,7 +70,7 @@ def test_the_longest_prefix_decides(settings: Settings, chosen: bool) -> None:
     ],
 )
 def test_opt_in_rules_need_their_full_code(settings: Settings, chosen: bool) -> None:
-    assert is_selected("DL105", False, settings) is chosen
+    assert is_selected(rule("DL105"), settings) is chosen
 
 
 @pytest.mark.parametrize(
@@ -76,7 +82,7 @@ def test_opt_in_rules_need_their_full_code(settings: Settings, chosen: bool) -> 
     ],
 )
 def test_what_was_not_checked_is_said_whatever_is_selected(settings: Settings, chosen: bool) -> None:
-    assert is_selected("DL000", True, settings) is chosen
+    assert is_selected(rule("DL000"), settings) is chosen
 
 
 @pytest.mark.parametrize(
@@ -91,7 +97,7 @@ def test_what_was_not_checked_is_said_whatever_is_selected(settings: Settings, c
     ],
 )
 def test_what_is_ignored_here_runs_for_no_selection(codes: tuple[str, ...], code: str, chosen: bool) -> None:
-    assert is_selected(code, True, Settings(select=("DL301", "DL000"), ignored_here=codes)) is chosen
+    assert is_selected(rule(code), Settings(select=("DL301", "DL000"), ignored_here=codes)) is chosen
 
 
 def test_what_decides_over_a_session() -> None:
@@ -138,8 +144,8 @@ def test_values_of_another_type_are_refused(name: str, value: object) -> None:
 WRONG_VALUES = {
     "select": (("DL9", "XY1"), "has the unknown rule code 'XY1'"),
     "ignore": (
-        ("persistent-workers-without-workers",),
-        "has the unknown rule code 'persistent-workers-without-workers'",
+        ("persistent-worker",),
+        "has the unknown rule code 'persistent-worker'",
     ),
     "extend_select": (("",), "has the unknown rule code ''"),
     "per_file_ignores": ((("a.py", ("DL8",)),), "has the unknown rule code 'DL8'"),

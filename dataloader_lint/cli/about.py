@@ -75,7 +75,7 @@ def _list(options: Options) -> Iterator[str]:
 
     def state(found: FoundRule) -> str:
         code = found.rule.code
-        if code in running or (found.check is None and is_selected(code, True, options.settings)):
+        if code in running or (found.check is None and is_selected(found.rule, options.settings)):
             return "on"
         return "off" if found.rule.default else "opt-in"
 

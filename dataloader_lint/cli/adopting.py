@@ -15,7 +15,7 @@ from dataloader_lint.cli.report import CLEAN, ERROR, FINDINGS, check_output_file
 from dataloader_lint.cli.terminal import complain, show
 from dataloader_lint.diagnostics import Diagnostic
 from dataloader_lint.output.text import neutralise, shown_place
-from dataloader_lint.rules.registry import INTERNAL_ERROR, UNREADABLE_FILE
+from dataloader_lint.rules.registry import INTERNAL_ERROR, UNREADABLE_FILE, UNUSED_NOQA
 from dataloader_lint.rules.selection import selected_rules
 from dataloader_lint.source.discovery import Found, reason
 from dataloader_lint.source.notebooks import SUFFIX
@@ -93,12 +93,12 @@ def _stale(
 
 
 def add_noqa(found: Found, options: Options) -> int:
-    """Excuse all findings by comments, or show how, and return the exit code: 0 where none is left."""
+    """Suppress all findings by comments, or show how, and return the exit code: 0 where none is left."""
     from dataloader_lint.run import Run
 
     run = Run(options.settings)
     by_file: dict[str, list[Diagnostic]] = {}
-    for one in lint(found, options):
+    for one in (one for one in lint(found, options) if one.code != UNUSED_NOQA):
         by_file.setdefault(one.filename, []).append(one)
     added, files, code = 0, 0, CLEAN
     for filename, diagnostics in by_file.items():
@@ -116,7 +116,7 @@ def add_noqa(found: Found, options: Options) -> int:
     if options.diff:
         return max(code, FINDINGS if added else CLEAN)
     if not options.quiet:
-        show([f"Excused {_count(added, 'finding')} by `# noqa` comments in {_count(files, 'file')}."])
+        show([f"Added {_count(added, '`# noqa` comment')} in {_count(files, 'file')}."])
     return code
 
 
@@ -131,7 +131,7 @@ def _excuse(filename: str, diagnostics: list[Diagnostic], run: Run, is_diff: boo
     if not done.added:
         return 0, done.left
     expected = Counter(one.code for one, _ in done.left)
-    if Counter(one.code for one in run.lint_bytes(done.source, filename)) != expected:
+    if Counter(one.code for one in run.lint_bytes(done.source, filename) if one.code != UNUSED_NOQA) != expected:
         return 0, [(one, "the file would not pass with it") for one in diagnostics]
     if is_diff:
         show_diff(filename, source, done.source)

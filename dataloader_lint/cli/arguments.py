@@ -6,14 +6,15 @@ import argparse
 from typing import NoReturn
 
 from dataloader_lint.cli.terminal import width
-from dataloader_lint.source.key import CHOICE
+from dataloader_lint.source.key import CHOICE, FLAG
 from dataloader_lint.source.keys import KEYS
 
 SHELLS = ("bash", "zsh", "fish")
 
 # Which settings are options of which group, in the order in which `--help` shows them.
-_RULES = ("select", "ignore", "extend-select", "per-file-ignores", "severity")
-_FILES = ("exclude", "extend-exclude")
+_RULES = ("select", "ignore", "extend-select", "extend-ignore", "preview", "per-file-ignores", "severity")
+_FIXES = ("fix", "unsafe-fixes", "show-fixes", "fixable", "unfixable")
+_FILES = ("exclude", "extend-exclude", "respect-gitignore")
 _PROGRAM = (
     "start-method",
     "target-python",
@@ -52,38 +53,44 @@ def parser() -> argparse.ArgumentParser:
     )
     paths = "files, directories to walk, or '-' for standard input (default: .)"
     made.add_argument("paths", nargs="*", metavar="PATH", help=paths)
-    rules = made.add_argument_group("rules (CODES: comma-separated codes or prefixes, such as DL3 or DL301)")
+    rules = made.add_argument_group(
+        "rules (CODES: codes, prefixes, names or selections, such as DL301,DL3,no-workers,py314)"
+    )
     _add_settings(rules, _RULES)
+    _flag(rules, "--ignore-noqa", "report findings on lines with `# noqa` too")
     explain = "show the page of a rule, by code, name or error message; all rules where none is named"
     rules.add_argument("--explain", metavar="RULE", nargs="?", const="", help=explain)
     fixes = made.add_argument_group("fixes")
-    _flag(fixes, "--fix", "repair what can be repaired safely, and write the files")
-    _flag(fixes, "--unsafe-fixes", "take unsafe fixes in, which may change behaviour")
+    _add_settings(fixes, _FIXES)
     _flag(fixes, "--diff", "show what --fix would change, and write nothing")
+    _flag(fixes, "--fix-only", "fix, and report nothing that remains")
+    _flag(fixes, "--exit-non-zero-on-fix", "exit with 1 if anything was fixed")
     _add_adopting(made)
     files = made.add_argument_group("files (PATTERNS: comma-separated names or globs; paths are taken from here)")
     _add_settings(files, _FILES)
-    _flag(files, "--force-exclude", "leave out what is excluded even where it is named, as hooks do")
-    files.add_argument("--stdin-filename", metavar="PATH", help="what to call standard input")
+    _flag(files, "--force-exclude", "apply exclusions even to files passed explicitly (for pre-commit)")
+    files.add_argument("--stdin-filename", metavar="PATH", help="lint standard input under this name")
     _flag(files, "--show-files", "list the files that would be linted")
+    _flag(files, "--show-settings", "show the settings of each file, with the file that they come from")
     files.add_argument("-j", "--jobs", type=int, metavar="N", help="how many processes to use (0: one for each CPU)")
-    _flag(files, "--no-cache", "neither use nor keep what earlier runs found")
-    files.add_argument("--cache-dir", metavar="DIR", help="where to keep it (.dataloader_lint_cache in the project)")
+    _flag(files, "--no-cache", "disable the cache", "-n")
+    _add_settings(files, ("cache-dir",))
     _flag(files, "--watch", "lint again whenever a file changes (needs the extra 'watch')")
     _add_settings(made.add_argument_group("what the code means"), _PROGRAM)
     _add_output(made)
     about = made.add_argument_group("configuration and help")
-    about.add_argument("--config", metavar="FILE", help="take settings from this TOML file and no other")
-    _flag(about, "--isolated", "take no settings from files")
+    config = "take settings from this TOML file and no other, or set one: --config 'max-workers = 8'"
+    about.add_argument("--config", action="append", metavar="FILE|KEY=VALUE", help=config)
+    _flag(about, "--isolated", "ignore all configuration files")
     about.add_argument("--completion", choices=SHELLS, help="print a completion script (needs the extra 'completion')")
     about.add_argument("--version", action="version", version=f"dataloader-lint {__version__}")
     return made
 
 
 def _add_adopting(made: argparse.ArgumentParser) -> None:
-    group = made.add_argument_group("adopting it in old code")
-    _flag(group, "--add-noqa", "excuse every finding by a `# noqa: CODE` comment on its line")
-    group.add_argument("--baseline", metavar="FILE", help="report only what this file does not hold already")
+    group = made.add_argument_group("adopting it in an existing code base")
+    _flag(group, "--add-noqa", "add `# noqa: CODE` to every line with a finding")
+    group.add_argument("--baseline", metavar="FILE", help="report only findings that are not in this file")
     group.add_argument(
         "--write-baseline", metavar="FILE", help="write all findings into this file instead of reporting them"
     )
@@ -93,15 +100,20 @@ def _add_output(made: argparse.ArgumentParser) -> None:
     group = made.add_argument_group("output")
     _add_settings(group, ("output-format", "fail-on"))
     group.add_argument("--output-file", "-o", metavar="FILE", help="write the report into this file")
-    _flag(group, "--statistics", "show how often each rule spoke, not where")
-    _flag(group, "--exit-zero", "exit with 0 even where something was found")
+    _flag(group, "--statistics", "show counts per rule")
+    _flag(group, "--exit-zero", "exit with 0 even if there are findings", "-e")
+    _flag(group, "--full", "show every finding even if there are many, instead of an overview")
+    group.add_argument("--color", choices=("auto", "always", "never"), help="colors (auto: on a terminal)")
     _flag(group, "--quiet", "show findings and errors, and nothing else", "-q")
-    _flag(group, "--verbose", "say on standard error which settings and rules are used, and how long files take", "-v")
+    _flag(group, "--verbose", "print settings, rules and the time per file to standard error", "-v")
 
 
 def _add_settings(group: argparse._ArgumentGroup, names: tuple[str, ...]) -> None:
     for name in names:
         key = KEYS[name]
+        if key.kind == FLAG:
+            group.add_argument(f"--{name}", action=argparse.BooleanOptionalAction, help=key.help)
+            continue
         group.add_argument(
             f"--{name}",
             action="append",

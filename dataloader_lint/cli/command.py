@@ -55,6 +55,10 @@ def _drop_output() -> None:
 
 
 def _run(options: Options, given: list[str]) -> int:
+    if options.color != "auto":
+        from dataloader_lint.cli.terminal import use_color
+
+        use_color(options.color)
     if options.completion or options.explain is not None:
         from dataloader_lint.cli import about
 
@@ -85,8 +89,8 @@ def lint_paths(options: Options) -> int:
         _complain(f"no such file or directory: {path}")
     if not options.quiet:
         for path, why in found.skipped:
-            _complain(f"warning: {path} is left out: {why}")
-    if not (found.files or found.missing or found.unreadable or options.quiet):
+            _complain(f"warning: {path} is skipped: {why}")
+    if not (found.files or found.missing or found.unreadable or found.skipped or options.quiet):
         _complain("warning: no Python files found under the given paths")
     if not (found.files or found.unreadable):  # then nothing has passed any check
         from copy import copy
@@ -104,6 +108,10 @@ def _work_on(found: Found, options: Options) -> int:
 
         show(shown_path(path) for path in found.files)
         return CLEAN
+    if options.show_settings:
+        from dataloader_lint.cli.shown_settings import show_settings
+
+        return show_settings(found, options)
     if options.add_noqa or options.write_baseline:
         from dataloader_lint.cli import adopting
 

@@ -5,13 +5,18 @@ from __future__ import annotations
 import sys
 
 from dataloader_lint.cli.diffs import show_diff
+from dataloader_lint.cli.formats import name_of
 from dataloader_lint.cli.linting import progress_for
 from dataloader_lint.cli.options import Options
 from dataloader_lint.cli.report import CLEAN, ERROR, FINDINGS, exit_code, report
-from dataloader_lint.cli.terminal import complain
+from dataloader_lint.cli.terminal import complain, show
+from dataloader_lint.output.text import shown_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import TextIO
+
     from dataloader_lint.runner import Fixed
     from dataloader_lint.source.discovery import Found
 
@@ -47,7 +52,7 @@ def fix(found: Found, options: Options) -> int:
         from dataloader_lint.cli.adopting import without_baseline
 
         result.remaining, hidden = without_baseline(result.remaining, found, options)
-    code = _after_diff(result, options) if is_diff else report(result.remaining, options, fixed=result, hidden=hidden)
+    code = _after_diff(result, options) if is_diff else _report(result, options, hidden=hidden)
     return ERROR if result.errors else code
 
 
@@ -61,13 +66,42 @@ def fix_stdin(source: bytes, options: Options) -> int:
         return _after_diff(result, options)
     sys.stdout.buffer.write(result.source)
     sys.stdout.flush()
-    return report(result.remaining, options, result.source, fixed=result, stream=sys.stderr)
+    return _report(result, options, result.source, stream=sys.stderr)
+
+
+def _report(
+    result: Fixed, options: Options, stdin: bytes | None = None, *, hidden: int = 0, stream: TextIO | None = None
+) -> int:
+    """Say what was fixed, if that is wanted, and what remains."""
+    if options.settings.show_fixes and result.by_file:
+        show(_fixes(result), stream)
+    if options.fix_only:
+        code = CLEAN
+        if not (options.quiet or options.settings.show_fixes):
+            show([f"Fixed {_problems(result.fixed)}."], stream)
+    else:
+        code = report(result.remaining, options, stdin, fixed=result, hidden=hidden, stream=stream)
+    return FINDINGS if options.exit_non_zero_on_fix and result.fixed and code == CLEAN else code
+
+
+def _fixes(result: Fixed) -> Iterator[str]:
+    """Which rules were fixed how often in each file."""
+    yield f"Fixed {_problems(result.fixed)}:"
+    for path, counts in result.by_file.items():
+        yield f"- {shown_path(path)}:"
+        for code, count in sorted(counts.items()):
+            yield f"    {count} x {code} ({name_of(code)})"
+    yield ""
+
+
+def _problems(count: int) -> str:
+    return f"{count} problem{'' if count == 1 else 's'}"
 
 
 def _after_diff(result: Fixed, options: Options) -> int:
     """Say what fixing would do; the diff has standard output for itself."""
     if not options.quiet:
-        fixed = f"Would fix {result.fixed} problem{'' if result.fixed == 1 else 's'}"
+        fixed = f"Would fix {_problems(result.fixed)}"
         print(
             f"{fixed if result.fixed else 'No fixes available'}; {len(result.remaining)} would remain.", file=sys.stderr
         )

@@ -35,6 +35,10 @@ def rendered(diagnostics: list[Diagnostic], options: Options, stdin: bytes | Non
 
         columns = 188 if options.output_file else terminal.width(200) - 12
         return full.emit(diagnostics, source_lines(stdin), url_of, paint, columns, unsafe=options.unsafe_fixes)
+    if shape == "grouped":
+        from dataloader_lint.output import grouped
+
+        return grouped.emit(diagnostics, paint, unsafe=options.unsafe_fixes)
     from dataloader_lint.output.text import neutralise_json, neutralise_xml
 
     if shape in ("json", "json-lines"):
@@ -42,7 +46,11 @@ def rendered(diagnostics: list[Diagnostic], options: Options, stdin: bytes | Non
 
         return map(neutralise_json, (as_json.emit if shape == "json" else as_json.emit_lines)(diagnostics, name_of))
     lines = _for_a_service(diagnostics, shape, options.settings, source_lines(stdin))
-    return lines if shape == "github" else map(neutralise_xml if shape == "junit" else neutralise_json, lines)
+    return (
+        lines
+        if shape in ("github", "azure", "pylint")
+        else map(neutralise_xml if shape == "junit" else neutralise_json, lines)
+    )
 
 
 def _for_a_service(diagnostics: list[Diagnostic], shape: str, settings: Settings, lines: Lines) -> Iterator[str]:
@@ -58,6 +66,14 @@ def _for_a_service(diagnostics: list[Diagnostic], shape: str, settings: Settings
         from dataloader_lint.output import gitlab
 
         return gitlab.emit(diagnostics, lines, root)
+    if shape in ("azure", "pylint"):
+        from dataloader_lint.output import azure, pylint
+
+        return azure.emit(diagnostics, root) if shape == "azure" else pylint.emit(diagnostics, root)
+    if shape == "rdjson":
+        from dataloader_lint.output import rdjson
+
+        return rdjson.emit(diagnostics, lines, url_of, root)
     if shape == "junit":
         from dataloader_lint.output import junit
 

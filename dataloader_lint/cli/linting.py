@@ -42,8 +42,8 @@ def _cache_folder(options: Options) -> str:
     """Where findings are kept from one run to the next: in the project of the working directory."""
     if options.no_cache:
         return ""
-    if options.cache_dir:
-        return options.cache_dir
+    if options.settings.cache_dir:
+        return options.settings.cache_dir
     from dataloader_lint.source.projects import FOLDER, Roots
 
     return os.path.join(Roots().of(os.getcwd()), FOLDER)

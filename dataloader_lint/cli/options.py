@@ -20,28 +20,48 @@ class Options:
     paths: tuple[str, ...] = (".",)
     stdin_filename: str = STDIN
     settings: Settings = Settings()
+    is_fix_given: bool = False
+    config_file: str | None = None
+    isolated: bool = False
+    given_settings: frozenset[str] = frozenset()
     # What to do instead of linting and reporting.
     explain: str | None = None
     completion: str = ""
     show_files: bool = False
+    show_settings: bool = False
     force_exclude: bool = False
-    fix: bool = False
-    unsafe_fixes: bool = False
     diff: bool = False
+    fix_only: bool = False
+    exit_non_zero_on_fix: bool = False
     add_noqa: bool = False
     write_baseline: str = ""
     watch: bool = False
     # How to go about it; no jobs means as many as there are CPUs.
     jobs: int = 0
     no_cache: bool = False
-    cache_dir: str = ""
     # How to report.
     baseline: str = ""
     output_file: str = ""
     statistics: bool = False
     exit_zero: bool = False
+    full: bool = False
+    color: str = "auto"
     quiet: bool = False
     verbose: bool = False
+
+    @property
+    def fix(self) -> bool:
+        """True if files are to be fixed: asked for on the command line, or by settings where nothing else is."""
+        return self.fix_only or (self.settings.fix and (self.is_fix_given or not self._other_work))
+
+    @property
+    def unsafe_fixes(self) -> bool:
+        """True if unsafe fixes count as fixes."""
+        return self.settings.unsafe_fixes
+
+    @property
+    def _other_work(self) -> bool:
+        return self.diff or any(getattr(self, name) for name in _MODES)
 
     def check(self) -> None:
         """Raise UsageError where two of the options make no sense together."""
@@ -49,32 +69,36 @@ class Options:
             raise UsageError("--jobs must not be negative; 0 means as many as there are CPUs")
         is_stdin = "-" in self.paths
         if self.stdin_filename != STDIN and not is_stdin:
-            raise UsageError("--stdin-filename says what to call standard input, which '-' in place of paths asks for")
+            raise UsageError("--stdin-filename names standard input, and cannot be used with paths")
         if is_stdin and len(self.paths) > 1:
             raise UsageError("'-' (standard input) cannot be linted together with other paths")
         modes = [name for name in _MODES if getattr(self, name)]
         if len(modes) > 1:
-            raise UsageError(f"{_option(modes[0])} and {_option(modes[1])} exclude each other")
+            raise UsageError(f"{_option(modes[0])} and {_option(modes[1])} cannot be used together")
         if is_stdin:
-            for name in ("watch", "add_noqa", "write_baseline", "baseline", "show_files"):
+            for name in (*_MODES, "baseline"):
                 if getattr(self, name):
                     raise UsageError(f"{_option(name)} needs files, and cannot be used with standard input")
         if self.quiet and self.verbose:
-            raise UsageError("--quiet and --verbose exclude each other")
+            raise UsageError("--quiet cannot be used with --verbose")
         if self.watch and (self.fix or self.diff):
             raise UsageError("--watch reports only, and cannot be used with --fix or --diff")
         if self.fix and (self.add_noqa or self.write_baseline):
-            raise UsageError(f"{'--add-noqa' if self.add_noqa else '--write-baseline'} and --fix exclude each other")
+            raise UsageError(
+                f"{'--add-noqa' if self.add_noqa else '--write-baseline'} and --fix cannot be used together"
+            )
         for one, other in (("diff", "write_baseline"), ("diff", "output_file"), ("add_noqa", "baseline")):
             if getattr(self, one) and getattr(self, other):
-                raise UsageError(f"{_option(one)} and {_option(other)} exclude each other")
+                raise UsageError(f"{_option(one)} and {_option(other)} cannot be used together")
         shape = self.settings.output_format
         if self.statistics and shape not in _COUNTABLE:
             raise UsageError(f"--statistics can be shown as text or json, not as {shape}")
 
 
-_MODES = ("show_files", "add_noqa", "write_baseline", "watch")
-_COUNTABLE = ("full", "concise", "json", "json-lines")
+_MODES = ("show_files", "show_settings", "add_noqa", "write_baseline", "watch")
+# What the parser gives that is no setting.
+_OWN = frozenset(Options.__annotations__)
+_COUNTABLE = ("full", "concise", "grouped", "json", "json-lines")
 
 
 def _option(name: str) -> str:
@@ -88,8 +112,11 @@ class UsageError(Exception):
 def read_options(given: list[str]) -> Options:
     """The options of a command line, with settings that stand over those of the project's files. Raises UsageError."""
     options = Options()
-    texts: dict[str, list[str]] = {}
-    config, isolated = None, False
+    texts: dict[str, list[str] | bool] = {}
+    config: list[str] = []
+    isolated = False
+    if given[:1] == ["check"] and not os.path.exists("check"):  # as in `ruff check`
+        given = given[1:]
     if not any(one.startswith("-") for one in given):
         options.paths = tuple(given) or options.paths
     else:
@@ -97,29 +124,44 @@ def read_options(given: list[str]) -> Options:
 
         parsed: dict[str, Any] = vars(parser().parse_args(given))
         options.paths = tuple(parsed.pop("paths", ())) or options.paths
-        config, isolated = parsed.pop("config", None), parsed.pop("isolated", False)
-        for name in [name for name in parsed if hasattr(Options, name)]:
+        config, isolated = parsed.pop("config", []), parsed.pop("isolated", False)
+        options.is_fix_given = parsed.get("fix", False) or parsed.get("fix_only", False)
+        if options.paths == (".",) and "." not in given and "stdin_filename" in parsed:
+            options.paths = ("-",)
+        for name in [name for name in parsed if name in _OWN]:
             setattr(options, name, parsed.pop(name))
         texts = parsed
     is_named_stdin = options.paths == ("-",) and options.stdin_filename != STDIN
     folder = os.path.dirname(options.stdin_filename) if is_named_stdin else ""
     roots = named_folders(options.paths, os.getcwd())
-    options.settings = _settings(texts, folder or ".", config, isolated).replace(roots=roots)
+    options.isolated = isolated
+    options.settings = _settings(options, texts, folder or ".", config).replace(roots=roots)
     return options
 
 
-def _settings(texts: dict[str, list[str]], folder: str, config: str | None, isolated: bool) -> Settings:
+def _settings(options: Options, texts: dict[str, list[str] | bool], folder: str, config: list[str]) -> Settings:
     from dataloader_lint.source.pyproject import ConfigurationError, chosen
 
-    if config is not None and isolated:
-        raise UsageError("--config and --isolated exclude each other")
+    files = [one for one in config if "=" not in one or os.path.isfile(one)]
+    if files and options.isolated:
+        raise UsageError("--config FILE and --isolated cannot be used together")
+    if len(files) > 1:
+        raise UsageError(f"--config takes one file, not {len(files)}")
     try:
-        return chosen(_values(texts), folder, file=config, isolated=isolated)
+        values = _values(texts)
+        if len(config) > len(files):
+            from dataloader_lint.source.pyproject import inline
+
+            pairs = [inline(one) for one in config if one not in files]
+            values = {**{name: value for pair in pairs for name, value in pair.items()}, **values}
+        options.given_settings = frozenset(values)
+        options.config_file = files[0] if files else None
+        return chosen(values, folder, file=options.config_file, isolated=options.isolated)
     except ConfigurationError as error:
         raise UsageError(str(error)) from None
 
 
-def _values(texts: dict[str, list[str]]) -> dict[str, object]:
+def _values(texts: dict[str, list[str] | bool]) -> dict[str, object]:
     """The settings among the options. Lists that are given several times are joined; of all else the last counts."""
     if not texts:
         return {}
@@ -128,6 +170,9 @@ def _values(texts: dict[str, list[str]]) -> dict[str, object]:
 
     values: dict[str, object] = {}
     for name, given in texts.items():
+        if isinstance(given, bool):
+            values[name] = given
+            continue
         key = KEYS[name.replace("_", "-")]
         try:
             read = [key.read_text(text) for text in given]

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 CLEAN, FINDINGS, ERROR, INTERRUPTED = 0, 1, 2, 130
 
-_TEXTS = ("concise", "full")  # the formats for people; the others hold nothing but findings, for programs
-_WITH_FIXES = ("json", "json-lines", "sarif")
+_TEXTS = ("concise", "full", "grouped")  # the formats for people; the others hold nothing but findings, for programs
+_WITH_FIXES = ("json", "json-lines", "sarif", "rdjson")
 
 
 def wanted_fixes(options: Options) -> str:

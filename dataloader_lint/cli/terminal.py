@@ -13,6 +13,15 @@ if TYPE_CHECKING:
     from dataloader_lint.output.paint import Paint
 
 
+_color = "auto"
+
+
+def use_color(choice: str) -> None:
+    """Take over what `--color` says: auto, always or never."""
+    global _color  # noqa: PLW0603
+    _color = choice
+
+
 def width(elsewhere: int) -> int:
     """How many columns the terminal has, or what to assume where the output goes elsewhere."""
     try:
@@ -22,10 +31,10 @@ def width(elsewhere: int) -> int:
 
 
 def paint_for(stream: TextIO) -> Paint:
-    """Colours where the stream is a terminal, unless NO_COLOR or FORCE_COLOR say otherwise."""
+    """Colors if the stream is a terminal, unless `--color`, NO_COLOR or FORCE_COLOR says otherwise."""
     from dataloader_lint.output import paint
 
-    return paint.choose(stream, os.environ)
+    return paint.choose(stream, os.environ, _color)
 
 
 def show(lines: Iterable[str], stream: TextIO | None = None) -> None:

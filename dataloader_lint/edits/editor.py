@@ -12,8 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from dataloader_lint.diagnostics import Fix, Position, TextEdit
-from dataloader_lint.edits.repair import Edit, RefusedError, Repair
+from dataloader_lint.edits.repair import Edit, RefusedError
 from dataloader_lint.edits.uses import names_in
 from dataloader_lint.facts.project.mentions import Mentions
 from dataloader_lint.facts.syntax.layout import Excerpt, excerpt, import_parts
@@ -116,11 +115,6 @@ class Editor:
         found = _INDENTATION.match(self.text, self.line_start(offset))
         return found.group().rpartition("\f")[2] if found is not None else ""
 
-    def position(self, offset: int) -> Position:
-        """An offset as line (from 1) and column (from 0)."""
-        line = self._line(offset)
-        return Position(line + 1, offset - self._line_starts[line])
-
     def _line(self, offset: int) -> int:
         return bisect_right(self._line_starts, offset) - 1
 
@@ -153,11 +147,6 @@ class Editor:
     def indent(self) -> str:
         """What the first indented line of the file is indented by; four spaces where there is none."""
         return self.once("indent", lambda: _first_indent(self.text))
-
-    def fix(self, repair: Repair) -> Fix:
-        """A repair as diagnostics carry it."""
-        edits = (TextEdit(self.position(one.start), self.position(one.end), one.content) for one in repair.edits)
-        return Fix(repair.safety, repair.title, tuple(sorted(set(edits), key=lambda one: (one.start, one.end))))
 
     # Names.
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass
 
-from dataloader_lint.diagnostics import Safety
+from dataloader_lint.diagnostics import Fix, Position, Safety, TextEdit
+from dataloader_lint.source.decoding import line_starts
 
 
 class RefusedError(Exception):
@@ -27,6 +29,22 @@ class Repair:
     safety: Safety
     title: str
     edits: tuple[Edit, ...]
+
+
+def fix_of(repair: Repair, text: str) -> Fix:
+    """A repair of a text as diagnostics carry it."""
+    starts = line_starts(text)
+
+    def place(offset: int) -> Position:
+        line = bisect_right(starts, offset) - 1
+        return Position(line + 1, offset - starts[line])
+
+    edits = sorted({TextEdit(place(one.start), place(one.end), one.content) for one in repair.edits}, key=_by_place)
+    return Fix(repair.safety, repair.title, tuple(edits))
+
+
+def _by_place(edit: TextEdit) -> tuple[Position, Position]:
+    return (edit.start, edit.end)
 
 
 def splice(text: str, edits: list[Edit]) -> str:

@@ -37,8 +37,10 @@ def coloured(style: str, text: str) -> str:
     return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if text else text
 
 
-def choose(stream: TextIO, environment: Mapping[str, str]) -> Paint:
-    """Colours on a terminal only; NO_COLOR and FORCE_COLOR (in this order) overrule that."""
+def choose(stream: TextIO, environment: Mapping[str, str], color: str = "auto") -> Paint:
+    """Colors if `color` is "always"; with "auto" on a terminal, but NO_COLOR and FORCE_COLOR (in this order) win."""
+    if color != "auto":
+        return coloured if color == "always" else plain
     if environment.get("NO_COLOR"):
         return plain
     if environment.get("FORCE_COLOR"):

@@ -38,6 +38,7 @@ class Rule:
 
     `level` says what a finding costs unless the settings say otherwise (see `rules.levels`).
 
+    A rule in `preview` is new: it runs only with `--preview`, until a major version puts it in its place.
     `codemod` is the name of its command for LibCST's runner, if `Fix` and the name would not read well.
     `default_for` returns True for settings with which an opt-in rule runs by default. `spawning` marks rules about code
     that fails only if workers are spawned: they do not run if the settings say fork. `subjects` names what a file
@@ -49,6 +50,7 @@ class Rule:
     on: Entity
     level: Level
     default: bool = True
+    preview: bool = False
     fix: FixLevel = FixLevel.NONE
     codemod: str = ""
     default_for: Callable[[Settings], bool] | None = None

@@ -6,6 +6,7 @@ import re
 
 from dataloader_lint.diagnostics import Level
 from dataloader_lint.rules.base import Rule
+from dataloader_lint.rules.selection import specificity
 from dataloader_lint.settings import Settings
 
 _LOWEST = re.compile(r"(?:^|>=|==|~=|,)\s*3\.(\d{1,9})")
@@ -16,9 +17,9 @@ def level_of(rule: Rule, settings: Settings) -> Level:
 
     What fails only where workers are spawned is an error where the settings say that they are.
     """
-    given = [(len(prefix), level) for prefix, level in settings.severity if rule.code.startswith(prefix)]
-    if given:
-        return Level(max(given)[1])
+    best = max(settings.severity, key=lambda pair: specificity(rule, (pair[0],)), default=None)
+    if best is not None and specificity(rule, (best[0],)):
+        return Level(best[1])
     return Level.ERROR if rule.level is Level.WARNING and spawns(settings) else rule.level
 
 

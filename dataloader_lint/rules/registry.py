@@ -15,6 +15,7 @@ import dataloader_lint.rules
 from dataloader_lint.rules.base import Finding, Rule
 
 UNREADABLE_FILE = "DL000"
+UNUSED_NOQA = "DL001"
 INTERNAL_ERROR = "DL999"
 
 _RULE_MODULE = re.compile(r"dl\d{3}_\w+")

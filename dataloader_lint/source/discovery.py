@@ -72,7 +72,7 @@ class Found:
 
 
 def discover(paths: Iterable[str], settings: Settings, force_exclude: bool = False) -> Found:
-    """Look at named files whatever they are called, and walk named directories.
+    """Look at named files unless their names say that they are not Python, and walk named directories.
 
     What is left out where is for the settings of each directory to say (see `SettingsByFile`). Raises
     ConfigurationError where a pyproject.toml that concerns one of the files cannot be used.
@@ -100,12 +100,21 @@ def discover(paths: Iterable[str], settings: Settings, force_exclude: bool = Fal
             for file in _walk(path, by_file, found):
                 names.setdefault(os.path.abspath(file), file)
         elif stat.S_ISREG(mode):
+            if not _may_be_python(path):
+                found.skipped.append((path, "it is not a Python file or notebook"))
+                continue
             by_file.of_folder(os.path.dirname(path))  # complaints about settings come before those about code
             names.setdefault(os.path.abspath(path), path)
         else:
             found.unreadable.append((path, _IRREGULAR))
     found.files = sorted(names.values())
     return found
+
+
+def _may_be_python(path: str) -> bool:
+    """False for a name that ends like that of another kind of file; scripts often have names without an ending."""
+    ending = os.path.splitext(path)[1]
+    return not ending or path.endswith(SUFFIXES)
 
 
 def is_left_out(path: str, root: str, settings: Settings) -> bool:
@@ -132,7 +141,9 @@ def _walk(root: str, by_file: SettingsByFile, found: Found) -> Iterable[str]:
     """The Python files under a directory that neither an exclusion nor a `.gitignore` leaves out."""
     top = os.path.abspath(root)
     excluded = _exclusion(by_file.of_folder(top))
-    stack: list[tuple[str, str, Layers, _Test]] = [("" if root == "." else root, top, _outer_layers(top), excluded)]
+    respects = by_file.of_folder(top).respect_gitignore
+    outer = _outer_layers(top) if respects else ()
+    stack: list[tuple[str, str, Layers, _Test]] = [("" if root == "." else root, top, outer, excluded)]
     while stack:
         shown, directory, layers, excluded = stack.pop()
         try:
@@ -151,7 +162,7 @@ def _walk(root: str, by_file: SettingsByFile, found: Found) -> Iterable[str]:
                 layers = ()
             if "pyproject.toml" in names:
                 excluded = _exclusion(by_file.of_folder(directory))
-        if ".gitignore" in names:
+        if respects and ".gitignore" in names:
             layers = _with_layer(layers, directory, os.path.join(directory, ".gitignore"))
         for entry in listed:
             name, path = entry.name, entry.path

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 # The kinds of values.
 CODES, CODES_BY_GLOB, PATTERNS, NAMES, FOLDERS = "codes", "codes by glob", "patterns", "names", "folders"
 LEVELS_BY_CODE = "levels by code"
-NUMBER, VERSIONS, CHOICE = "number", "versions", "choice"
+NUMBER, VERSIONS, CHOICE, FLAG, FOLDER = "number", "versions", "choice", "flag", "folder"
+# What `rules.selection` knows by name, besides the rules themselves.
+SELECTIONS = ("all", "correctness", "portability", "py314", "memory", "speed")
 _OPERATORS = ("===", "==", "~=", "!=", "<=", ">=", "<", ">")
 _LONGEST_VERSIONS = 200
 _LONGEST_SHOWN = 60
@@ -25,6 +27,8 @@ _WANTED = {
     CODES_BY_GLOB: "a table of a glob and a list of codes each",
     LEVELS_BY_CODE: "a table of a code and a level each",
     NUMBER: "a number above 0",
+    FLAG: "true or false",
+    FOLDER: "the path of a folder",
     VERSIONS: "Python versions such as '>=3.11'",
 }
 
@@ -70,9 +74,9 @@ class Key:
     @property
     def metavar(self) -> str:
         """What lists of options call its value."""
-        last = self.name.rpartition("-")[2]
+        last = "level" if self.name == "fail-on" else self.name.rpartition("-")[2]
         pairs = {CODES_BY_GLOB: "GLOB:CODE", LEVELS_BY_CODE: "CODE:LEVEL"}
-        return {**pairs, NUMBER: "N", CHOICE: last.upper()}.get(self.kind, self.kind.upper())
+        return {**pairs, NUMBER: "N", FOLDER: "DIR", CHOICE: last.upper()}.get(self.kind, self.kind.upper())
 
     @property
     def option_help(self) -> str:
@@ -92,8 +96,15 @@ class Key:
         if self.kind == LEVELS_BY_CODE:
             if not isinstance(value, dict):
                 raise self._unfit(value)
-            _codes(list(value))
-            return tuple((code, self._level(code, level)) for code, level in value.items())
+            return tuple((_code(code), self._level(code, level)) for code, level in value.items())
+        if self.kind == FLAG:
+            if not isinstance(value, bool):
+                raise self._unfit(value)
+            return value
+        if self.kind == FOLDER:
+            if not isinstance(value, str) or not value:
+                raise self._unfit(value)
+            return os.path.abspath(os.path.join(folder, value))
         if self.kind == NUMBER:
             if not isinstance(value, int) or isinstance(value, bool) or value < 1:
                 raise self._unfit(value)
@@ -117,7 +128,7 @@ class Key:
 
     def read_text(self, text: str, folder: str = ".") -> object:
         """A value from a command line or flake8's files, which write lists with commas. Raises UnfitValueError."""
-        if self.kind in (CHOICE, VERSIONS):
+        if self.kind in (CHOICE, VERSIONS, FOLDER):
             return self.read(text, folder)
         if self.kind == NUMBER:
             try:
@@ -192,12 +203,23 @@ def _strings(wanted: str, value: object) -> list[str]:
 
 
 def _codes(texts: list[str]) -> tuple[str, ...]:
+    return tuple(_code(text) for text in texts)
+
+
+def _code(text: str) -> str:
+    """A code, the beginning of one, the name of a rule or of a selection, as Settings keep it: names become codes."""
     known = rule_names()
-    for text in texts:
-        if not text or not any(code.startswith(text) for code in known):
-            near = next((f"; did you mean {code!r}?" for code, name in known.items() if name == text), "")
-            raise UnfitValueError(f"has the unknown rule code {shown(text)}{near or suggestion(text.upper(), known)}")
-    return tuple(texts)
+    code, name = text.upper(), text.lower()
+    if name in SELECTIONS:
+        return name
+    if text and any(one.startswith(code) for one in known):
+        return code
+    found = next((one for one, rule in known.items() if rule == name), "")
+    if found:
+        return found
+    near = suggestion(code, known) if code[:1] == "D" and code[1:2] in ("L", "") else ""
+    near = near or suggestion(name, (*known.values(), *SELECTIONS)) or suggestion(code, known)
+    raise UnfitValueError(f"has the unknown rule code {shown(text)}{near}")
 
 
 def _file_patterns(glob: str, folder: str) -> list[str]:

@@ -9,6 +9,8 @@ from dataloader_lint.source.key import (
     CHOICE,
     CODES,
     CODES_BY_GLOB,
+    FLAG,
+    FOLDER,
     FOLDERS,
     LEVELS_BY_CODE,
     NAMES,
@@ -18,7 +20,20 @@ from dataloader_lint.source.key import (
     Key,
 )
 
-OUTPUT_FORMATS = ("concise", "full", "json", "json-lines", "sarif", "github", "gitlab", "junit")
+OUTPUT_FORMATS = (
+    "concise",
+    "full",
+    "grouped",
+    "json",
+    "json-lines",
+    "sarif",
+    "github",
+    "gitlab",
+    "azure",
+    "junit",
+    "pylint",
+    "rdjson",
+)
 LEVELS = ("error", "warning", "memory", "speed", "opinion")
 START_METHODS = ("auto", "fork", "spawn", "forkserver")
 
@@ -30,16 +45,17 @@ KEYS = {
             CODES,
             "[]",
             "run these rules only",
-            "The rules to run, as codes or beginnings of codes. Left empty, the rules that are on by default run. A "
-            "longer prefix beats a shorter one. Opt-in rules need their full code.",
-            'select = ["DL2", "DL301"]',
+            "The rules to run: codes, beginnings of codes, names of rules, and [named selections](#named-selections). "
+            "If empty, the rules that are on by default run. The more specific prefix wins. Opt-in rules need their "
+            "full code, their name, or a named selection.",
+            'select = ["py314", "DL301"]',
         ),
         Key(
             "ignore",
             CODES,
             "[]",
             "do not run these rules",
-            "The rules to leave out. It wins where `select` names the same prefix.",
+            "The rules not to run. It wins where `select` names the same prefix.",
             'ignore = ["DL206"]',
         ),
         Key(
@@ -49,6 +65,23 @@ KEYS = {
             "run these too; opt-in rules by full code",
             "Rules to run besides those of `select`. This is how opt-in rules are turned on.",
             'extend-select = ["DL306", "DL309"]',
+        ),
+        Key(
+            "extend-ignore",
+            CODES,
+            "[]",
+            "do not run these rules either",
+            "Rules not to run, besides those of `ignore`.",
+            'extend-ignore = ["DL501"]',
+        ),
+        Key(
+            "preview",
+            FLAG,
+            "false",
+            "run new rules, which are not on by default yet",
+            "Runs new rules too. A new rule stays in preview until the next major version (see "
+            "[Versions](versioning.md)).",
+            "preview = true",
         ),
         Key(
             "per-file-ignores",
@@ -82,10 +115,50 @@ KEYS = {
             choices=LEVELS,
         ),
         Key(
+            "fixable",
+            CODES,
+            '["all"]',
+            "fix findings of these rules only",
+            "The rules whose findings `--fix` may fix.",
+            'fixable = ["DL3"]',
+        ),
+        Key(
+            "unfixable",
+            CODES,
+            "[]",
+            "never fix findings of these rules",
+            "Rules whose findings are reported, but never fixed. It wins where `fixable` names the same prefix.",
+            'unfixable = ["DL206"]',
+        ),
+        Key(
+            "fix",
+            FLAG,
+            "false",
+            "fix what can be fixed safely, and write the files",
+            "Fixes files on every run, as `--fix` does; `--no-fix` overrides it.",
+            "fix = true",
+        ),
+        Key(
+            "unsafe-fixes",
+            FLAG,
+            "false",
+            "also apply unsafe fixes, which may change behavior",
+            "Counts unsafe fixes as fixes, as `--unsafe-fixes` does; `--no-unsafe-fixes` overrides it.",
+            "unsafe-fixes = true",
+        ),
+        Key(
+            "show-fixes",
+            FLAG,
+            "false",
+            "list what was fixed, file by file",
+            "Lists the fixes that were made, as `--show-fixes` does; `--no-show-fixes` overrides it.",
+            "show-fixes = true",
+        ),
+        Key(
             "exclude",
             PATTERNS,
             "the usual folders of tools, environments and builds",
-            "leave these out instead of the usual ones",
+            "exclude these instead of the defaults",
             "Names and globs of files and folders to leave out when a folder is walked, instead of the usual ones "
             "(`.git`, `.venv`, `build`, `node_modules`, ...). A glob with a slash is a path from the folder of the "
             "pyproject.toml, in which `**/` matches no folder as well as several; `{a,b}` is either of the two. "
@@ -97,9 +170,25 @@ KEYS = {
             "extend-exclude",
             PATTERNS,
             "[]",
-            "leave these out too",
-            "More to leave out, besides `exclude`.",
+            "exclude these too",
+            "Additional patterns to exclude.",
             'extend-exclude = ["third_party"]',
+        ),
+        Key(
+            "respect-gitignore",
+            FLAG,
+            "true",
+            "skip what .gitignore files name",
+            "Skips files and folders that `.gitignore` files name.",
+            "respect-gitignore = false",
+        ),
+        Key(
+            "cache-dir",
+            FOLDER,
+            "`.dataloader_lint_cache` in the root of the project",
+            "cache directory (.dataloader_lint_cache in the project)",
+            "The cache directory, from the folder of the pyproject.toml.",
+            'cache-dir = ".cache/dataloader-lint"',
         ),
         Key(
             "output-format",

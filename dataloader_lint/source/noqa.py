@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterable
 from dataloader_lint.diagnostics import Position, TextEdit
 from dataloader_lint.source.decoding import split_lines
 
-_COMMENT = re.compile(r"# noqa(?::\s?(?P<codes>(?:[A-Z]+[0-9]+[,\s]*)+))?", re.IGNORECASE)
-_SEPARATOR = re.compile(r"[,\s]")
+COMMENT = re.compile(r"# noqa(?::\s?(?P<codes>(?:[A-Z]+[0-9]+[,\s]*)+))?", re.IGNORECASE)
+SEPARATOR = re.compile(r"[,\s]")
 _SKIPPED_FILE = re.compile(r"(?:\A|[\r\n])[^\S\r\n]*# flake8[:=][^\S\r\n]*noqa", re.IGNORECASE)
 
 
@@ -29,7 +29,7 @@ def silenced(text: str) -> Callable[[str, Iterable[int]], bool]:
     if "noqa" not in text.lower():
         return lambda _code, _lines: False
     physical = split_lines(text)
-    logical = _joined_lines(physical)
+    logical = joined_lines(physical)
 
     def test(code: str, lines: Iterable[int]) -> bool:
         return any(_silences(_carrier(physical, logical, line), code) for line in lines)
@@ -43,7 +43,7 @@ def suppress(text: str, code: str, lines: Iterable[int]) -> TextEdit | None:
     A comment that is there gets one more code. None where no comment can be put without a change of the program.
     """
     physical = split_lines(text)
-    logical = _joined_lines(physical)
+    logical = joined_lines(physical)
     for line in dict.fromkeys(lines):
         first, last = logical.get(line, (line, line))
         if not 0 < first <= last <= len(physical):
@@ -61,7 +61,7 @@ def suppress_all(text: str, wanted: Iterable[tuple[str, Iterable[int]]]) -> list
     None where not all can be silenced without a change of the program; then they have to be tried one by one.
     """
     physical = split_lines(text)
-    logical = _joined_lines(physical)  # comments at the ends of lines leave it as it is
+    logical = joined_lines(physical)  # comments at the ends of lines leave it as it is
     for code, lines in wanted:
         if not any(_put(physical, logical, code, line) for line in dict.fromkeys(lines)):
             return None
@@ -88,7 +88,7 @@ def _put(physical: list[str], logical: dict[int, tuple[int, int]], code: str, li
 def _added(physical: list[str], first: int, last: int, code: str) -> TextEdit:
     """One more code in the comment of these lines, or a new comment at their end."""
     for number in range(first, last + 1):
-        comment = _COMMENT.search(physical[number - 1])
+        comment = COMMENT.search(physical[number - 1])
         if comment is not None and comment["codes"]:
             place = Position(number, comment.start("codes") + len(comment["codes"].rstrip(", \t\f")))
             return TextEdit(place, place, f", {code}")
@@ -122,14 +122,14 @@ def _carrier(physical: list[str], logical: dict[int, tuple[int, int]], line: int
 
 
 def _silences(line: str, code: str) -> bool:
-    comment = _COMMENT.search(line)
+    comment = COMMENT.search(line)
     if comment is None:
         return False
     codes = comment["codes"]
-    return codes is None or code.startswith(tuple(filter(None, _SEPARATOR.split(codes))))
+    return codes is None or code.startswith(tuple(filter(None, SEPARATOR.split(codes))))
 
 
-def _joined_lines(lines: list[str]) -> dict[int, tuple[int, int]]:
+def joined_lines(lines: list[str]) -> dict[int, tuple[int, int]]:
     """Line number → the first and the last of the lines that it shares a comment with; nothing where tokens fail."""
     source = iter([f"{line}\n" for line in lines])
     joined: dict[int, tuple[int, int]] = {}

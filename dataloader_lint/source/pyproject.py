@@ -93,6 +93,33 @@ def chosen(
     return Settings(**values, options=tuple(given.items()))  # type: ignore[arg-type]
 
 
+def inline(text: str) -> Values:
+    """The settings in one line of TOML, such as `max-workers = 8`, with paths from the working directory.
+
+    Raises ConfigurationError.
+    """
+    return _values("--config", _parse("--config", text.encode("utf-8", "surrogateescape")), os.getcwd())
+
+
+def origins(folder: str, *, file: str | None = None) -> dict[str, str]:
+    """Which file each setting of a folder comes from, by its name in Settings: `file`, or the nearest pyproject.toml.
+
+    A `requires-python` that sets the target counts as one. What has its default is missing. Raises ConfigurationError.
+    """
+    if file is not None:
+        return dict.fromkeys(_read_table(file, os.getcwd())[0] or {}, file)
+    known: dict[str, _Found] = {}
+    values, place = _nearest(os.path.abspath(folder), known), os.path.abspath(folder)
+    table: Values | None = None
+    while True:
+        path = os.path.join(place, "pyproject.toml")
+        table = _read_table(path, place)[0] if os.path.isfile(path) else None
+        if table is not None or os.path.dirname(place) == place:
+            break
+        place = os.path.dirname(place)
+    return {name: path if name in (table or {}) else "requires-python of the project" for name in values}
+
+
 def with_options(found: Values, options: Mapping[str, object]) -> Values:
     """Keywords for Settings, with what the command line says over them.
 
@@ -100,7 +127,9 @@ def with_options(found: Values, options: Mapping[str, object]) -> Values:
     file's other choices of rules go.
     """
     if "select" in options:
-        found = {name: value for name, value in found.items() if name not in ("ignore", "extend_select")}
+        found = {
+            name: value for name, value in found.items() if name not in ("ignore", "extend_select", "extend_ignore")
+        }
     added = {name: (*_tuple(found.get(name)), *_tuple(value)) for name, value in options.items() if "extend_" in name}
     return {**found, **options, **added}
 
@@ -160,7 +189,7 @@ def _read_table(path: str, base: str) -> tuple[Values | None, str]:
         return None, python if isinstance(python, str) else ""
     if not isinstance(table, dict):
         raise ConfigurationError(f"{path}: [tool.{_TABLE}] must be a table")
-    return _values(path, table, base), python if isinstance(python, str) else ""
+    return _values(f"{path}: [tool.{_TABLE}]", table, base), python if isinstance(python, str) else ""
 
 
 def _parse(path: str, source: bytes) -> dict[str, Any]:
@@ -187,7 +216,7 @@ def _parse(path: str, source: bytes) -> dict[str, Any]:
         raise ConfigurationError(f"{path}: not valid TOML: it is nested too deeply") from None
 
 
-def _values(path: str, table: Values, base: str) -> Values:
+def _values(where: str, table: Values, base: str) -> Values:
     from dataloader_lint.source.key import UnfitValueError, shown, suggestion
     from dataloader_lint.source.keys import KEYS
 
@@ -195,11 +224,11 @@ def _values(path: str, table: Values, base: str) -> Values:
     for name, value in table.items():
         if name not in KEYS:
             near = suggestion(name, KEYS)
-            raise ConfigurationError(f"{path}: [tool.{_TABLE}] has no key {shown(name)}{near}")
+            raise ConfigurationError(f"{where} has no key {shown(name)}{near}")
         try:
             values[KEYS[name].attribute] = KEYS[name].read(value, base)
         except UnfitValueError as error:
-            raise ConfigurationError(f"{path}: [tool.{_TABLE}] {name} {error}") from None
+            raise ConfigurationError(f"{where} {name} {error}") from None
     return values
 
 

@@ -1,0 +1,76 @@
+"""`--show-settings`: the merged settings, each with the place that it comes from."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+
+from dataloader_lint.cli.options import Options
+from dataloader_lint.cli.report import CLEAN
+from dataloader_lint.cli.terminal import paint_for, show
+from dataloader_lint.output.paint import Paint, plain
+from dataloader_lint.output.text import neutralise, shown_path
+from dataloader_lint.rules.selection import selected_rules
+from dataloader_lint.settings import Settings
+from dataloader_lint.source.discovery import Found
+from dataloader_lint.source.keys import KEYS
+from dataloader_lint.source.pyproject import SettingsByFile, origins
+
+_MOST_FILES = 3
+
+
+def show_settings(found: Found, options: Options) -> int:
+    """Print the settings of the files, once for all that have the same, and return the exit code."""
+    by_file = SettingsByFile(options.settings)
+    groups: dict[tuple[Settings, tuple[tuple[str, str], ...]], list[str]] = {}
+    sources: dict[str, tuple[tuple[str, str], ...]] = {}
+    for path in found.files or [os.path.join(os.curdir, "")]:
+        folder = os.path.abspath(os.path.dirname(path))
+        settings = by_file.of_folder(folder)
+        if folder not in sources:
+            sources[folder] = tuple(_sources(folder, options).items())
+        groups.setdefault((settings, sources[folder]), []).append(path)
+    for (settings, known), paths in groups.items():
+        show(_block(settings, dict(known), paths, paint_for(sys.stdout)))
+    return CLEAN
+
+
+def _sources(folder: str, options: Options) -> dict[str, str]:
+    """Where each setting that is no default comes from."""
+    if options.isolated:
+        return dict.fromkeys(options.given_settings, "command line")
+    known = origins(folder, file=options.config_file)
+    for name in options.given_settings:
+        is_added = "extend_" in name and name in known
+        known[name] = f"{known[name]} and command line" if is_added else "command line"
+    return known
+
+
+def _block(settings: Settings, sources: dict[str, str], paths: list[str], paint: Paint = plain) -> Iterator[str]:
+    names = ", ".join(shown_path(path) or "." for path in paths[:_MOST_FILES])
+    more = f" and {len(paths) - _MOST_FILES} more" if len(paths) > _MOST_FILES else ""
+    yield paint("strong", f"# {names}{more}")
+    for key in KEYS.values():
+        value = getattr(settings, key.attribute)
+        source = sources.get(key.attribute, "default")
+        line = f"{key.name} = {neutralise(_written(value))}"
+        yield f"{line}  {paint('quiet', f'# {neutralise(source)}')}"
+    codes = [found.rule.code for found in selected_rules(settings)]
+    yield f"# {len(codes)} rules: {' '.join(codes)}"
+    yield ""
+
+
+def _written(value: object) -> str:
+    """A value as TOML writes it, but for those that have none."""
+    if value is None:
+        return "(default)"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        return f'"{value}"'
+    if isinstance(value, tuple):
+        if value and all(isinstance(one, tuple) for one in value):
+            return "{ " + ", ".join(f'"{name}" = {_written(one)}' for name, one in value) + " }"
+        return f"[{', '.join(_written(one) for one in value)}]"
+    return str(value)

@@ -1,0 +1,49 @@
+"""A `# noqa: DL...` comment that suppresses nothing hides what comes next.
+
+## What it does
+Reports `# noqa` comments with codes of this linter that suppress no finding.
+
+Only codes whose rules ran are reported: not those that the settings turn off, and not a bare `# noqa`, which belongs to
+all linters.
+
+## Why is this bad?
+The comment says that something is wrong with the line, and nothing is. If the pitfall comes back later, nobody is told.
+
+## Known limits
+- Files that do not mention data loading are not read, so their comments are not checked.
+- flake8 reads `# noqa` comments itself. Its plugin does not report unused ones.
+
+## Example
+```python
+from torch.utils.data import DataLoader
+
+def make(dataset):
+    return DataLoader(dataset, num_workers=4)  # noqa: DL301
+```
+
+## Use instead
+```python
+from torch.utils.data import DataLoader
+
+def make(dataset):
+    return DataLoader(dataset, num_workers=4)
+```
+
+## Fix safety
+Safe: only the comment changes. Other codes and the reason beside them stay.
+
+## When to ignore it
+If the same file is linted with different settings, and a rule runs in only some of them.
+
+## Error messages
+None: nothing fails.
+
+## References
+- [RUF100 unused-noqa](https://docs.astral.sh/ruff/rules/unused-noqa/), which does the same for ruff's own codes
+"""
+
+from __future__ import annotations
+
+from dataloader_lint.rules.base import Entity, FixLevel, Level, Rule
+
+RULE = Rule("DL001", "unused-noqa", Entity.MODULE, Level.OPINION, fix=FixLevel.SAFE)

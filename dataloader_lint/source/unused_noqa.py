@@ -1,0 +1,83 @@
+"""`# noqa: DL...` comments that suppress nothing, and the edits that remove them."""
+
+from __future__ import annotations
+
+import re
+import tokenize
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from dataloader_lint.source.decoding import split_lines
+from dataloader_lint.source.noqa import COMMENT, SEPARATOR, joined_lines
+
+_OURS = re.compile(r"DL\d{0,3}")
+
+
+@dataclass(frozen=True, slots=True)
+class UnusedComment:
+    """Codes of one comment that suppress nothing: where the comment starts and ends, and the text without them.
+
+    Lines count from 1 and columns from 0. The edit replaces the text between `cut_from` and `cut_to` of the line by
+    `content`; with `drops_line` it takes the whole line away.
+    """
+
+    line: int
+    start: int
+    end: int
+    codes: tuple[str, ...]
+    cut_from: int
+    cut_to: int
+    content: str
+    drops_line: bool
+
+
+def unused_comments(
+    text: str, findings: Iterable[tuple[str, Iterable[int]]], can_tell: Callable[[str], bool]
+) -> Iterator[UnusedComment]:
+    """Yields the comments of a file with codes of ours that suppress none of the findings.
+
+    `findings` are codes with the lines on which a comment suppresses them. `can_tell` is False for a code (or the
+    beginning of codes) whose rules did not all run. Comments without codes are left alone.
+    """
+    lines = split_lines(text)
+    logical = joined_lines(lines)
+    by_range: dict[tuple[int, int], set[str]] = {}
+    for code, places in findings:
+        for line in places:
+            by_range.setdefault(logical.get(line, (line, line)), set()).add(code)
+    for line, column in _comments(lines):
+        comment = COMMENT.search(lines[line - 1], column)
+        if comment is None or not comment["codes"]:
+            continue
+        suppressed = by_range.get(logical.get(line, (line, line)), set())
+        codes = [code for code in SEPARATOR.split(comment["codes"]) if code]
+        unused = tuple(
+            code
+            for code in dict.fromkeys(codes)
+            if _OURS.fullmatch(code) and not any(one.startswith(code) for one in suppressed) and can_tell(code)
+        )
+        if unused:
+            yield _removed(lines[line - 1], line, comment, [code for code in codes if code not in unused], unused)
+
+
+def _comments(lines: list[str]) -> Iterator[tuple[int, int]]:
+    """Line and column of each comment; none after a place where the text has no tokens."""
+    source = iter([f"{line}\n" for line in lines])
+    try:
+        for token in tokenize.generate_tokens(lambda: next(source)):
+            if token.type == tokenize.COMMENT:
+                yield token.start
+    except (tokenize.TokenError, SyntaxError):
+        return
+
+
+def _removed(text: str, line: int, comment: re.Match[str], kept: list[str], unused: tuple[str, ...]) -> UnusedComment:
+    start, end = comment.start(), comment.start("codes") + len(comment["codes"].rstrip(", \t\f"))
+    if kept:
+        return UnusedComment(line, start, end, unused, comment.start("codes"), end, ", ".join(kept), False)
+    rest = text[end:].strip()
+    before = text[:start].rstrip()
+    if rest:  # another comment, or the reason, which may be worth more than the code
+        content = rest if rest.startswith("#") else f"# {rest.lstrip('-:;, ')}"
+        return UnusedComment(line, start, end, unused, start, len(text), content, False)
+    return UnusedComment(line, start, end, unused, len(before), len(text), "", not before)
