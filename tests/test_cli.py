@@ -49,7 +49,7 @@ def test_nothing_to_find() -> None:
     write("pkg/b.py", GOOD)
     assert run() == (0, "All checks passed!\n", "")
     assert run("--output-format", "json") == (0, "[]\n", "")
-    assert run("--statistics") == (0, "", "")
+    assert run("--statistics") == (0, "All checks passed!\n", "")
 
 
 def test_findings() -> None:
@@ -77,7 +77,9 @@ def test_findings() -> None:
     assert (finding["filename"], finding["code"]) == (str(Path("z.py").resolve()), "DL301")
     assert finding["location"] == {"row": 3, "column": 10}
 
-    assert run(*ONLY, "--statistics") == (1, "3\tDL301\tpersistent-workers-without-workers\n", "")
+    end = "Found 3 problems: 3 errors.\n3 fixable with the `--fix` option.\n"
+    line = "3\tDL301\terror\tpersistent-workers-without-workers [*]\n"
+    assert run(*ONLY, "--statistics") == (1, line + end, "")
     code, out, _ = run(*ONLY, "--statistics", "--output-format", "json")
     assert json.loads(out)[0]["count"] == 3
 
@@ -187,7 +189,8 @@ def test_wrong_usage() -> None:
 def test_lists_of_codes_may_be_given_in_any_way() -> None:
     write("a.py", BAD)
     for arguments in (["--select", "DL2,DL301"], ["--select=DL2 DL301"], ["--select", "DL2", "--select", "DL301"]):
-        assert run(*arguments, "--statistics")[1] == "1\tDL301\tpersistent-workers-without-workers\n"
+        counted = run(*arguments, "--statistics", "--quiet")[1]
+        assert counted == "1\tDL301\terror\tpersistent-workers-without-workers [*]\n"
     nothing = "dataloader-lint: warning: no Python files found under the given paths\n"
     assert run("--extend-exclude", "b,a.py") == (0, "", nothing)  # so nothing has passed
 
@@ -204,7 +207,7 @@ def test_about_itself() -> None:
     assert "'DL1' stands for 6 rules, DL101 to DL106" in run("--explain", "DL1")[2]
     assert "did you mean 'DL101'?" in run("--explain", "DL1O1")[2]
     assert "did you mean 'list-attribute'?" in run("--select", "list-atribute")[2]
-    assert run("--explain", "DL02")[::2] == (2, "dataloader-lint: unknown rule 'DL02'; did you mean 'DL602'?\n")
+    assert run("--explain", "DL02")[::2] == (2, "dataloader-lint: unknown rule 'DL02'; did you mean 'DL102'?\n")
     code, out, _ = run("--help")
     assert code == 0
     for option in ("--select", "--ignore", "--extend-select", "--exclude", "--extend-exclude", "--output-format",

@@ -5,11 +5,12 @@ from __future__ import annotations
 import io
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from dataloader_lint.diagnostics import Diagnostic, Fix, Position, Safety, TextEdit
+from dataloader_lint.diagnostics import Diagnostic, Fix, Level, Position, Safety, TextEdit
 from dataloader_lint.output import as_json, concise, full, page, paint, statistics
 from dataloader_lint.output.text import draw_line, neutralise, shown_path
 
@@ -198,13 +199,19 @@ def test_json_has_the_shape_of_ruffs(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     assert json.loads("\n".join(as_json.emit([], str))) == []
 
 
-def test_statistics_count_from_the_most_frequent_down() -> None:
-    many = [made(1, 0)] * 11
-    other = Diagnostic("a.py", Position(1, 0), Position(1, 0), "DL201", "p", "", (1, 1))
-    names = {"DL301": "workers", "DL201": "lambda"}.__getitem__
-    assert list(statistics.emit([other, *many], names, paint.plain)) == ["11\tDL301\tworkers", " 1\tDL201\tlambda"]
+def test_statistics_count_from_the_worst_level_down() -> None:
+    fix = Fix(Safety.SAFE, "Remove it", ())
+    many = [made(1, 0)] * 10 + [replace(made(1, 0), fix=fix)]
+    slow = Diagnostic("a.py", Position(1, 0), Position(1, 0), "DL401", "p", "", (1, 1), level=Level.SPEED)
+    other = Diagnostic("a.py", Position(1, 0), Position(1, 0), "DL201", "p", "", (1, 1), fix)
+    names = {"DL301": "workers", "DL201": "lambda", "DL401": "copy"}.__getitem__
+    assert list(statistics.emit([slow, slow, other, *many], names, paint.plain)) == [
+        "11\tDL301\terror\tworkers [*] 1 of 11",
+        " 1\tDL201\terror\tlambda [*]",
+        " 2\tDL401\tspeed\tcopy",
+    ]
     counted = json.loads("".join(statistics.emit_json([other, *many], names)))
-    assert counted[0] == {"code": "DL301", "name": "workers", "count": 11}
+    assert counted[0] == {"code": "DL301", "name": "workers", "level": "error", "count": 11, "fixable": 1}
 
 
 def test_a_page_keeps_its_text() -> None:

@@ -18,6 +18,29 @@ if TYPE_CHECKING:
     from dataloader_lint.settings import Settings
 
 
+def overview(diagnostics: list[Diagnostic], options: Options, paint: Paint) -> Iterator[str]:
+    """The lines of the first look at an old code base."""
+    import shlex
+
+    from dataloader_lint.output import full
+    from dataloader_lint.output import overview as shown
+    from dataloader_lint.rules.registry import found_rules
+
+    def about(code: str) -> shown.RuleLine:
+        found = found_rules()[code]
+        return shown.RuleLine(found.rule.name, found.page.strip().partition("\n")[0], found.rule.spawning)
+
+    def in_full(some: Sequence[Diagnostic]) -> Iterator[str]:
+        return full.emit(some, source_lines(), url_of, paint, terminal.width(200) - 12, unsafe=options.unsafe_fixes)
+
+    paths = [shlex.quote(path) for path in options.paths if path != "."]
+
+    def command(*more: str) -> str:
+        return " ".join(["dataloader-lint", *more, *paths])
+
+    return shown.emit(diagnostics, about, in_full, command, paint, terminal.width(100))
+
+
 def rendered(diagnostics: list[Diagnostic], options: Options, stdin: bytes | None, paint: Paint) -> Iterator[str]:
     """The lines of the report. `stdin` is what came through standard input, if that is what was linted."""
     shape = options.settings.output_format
@@ -25,7 +48,9 @@ def rendered(diagnostics: list[Diagnostic], options: Options, stdin: bytes | Non
         from dataloader_lint.output import statistics
 
         emit = statistics.emit_json if shape == "json" else statistics.emit_lines if shape == "json-lines" else None
-        return emit(diagnostics, name_of) if emit else statistics.emit(diagnostics, name_of, paint)
+        if emit:
+            return emit(diagnostics, name_of, unsafe=options.unsafe_fixes)
+        return statistics.emit(diagnostics, name_of, paint, unsafe=options.unsafe_fixes)
     if shape == "concise":
         from dataloader_lint.output import concise
 

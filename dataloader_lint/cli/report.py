@@ -26,7 +26,7 @@ def wanted_fixes(options: Options) -> str:
     """What the report needs to know about repairs; see `run.Run`."""
     shape = options.settings.output_format
     if options.statistics:
-        return ""
+        return "shown"
     return "tried" if shape in _WITH_FIXES else "shown" if shape in _TEXTS else ""
 
 
@@ -44,11 +44,17 @@ def report(
     `stdin` is what came through standard input, where that was linted, `fixed` what came of fixing, `hidden` how many
     more findings the baseline holds. Raises UsageError where `--output-file` cannot be written.
     """
-    is_text = options.settings.output_format in _TEXTS and not options.statistics
+    is_text = options.settings.output_format in _TEXTS
     if is_text and not (diagnostics or fixed or hidden or options.output_file):
         if not options.quiet:
             print("All checks passed!", flush=True)
         return CLEAN
+    if fixed is None and not hidden and stdin is None and _is_first_look(diagnostics, options):
+        from dataloader_lint.cli.formats import overview
+        from dataloader_lint.cli.terminal import paint_for, show
+
+        show(overview(diagnostics, options, paint_for(sys.stdout)))
+        return exit_code(diagnostics, options)
     lines = _lines(diagnostics, options, stdin)
     if is_text and not options.quiet:
         from itertools import chain
@@ -67,6 +73,22 @@ def report(
 
         show(lines, stream)
     return exit_code(diagnostics, options)
+
+
+# More findings than this fill several screens of a terminal.
+_MOST_IN_FULL = 20
+_ANALYSIS = frozenset({"start_method", "target_python"})
+
+
+def _is_first_look(diagnostics: list[Diagnostic], options: Options) -> bool:
+    """True if many findings go to a terminal, and nobody has chosen settings, a format or a way to see all of them."""
+    asked = (options.full, options.statistics, options.output_file, options.quiet, options.watch, options.baseline)
+    chosen = options.given_settings - _ANALYSIS or options.config_file
+    if len(diagnostics) <= _MOST_IN_FULL or any(asked) or chosen or not sys.stdout.isatty():
+        return False
+    from dataloader_lint.source.pyproject import origins
+
+    return not [name for name in origins(os.curdir) if name != "target_python"]
 
 
 def exit_code(diagnostics: list[Diagnostic], options: Options) -> int:

@@ -1,35 +1,64 @@
-"""How often each rule spoke, the most frequent first."""
+"""How many findings each rule has, worst level first."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
-from dataloader_lint.diagnostics import Diagnostic
+from dataloader_lint.diagnostics import Diagnostic, Level, Safety
 from dataloader_lint.output.paint import Paint
 
 
-def emit(diagnostics: Iterable[Diagnostic], name_of: Callable[[str], str], paint: Paint) -> Iterator[str]:
-    """Yields one line a code: count, code, name."""
-    counts = _counts(diagnostics)
-    wide = max((len(str(count)) for _, count in counts), default=0)
-    for code, count in counts:
-        yield f"{count:>{wide}}\t{paint('code', code)}\t{name_of(code)}"
+@dataclass(frozen=True, slots=True)
+class _Count:
+    """What is said of a rule: `fixable` counts the findings that `--fix` fixes."""
+
+    code: str
+    level: Level
+    count: int
+    fixable: int
 
 
-def emit_json(diagnostics: Iterable[Diagnostic], name_of: Callable[[str], str]) -> Iterator[str]:
-    """Yields a list of objects with `code`, `name` and `count`."""
-    yield json.dumps(
-        [{"code": code, "name": name_of(code), "count": count} for code, count in _counts(diagnostics)], indent=2
-    )
+def emit(
+    diagnostics: Sequence[Diagnostic], name_of: Callable[[str], str], paint: Paint, *, unsafe: bool = False
+) -> Iterator[str]:
+    """Yields one line a rule: count, code, level, name, and how many of its findings have a fix."""
+    counts = _counts(diagnostics, unsafe=unsafe)
+    wide = max((len(str(one.count)) for one in counts), default=0)
+    for one in counts:
+        part = "" if one.fixable == one.count else f" {one.fixable} of {one.count}"
+        fix = paint("help", f" [*]{part}") if one.fixable else ""
+        level = f"{paint(one.level.value, one.code)}\t{one.level.value}"
+        yield f"{one.count:>{wide}}\t{level}\t{name_of(one.code)}{fix}"
 
 
-def emit_lines(diagnostics: Iterable[Diagnostic], name_of: Callable[[str], str]) -> Iterator[str]:
+def emit_json(
+    diagnostics: Iterable[Diagnostic], name_of: Callable[[str], str], *, unsafe: bool = False
+) -> Iterator[str]:
+    """Yields a list of objects with `code`, `name`, `level`, `count` and `fixable`."""
+    yield json.dumps([_as_object(one, name_of) for one in _counts(diagnostics, unsafe=unsafe)], indent=2)
+
+
+def emit_lines(
+    diagnostics: Iterable[Diagnostic], name_of: Callable[[str], str], *, unsafe: bool = False
+) -> Iterator[str]:
     """Yields the same objects, one a line."""
-    for code, count in _counts(diagnostics):
-        yield json.dumps({"code": code, "name": name_of(code), "count": count})
+    for one in _counts(diagnostics, unsafe=unsafe):
+        yield json.dumps(_as_object(one, name_of))
 
 
-def _counts(diagnostics: Iterable[Diagnostic]) -> list[tuple[str, int]]:
-    return sorted(Counter(one.code for one in diagnostics).items(), key=lambda item: (-item[1], item[0]))
+def _as_object(one: _Count, name_of: Callable[[str], str]) -> dict[str, object]:
+    name = name_of(one.code)
+    return {"code": one.code, "name": name, "level": one.level.value, "count": one.count, "fixable": one.fixable}
+
+
+def _counts(diagnostics: Iterable[Diagnostic], *, unsafe: bool) -> list[_Count]:
+    total: Counter[tuple[str, Level]] = Counter()
+    fixable: Counter[tuple[str, Level]] = Counter()
+    for one in diagnostics:
+        total[one.code, one.level] += 1
+        fixable[one.code, one.level] += one.fix is not None and (unsafe or one.fix.safety is Safety.SAFE)
+    made = [_Count(code, level, count, fixable[code, level]) for (code, level), count in total.items()]
+    return sorted(made, key=lambda one: (one.level.rank, -one.count, one.code))
