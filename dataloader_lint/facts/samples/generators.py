@@ -13,6 +13,7 @@ from dataloader_lint.facts.infer.values import CallResult, Class, Library, Value
 from dataloader_lint.facts.loaders.unread_by_workers import trainer_has_no_workers
 from dataloader_lint.facts.loaders.worker_processes import never_started
 from dataloader_lint.facts.project.scripts import is_test
+from dataloader_lint.facts.samples.augmentations import PIPELINES, has_other_version, is_random_pipeline
 from dataloader_lint.facts.samples.dependence import WORKER_INFO
 from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
 from dataloader_lint.facts.syntax.names import dotted, resolve
@@ -31,9 +32,9 @@ GENERATORS = frozenset(
         "torch.Generator",
     }
 )
-_CONSTRUCTOR_NAMES = tuple(sorted({name.rpartition(".")[2] for name in GENERATORS}))
+_CONSTRUCTOR_NAMES = tuple(sorted({name.rpartition(".")[2] for name in GENERATORS | PIPELINES}))
 # Methods that set the state of a generator.
-_RESEEDING_METHODS = frozenset({"manual_seed", "seed", "set_state", "setstate"})
+_RESEEDING_METHODS = frozenset({"manual_seed", "seed", "set_random_seed", "set_random_state", "set_state", "setstate"})
 # Methods of numpy and Python generators that draw random numbers.
 _DRAWING_METHODS = frozenset(
     {
@@ -171,8 +172,12 @@ def _constructor_calls(workers: Workers, module: ModuleFacts) -> dict[int, tuple
         for call in module.calls_named(name):
             frame = workers.ev.frame_of(function_scope(module.tree.scope_of(call)))
             for callee in workers.ev.values(call.func, frame):
-                if isinstance(callee, Library) and callee.name in GENERATORS:
+                if not isinstance(callee, Library) or callee.name not in GENERATORS | PIPELINES:
+                    continue
+                if callee.name in GENERATORS or is_random_pipeline(workers.ev, CallResult(callee, call, frame)):
                     found[id(call)] = (call, callee.name)
+    if any(kind in PIPELINES for _, kind in found.values()) and has_other_version(workers.ev.project, module):
+        found = {key: (call, kind) for key, (call, kind) in found.items() if kind in GENERATORS}
     return found
 
 
@@ -198,10 +203,14 @@ def _worker_functions(
 def _generators_used(workers: Workers, function: WorkerFunction) -> Iterator[tuple[cst.BaseExpression, Value]]:
     """Yields objects whose drawing methods a function calls, or that it passes to a library as a generator.
 
-    Some of them are not generators.
+    Some of them are not generators. A pipeline of augmentations draws when it is called.
     """
     frame = function.frame
     for call in function.scope.within(cst.Call):
+        if isinstance(call.func, cst.Name | cst.Attribute):
+            for value in workers.ev.values(call.func, frame):
+                if isinstance(value, CallResult) and value.library in PIPELINES:
+                    yield call.func, value
         owner = call.func.value if isinstance(call.func, cst.Attribute) else None
         if isinstance(owner, cst.Name | cst.Attribute) and last_name(call.func) in _DRAWING_METHODS:
             for value in workers.ev.values(owner, frame):
@@ -219,7 +228,7 @@ def _construction(workers: Workers, value: Value) -> CallResult | None:
     """The constructor call of a generator: `torch.Generator().manual_seed(0)` returns the generator itself."""
     if not isinstance(value, CallResult) or value.call is None:
         return None
-    if value.library in GENERATORS:
+    if value.library in GENERATORS or value.library in PIPELINES:
         return value
     if value.library == "torch.Generator.manual_seed" and value.frame is not None:
         if isinstance(value.call.func, cst.Attribute):

@@ -20,7 +20,7 @@ from dataloader_lint.facts.samples.samplers import SETTER, StuckSampler, stuck_s
 from dataloader_lint.facts.samples.seeding import Seeding, seedings_at_start, seedings_for_samples
 from dataloader_lint.facts.samples.sharding import UnsharedStream, unshared_streams
 from dataloader_lint.facts.samples.split_transforms import SplitTransform, split_transforms
-from dataloader_lint.facts.samples.stale_attributes import StaleAttribute, stale_attributes
+from dataloader_lint.facts.samples.stale_attributes import StaleAttribute, sets_in_loops, stale_attributes
 from dataloader_lint.facts.samples.worker_info import UncheckedInfo, unchecked_infos
 from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
@@ -75,6 +75,10 @@ class Samples:
     @property
     def stale_attributes(self) -> Iterable[StaleAttribute]:
         """The changes to Datasets between epochs that persistent workers never see."""
+        if sets_in_loops(self.module):
+            return stale_attributes(
+                self.workers, self._loops_with_passes(training_loops(self.project, self.module), False)
+            )
         return stale_attributes(self.workers, self._training_loops(PERSISTENT, False))
 
     @property

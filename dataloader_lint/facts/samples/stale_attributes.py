@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import Enum
 
 import libcst as cst
 
@@ -16,14 +17,22 @@ from dataloader_lint.facts.infer.values import CallResult, Class, Const, Frame, 
 from dataloader_lint.facts.limits import CHANGING_METHODS
 from dataloader_lint.facts.loaders import loader_steps
 from dataloader_lint.facts.loaders.epochs import EpochLoop, Pass
-from dataloader_lint.facts.syntax.module import last_name
+from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
 from dataloader_lint.facts.syntax.names import dotted
 from dataloader_lint.facts.syntax.steps import Step
-from dataloader_lint.facts.syntax.tree import Node, Scope, function_scope
+from dataloader_lint.facts.syntax.tree import Node, Scope, Tree, function_scope
 from dataloader_lint.facts.workers.workers import Workers
 
 # Attributes whose assignment writes shared memory.
 _SHARED = frozenset({"value", "data"})
+
+
+class Lifetime(Enum):
+    """How long the workers live that do not get a change."""
+
+    PERSISTENT = "persistent"
+    MAY_PERSIST = "may persist"  # an option or an unknown value decides
+    EPOCH = "epoch"  # the change comes while they run, between two batches
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,6 +44,7 @@ class StaleAttribute:
     dataset: Class
     loader: Loader
     written: str  # the expression of the change: `dataset.epoch`, `dataset.set_epoch()`
+    lifetime: Lifetime
 
     @property
     def steps(self) -> tuple[Step, ...]:
@@ -48,12 +58,13 @@ def stale_attributes(workers: Workers, loops: list[EpochLoop]) -> Iterator[Stale
     for epochs in loops:
         tree = epochs.frame.scope.module.tree
         for found in epochs.passes:
-            if not _keeps_workers(found.loader):
+            persistent = _keeps_workers(found.loader)
+            if found.loader.has_workers is False:
                 continue
             given = found.loader.values("dataset")
             for made in [inner for value in given for inner in wrapped_datasets(workers.ev, value)]:
                 assert isinstance(made.by, Class)
-                for change in _changes(workers, epochs.loop, found, made, made.by):
+                for change in _changes(workers, epochs.loop, found, made, made.by, persistent):
                     if id(change.node) not in seen and change.node in tree:
                         seen.add(id(change.node))
                         yield change
@@ -83,27 +94,77 @@ def may_change_dataset(loader: Loader, loop: EpochLoop) -> bool:
     return False
 
 
-def _keeps_workers(loader: Loader) -> bool:
-    persistent = loader.values("persistent_workers")
-    always = bool(persistent) and all(isinstance(each, Const) and bool(each.value) for each in persistent)
-    return always and loader.has_workers is not False
+def _keeps_workers(loader: Loader) -> Lifetime | None:
+    """How surely workers of a loader outlive the epoch; None if they are known not to.
+
+    An option counts: `persistent_workers=args.workers > 0`. A default that is left as it is does not.
+    """
+    values = loader.values("persistent_workers")
+    if all(isinstance(each, Const) and bool(each.value) for each in values) and values:
+        return Lifetime.PERSISTENT
+    if loader.argument("persistent_workers") is None:
+        return None
+    is_off = all(isinstance(each, Const) and not each.value and not each.default for each in values)
+    return None if is_off else Lifetime.MAY_PERSIST
 
 
 def _changes(
-    workers: Workers, loop: cst.For | cst.While, found: Pass, made: CallResult, klass: Class
+    workers: Workers,
+    loop: cst.For | cst.While,
+    found: Pass,
+    made: CallResult,
+    klass: Class,
+    persistent: Lifetime | None,
 ) -> Iterator[StaleAttribute]:
     """The changes to one object in a pass of the loop, in the functions that lead to the iteration over its loader."""
     read: set[str] | None = None
     for frame in found.path:
         body: Node = loop.body if frame is found.path[0] else frame.scope.node
+        tree = frame.scope.module.tree
         for node, written, names in _statements_that_change(workers, body, frame, made, klass):
-            if not is_reached(workers.ev, node, frame, with_options=True):
+            # Workers that are known to start get their copy before the first batch.
+            is_late = (
+                found.loader.has_workers and isinstance(found.node, cst.For) and _counts_in(found.node, node, tree)
+            )
+            lifetime = Lifetime.EPOCH if is_late and persistent is not Lifetime.PERSISTENT else persistent
+            if lifetime is None or not is_reached(workers.ev, node, frame, with_options=True):
                 continue
             if read is None:
                 read = _read_by_workers(workers, klass, found.loader)
             name = next((each for each in sorted(names) if each in read), None)
             if name is not None:
-                yield StaleAttribute(node, name, klass, found.loader, written)
+                yield StaleAttribute(node, name, klass, found.loader, written, lifetime)
+
+
+def _counts_in(loop: cst.For, node: Node, tree: Tree) -> bool:
+    """True if a statement in the body of a loop over batches passes on a number that the loop counts up."""
+    above = tree.parent(node)
+    while isinstance(above, cst.Expr | cst.SimpleStatementLine | cst.IndentedBlock) and above is not loop.body:
+        above = tree.parent(above)
+    if above is not loop.body:
+        return False
+    counted = {each.value for each in tree.find(loop.target, cst.Name)}
+    counted |= {dotted(each.target) for each in tree.find(loop.body, cst.AugAssign)}
+    if isinstance(node, cst.AugAssign):
+        return True
+    given = [arg.value for arg in node.args] if isinstance(node, cst.Call) else [getattr(node, "value", node)]
+    return any(dotted(each) in counted for each in given)
+
+
+def sets_in_loops(module: ModuleFacts) -> bool:
+    """True if a loop of a module may set an attribute of a Dataset, by what it is called."""
+    tree = module.tree
+    for scope in module.root.descend():
+        stores: list[cst.Assign | cst.AugAssign] = [*scope.own(cst.Assign), *scope.own(cst.AugAssign)]
+        for node in stores:
+            targets = [node.target] if isinstance(node, cst.AugAssign) else [each.target for each in node.targets]
+            for target in targets:
+                owner = last_name(target.value).lower() if isinstance(target, cst.Attribute) else ""
+                if ("data" in owner or owner.endswith("set")) and any(
+                    isinstance(above, cst.For) for above in tree.ancestors(node)
+                ):
+                    return True
+    return False
 
 
 def _statements_that_change(

@@ -1,8 +1,14 @@
 """Persistent workers have the Dataset of the first epoch, so later changes never reach them.
 
 ## What it does
-Reports a statement in a loop over epochs that changes a Dataset whose loader has `persistent_workers` known to be
-true. Worker code must read the changed attribute.
+Reports a statement in a loop over epochs that changes a Dataset whose workers do not get the change. Worker code must
+read the changed attribute.
+
+**Workers that do not get it**
+
+- `persistent_workers` is true, an option, or unknown: `persistent_workers=args.workers > 0`
+- any workers, if the statement is in the loop over batches and passes on its counter: they got their copy before the
+  first batch
 
 **Changes that count**
 
@@ -19,6 +25,7 @@ message: a curriculum stays at its first step, a shuffle at its first order.
 ## Known limits
 - The loader must be made before the loop. The loop, or a function that it calls, must iterate over it.
 - Samplers live in the main process, so `sampler.set_epoch` is right.
+- Statements under a condition in the loop over batches are not reported: the change may be meant for the next epoch.
 - Shared memory (`multiprocessing.Value`, a tensor after `share_memory_()`) reaches workers and is not reported.
 
 ## Example
@@ -100,12 +107,16 @@ if TYPE_CHECKING:
 RULE = Rule("DL609", "dataset-changed-under-persistent-workers", Entity.MODULE, Level.ERROR, subjects=(TRANSFERS,))
 
 _ADVICE = "share it, or drop `persistent_workers`"
+_LATE = "set it before the epoch, or share it"
 
 
 def check(analysis: Analysis) -> Iterator[Finding]:
     for change in analysis.samples.stale_attributes:
-        problem = (
-            f"`{change.written}` changes `{change.dataset.node.name.value}.{change.attribute}` in the main process "
-            "only: persistent workers keep the first value"
-        )
-        yield Finding(change.node, problem, _ADVICE, because=change.steps)
+        what = f"`{change.written}` changes `{change.dataset.node.name.value}.{change.attribute}` in the main process"
+        if change.lifetime.value == "persistent":
+            problem, advice = f"{what} only: persistent workers keep the first value", _ADVICE
+        elif change.lifetime.value == "epoch":
+            problem, advice = f"{what} during the epoch: running workers never see it", _LATE
+        else:
+            problem, advice = f"{what}: workers keep the first value if they persist", _ADVICE
+        yield Finding(change.node, problem, advice, because=change.steps)
