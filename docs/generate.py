@@ -19,12 +19,13 @@ from benchmarks import processes
 from dataloader_lint.rules.base import FixLevel, Rule
 from dataloader_lint.rules.messages import error_messages
 from dataloader_lint.rules.registry import FoundRule, found_rules
-from docs import settings_page
+from docs import pitfalls_page, settings_page
 
 ROOT = Path(__file__).resolve().parent.parent
 RULES_PAGE = ROOT / "docs" / "rules.md"
 ERRORS_PAGE = ROOT / "docs" / "errors.md"
 SETTINGS_PAGE = ROOT / "docs" / "settings.md"
+PITFALLS_PAGE = ROOT / "docs" / "pitfalls.md"
 README = ROOT / "README.md"
 # What lies between two such lines of the README is made here.
 TABLE = ("<!-- rules: made by docs/generate.py -->", "<!-- end of rules -->")
@@ -244,6 +245,7 @@ def render_all() -> dict[Path, str]:
         RULES_PAGE: render_rules_page(pages),
         ERRORS_PAGE: render_errors_page(pages),
         SETTINGS_PAGE: settings_page.render(),
+        PITFALLS_PAGE: pitfalls_page.render({page.rule.code: (page.rule, f"rules.md#{page.anchor}") for page in pages}),
         README: render_readme(pages, README.read_text(encoding="utf-8")),
     }
 

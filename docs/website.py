@@ -29,7 +29,16 @@ AT_ROOT = {"README.md": "index.md", "CHANGELOG.md": "changelog.md", "CONTRIBUTIN
 RULES = "rules/index.md"
 EVIDENCE = "evidence.md"
 # The order of the navigation, as far as it matters; what is not named here comes before the last two.
-FIRST = ("index.md", RULES, "errors.md", "settings.md", "evidence.md", "performance.md", "reliability.md")
+FIRST = (
+    "index.md",
+    RULES,
+    "errors.md",
+    "pitfalls.md",
+    "settings.md",
+    "evidence.md",
+    "performance.md",
+    "reliability.md",
+)
 LAST = ("contributing.md", "changelog.md")
 
 _FENCE = re.compile(r"^(```.*?^```)$", re.MULTILINE | re.DOTALL)

@@ -177,6 +177,41 @@ TORCH_GENERATOR = Proof(
     + MAIN,
 )
 
+PIPELINE = """
+import albumentations as A
+import numpy as np
+import probe
+import torch
+from torch.utils.data import DataLoader, Dataset, get_worker_info
+
+
+class Pictures(Dataset):
+    def __init__(self):
+        self.transform = A.Compose([A.RandomBrightnessContrast(p=1.0)], seed=137)
+
+    def __len__(self):
+        return 8
+
+    def __getitem__(self, index):
+        return float(self.transform(image=np.full((4, 4, 3), 0.4, np.float32))["image"].mean())
+
+
+def seed_worker(worker_id):
+    get_worker_info().dataset.transform.set_random_seed(torch.initial_seed() % 2**32)
+
+
+if __name__ == "__main__":
+    loader = DataLoader(Pictures(), num_workers=2)
+    probe.say(distinct=len({float(number) for _ in range(3) for batch in loader for number in batch}))
+"""
+ALBUMENTATIONS = Proof(
+    rule="DL602",
+    symptom="4 of 24 numbers are distinct, although a seed is given",
+    cure="all 24 are distinct",
+    before=PIPELINE,
+    after=PIPELINE.replace("num_workers=2)", "num_workers=2, worker_init_fn=seed_worker)"),
+)
+
 
 @pytest.mark.parametrize(("start_method", "epochs"), [("fork", 3), ("forkserver", 3), ("spawn", 1)])
 def test_symptom_goes_away(start_method: str, epochs: int, tmp_path: Path) -> None:
@@ -200,3 +235,12 @@ def test_a_generator_of_torch_does_not_reach_spawned_workers(tmp_path: Path) -> 
     raised = TORCH_GENERATOR.run_before(tmp_path, "1", start_method="spawn").raised
     assert raised.type == "RuntimeError" and "exited unexpectedly" in raised.text
     assert TORCH_GENERATOR.run_after(tmp_path, "1", start_method="spawn").values == {"distinct": 8}
+
+
+def test_a_pipeline_of_albumentations_repeats_itself(tmp_path: Path) -> None:
+    before, after = ALBUMENTATIONS.programs()
+    assert ALBUMENTATIONS.codes(before, tmp_path / "reported") == {"DL602"}
+    assert ALBUMENTATIONS.codes(after, tmp_path / "repaired") == set()
+    pytest.importorskip("albumentations")
+    assert ALBUMENTATIONS.run_before(tmp_path).values == {"distinct": 4}
+    assert ALBUMENTATIONS.run_after(tmp_path).values == {"distinct": 24}

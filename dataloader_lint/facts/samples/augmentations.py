@@ -1,6 +1,6 @@
 """Pipelines of albumentations: they hold a random generator of their own, which torch does not seed in workers.
 
-Since albumentations 1.4.19 a `Compose` carries its generator. AlbumentationsX seeds it in each worker.
+Since albumentations 1.4.21 a `Compose` carries its generator. AlbumentationsX seeds it in each worker.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _FIXED = frozenset(
 _OTHER_VERSIONS = re.compile(
     r"albumentationsx"
     r"|albumentations[\"']?\s{0,9}(?:={1,3}|<=?|~=)\s{0,9}[\"'^~]{0,2}"
-    r"(?:0\.|1\.[0-3]\b|1\.4(?:\.0?\d|\.1[0-8])?(?![.\d]))",
+    r"(?:0\.|1\.[0-3]\b|1\.4(?:\.0?\d|\.1\d|\.20)?(?![.\d]))",
     re.IGNORECASE,
 )
 

@@ -6,7 +6,7 @@ Reports five ways to lose randomness in workers:
 - A generator that worker code draws from is made in the constructor of a Dataset, in a class body or at module level.
   The constructor of an object that the Dataset holds, such as a transform, counts too.
 - A `Compose` of albumentations with random transforms is made before workers start and called in worker code. Since
-  1.4.19 it holds a generator of its own, which torch does not seed.
+  1.4.21 it holds a generator of its own, which torch does not seed.
 - A `worker_init_fn` seeds with a value that does not depend on torch's own seed: constants, options, the worker id,
   or the old recipe `np.random.get_state()[1][0] + worker_id`.
 - Worker code seeds a global generator for every sample, with a value that does not depend on the sample.
@@ -34,7 +34,7 @@ Not reported:
 - generators that are passed to callables of libraries
 - seeds from calls that are not known
 - pipelines of albumentations without a transform that is known to be random, and those of projects that require
-  albumentationsx or a version before 1.4.19
+  albumentationsx or a version before 1.4.21
 - generators that are made or seeded again somewhere in worker code
 - a seed made of the worker id, if the loader keeps its workers, or the script surely iterates over it once
 - any seed in a `worker_init_fn`, if all code that workers run is known and draws nothing from the seeded generator
