@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+import textwrap
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -19,6 +20,7 @@ from benchmarks import processes
 from dataloader_lint.rules.base import FixLevel, Rule
 from dataloader_lint.rules.messages import error_messages
 from dataloader_lint.rules.registry import FoundRule, found_rules
+from dataloader_lint.rules.symptoms import SYMPTOMS
 from docs import pitfalls_page, settings_page
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -222,11 +224,18 @@ def render_errors_page(pages: list[Page]) -> str:
             causes.setdefault(message, []).append(
                 f"[{page.rule.code} {page.rule.name}](rules.md#{page.anchor}): {page.summary}"
             )
+    by_code = {page.rule.code: page for page in pages}
     parts = [
-        "<!-- Made by docs/generate.py from the docstrings in dataloader_lint/rules: edit those. -->",
+        "<!-- Made by docs/generate.py from dataloader_lint/rules, its docstrings and symptoms.py: edit those. -->",
         "# Error messages and the rules that find their cause",
-        '`dataloader-lint --explain "the message"` finds the same pages.',
+        '`dataloader-lint --explain "the message"` finds the same pages; `--explain -` reads a traceback from stdin.',
+        "Symptoms come first, then the messages that the pages of the rules list.",
     ]
+    for symptom in SYMPTOMS:
+        rules = [by_code[code] for code in symptom.rules]
+        links = [f"- [{each.rule.code} {each.rule.name}](rules.md#{each.anchor}): {each.summary}" for each in rules]
+        text = "\n".join(textwrap.wrap(symptom.page, 120, break_on_hyphens=False, break_long_words=False))
+        parts += [f"## {symptom.title}", text, *(["\n".join(links)] if links else [])]
     for message in sorted(causes, key=str.lower):
         parts += [f"## `{message}`", "\n".join(f"- {cause}" for cause in causes[message])]
     return "\n\n".join(parts) + "\n"

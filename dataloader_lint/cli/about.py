@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import textwrap
 
 from dataloader_lint.cli.options import Options, UsageError
 from dataloader_lint.cli.terminal import paint_for, show, width
@@ -12,10 +13,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from dataloader_lint.rules.registry import FoundRule
+    from dataloader_lint.rules.symptoms import Symptom
 
 
 def explain(options: Options) -> int:
-    """Show the page of a rule, found by code, name or an error message; or list all rules. Raises UsageError."""
+    """Show the page of a rule, found by code, name or message (`-`: from standard input), or list all.
+
+    Raises UsageError.
+    """
     wanted = options.explain
     show(_pages(wanted) if wanted else _list(options))
     return 0
@@ -43,26 +48,53 @@ def complete(shell: str) -> int:
 
 
 def _pages(wanted: str) -> Iterator[str]:
-    from dataloader_lint.output import page
-    from dataloader_lint.rules.base import FixLevel
-    from dataloader_lint.rules.messages import rules_for_message
+    from dataloader_lint.rules.messages import answer
     from dataloader_lint.rules.selection import UnknownCodeError, find_rule
 
+    text = sys.stdin.read() if wanted == "-" else wanted
     try:
-        pages = [find_rule(wanted)]
+        yield from _page(find_rule(text))
     except UnknownCodeError as error:
-        pages = rules_for_message(wanted)
-        if not pages:
-            raise UsageError(str(error)) from None
-    for found in pages:
-        rule = found.rule
-        state = f"Level: {rule.level.value}. " + (
-            "On by default" if rule.default else f"Opt-in: --extend-select {rule.code}"
-        )
-        fix = "no automatic fix" if rule.fix is FixLevel.NONE else f"fix: {rule.fix.value}"
-        yield from page.emit(
-            rule.code, rule.name, f"{state}; {fix}.", found.page, paint_for(sys.stdout), min(width(100), 100)
-        )
+        found = answer(text)
+        if found is None:
+            unknown = str(error) if len(text) < 200 else "no symptom or rule fits this text"
+            raise UsageError(unknown) from None
+        if found.symptom is not None:
+            yield from _about(found.symptom)
+        if len(found.rules) > 1:
+            yield "Rules that find its cause, the likeliest first:"
+            yield ""
+            yield from (f"{each.rule.code} {each.rule.name}: {_summary(each)}" for each in found.rules)
+            yield ""
+        if found.rules:
+            yield from _page(found.rules[0])
+
+
+def _about(symptom: Symptom) -> Iterator[str]:
+    """The lines about a symptom: what it means, and what to measure."""
+    paint = paint_for(sys.stdout)
+    yield paint("strong", symptom.title)
+    yield ""
+    yield from textwrap.wrap(symptom.page, min(width(100), 100), break_on_hyphens=False)
+    yield ""
+
+
+def _summary(found: FoundRule) -> str:
+    return found.page.strip().partition("\n")[0]
+
+
+def _page(found: FoundRule) -> Iterator[str]:
+    from dataloader_lint.output import page
+    from dataloader_lint.rules.base import FixLevel
+
+    rule = found.rule
+    state = f"Level: {rule.level.value}. " + (
+        "On by default" if rule.default else f"Opt-in: --extend-select {rule.code}"
+    )
+    fix = "no automatic fix" if rule.fix is FixLevel.NONE else f"fix: {rule.fix.value}"
+    yield from page.emit(
+        rule.code, rule.name, f"{state}; {fix}.", found.page, paint_for(sys.stdout), min(width(100), 100)
+    )
 
 
 def _list(options: Options) -> Iterator[str]:
@@ -85,7 +117,7 @@ def _list(options: Options) -> Iterator[str]:
         counts[is_on] += 1
         fix = "" if found.rule.fix is FixLevel.NONE else f" [fix: {found.rule.fix.value}]"
         label = f"{is_on:<6}"
-        summary = found.page.strip().partition("\n")[0]
+        summary = _summary(found)
         room = width(1000) - len(f"{code} {label} {found.rule.name}: {fix}")
         summary = summary if len(summary) <= room else summary[: max(room - 1, 0)] + "…"
         yield (

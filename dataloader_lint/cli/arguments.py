@@ -57,8 +57,7 @@ def parser() -> argparse.ArgumentParser:
         "rules (CODES: codes, prefixes, names or selections, such as DL301,DL3,no-workers,py314)"
     )
     _add_settings(rules, _RULES)
-    _flag(rules, "--ignore-noqa", "report findings on lines with `# noqa` too")
-    explain = "show the page of a rule, by code, name or error message; all rules where none is named"
+    explain = "show the page of a rule, by code, name, error message or symptom (-: read from stdin); else list all"
     rules.add_argument("--explain", metavar="RULE", nargs="?", const="", help=explain)
     fixes = made.add_argument_group("fixes")
     _add_settings(fixes, _FIXES)

@@ -1,15 +1,39 @@
-"""Which rules find the cause of an error message: read from the `Error messages` section of their pages."""
+"""The answer to an error message: what its symptom is and which rules find its cause.
+
+Messages come as people have them: with and without the name of the exception, with pids and paths, as a traceback. The
+patterns of `symptoms` come first, then what the pages of the rules list in their `Error messages`.
+"""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 from dataloader_lint.rules.registry import FoundRule, found_rules
+from dataloader_lint.rules.symptoms import SYMPTOMS, Symptom
 
 _SECTION = re.compile(r"^## Error messages\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
 _NAMES = re.compile(r"(?<!\w)'[^']*'|\"[^\"]*\"|<[^>]{0,200}>")
-_QUOTES = re.compile(r"[`'\"]")
+_QUOTES = re.compile("[`'\"*\u2018\u2019\u201c\u201d]")
 _MESSAGE = re.compile(r"^- `([^`]+)`", re.MULTILINE)
+# `torch.cuda.OutOfMemoryError: `, `[rank0]: RuntimeError: `, and the same alone.
+_EXCEPTION = re.compile(
+    r"^(?:\[[\w:]+\]:? ?)*(?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*(?:Error|Exception|Warning|Interrupt):?(?:\s+|$)"
+)
+_ATTRIBUTE = "object has no attribute"
+_COLOR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+_FRAME = re.compile(r"^(?:File \"|Traceback \(|-+> ?\d+ |\d+ )")
+_MOST = 20_000  # characters of a text that are looked at, from its end
+_SENTENCE = 160  # a description of a program that says nothing is no longer than this
+_FEWEST = 3  # words of a message that has to be told from others
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a message means: its symptom, if that is known, and the rules that find the cause, the likeliest first."""
+
+    symptom: Symptom | None
+    rules: tuple[FoundRule, ...]
 
 
 def error_messages(page: str) -> list[str]:
@@ -18,10 +42,23 @@ def error_messages(page: str) -> list[str]:
     return [" ".join(each.split()) for each in _MESSAGE.findall(section.group(1))] if section is not None else []
 
 
+def answer(text: str) -> Answer | None:
+    """The answer to a message, a traceback or a sentence about a symptom; None if there is none."""
+    lines = _lines(text)
+    found = _symptom(lines) or _described(lines)
+    if found is not None:
+        return Answer(found, tuple(found_rules()[code] for code in found.rules))
+    for line in reversed(lines):
+        rules = rules_for_message(line)
+        if rules:
+            return Answer(None, tuple(rules))
+    return None
+
+
 def rules_for_message(text: str) -> list[FoundRule]:
     """The rules whose page lists a message that `text` is a part of, or that is a part of `text`."""
     wanted = _plain(text)
-    if len(wanted) < 8:  # short words would match everything
+    if len(wanted.split()) < _FEWEST:  # short words would match everything
         return []
     return [
         found
@@ -30,7 +67,37 @@ def rules_for_message(text: str) -> list[FoundRule]:
     ]
 
 
+def _lines(text: str) -> list[str]:
+    """The lines of a text that may be messages, without the code and the places of a traceback."""
+    several = _COLOR.sub("", text[-_MOST:]).splitlines()
+    is_traceback = len(several) > 1
+    found: list[str] = []
+    for line in several:
+        bare = line.strip(" \t│|").lstrip("> ")
+        if not bare or _FRAME.match(bare) or (is_traceback and line.startswith("    ") and "Error" not in bare):
+            continue
+        found.append(bare)
+    return found
+
+
+def _symptom(lines: list[str]) -> Symptom | None:
+    """The first symptom in the table that fits a line, whichever line that is."""
+    several = [" ".join(_QUOTES.sub("", line).split()) for line in lines]
+    return next(
+        (each for each in SYMPTOMS if any(pattern.search(line) for pattern in each.messages for line in several)), None
+    )
+
+
+def _described(lines: list[str]) -> Symptom | None:
+    """The symptom that a short sentence describes, in which no exception is named."""
+    if len(lines) != 1 or len(lines[0]) > _SENTENCE or re.search(r"Error\b|Exception\b", lines[0]):
+        return None
+    return next((each for each in SYMPTOMS if any(pattern.search(lines[0]) for pattern in each.words)), None)
+
+
 def _fits(wanted: str, message: str) -> bool:
+    if len(message.split()) < _FEWEST:  # the name of an exception says nothing
+        return False
     if wanted in message:
         return True
     # A pasted message has names where the page has dots.
@@ -39,5 +106,8 @@ def _fits(wanted: str, message: str) -> bool:
 
 
 def _plain(text: str) -> str:
-    """Without case, quotes and names, which differ from program to program."""
-    return " ".join(_QUOTES.sub("", _NAMES.sub("...", text)).lower().split())
+    """Without case, quotes, names and the exception, which differ from program to program."""
+    message = _EXCEPTION.sub("", text.strip())
+    if _ATTRIBUTE not in message:  # there the names are all that tells one message from another
+        message = _NAMES.sub("...", message)
+    return " ".join(_QUOTES.sub("", message).lower().split())

@@ -39,7 +39,7 @@ With a declared default of 0 workers, if nobody runs the program without passing
 
 ## Error messages
 - `ValueError: multiprocessing_context can only be used with multi-process loading (num_workers > 0)`
-- `AssertionError` from `_SingleProcessDataLoaderIter`, which requires `timeout == 0`
+- For `timeout`: an AssertionError without a text, from `_SingleProcessDataLoaderIter`
 
 ## References
 - [torch.utils.data.DataLoader](https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.DataLoader)
