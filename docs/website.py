@@ -22,19 +22,24 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))  # mkdocs loads this file by its path, from wherever it was started
 
 from dataloader_lint.output.as_json import SITE, page_url  # noqa: E402
+from dataloader_lint.rules.base import FixLevel  # noqa: E402
 from docs.generate import FAMILIES, PROVEN_BY_EVIDENCE, Page, read_pages, render_evidence, render_state  # noqa: E402
 
 # Files at the root → their pages.
-AT_ROOT = {"README.md": "index.md", "CHANGELOG.md": "changelog.md", "CONTRIBUTING.md": "contributing.md"}
+AT_ROOT = {"README.md": "guide.md", "CHANGELOG.md": "changelog.md", "CONTRIBUTING.md": "contributing.md"}
+GUIDE = "guide.md"
+ERRORS = "errors.md"
 RULES = "rules/index.md"
 EVIDENCE = "evidence.md"
 # The order of the navigation, as far as it matters; what is not named here comes before the last two.
 FIRST = (
     "index.md",
+    "guide.md",
     RULES,
     "errors.md",
     "pitfalls.md",
     "settings.md",
+    "api.md",
     "evidence.md",
     "performance.md",
     "reliability.md",
@@ -56,7 +61,10 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Adds the made pages, and lists all pages in the navigation."""
     pages = read_pages()
     for source, target in AT_ROOT.items():
-        files.append(File.generated(config, target, content=(ROOT / source).read_text(encoding="utf-8")))
+        content = (ROOT / source).read_text(encoding="utf-8")
+        if target == GUIDE:
+            content = content.replace("# dataloader-lint", "# Get started", 1)
+        files.append(File.generated(config, target, content=content))
     files.append(File.generated(config, RULES, content=render_index(pages)))
     for page in pages:
         content = render_page(page, proven=files.get_file_from_path(EVIDENCE) is not None)
@@ -68,6 +76,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 def on_page_markdown(markdown: str, page: SitePage, config: MkDocsConfig, files: Files) -> str:
     """Makes links that lead somewhere in the repository lead to the same on the site."""
     source = page.file.src_uri
+    if source == ERRORS:  # its headings are whole messages, too long for a column at the side
+        page.meta["hide"] = ["toc"]
     parts = _FENCE.split(markdown)
     parts[::2] = [_LINK.sub(lambda link: f"]({site_link(link[1], source)})", part) for part in parts[::2]]
     return "".join(parts)
@@ -103,16 +113,21 @@ def path_of(page: Page) -> str:
 
 
 def render_index(pages: list[Page]) -> str:
-    """Renders the list of all rules, family by family."""
-    parts = ["# Rules"]
-    for title, members in by_family(pages):
-        rows = ["| Code | Name | What it finds | On by default |", "|---|---|---|---|"]
-        for page in members:
-            name = posixpath.basename(path_of(page))
-            default = "yes" if page.rule.default else ""
-            rows.append(f"| [{page.rule.code}]({name}) | {page.rule.name} | {page.summary} | {default} |")
-        parts += [f"## {title}", "\n".join(rows)]
-    return "\n\n".join(parts) + "\n"
+    """Renders the table of all rules, which assets/filter.js filters; the linter's own codes come last."""
+    rows = ["| Code | Name | What it finds | Level | Fix | Start method | Default |", "|---|---|---|---|---|---|---|"]
+    for page in [page for page in pages if page.checks] + [page for page in pages if not page.checks]:
+        rule = page.rule
+        link = f"[{rule.code}]({posixpath.basename(path_of(page))})"
+        fix = "none" if rule.fix is FixLevel.NONE else rule.fix.value
+        method = "spawn" if rule.spawning else "any"
+        state = "on" if rule.default else "opt-in"
+        rows.append(f"| {link} | {rule.name} | {page.summary} | {rule.level.value} | {fix} | {method} | {state} |")
+    about = (
+        "[Levels](../settings.md#levels) say what a finding costs. The start method `spawn` stands for rules about "
+        "code that fails only where workers are not forked: macOS, Windows and, from Python 3.14 on, Linux. Opt-in "
+        "rules need `--extend-select CODE`."
+    )
+    return "\n\n".join(["---\ntitle: All rules\nhide: [toc]\n---", "# Rules", about, "\n".join(rows)]) + "\n"
 
 
 def render_page(page: Page, *, proven: bool) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import processes
+from dataloader_lint import Settings, lint_source
 from dataloader_lint.output.as_json import SITE, page_url
 from docs.generate import read_pages
 
@@ -44,9 +45,30 @@ def test_every_page_is_in_the_navigation(site: Path) -> None:
     served = {path.parent.relative_to(site).as_posix() for path in site.rglob("index.html")} - {"."}
     assert {"changelog", "contributing", "errors", "rules"} <= served
     for page in (ROOT / "docs").glob("*.md"):
-        assert page.stem in served
+        assert page.stem in served | {"index"}
     missing = [page for page in served if f'href="{page}/"' not in index]
     assert missing == []
+
+
+def test_the_finding_on_the_home_page_is_what_the_linter_says() -> None:
+    page = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"^```python[^\n]*\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    imports = "import os\nfrom torch.utils.data import DataLoader, Dataset\n"
+    (one,) = lint_source(imports + code, "home.py", Settings(select=("DL101",)))
+    assert f"**{one.code} {one.level.value}**: {one.problem}<br>" in page
+    assert f"**help**: {one.advice}<br>" in page
+    assert len(one.because) == 2
+    for reason in one.because:
+        assert f"**because**: {reason.text} (line {reason.position.line - imports.count(chr(10))})" in page
+
+
+def test_the_tables_have_what_their_filters_need(site: Path) -> None:
+    rules = (site / "rules" / "index.html").read_text(encoding="utf-8")
+    columns = ["Code", "Name", "What it finds", "Level", "Fix", "Start method", "Default"]
+    assert re.findall(r"<th>([^<]*)</th>", rules) == columns
+    assert rules.count("<table") == 1
+    for page in ("rules", "errors"):
+        assert "assets/filter.js" in (site / page / "index.html").read_text(encoding="utf-8")
 
 
 def test_links_into_the_repository_lead_to_files(site: Path) -> None:
