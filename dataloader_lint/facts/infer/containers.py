@@ -263,7 +263,8 @@ def item(ev: Evaluator, value: Value, index: object) -> Values:
     return part(ItemOf(value, None if index is ABSENT else index))
 
 
-_OF_FILES = PARSERS | OBJECT_READERS
+# Files of records. A YAML file holds settings, and a setting may be anything.
+_OF_FILES = PARSERS | {each for each in OBJECT_READERS if not each.startswith("yaml.")}
 
 
 def _half(ev: Evaluator, split: CallResult, index: int) -> Values:
