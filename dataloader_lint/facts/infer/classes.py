@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
 
 import libcst as cst
 
@@ -194,37 +196,39 @@ def _bound_in(method: Scope) -> Iterator[AttributeBinding]:
 
 def bound_on(method: Scope, own: str, of: Scope | None = None) -> Iterator[AttributeBinding]:
     """Where a function binds attributes of the object that it calls `own`."""
-
-    def attribute(target: cst.CSTNode) -> str:
-        if isinstance(target, cst.Attribute) and isinstance(target.value, cst.Name) and target.value.value == own:
-            return target.attr.value
-        return ""
-
     for scope in (method, *_closures(method, own)):
-        for assign in scope.own(cst.Assign):
-            for each in assign.targets:
-                for target, path in target_paths(each.target):
-                    if name := attribute(target):
-                        place = target if path else None
-                        yield AttributeBinding(name, assign, scope, assign.value, path, target=place, of=of)
-        for annotated in scope.own(cst.AnnAssign):
-            if name := attribute(annotated.target):
-                yield AttributeBinding(
-                    name, annotated, scope, annotated.value, annotation=annotated.annotation.annotation
-                )
-        for augmented in scope.own(cst.AugAssign):
-            if name := attribute(augmented.target):
-                yield AttributeBinding(name, augmented, scope, augmented.value, kind=Kind.AUGMENTED)
-        for loop in scope.own(cst.For):
-            for target, path in target_paths(loop.target):
-                if name := attribute(target):
-                    yield AttributeBinding(name, loop, scope, loop.iter, path, Kind.ELEMENT)
-        for block in scope.own(cst.With):
-            for item in block.items:
-                if item.asname is not None and (name := attribute(item.asname.name)):
-                    yield AttributeBinding(name, block, scope, item.item, kind=Kind.ENTERED)
+        direct = scope.module.tree.once(("bound on", id(scope)), partial(_by_object, scope))
+        for binding in direct.get(own, ()):
+            yield replace(binding, of=of) if of is not None and isinstance(binding.node, cst.Assign) else binding
         for store in indirect_stores(scope, own):
             yield AttributeBinding(store.name, store.node, scope, store.value, of=of)
+
+
+def _by_object(scope: Scope) -> dict[str, list[AttributeBinding]]:
+    """Where a scope binds attributes of objects, by the names of these."""
+    found: dict[str, list[AttributeBinding]] = {}
+
+    def add(bound: cst.CSTNode, statement: Node, value: cst.BaseExpression | None, **more: Any) -> None:
+        if isinstance(bound, cst.Attribute) and isinstance(bound.value, cst.Name):
+            binding = AttributeBinding(bound.attr.value, statement, scope, value, **more)
+            found.setdefault(bound.value.value, []).append(binding)
+
+    for assign in scope.own(cst.Assign):
+        for each in assign.targets:
+            for target, path in target_paths(each.target):
+                add(target, assign, assign.value, path=path, target=target if path else None)
+    for annotated in scope.own(cst.AnnAssign):
+        add(annotated.target, annotated, annotated.value, annotation=annotated.annotation.annotation)
+    for augmented in scope.own(cst.AugAssign):
+        add(augmented.target, augmented, augmented.value, kind=Kind.AUGMENTED)
+    for loop in scope.own(cst.For):
+        for target, path in target_paths(loop.target):
+            add(target, loop, loop.iter, path=path, kind=Kind.ELEMENT)
+    for block in scope.own(cst.With):
+        for item in block.items:
+            if item.asname is not None:
+                add(item.asname.name, block, item.item, kind=Kind.ENTERED)
+    return found
 
 
 def _closures(method: Scope, own: str) -> Iterator[Scope]:

@@ -100,9 +100,7 @@ class _Search:
             return
         for each in above.targets:
             if isinstance(each.target, cst.Name):
-                for use in tree.named(function_scope(tree.scope_of(above)).node, each.target.value):
-                    if any(binding.node is above for binding in resolve(use, tree)):
-                        yield use
+                yield from _uses_by_binding(function_scope(tree.scope_of(above)), tree).get(id(above), ())
 
     # Around a place.
 
@@ -367,6 +365,20 @@ class _Search:
                 if isinstance(owner, cst.FunctionDef) and _calls(each.decorator, "parametrize"):
                     return self.runs_parameter(tree.inner_scope[id(owner)])
         return None
+
+
+def _uses_by_binding(function: Scope, tree: Tree) -> dict[int, list[cst.Name]]:
+    """The uses of local names that an assignment to one name binds, by the `id` of the assignment."""
+
+    def work_out() -> dict[int, list[cst.Name]]:
+        found: dict[int, list[cst.Name]] = {}
+        for use in tree.find(function.node, cst.Name):
+            for binding in resolve(use, tree):
+                if isinstance(binding.node, cst.Assign):
+                    found.setdefault(id(binding.node), []).append(use)
+        return found
+
+    return tree.once(("uses by binding", id(function)), work_out)
 
 
 def _is_expecting(name: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import libcst as cst
 
@@ -21,11 +22,11 @@ def calls_under_another_name(ev: Evaluator, scope: Scope) -> Iterator[tuple[cst.
         return
     name = scope.node.name.value
     for module in (scope.module, *ev.project.importers(scope.module, [name], EXPECTING_MODULES)):
-        for call in module.all_calls():
-            if isinstance(call.func, cst.Name) and _is_alias(call.func, name, module.tree):
-                frame = _frame_at(ev, call, module)
-                if any(isinstance(each, Function) and each.scope is scope for each in ev.values(call.func, frame)):
-                    yield call, frame
+        by_name = module.tree.once(("calls by aliases", id(module.root)), partial(_calls_by_aliases, module))
+        for call in by_name.get(name, ()):
+            frame = _frame_at(ev, call, module)
+            if any(isinstance(each, Function) and each.scope is scope for each in ev.values(call.func, frame)):
+                yield call, frame
 
 
 def calls_in_tests(ev: Evaluator, scope: Scope, can_fail: Callable[[Frame], bool]) -> Iterator[tuple[cst.Call, Frame]]:
@@ -73,7 +74,7 @@ def _name_of(scope: Scope) -> str:
 def _may_be(node: cst.BaseExpression, scope: Scope, tree: Tree) -> bool:
     """A cheap look before the evaluation: an expression ends in the name of a function, or in an alias of it."""
     name = _name_of(scope)
-    return last_name(node) == name or (isinstance(node, cst.Name) and _is_alias(node, name, tree))
+    return last_name(node) == name or (isinstance(node, cst.Name) and name in _stands_for(node, tree))
 
 
 def _is_of(ev: Evaluator, callee: Value, scope: Scope) -> bool:
@@ -88,12 +89,21 @@ def _frame_at(ev: Evaluator, node: cst.CSTNode, module: ModuleFacts) -> Frame:
     return ev.frame_of(function_scope(module.tree.scope_of(node)))
 
 
-def _is_alias(called: cst.Name, name: str, tree: Tree) -> bool:
-    """True for a name that an import or an assignment binds to something of another name, or of its own elsewhere."""
+def _calls_by_aliases(module: ModuleFacts) -> dict[str, list[cst.Call]]:
+    """The calls of a module under other names, by what these stand for."""
+    found: dict[str, list[cst.Call]] = {}
+    for call in module.all_calls():
+        for name in _stands_for(call.func, module.tree) if isinstance(call.func, cst.Name) else ():
+            found.setdefault(name, []).append(call)
+    return found
+
+
+def _stands_for(called: cst.Name, tree: Tree) -> set[str]:
+    """What an import or an assignment binds a name to, where that has another name, or its own elsewhere."""
+    found: set[str] = set()
     for binding in resolve(called, tree):
-        if binding.kind is Kind.IMPORT and binding.member == name and binding.name != name:
-            return True
+        if binding.kind is Kind.IMPORT and binding.member and binding.name != binding.member:
+            found.add(binding.member)
         if binding.kind is Kind.VALUE and isinstance(binding.value, cst.Name | cst.Attribute):
-            if last_name(binding.value) == name:
-                return True
-    return False
+            found.add(last_name(binding.value))
+    return found

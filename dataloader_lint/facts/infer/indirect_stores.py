@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import libcst as cst
 
@@ -26,20 +27,28 @@ class IndirectStore:
 def indirect_stores(scope: Scope, own: str) -> Iterator[IndirectStore]:
     """What a scope sets on the object that it calls `own`."""
     tree = scope.module.tree
-    for call in scope.own(cst.Call):
-        statement = tree.statement_of(call)
-        if last_name(call.func) in ("setattr", "__setattr__"):
-            yield from _of_setattr(call, own, statement, tree)
-        elif last_name(call.func) == "update" and isinstance(call.func, cst.Attribute):
-            if is_namespace_of(call.func.value, own):
-                yield from _of_update(call, statement)
-    for assign in scope.own(cst.Assign):
-        for each in assign.targets:
-            target = each.target
-            if isinstance(target, cst.Subscript) and is_namespace_of(target.value, own):
+    for call, target in tree.once(("indirect stores", id(scope)), lambda: list(_candidates(scope))):
+        if target is not None:
+            if is_namespace_of(target.value, own):
                 index = target.slice[0].slice
                 for name in _texts(index.value, tree) if isinstance(index, cst.Index) else ():
-                    yield IndirectStore(name, assign, assign.value)
+                    yield IndirectStore(name, call, call.value)
+        elif last_name(call.func) != "update":
+            yield from _of_setattr(call, own, tree.statement_of(call), tree)
+        elif is_namespace_of(call.func.value, own):
+            yield from _of_update(call, tree.statement_of(call))
+
+
+def _candidates(scope: Scope) -> Iterator[tuple[Any, cst.Subscript | None]]:
+    """The calls and assignments of a scope that may set attributes of any object, the latter with the target."""
+    for call in scope.own(cst.Call):
+        name = last_name(call.func)
+        if name in ("setattr", "__setattr__") or (name == "update" and isinstance(call.func, cst.Attribute)):
+            yield call, None
+    for assign in scope.own(cst.Assign):
+        for each in assign.targets:
+            if isinstance(each.target, cst.Subscript):
+                yield assign, each.target
 
 
 def is_namespace_of(node: cst.BaseExpression, own: str) -> bool:

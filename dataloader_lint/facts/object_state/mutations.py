@@ -28,6 +28,7 @@ from dataloader_lint.facts.object_state.writes import (
     Place,
     Write,
     kept_under,
+    names_of_objects,
     places_from,
     scopes_that_see,
     writes_at,
@@ -46,9 +47,11 @@ def appended_in(dataset: Dataset, name: str) -> list[Write]:
 def _own_places(dataset: Dataset, name: str) -> list[Place]:
     """The attribute in the functions that make an object: of the object itself, or of its class by name."""
     found: list[Place] = []
+    classes_by_name = {each.node.name.value for each in dataset.bases.classes}
     for scope in dataset.construction:
-        found.append(Place(scope, classes.receiver_name(scope), name))
-        found.extend(Place(scope, each.node.name.value, name) for each in dataset.bases.classes)
+        receiver = classes.receiver_name(scope)
+        names = names_of_objects(scope, name)
+        found += (Place(scope, own, name) for own in names if own == receiver or own in classes_by_name)
     elsewhere = objects_elsewhere(dataset.ev, dataset.klass, dataset.construction)
     for scope, own in elsewhere:
         found.append(Place(scope, own, name))

@@ -92,6 +92,20 @@ def scopes_that_see(place: Place) -> Iterator[Scope]:
                 todo.append(inner)
 
 
+def names_of_objects(scope: Scope, attribute: str) -> list[str]:
+    """What a function and those inside it call the objects with whose attribute of this name they do anything."""
+
+    def work_out() -> dict[str, list[str]]:
+        found: dict[str, dict[str, None]] = {}
+        for each in scope.descend():
+            uses = _uses(each)
+            for own, name, *_ in (*uses.writes, *uses.mapped, *uses.aliases, *uses.passed):
+                found.setdefault(name, {})[own] = None
+        return {name: list(objects) for name, objects in found.items()}
+
+    return scope.module.tree.once(("names of objects", id(scope)), work_out).get(attribute, [])
+
+
 def kept_under(node: cst.CSTNode) -> tuple[str, str] | None:
     """The object and its attribute that an expression is, or is something in; for a local name the object is empty."""
     while isinstance(node, cst.Subscript):

@@ -260,12 +260,17 @@ def _block_of(node: Node, module: ModuleFacts) -> cst.With | None:
 
 def _makes_objects(block: cst.With, tree: Tree) -> bool:
     """A cheap look: whether something that is called like a class is given what a block enters."""
-    entered = {name for item in block.items if item.asname is not None for name in tree.words(item.asname.name).split()}
-    return any(
-        last_name(call.func)[:1].isupper()
-        and entered & {word for arg in call.args for word in tree.words(arg.value).split()}
-        for call in tree.find(block.body, cst.Call)
-    )
+
+    def work_out() -> bool:
+        named = (item.asname.name for item in block.items if item.asname is not None)
+        entered = {name for each in named for name in tree.words(each).split()}
+        return any(
+            last_name(call.func)[:1].isupper()
+            and entered & {word for arg in call.args for word in tree.words(arg.value).split()}
+            for call in tree.find(block.body, cst.Call)
+        )
+
+    return tree.once(("makes objects", id(block)), work_out)
 
 
 def _is_inside(node: Node, block: cst.With, tree: Tree) -> bool:
@@ -302,46 +307,37 @@ def _is_released(holding: FieldOwner) -> bool:
 
 def _is_closed(scope: Scope, owner: str, attribute: str) -> bool:
     """True if a function closes `owner.attribute` (or the name `owner`), by a call or a `with` block."""
-    return any(
-        isinstance(call.func, cst.Attribute)
-        and call.func.attr.value in _CLOSING
-        and _is_attribute_of(call.func.value, owner, attribute)
-        for call in scope.own(cst.Call)
-    ) or any(_is_attribute_of(item.item, owner, attribute) for block in scope.own(cst.With) for item in block.items)
+
+    def work_out() -> set[str]:
+        closing = (call.func for call in scope.own(cst.Call) if isinstance(call.func, cst.Attribute))
+        closed = [func.value for func in closing if func.attr.value in _CLOSING]
+        closed += (item.item for block in scope.own(cst.With) for item in block.items)
+        return {dotted(each) for each in closed}
+
+    closed = scope.module.tree.once(("closed", id(scope)), work_out)
+    return (f"{owner}.{attribute}" if attribute else owner) in closed
 
 
 def _is_overwritten(scope: Scope, owner: str, attribute: str, after: Node) -> bool:
     """True if a function deletes the attribute, or sets it to None, a list or an array, after a place in it."""
     tree = scope.module.tree
-    place = tree.order(after)
-    return any(
-        tree.order(assign) > place
-        and _is_without_handle(assign.value)
-        and any(_is_attribute_of(each.target, owner, attribute) for each in assign.targets)
-        for assign in scope.own(cst.Assign)
-    ) or any(
-        tree.order(each) > place
-        and isinstance(each.target, cst.Attribute)
-        and _is_attribute_of(each.target, owner, attribute)
-        for each in scope.own(cst.Del)
-    )
+
+    def work_out() -> dict[str, int]:
+        without = (each for each in scope.own(cst.Assign) if _is_without_handle(each.value))
+        places: list[tuple[Node, int]] = [(each.target, tree.order(one)) for one in without for each in one.targets]
+        places += ((each.target, tree.order(each)) for each in scope.own(cst.Del))
+        last: dict[str, int] = {}
+        for target, place in places:
+            last[dotted(target)] = max(place, last.get(dotted(target), -1))
+        return last
+
+    return tree.once(("overwritten", id(scope)), work_out).get(f"{owner}.{attribute}", -1) > tree.order(after)
 
 
 def _is_without_handle(node: cst.BaseExpression) -> bool:
     if isinstance(node, cst.Call):
         return last_name(node.func) in ("array", "asarray", "list", "sorted", "tuple")
     return isinstance(node, cst.ListComp) or (isinstance(node, cst.Name) and node.value == "None")
-
-
-def _is_attribute_of(node: cst.CSTNode, owner: str, attribute: str) -> bool:
-    if not attribute:
-        return isinstance(node, cst.Name) and node.value == owner
-    return (
-        isinstance(node, cst.Attribute)
-        and node.attr.value == attribute
-        and isinstance(node.value, cst.Name)
-        and node.value.value == owner
-    )
 
 
 def _candidates(ev: Evaluation, module: ModuleFacts) -> list[cst.CSTNode]:
