@@ -45,7 +45,7 @@ GROUPS: Mapping[str, tuple[Pitfall, ...]] = {
         Pitfall(
             "`np.array([json.loads(line) for line in file])`",
             ("DL103",),
-            "Reported where the elements are known to be dicts; a line of JSON may be a number. Check `array.dtype`.",
+            "Reported where an element is asked for a field; a line of JSON may be a number.",
         ),
         Pitfall("Padded arrays in place of lists: `np.array([[...]])`", (), "This is the cure; nothing to report."),
         Pitfall("`astype(np.string_)`", (), "Removed in NumPy 2: use `np.bytes_`. ruff's NPY201 finds it."),

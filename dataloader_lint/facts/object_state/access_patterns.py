@@ -17,7 +17,7 @@ from dataloader_lint.facts.object_state.mutations import added_to
 from dataloader_lint.facts.syntax.file_names import field_of, names_file, path_behind
 from dataloader_lint.facts.syntax.module import last_name
 from dataloader_lint.facts.syntax.names import Kind, dotted, resolve
-from dataloader_lint.facts.syntax.tree import Scope, function_scope
+from dataloader_lint.facts.syntax.tree import Node, Scope, function_scope
 
 
 def keys_come_from_sample_list(dataset: Dataset, use: FieldUse) -> bool:
@@ -63,6 +63,29 @@ def keys_are_texts(dataset: Dataset, use: FieldUse) -> bool:
         if held and all(isinstance(each, Opaque) and each.kind == "str" for each in held):
             return True
     return False
+
+
+def has_fields(use: FieldUse) -> bool:
+    """True if an element is asked for a field: `self.rows[index]["text"]`, or under a name of its own."""
+    return any(_is_asked_for_field(place.node, place.scope) for place in use.places)
+
+
+def _is_asked_for_field(node: Node, scope: Scope) -> bool:
+    tree = scope.module.tree
+    above = tree.parent(node)
+    if isinstance(above, cst.Subscript):
+        return above.value is node and field_of(above) != ""
+    if not isinstance(above, cst.Assign) or above.value is not node or len(above.targets) != 1:
+        return False
+    target = above.targets[0].target
+    uses = tree.named(scope.node, target.value) if isinstance(target, cst.Name) else ()
+    return any(
+        isinstance(outer := tree.parent(use), cst.Subscript)
+        and outer.value is use
+        and field_of(outer) != ""
+        and [each.node for each in resolve(use, tree)] == [above]
+        for use in uses
+    )
 
 
 def is_list_inside(use: FieldUse) -> bool:

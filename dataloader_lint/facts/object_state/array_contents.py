@@ -36,10 +36,24 @@ def makes_containers(call: cst.Call) -> bool:
     if name == "split":  # `table["text"].str.split()`
         is_column = isinstance(call.func, cst.Attribute) and last_name(call.func.value) == "str"
         return is_column and not any(arg.keyword is not None and arg.keyword.value == "expand" for arg in call.args)
+    if name == "tolist" and isinstance(call.func, cst.Attribute):
+        return _is_of_columns(call.func.value)
     if not call.args or name not in TABLE_METHODS:
         return False
     function = call.args[0].value
     return parses(function) or _gives_container(function) or (name != "map" and last_name(function) in _CONTAINERS)
+
+
+def _is_of_columns(node: cst.BaseExpression) -> bool:
+    """True for the array of several columns, of which each row becomes a list: `table[["left", "top"]].values`."""
+    if isinstance(node, cst.Call) and last_name(node.func) == "to_numpy" and isinstance(node.func, cst.Attribute):
+        columns: cst.BaseExpression = node.func.value
+    elif isinstance(node, cst.Attribute) and node.attr.value == "values":
+        columns = node.value
+    else:
+        return False
+    index = columns.slice[0].slice if isinstance(columns, cst.Subscript) else None
+    return isinstance(index, cst.Index) and isinstance(index.value, cst.List)
 
 
 def _gives_container(node: cst.CSTNode) -> bool:

@@ -11,6 +11,7 @@ from dataloader_lint.facts.datasets.field_uses import FieldUse
 from dataloader_lint.facts.datasets.index_dep import IndexDep
 from dataloader_lint.facts.infer import attributes, classes
 from dataloader_lint.facts.infer.classes import AttributeBinding
+from dataloader_lint.facts.infer.size_classes import is_parsed
 from dataloader_lint.facts.infer.values import (
     CallResult,
     Class,
@@ -28,6 +29,7 @@ from dataloader_lint.facts.infer.values import (
     merge,
 )
 from dataloader_lint.facts.limits import ARRAY_DEPTH
+from dataloader_lint.facts.object_state.access_patterns import has_fields
 from dataloader_lint.facts.object_state.array_contents import (
     TABLE_METHODS,
     is_numeric,
@@ -132,6 +134,9 @@ def _kept(dataset: Dataset, binding: AttributeBinding, use: FieldUse) -> Iterato
     for call, frame in _origins(ev, start, home, 0):
         for name in _libraries(ev, call, frame):
             objects, elements = _objects(ev, name, call, frame)
+            if not objects and name in _FROM_ELEMENTS and _keyword(call, "dtype") is None and has_fields(use):
+                parsed = _elements(ev, call, frame)  # a text of JSON may be a number, but that has no fields
+                objects = "dict" if parsed and all(map(is_parsed, parsed)) else ""
             if objects:
                 yield KeptArray(binding.name, binding, call, frame, use, objects, "", elements)
             elif name in _LOADED and not _is_archive(ev, call, frame):

@@ -44,7 +44,8 @@ _PATH_READERS = frozenset(
         "torch.load",
     }
 )
-_FILE_READERS = frozenset({"json.load", "pickle.load", "yaml.full_load", "yaml.load", "yaml.safe_load"})
+_ROW_READERS = frozenset({"csv.DictReader", "csv.reader"})  # they read on as far as they are asked
+_FILE_READERS = frozenset({*_ROW_READERS, "json.load", "pickle.load", "yaml.full_load", "yaml.load", "yaml.safe_load"})
 # Parsers of what a file holds: `json.loads(path.read_text())`.
 _TEXT_PARSERS = frozenset({"json.loads", "pickle.loads", "yaml.full_load", "yaml.load", "yaml.safe_load"})
 _READING_METHODS = frozenset({"read", "readlines"})  # of an open file
@@ -163,9 +164,30 @@ def _source(ev: Evaluator, call: cst.Call, name: str, function: WorkerFunction) 
             return owner
         if method == "read" and not first.args:
             return owner if _is_opened_here(ev, owner, function) else None
+    if name in _ROW_READERS and not _is_read_to_end(call, function):
+        return None
     if name in _FILE_READERS and _is_opened_here(ev, first, function):
         return first
     return first if name in _PATH_READERS or name in _ARCHIVES else None
+
+
+def _is_read_to_end(call: cst.Call, function: WorkerFunction) -> bool:
+    """True if all rows are taken: `list(csv.reader(file))`, `[row for row in reader]`."""
+    tree = function.module.tree
+    above = tree.parent(call)
+    places: list[cst.CSTNode] = [call]
+    if isinstance(above, cst.Assign) and len(above.targets) == 1:
+        target = above.targets[0].target
+        named = tree.named(function.scope.node, target.value) if isinstance(target, cst.Name) else ()
+        places = [use for use in named if use is not target]
+    for place in places:
+        above = tree.parent(place)
+        if isinstance(above, cst.CompFor) and above.iter is place:
+            return True
+        taker = tree.parent(above) if isinstance(above, cst.Arg) else None
+        if isinstance(taker, cst.Call) and last_name(taker.func) in ("dict", "list", "set", "sorted", "tuple"):
+            return True
+    return False
 
 
 def _is_for_writing(ev: Evaluator, mode: cst.Arg, function: WorkerFunction) -> bool:

@@ -8,9 +8,10 @@ to Python objects.
 
 - `dtype=object` and `astype(object)`
 - an array made from dicts, `Path` objects or objects of your own classes
+- an array of parsed JSON that is asked for fields: `np.array([json.loads(line) for line in file])`, `rows[i]["text"]`
 - `numpy.load(..., allow_pickle=True)`, unless it maps the file (`mmap_mode`)
 - a pandas column of lists or dicts: `apply(literal_eval)`, `str.split()`, `groupby(...).agg(list)`, `converters=...`,
-  `dtype=object`
+  `dtype=object`, `table[["left", "top"]].values.tolist()`
 
 **Where**: at the first assignment that makes such an array. If every DataLoader in the project that reads the Dataset
 has no workers, the message says "none yet": the copies come with the first workers.
@@ -25,6 +26,8 @@ of fixed-width or `StringDType` strings took 0. Under spawn and forkserver each 
 - The content of a file that is loaded with `allow_pickle=True` is not known.
 - Nothing is reported if the class treats the array as one of numbers (several indices, sums).
 - `.npz` archives, and tables whose columns are unknown, are not reported.
+- Texts that `read_csv` reads are Python objects before pandas 3, unless `dtype_backend="pyarrow"` is asked for. Which
+  version runs is not in the code, and nothing is reported.
 
 ## Example
 ```python
