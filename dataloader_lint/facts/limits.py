@@ -107,6 +107,9 @@ SHARDING_DEPTH: Final = 4
 # Names that an attribute is followed through to another one.
 ALIAS_DEPTH: Final = 4
 
+# Pipelines of augmentations within each other.
+PIPELINE_DEPTH: Final = 3
+
 # Names that the key which a container is asked for is followed through.
 KEY_DEPTH: Final = 4
 

@@ -9,6 +9,7 @@ import re
 from typing import TYPE_CHECKING
 
 from dataloader_lint.facts.infer.values import CallResult, Evaluator, Value
+from dataloader_lint.facts.limits import PIPELINE_DEPTH
 from dataloader_lint.facts.project.project import Project
 from dataloader_lint.facts.syntax.module import ModuleFacts
 
@@ -20,6 +21,7 @@ PIPELINES = frozenset(
     for prefix in ("", "core.composition.")
     for name in ("Compose", "OneOf", "RandomOrder", "ReplayCompose", "Sequential", "SomeOf")
 )
+_CHOOSING = frozenset({"OneOf", "RandomOrder", "SomeOf"})
 # Transforms that draw no random numbers, but for whether they are applied at all.
 _FIXED = frozenset(
     {
@@ -37,14 +39,16 @@ _OTHER_VERSIONS = re.compile(
 )
 
 
-def is_random_pipeline(ev: Evaluator, value: Value) -> bool:
+def is_random_pipeline(ev: Evaluator, value: Value, depth: int = 0) -> bool:
     """True if it is a pipeline with at least one transform that is known to be random."""
+    if depth > PIPELINE_DEPTH:
+        return False
     if not isinstance(value, CallResult) or value.library not in PIPELINES or value.call is None:
         return False
     if value.frame is None or not value.call.args:
         return False
     steps = [each for held in ev.values(_steps(value.call), value.frame) for each in ev.element(held)]
-    return any(_is_random(ev, each) for each in steps)
+    return any(_is_random(ev, each, depth) for each in steps)
 
 
 def _steps(call: cst.Call) -> cst.BaseExpression:
@@ -52,10 +56,13 @@ def _steps(call: cst.Call) -> cst.BaseExpression:
     return next(named, call.args[0].value)
 
 
-def _is_random(ev: Evaluator, value: Value) -> bool:
+def _is_random(ev: Evaluator, value: Value, depth: int) -> bool:
     if not isinstance(value, CallResult) or not value.library.startswith("albumentations."):
         return False
-    return value.library in PIPELINES or value.library.rpartition(".")[2] not in _FIXED
+    name = value.library.rpartition(".")[2]
+    if value.library in PIPELINES and name not in _CHOOSING:
+        return is_random_pipeline(ev, value, depth + 1)
+    return name not in _FIXED
 
 
 def has_other_version(project: Project, module: ModuleFacts) -> bool:
