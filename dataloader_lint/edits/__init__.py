@@ -34,6 +34,7 @@ and raise `RefusedError` when they are not sure: the engine catches it, and the 
     need_import(editor, use, "numpy", alias="np")         # `np`, or what the file calls it
     need_import(editor, use, "numpy", "array", alias="np")  # prefers what is imported: `np.array`, `array`
     hoist_lambda(editor, lambda_node, "collate_fn")       # its new name, and the edits
+    direct_callee(editor, lambda_node)                    # `pad` for `lambda rows: pad(rows)`, or None
     lift_function(editor, def_node)                       # likewise, with all uses of the local name
     to_array(editor, dataset, binding)                    # a list of strings or numbers as a numpy array
     guard_from(editor, statement)                         # the rest of the module, and whether that is safe
@@ -49,6 +50,7 @@ from __future__ import annotations
 from dataloader_lint.edits.arguments import add_argument, remove_argument, remove_element
 from dataloader_lint.edits.array_uses import check_elements, refuse_uses_elsewhere
 from dataloader_lint.edits.definitions import add_parameter, guard_statement
+from dataloader_lint.edits.direct import direct_callee
 from dataloader_lint.edits.editor import Editor, replace
 from dataloader_lint.edits.functions import add_function
 from dataloader_lint.edits.guard import guard_from
@@ -71,6 +73,7 @@ __all__ = [
     "add_member",
     "add_parameter",
     "check_elements",
+    "direct_callee",
     "follow_workers",
     "guard_from",
     "guard_statement",

@@ -42,7 +42,9 @@ def hoist_lambda(editor: Editor, node: Function, role: str) -> tuple[str, tuple[
         hints = dict.fromkeys((*(param.name.value for param in parameters(node)), *bound), typed.name)
         hints |= parameter_hints(editor, node, captured)
         returns = f" -> {typed.name}"
-    body = _body(editor, node)
+    # torch ignores what a `worker_init_fn` returns, which is mostly None.
+    is_statement = role == "worker_init_fn" and isinstance(node.body, cst.Call) and _is_only_passed(editor, node)
+    body = _body(editor, node, is_statement=is_statement)
     code = f"({parameter_list(editor, node.params, bound, hints)}){returns}:{editor.newline}{body}"
     if code not in editor.promised:
         name = editor.new_name(name_for(editor, node, role))
@@ -62,15 +64,23 @@ def bound_call(editor: Editor, use: Node, name: str, arguments: list[str]) -> tu
     return f"{partial.name}({', '.join([name, *arguments])})", partial.edits
 
 
-def _body(editor: Editor, node: cst.Lambda) -> str:
-    """The line (or lines) that return what the lambda returns."""
+def _is_only_passed(editor: Editor, node: cst.Lambda) -> bool:
+    """True if nothing but the call that gets the lambda can call it: as an argument, or under its name in a dict."""
+    above = editor.tree.parent(node)
+    if isinstance(above, cst.Assign):
+        return all(isinstance(each.target, cst.Subscript) for each in above.targets)
+    return isinstance(above, cst.Arg | cst.DictElement)
+
+
+def _body(editor: Editor, node: cst.Lambda, *, is_statement: bool = False) -> str:
+    """The line (or lines) that return what the lambda returns, or that only evaluate it."""
     code = editor.code(node.body)
     if "\n" in code or "\r" in code:
         if not _stands_alone(code):
             code = f"({code})"
         with suppress(RefusedError):  # inside of brackets any indentation will do
             code = shifted(editor, code, editor.indentation(editor.outer(node.body)[0]), editor.indent)
-    return f"{editor.indent}return {code}"
+    return f"{editor.indent}{code}" if is_statement else f"{editor.indent}return {code}"
 
 
 def _stands_alone(code: str) -> bool:

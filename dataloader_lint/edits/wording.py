@@ -11,7 +11,7 @@ from dataloader_lint.facts.syntax.module import last_name
 from dataloader_lint.facts.syntax.names import dotted
 from dataloader_lint.facts.syntax.tree import parameters
 
-_VERBS = {"collate_fn": "collate", "worker_init_fn": "init_worker"}
+_VERBS = {"collate_fn": "collate"}
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
@@ -21,6 +21,9 @@ def name_for(editor: Editor, node: cst.Lambda, role: str) -> str:
         found = _by_body(node)
         if found:
             return found
+    elif role == "worker_init_fn":
+        callee = _snake(last_name(node.body.func)) if isinstance(node.body, cst.Call) else ""
+        return f"{callee}_worker" if callee and "worker" not in callee else "init_worker"
     elif dotted(node.body) in [param.name.value for param in parameters(node)][:1]:
         return "keep_as_is"
     verb = _VERBS.get(role, role)

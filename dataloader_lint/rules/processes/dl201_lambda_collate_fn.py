@@ -53,6 +53,9 @@ pickled.
 ## Fix safety
 Safe: the lambda becomes a module-level function that does the same.
 
+A lambda that only calls a function of the module, or an imported one, with its own arguments is replaced by that
+function.
+
 ## When to ignore it
 If the program only ever forks its workers: by its start method, and on a Python before 3.14.
 
@@ -108,7 +111,10 @@ def check(file: Analysis) -> Iterator[Finding]:
 
 
 def fix(callback: Callback, editor: Editor) -> Repair | None:
-    from dataloader_lint.edits import Repair, hoist_lambda
+    from dataloader_lint.edits import Repair, direct_callee, hoist_lambda
 
+    direct = direct_callee(editor, callback.function.node)
+    if direct is not None:
+        return Repair(Safety.SAFE, f"Pass `{direct[0]}` itself instead of the lambda", direct[1])
     name, edits = hoist_lambda(editor, callback.function.node, "collate_fn")
     return Repair(Safety.SAFE, f"Turn the lambda into a module-level function, `{name}`", edits)

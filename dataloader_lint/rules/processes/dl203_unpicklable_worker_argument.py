@@ -55,6 +55,9 @@ def make(dataset, priority):
 Safe for a lambda: it becomes a module-level function that does the same. Unsafe for a nested function: it moves to
 module level, and the variables that it uses are bound when the loader is made. There is no fix in a notebook.
 
+A lambda that only calls a function of the module, or an imported one, with its own arguments is replaced by that
+function.
+
 ## When to ignore it
 If the program only ever forks its workers: by its start method, and on a Python before 3.14.
 
@@ -119,7 +122,7 @@ def check(file: Analysis) -> Iterator[Finding]:
 
 
 def fix(callback: Callback, editor: Editor) -> Repair | None:
-    from dataloader_lint.edits import Repair, hoist_lambda, lift_function
+    from dataloader_lint.edits import Repair, direct_callee, hoist_lambda, lift_function
 
     function = callback.function.node
     if function not in editor.tree:
@@ -127,6 +130,9 @@ def fix(callback: Callback, editor: Editor) -> Repair | None:
     if callback.is_lambda:
         if not callback.takes_arguments:
             return None  # as a function it would fail in other words: DL212
+        direct = direct_callee(editor, function)
+        if direct is not None:
+            return Repair(Safety.SAFE, f"Pass `{direct[0]}` itself instead of the lambda", direct[1])
         name, edits = hoist_lambda(editor, function, "worker_init_fn")
         return Repair(Safety.SAFE, f"Turn the lambda into a module-level function, `{name}`", edits)
     name, edits = lift_function(editor, function)
