@@ -39,6 +39,7 @@ class Restart:
     name: str  # what the user calls the loader
     how: How
     caller: str = ""  # the function that the loop calls, where the place is not in the loop itself
+    is_for_new_data: bool = False  # the loop changes the Dataset, which workers that stay would not see
 
 
 def restarts(ev: Evaluator, module: ModuleFacts, loaders: list[Loader]) -> Iterator[Restart]:
@@ -51,7 +52,20 @@ def restarts(ev: Evaluator, module: ModuleFacts, loaders: list[Loader]) -> Itera
         if loader.node not in module.tree or persistent is None or persistent.value is not True:
             continue
         if loader.has_workers and loader.is_reached and _is_made_anew(ev, loader, module.tree):
-            yield Restart(loader.node, loader, loader.name, How.MADE_ANEW)
+            changes = _changes_dataset(loader, module.tree)
+            yield Restart(loader.node, loader, loader.name, How.MADE_ANEW, is_for_new_data=changes)
+
+
+def _changes_dataset(loader: Loader, tree: Tree) -> bool:
+    """True if the loop around a loader stores into its Dataset or calls a method of it."""
+    loop = _loop_around(loader.node, loader.frame, tree)
+    given = loader.argument("dataset")
+    if loop is None or given is None:
+        return False
+    names = {dotted(each) for kind in (cst.Name, cst.Attribute) for each in tree.find(given.value, kind)} - {"", "self"}
+    stores = [each.target for assign in tree.find(loop.body, cst.Assign) for each in assign.targets]
+    changed = [*stores, *(call.func for call in tree.find(loop.body, cst.Call))]
+    return any(isinstance(each, cst.Attribute) and dotted(each.value) in names for each in changed)
 
 
 class _Place:

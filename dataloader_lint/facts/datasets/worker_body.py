@@ -103,21 +103,33 @@ class Body:
             return found
         if isinstance(node, cst.IfExp):
             return self.attributes(node.body) | self.attributes(node.orelse)
+        if isinstance(node, cst.BooleanOperation):
+            return self.attributes(node.left) | self.attributes(node.right)
+        if isinstance(node, cst.NamedExpr):
+            return self.attributes(node.value)
+        if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and not node.args:
+            owner = node.func.value  # `self.current()[index]`
+            if isinstance(owner, cst.Name) and owner.value == self.own:
+                method = classes.find_method(self.ev, self.bases.classes, node.func.attr.value)
+                return self._returned_by(method) if method is not None else set()
         return set()
 
     def _returned_by_property(self, name: str) -> set[str]:
-        """The attribute that a property returns; the name itself if it is no property."""
+        """The attributes that a property may return; the name itself if it is no property."""
         method = classes.find_method(self.ev, self.bases.classes, name)
         if method is None or not isinstance(method.node, cst.FunctionDef) or not classes.is_property(method.node):
             return {name}
-        own = classes.receiver_name(method.scope)
-        return {
-            each.value.attr.value
-            for each in method.scope.own(cst.Return)
-            if isinstance(each.value, cst.Attribute)
-            and isinstance(each.value.value, cst.Name)
-            and each.value.value.value == own
-        } or {name}
+        return self._returned_by(method) or {name}
+
+    def _returned_by(self, method: Function) -> set[str]:
+        """The attributes of the object that a method may return."""
+        returned = [each.value for each in method.scope.own(cst.Return) if each.value is not None]
+        if not returned or self._depth >= WORKER_BODY_DEPTH:
+            return set()
+        entry = Entry(method.scope, classes.receiver_name(method.scope), part=self._part, bases=self.bases)
+        inside = Body(self.ev, self.bases, self.reads, entry, {}, self._depth + 1)
+        found: set[str] = set().union(*(inside.attributes(each) for each in returned))
+        return {name.removeprefix(f"{self._part}.") for name in found} if self._part else found
 
     def _subscript(self, node: cst.Subscript) -> None:
         if isinstance(node.slice[0].slice, cst.Index) and isinstance(node.slice[0].slice.value, cst.SimpleString):

@@ -32,7 +32,7 @@ from dataloader_lint.facts.infer.values import (
 from dataloader_lint.facts.libraries.catalogue import LISTED_ARGUMENT, LOADERS, PARSERS, PASS_THROUGH, TYPED_RESULTS
 from dataloader_lint.facts.libraries.readers import OBJECT_READERS
 from dataloader_lint.facts.syntax.module import last_name
-from dataloader_lint.facts.syntax.names import STAR, dotted
+from dataloader_lint.facts.syntax.names import REST, STAR, dotted
 from dataloader_lint.facts.syntax.tree import Tree, positional_of
 
 # The parts of a random split are Subsets of the Dataset that is given first.
@@ -44,8 +44,20 @@ _HALVES = "sklearn.model_selection.train_test_split"
 def follow(ev: Evaluator, found: Values, path: tuple[int, ...]) -> Values:
     """What an unpacking gives the name at `path`."""
     for index in path:
-        found = merge(*(ev.item(value, ABSENT if index == STAR else index) for value in found))
+        if index == REST:
+            found = merge(*(_rest(ev, value) for value in found))
+        else:
+            found = merge(*(ev.item(value, ABSENT if index == STAR else index) for value in found))
     return found
+
+
+def _rest(ev: Evaluator, value: Value) -> Values:
+    """The list that `first, *rest = value` binds, where it is about as long as the value."""
+    if isinstance(value, Sequence) and value.items is None and value.kind == "list":
+        return (value,)
+    if isinstance(value, CallResult) and value.library in _LAZY:
+        return (Opaque("list"),)
+    return ev.item(value, ABSENT)
 
 
 def display(ev: Evaluator, node: cst.CSTNode, frame: Frame) -> Values:
@@ -79,6 +91,11 @@ def element(ev: Evaluator, value: Value) -> Values:
         return NOTHING_KNOWN
     return part(ItemOf(value))
 
+
+# What these give is as long as a file or as what they run over.
+_LAZY = frozenset(
+    {"builtins.enumerate", "builtins.filter", "builtins.map", "builtins.open", "csv.DictReader", "csv.reader"}
+)
 
 _ELEMENTS: dict[str, Values] = {
     "str": (Opaque("str"),),

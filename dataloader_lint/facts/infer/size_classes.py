@@ -141,9 +141,11 @@ def _mappings(values: Values) -> Values:
 
 
 def has_list(ev: Evaluator, value: Mapping, depth: int = 0) -> bool:
-    """Whether a list that follows the data stands in a dict that is written out: `{"text": sorted(texts)}`."""
-    entries = value.node.elements if isinstance(value.node, cst.Dict) else ()
-    return any(Size.LIST in _sizes(ev, ev.values(each.value, value.frame), depth + 1) for each in entries)
+    """Whether lists that follow the data stand in a dict: `{"text": sorted(texts)}`, `{split: read(split) for ...}`."""
+    node = value.node
+    held = [each.value for each in node.elements] if isinstance(node, cst.Dict) else []
+    held.extend([node.value] if isinstance(node, cst.DictComp) else [])
+    return any(Size.LIST in _sizes(ev, ev.values(each, value.frame), depth + 1) for each in held)
 
 
 def _has_many_pairs(ev: Evaluator, value: Mapping, depth: int) -> bool:

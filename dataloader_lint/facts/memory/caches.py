@@ -33,6 +33,7 @@ from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
 from dataloader_lint.facts.syntax.names import Kind, dotted, resolve
 from dataloader_lint.facts.syntax.tree import Node, Scope, Tree
 from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
+from dataloader_lint.facts.workers.instances import harms_one, reaches
 from dataloader_lint.facts.workers.worker_callgraph import WorkerFunction
 
 _OPENED = frozenset(
@@ -142,14 +143,14 @@ class _Search:
             outliving = outliving or Lifetimes(self.reach.workers, self.function, self._use)
             find = outliving.find_attributes if addition.are_attributes else outliving.find
             kept = find(addition.target, frame)
-            if kept is not None and self._grows(addition, kept, outliving) and not self._is_unused():
+            if kept is not None and self._grows(addition, kept, outliving) and not self._is_unused(addition.statement):
                 tree = self.scope.module.tree
                 yield Growth(tree.statement_of(addition.statement), self.function, kept.text, kept.klass)
         decorator = self._memoised()
-        if decorator is not None and not self._is_unused():
+        if decorator is not None and not self._is_unused(decorator):
             yield Growth(decorator, self.function, "")
         for statement in memos_called(self.ev, self.function, self.index):
-            if not self._is_unused():
+            if not self._is_unused(statement):
                 yield Growth(statement, self.function, "")
 
     def _by_kept_methods(self) -> Iterator[tuple[Addition, Frame]]:
@@ -166,18 +167,24 @@ class _Search:
                 if isinstance(method, cst.Attribute) and method.attr.value in ADDING_METHODS:
                     yield by_method(call, method), attributes.method_frame(self.ev, binding.method, receiver)
 
-    def _is_unused(self) -> bool:
-        """Whether all loaders in sight read the Dataset without workers: there the cache is one, and works.
+    def _is_unused(self, node: Node) -> bool:
+        """True if no loader in sight with workers reads an object that fills its cache at a node.
 
-        An option that is 0 by default is there to be set.
+        Without workers there is one cache, and it works. An option that is 0 by default is there to be set.
         """
         receiver = self.function.path[0].frame.receiver
         by = receiver.by if isinstance(receiver, CallResult) else None
         loaders = self.reach.loaders_of(by) if isinstance(by, Class) else []
-        return bool(loaders) and all(
-            loader.has_workers is False
-            and not any(isinstance(each, Const) and each.default for each in loader.values("num_workers"))
+        if not isinstance(by, Class) or not loaders:
+            return False
+        started = [
+            loader
             for loader in loaders
+            if loader.has_workers is not False
+            or any(isinstance(each, Const) and each.default for each in loader.values("num_workers"))
+        ]
+        return not started or not harms_one(
+            self.ev, by, started, lambda made, loader: reaches(self.ev, node, self.frame, made)
         )
 
     def _may_grow(self, addition: Addition) -> bool:
@@ -234,6 +241,8 @@ class _Search:
             if kept.shape is Shape.SLOTS:
                 return kept.is_root and self._is_data(addition.value, value)
             return kept.shape is Shape.DICT
+        if isinstance(addition.statement, cst.AugAssign) and isinstance(addition.statement.value, cst.Dict):
+            return True  # only dicts take `|= {...}`
         if addition.key is not None:
             return kept.shape is Shape.DICT
         return kept.shape is Shape.LIST or (kept.makes_elements and not kept.is_root)

@@ -27,7 +27,7 @@ from dataloader_lint.facts.libraries.catalogue import DICT_MAKERS
 from dataloader_lint.facts.limits import OUTLIVING_DEPTH
 from dataloader_lint.facts.syntax.module import last_name
 from dataloader_lint.facts.syntax.names import Binding, Kind, bindings_of, dotted, resolve, target_paths
-from dataloader_lint.facts.syntax.tree import Node, Scope, Tree
+from dataloader_lint.facts.syntax.tree import Node, Scope, Tree, function_scope
 from dataloader_lint.facts.workers.worker_callgraph import WorkerFunction
 from dataloader_lint.facts.workers.workers import Workers
 
@@ -66,12 +66,16 @@ def may_outlive(node: cst.BaseExpression, tree: Tree, depth: int = 0) -> bool:
     if not isinstance(node, cst.Name):
         return isinstance(node, cst.Attribute)
     bindings = resolve(node, tree) if depth <= OUTLIVING_DEPTH else []
-    return bool(bindings) and all(_may_live_on(each, tree, depth) for each in bindings)
+    home = function_scope(tree.scope_of(node)) if bindings else None
+    return bool(bindings) and all(_may_live_on(each, tree, depth, home) for each in bindings)
 
 
-def _may_live_on(binding: Binding, tree: Tree, depth: int) -> bool:
+def _may_live_on(binding: Binding, tree: Tree, depth: int, home: Scope | None) -> bool:
     if binding.kind is Kind.VALUE and not isinstance(binding.scope.node, cst.Module):
-        return binding.value is not None and not binding.path and may_outlive(binding.value, tree, depth + 1)
+        if binding.value is None or binding.path:
+            return False
+        is_of_closure = isinstance(binding.value, _DISPLAYS) and function_scope(binding.scope) is not home
+        return is_of_closure or may_outlive(binding.value, tree, depth + 1)
     return binding.kind in (Kind.IMPORT, Kind.PARAMETER) or isinstance(binding.scope.node, cst.Module)
 
 
@@ -119,7 +123,13 @@ class Lifetimes:
                     return None
                 found = Holder(node.value, node.value, _shape(self.ev, values), True, None, True, _makes(values))
             elif binding.kind is Kind.VALUE and binding.value is not None and not binding.path:
-                found = self.find(binding.value, home, depth + 1)
+                if isinstance(binding.value, _DISPLAYS) and function_scope(binding.scope) is not frame.scope:
+                    if self._is_inside(function_scope(binding.scope)):
+                        return None
+                    values = self.ev.values(binding.value, home)  # of a closure that was made before the workers
+                    found = Holder(node.value, node.value, _shape(self.ev, values), True, None, True, _makes(values))
+                else:
+                    found = self.find(binding.value, home, depth + 1)
             elif binding.kind is Kind.PARAMETER and home.args is not None and node.value in home.args:
                 given = home.args[node.value]
                 if given.node is None or given.frame is None:

@@ -11,8 +11,10 @@ from dataloader_lint.facts.datasets.field_uses import FieldUse
 from dataloader_lint.facts.datasets.index_dep import IndexDep
 from dataloader_lint.facts.infer import attributes, classes
 from dataloader_lint.facts.infer.classes import AttributeBinding
+from dataloader_lint.facts.infer.dict_contents import lookup
 from dataloader_lint.facts.infer.size_classes import is_parsed
 from dataloader_lint.facts.infer.values import (
+    ABSENT,
     CallResult,
     Class,
     Const,
@@ -213,7 +215,7 @@ def _objects(ev: Evaluator, name: str, call: cst.Call, frame: Frame) -> tuple[st
         return "", ()
     if name == "numpy.load":
         allowed = _keyword(call, "allow_pickle", 2)
-        found = ev.values(allowed, frame) if allowed is not None else ()
+        found = ev.values(allowed, frame) if allowed is not None else _unpacked(ev, call, "allow_pickle", frame)
         is_allowed = bool(found) and all(isinstance(each, Const) and each.value is True for each in found)
         # numpy refuses to map Python objects: what is mapped holds numbers, whatever else is allowed.
         is_pickled = is_allowed and not _may_be_mapped(ev, call, frame) and not _is_archive(ev, call, frame)
@@ -282,11 +284,14 @@ def _are_tiny(elements: Values) -> bool:
 def _may_be_mapped(ev: Evaluator, call: cst.Call, frame: Frame) -> bool:
     """Whether `numpy.load` maps the file into memory, or an option can make it do so: then the file is fit for it."""
     mode = _keyword(call, "mmap_mode", 1)
-    if mode is None:
-        return False
-    return not all(
-        isinstance(each, Const) and each.value is None and not each.default for each in ev.values(mode, frame)
-    )
+    found = ev.values(mode, frame) if mode is not None else _unpacked(ev, call, "mmap_mode", frame)
+    return not all(isinstance(each, Const) and each.value is None and not each.default for each in found)
+
+
+def _unpacked(ev: Evaluator, call: cst.Call, name: str, frame: Frame) -> Values:
+    """What `**options` in a call may pass under a name; empty where they surely pass nothing."""
+    found = merge(*(lookup(ev, arg.value, name, frame) for arg in call.args if arg.star == "**"))
+    return tuple(each for each in found if each is not ABSENT)
 
 
 def _keyword(call: cst.Call, name: str, position: int | None = None) -> cst.BaseExpression | None:

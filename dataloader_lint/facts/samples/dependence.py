@@ -41,7 +41,9 @@ _COUNTS: Deps = frozenset({Dep.COUNTED})
 
 WORKER_INFO = "torch.utils.data.get_worker_info"
 # Names that suggest a counter (epoch, step).
-_COUNTED = re.compile(r"epoch|iter|step|round|count|tick", re.IGNORECASE)
+_COUNTED = re.compile(
+    r"epoch|(^|_)(n|cur(r|rent)?)?_?(iter(ation)?|step|round|count(er)?|tick)s?(_|\d|$)", re.IGNORECASE
+)
 _TORCH_SEED = frozenset({"torch.initial_seed", "torch.random.initial_seed"})
 _FRESH = (
     *("time.", "uuid.", "secrets.", "datetime.", "os.urandom", "os.getpid", "random.", "numpy.random."),

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import libcst as cst
 
 from dataloader_lint.facts.infer import classes
+from dataloader_lint.facts.infer.loader_calls import Loader
 from dataloader_lint.facts.infer.reachability import is_reached
-from dataloader_lint.facts.infer.values import CallResult, Class, Library, Value
+from dataloader_lint.facts.infer.values import UNKNOWN, CallResult, Class, Library, Value
 from dataloader_lint.facts.loaders.unread_by_workers import trainer_has_no_workers
 from dataloader_lint.facts.loaders.worker_processes import never_started
 from dataloader_lint.facts.project.scripts import is_test
@@ -19,6 +20,7 @@ from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
 from dataloader_lint.facts.syntax.names import dotted, resolve
 from dataloader_lint.facts.syntax.tree import Scope, function_scope
 from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
+from dataloader_lint.facts.workers.instances import harms_one, of_object
 from dataloader_lint.facts.workers.worker_callgraph import WorkerFunction
 from dataloader_lint.facts.workers.workers import Workers
 
@@ -158,12 +160,35 @@ def shared_generators(reach: DatasetFlow, module: ModuleFacts) -> Iterator[Share
                         is_skipped[key] = never_started(loaders)
                     else:
                         is_skipped[key] = trainer_has_no_workers(reach.ev, klass)
-                if is_skipped[key]:
+                if is_skipped[key] or not _is_held_by_one(reach, klass, function, owner, origin.call):
                     continue
+                if kind != "torch.Generator" and not call.args and tree.scope_of(call) is module.root:
+                    if _are_spawned(reach.loaders_of(klass)):
+                        continue  # each worker imports the module, and gets a generator with a seed of its own
             if origin.frame is not None and not is_reached(workers.ev, call, origin.frame, with_options=True):
                 continue
             del remaining[id(call)]
             yield SharedGenerator(call, dotted(owner), kind, function)
+
+
+def _are_spawned(loaders: list[Loader]) -> bool:
+    """True if all known loaders spawn their workers, of which at least one has any."""
+    contexts = [loader.known("multiprocessing_context") for loader in loaders if loader.has_workers is not False]
+    return bool(contexts) and all(each is not None and each.value in ("spawn", "forkserver") for each in contexts)
+
+
+def _is_held_by_one(
+    reach: DatasetFlow, klass: Class, function: WorkerFunction, owner: cst.BaseExpression, made: cst.Call | None
+) -> bool:
+    """False if every object of a class that a loader with workers gets is known to hold another generator, or none."""
+
+    def holds(each: CallResult, loader: Loader) -> bool:
+        found = reach.ev.values(owner, of_object(function.frame, each))
+        origins = [_construction(reach.workers, value) for value in found]
+        return UNKNOWN in found or any(origin is not None and origin.call is made for origin in origins)
+
+    started = [loader for loader in reach.loaders_of(klass) if loader.has_workers is not False]
+    return harms_one(reach.ev, klass, started, holds)
 
 
 def _constructor_calls(workers: Workers, module: ModuleFacts) -> dict[int, tuple[cst.Call, str]]:

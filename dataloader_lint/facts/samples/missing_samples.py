@@ -8,14 +8,15 @@ from dataclasses import dataclass
 from dataloader_lint.facts.datasets.wrappers import wrapped_datasets
 from dataloader_lint.facts.infer import classes
 from dataloader_lint.facts.infer.loader_calls import Loader
-from dataloader_lint.facts.infer.values import Class, Const, Evaluator, Value
+from dataloader_lint.facts.infer.values import Class, Const, Evaluator, Frame, Value
 from dataloader_lint.facts.libraries.catalogue import LOADERS
 from dataloader_lint.facts.loaders import loader_steps
-from dataloader_lint.facts.samples.none_results import none_places
+from dataloader_lint.facts.samples.none_results import is_reached_for_data, none_places
 from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.facts.syntax.steps import Step
 from dataloader_lint.facts.syntax.tree import Node, Scope
 from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
+from dataloader_lint.facts.workers.instances import harms_one, of_object
 
 _TORCH = LOADERS["torch.utils.data.DataLoader"]
 
@@ -45,13 +46,20 @@ def missing_samples(reach: DatasetFlow, module: ModuleFacts) -> Iterator[Missing
         method = classes.methods_of(klass.scope).get("__getitem__")
         if method is None:
             continue
-        places = list(none_places(reach.ev, method, reach.ev.frame_of(method)))
-        if not places:
-            continue
-        loader = next((each for each in reach.loaders_of(klass) if _collates_results(reach.ev, each, method)), None)
-        if loader is not None:
-            for place in places:
+        frame = reach.ev.frame_of(method)
+        places = list(none_places(reach.ev, method, frame))
+        loaders = (
+            [each for each in reach.loaders_of(klass) if _collates_results(reach.ev, each, method)] if places else []
+        )
+        for place in places:
+            loader = next((each for each in loaders if _may_get(reach.ev, klass, each, place.node, frame)), None)
+            if loader is not None:
                 yield MissingSample(place.node, klass, loader, place.how)
+
+
+def _may_get(ev: Evaluator, klass: Class, loader: Loader, node: Node, frame: Frame) -> bool:
+    """False if every object that a loader gets is known to skip a place of its `__getitem__`."""
+    return harms_one(ev, klass, [loader], lambda made, _: is_reached_for_data(ev, node, of_object(frame, made)))
 
 
 def _collates_results(ev: Evaluator, loader: Loader, method: Scope) -> bool:

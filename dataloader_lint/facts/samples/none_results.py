@@ -31,11 +31,11 @@ def none_places(ev: Evaluator, function: Scope, frame: Frame, depth: int = 0) ->
         return
     for each in returns:
         if each.value is None or _is_none(each.value):
-            if _is_about_data(each, frame) and _is_reached(ev, each, frame):
+            if _is_about_data(each, frame) and is_reached_for_data(ev, each, frame):
                 yield NonePlace(each, "returns None here")
         else:
             how = _how_none(ev, each.value, frame, depth)
-            if how and _is_about_data(each, frame) and _is_reached(ev, each, frame):
+            if how and _is_about_data(each, frame) and is_reached_for_data(ev, each, frame):
                 yield NonePlace(each, how)
     body = function.node.body if isinstance(function.node, cst.FunctionDef) else None
     last = body.body[-1] if isinstance(body, cst.IndentedBlock) and body.body else None
@@ -141,8 +141,8 @@ def _is_length_of_data(call: cst.Call, scope: Scope) -> bool:
 _LENGTHS = frozenset({"__len__", "len"})
 
 
-def _is_reached(ev: Evaluator, node: Node, frame: Frame) -> bool:
-    """Whether control may get to a place. Who asks whether what a library gave is None knows that it can be."""
+def is_reached_for_data(ev: Evaluator, node: Node, frame: Frame) -> bool:
+    """True if control may get to a place. Who asks whether what a library gave is None knows that it can be."""
     return all(
         not excludes(ev, condition, frame, with_options=True) or _asks_for_none(ev, condition.test, frame)
         for condition in path_conditions(node, frame.scope)
@@ -153,8 +153,9 @@ def _asks_for_none(ev: Evaluator, test: cst.BaseExpression, frame: Frame) -> boo
     """`cv2.imread(path) is None`, also under a name: a file that cannot be read."""
     if not isinstance(test, cst.Comparison) or not _is_none(test.comparisons[0].comparator):
         return False
-    bindings = resolve(test.left, frame.scope.module.tree) if isinstance(test.left, cst.Name) else []
-    calls = [each.value for each in bindings] or [test.left]
+    asked = test.left.value if isinstance(test.left, cst.NamedExpr) else test.left
+    bindings = resolve(asked, frame.scope.module.tree) if isinstance(asked, cst.Name) else []
+    calls = [each.value for each in bindings] or [asked]
     if all(isinstance(call, cst.Call) and last_name(call.func) == "imread" for call in calls):
         return True
     found = ev.values(test.left, frame)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import libcst as cst
 
 from dataloader_lint.facts.infer.reachability import is_reached
-from dataloader_lint.facts.infer.values import Const, Evaluator, Frame, Library
+from dataloader_lint.facts.infer.values import Const, Evaluator, Frame, Library, Opaque
 from dataloader_lint.facts.samples.dependence import Dep
 from dataloader_lint.facts.samples.per_sample import (
     dependence_on_sample,
@@ -49,6 +49,8 @@ _FILE_READERS = frozenset({*_ROW_READERS, "json.load", "pickle.load", "yaml.full
 # Parsers of what a file holds: `json.loads(path.read_text())`.
 _TEXT_PARSERS = frozenset({"json.loads", "pickle.loads", "yaml.full_load", "yaml.load", "yaml.safe_load"})
 _READING_METHODS = frozenset({"read", "readlines"})  # of an open file
+_PATH_METHODS = frozenset({"read_bytes", "read_text"})  # of a path
+_METHODS = _READING_METHODS | _PATH_METHODS
 # To find one member of an archive, the headers of all members are read.
 _ARCHIVES = frozenset({"tarfile.open", "zipfile.ZipFile"})
 _BY_NAME = _PATH_READERS | _FILE_READERS | _TEXT_PARSERS | _ARCHIVES
@@ -85,7 +87,7 @@ def repeated_reads(workers: Workers, module: ModuleFacts) -> Iterator[RepeatedRe
         if not runs_for_each_sample(function):
             continue
         for call, name in (*function.library_calls, *_method_calls(function)):
-            if (name in _BY_NAME or name in _READING_METHODS) and id(call) not in seen:
+            if (name in _BY_NAME or name in _METHODS) and id(call) not in seen:
                 if _is_fixed(workers.ev, call, name, function) and not is_cached(call, function):
                     seen.add(id(call))
                     if not has_one_sample(workers, function):
@@ -103,7 +105,9 @@ def _method_calls(function: WorkerFunction) -> Iterator[tuple[cst.Call, str]]:
     }
     for call in calls:
         name = last_name(call.func)
-        if name not in _READING_METHODS or call.args or not isinstance(call.func, cst.Attribute):
+        if name not in _METHODS or not isinstance(call.func, cst.Attribute):
+            continue
+        if name in _READING_METHODS and call.args:
             continue
         above = tree.parent(call)
         if isinstance(above, cst.Arg) and _is_parsed(tree.parent(above)):
@@ -120,7 +124,7 @@ def _functions_that_read(workers: Workers, module: ModuleFacts) -> set[str]:
     """The top-level functions and classes of a module that read whole files."""
     ev = workers.ev
     found: list[cst.Call] = []
-    methods = _READING_METHODS if module.calls_named("open") else frozenset[str]()
+    methods = _METHODS if module.calls_named("open") else _PATH_METHODS
     for name in _LAST_NAMES | methods:
         for call in module.calls_named(name):
             scope = function_scope(module.tree.scope_of(call))
@@ -152,15 +156,19 @@ def _is_fixed(ev: Evaluator, call: cst.Call, name: str, function: WorkerFunction
 
 def _source(ev: Evaluator, call: cst.Call, name: str, function: WorkerFunction) -> cst.BaseExpression | None:
     """The path or file that a reader reads whole; None if it may read on, or parse what comes from elsewhere."""
-    if name in _READING_METHODS:
+    if name in _METHODS:
         owner = call.func.value if isinstance(call.func, cst.Attribute) else None
+        if name in _PATH_METHODS:
+            held = ev.values(owner, function.frame) if owner is not None else ()
+            is_path = bool(held) and all(isinstance(each, Opaque) and each.kind == "path" for each in held)
+            return owner if is_path else None
         return owner if owner is not None and _is_opened_here(ev, owner, function) else None
     if not call.args:
         return None
     first = call.args[0].value
     if name in _TEXT_PARSERS and isinstance(first, cst.Call) and isinstance(first.func, cst.Attribute):
         method, owner = first.func.attr.value, first.func.value
-        if method in ("read_bytes", "read_text"):
+        if method in _PATH_METHODS:
             return owner
         if method == "read" and not first.args:
             return owner if _is_opened_here(ev, owner, function) else None

@@ -75,11 +75,12 @@ class Samples:
     @property
     def stale_attributes(self) -> Iterable[StaleAttribute]:
         """The changes to Datasets between epochs that persistent workers never see."""
+        if self.project.mentions_word(self.module, PERSISTENT):
+            return stale_attributes(self.workers, self.epoch_loops)
         if sets_in_loops(self.module):
-            return stale_attributes(
-                self.workers, self._loops_with_passes(training_loops(self.project, self.module), False)
-            )
-        return stale_attributes(self.workers, self._training_loops(PERSISTENT, False))
+            loops = training_loops(self.project, self.module)
+            return stale_attributes(self.workers, self._loops_with_passes(loops, False))
+        return ()
 
     @property
     def unshared_streams(self) -> Iterable[UnsharedStream]:

@@ -25,6 +25,7 @@ from dataloader_lint.facts.infer.values import (
 )
 from dataloader_lint.facts.limits import SEEDING_DEPTH
 from dataloader_lint.facts.loaders.single_pass import is_iterated_once
+from dataloader_lint.facts.loaders.worker_processes import never_started
 from dataloader_lint.facts.samples.dependence import Dep, Dependence, Deps
 from dataloader_lint.facts.samples.per_sample import calls_to_next
 from dataloader_lint.facts.samples.rng_use import may_draw
@@ -45,7 +46,9 @@ _SEEDERS = frozenset(
         "accelerate.utils.set_seed",
     }
 )
-_NAMES = ("seed", "manual_seed", "set_seed", "seed_everything")
+# These get the seed of a generator of their own as the first argument.
+_SEEDED_GENERATORS = frozenset({"numpy.random.default_rng", "numpy.random.RandomState", "random.Random"})
+_NAMES = ("seed", "manual_seed", "set_seed", "seed_everything", "default_rng", "RandomState", "Random")
 _STATE_SAVING = frozenset(
     {"fork_rng", "get_rng_state", "get_state", "getstate", "set_rng_state", "set_state", "setstate"}
 )
@@ -62,6 +65,7 @@ class Seeding:
     loader: Loader | None  # the loader of the worker_init_fn; None for a seed per sample
     reads_state: bool = False  # True if the function reads numpy's own state, apparently for the seed
     is_first: bool = False  # True if it runs only for the first sample of a worker
+    is_generator: bool = False  # True if it makes a generator with this seed
     matters: bool = True  # True if workers may draw numbers that repeat in other workers or epochs
 
     @property
@@ -220,15 +224,18 @@ def seedings_for_samples(reach: DatasetFlow, module: ModuleFacts) -> Iterator[Se
         if not _runs_for_each_sample(function):
             continue
         for call, name in function.library_calls:
-            seed = _seed_of(call) if _seeds(name) else None
+            is_generator = name in _SEEDED_GENERATORS
+            seed = _seed_of(call) if is_generator or _seeds(name) else None
             if seed is None or not is_reached(workers.ev, call, function.frame, True):
                 continue
             is_first = _is_for_first_sample(call, function)
-            if is_first and _may_have_persistent_workers(reach, function):
+            if is_first and (_may_have_persistent_workers(reach, function) or _has_no_workers(reach, function)):
                 continue  # then the sequence may continue in the next epoch
-            if is_first or not _is_conditional(call, function):
+            if is_first or not (is_generator or _is_conditional(call, function)):
                 parts = _dependence_on_samples(workers, function).of(seed, function.frame)
-                yield Seeding(call, function.label, function.scope, parts, None, is_first=is_first)
+                yield Seeding(
+                    call, function.label, function.scope, parts, None, is_first=is_first, is_generator=is_generator
+                )
 
 
 def _dependence_on_samples(workers: Workers, function: WorkerFunction) -> Dependence:
@@ -255,12 +262,22 @@ def _may_have_persistent_workers(reach: DatasetFlow, function: WorkerFunction) -
     return any(_keeps_workers(each) for each in loaders)
 
 
+def _has_no_workers(reach: DatasetFlow, function: WorkerFunction) -> bool:
+    """True if no known loader of the Dataset ever starts workers."""
+    klass = classes.class_of(function.path[0].scope)
+    loaders = reach.loaders_of(Class(klass, reach.ev.frame_of(klass))) if klass is not None else []
+    return bool(loaders) and never_started(loaders)
+
+
 def _is_for_first_sample(call: cst.Call, function: WorkerFunction) -> bool:
     """True if a condition around a call tests an attribute that the function sets: `if not self.done`."""
     tree = function.module.tree
     for test, _ in enclosing_tests(call, function.frame):
         own = classes.receiver_name(function.scope)
         marks = {each.attr.value for each in tree.find(test, cst.Attribute) if dotted(each.value) == own}
+        for inner in tree.find(test, cst.Call):  # `if not hasattr(self, "rng")`
+            if dotted(inner.func) == "hasattr":
+                marks.update(str(each.evaluated_value) for each in tree.find(inner, cst.SimpleString))
         for assign in function.scope.own(cst.Assign):
             target = assign.targets[0].target
             if isinstance(target, cst.Attribute) and target.attr.value in marks and dotted(target.value) == own:

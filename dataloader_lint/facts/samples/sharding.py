@@ -30,6 +30,7 @@ from dataloader_lint.facts.infer.values import (
 from dataloader_lint.facts.libraries.datasets import ITERABLE_BASES
 from dataloader_lint.facts.limits import SHARDING_DEPTH, SHARDING_FUNCTIONS
 from dataloader_lint.facts.loaders import loader_steps
+from dataloader_lint.facts.samples.init_functions import has_sharding_init_function, may_split
 from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.facts.syntax.names import dotted
 from dataloader_lint.facts.syntax.steps import Step
@@ -147,7 +148,7 @@ def unshared_streams(reach: DatasetFlow, module: ModuleFacts) -> Iterator[Unshar
         elif (
             not _inherits_iter(klass)
             and not stream.is_written_out
-            and not _has_sharding_init_function(klass)
+            and not has_sharding_init_function(klass)
             and _is_public_api(reach, klass)
         ):
             yield UnsharedStream(klass, method.node, None)
@@ -160,8 +161,7 @@ def _inherits_iter(klass: Class) -> bool:
 
 def _may_repeat(loader: Loader) -> bool:
     """True if a loader has several workers, or an unknown number, and does not divide the data among them."""
-    init = loader.values("worker_init_fn")
-    if any(not isinstance(value, Const) or value.value is not None for value in init) or not loader.is_reached:
+    if any(map(may_split, loader.values("worker_init_fn"))) or not loader.is_reached:
         return False
     values = loader.values("num_workers")
     return any(
@@ -181,22 +181,6 @@ def _is_public_api(reach: DatasetFlow, klass: Class) -> bool:
             if any(_uses_class(node, name) for node in nodes):
                 return False
     return True
-
-
-def _has_sharding_init_function(klass: Class) -> bool:
-    """True if a function next to a class can serve as `worker_init_fn` and gives every copy a share.
-
-    `dataset = get_worker_info().dataset`, `dataset.start = worker_id * dataset.share`.
-    """
-    kept = classes.attribute_bindings(klass.scope)
-    for scope in klass.scope.module.root.inner:
-        if any(dotted(call.func).rpartition(".")[2] == "get_worker_info" for call in scope.own(cst.Call)):
-            stores: list[Node] = [each.target for store in scope.own(cst.Assign) for each in store.targets]
-            stores.extend(store.target for store in scope.own(cst.AugAssign))
-            stored = (each for target in stores for each in scope.module.tree.find(target, cst.Attribute))
-            if any(each.attr.value in kept for each in stored):
-                return True
-    return False
 
 
 def _uses_class(node: cst.Call | cst.ClassDef, name: str) -> bool:
@@ -222,18 +206,35 @@ class _Stream:
         if self._mentions_sharding():
             return False
         found: list[tuple[cst.BaseExpression, Frame]] = []
+        is_finite = False
         made = CallResult(self.klass, None, None)
         functions = [(self.method, self.ev.method_frame(self.method, made))]
         for scope, frame in functions:  # grows during the iteration
             if self._is_unlike_for_each(scope, frame):
                 return False
             for value in _iterables_of(scope):
+                if self._ends_itself(value, frame):
+                    self.is_written_out = False
+                    is_finite = True
+                    continue
                 inner = self._generator(value, frame)
                 if inner is None:
                     found.append((value, frame))
                 elif len(functions) < SHARDING_FUNCTIONS and all(inner[0] is not known for known, _ in functions):
                     functions.append(inner)
-        return bool(found) and all(self._is_plain(value, frame, 0) for value, frame in found)
+        return (bool(found) or is_finite) and all(self._is_plain(value, frame, 0) for value, frame in found)
+
+    def _ends_itself(self, value: cst.BaseExpression, frame: Frame) -> bool:
+        """True if `__iter__` returns the object itself, whose `__next__` stops after a number of items."""
+        if CallResult(self.klass, None, None) not in self.ev.values(value, frame):
+            return False
+        following = classes.find_method(self.ev, self.ev.bases(self.klass).classes, "__next__")
+        if following is None or self._is_unlike_for_each(following.scope, self.ev.frame_of(following.scope)):
+            return False
+        tree = following.scope.module.tree
+        stops = [each for each in following.scope.own(cst.Raise) if "StopIteration" in tree.words(each)]
+        tests = (above for each in stops for above in tree.ancestors(each) if isinstance(above, cst.If))
+        return any(isinstance(above.test, cst.Comparison) for above in tests)
 
     def _mentions_sharding(self) -> bool:
         scopes = {id(each.scope): each.scope for each in self.ev.bases(self.klass).classes}

@@ -58,7 +58,8 @@ def stale_attributes(workers: Workers, loops: list[EpochLoop]) -> Iterator[Stale
     for epochs in loops:
         tree = epochs.frame.scope.module.tree
         for found in epochs.passes:
-            persistent = _keeps_workers(found.loader)
+            # A loader of its own in each round has not started its workers yet.
+            persistent = None if found.changes_with(epochs.loop) else _keeps_workers(found.loader)
             if found.loader.has_workers is False:
                 continue
             given = found.loader.values("dataset")

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from dataloader_lint.facts.infer.values import Evaluator, Function, Library
+from dataloader_lint.facts.infer import classes
+from dataloader_lint.facts.infer.values import CallResult, Class, Evaluator, Function, Library, Method, Partial, Value
 from dataloader_lint.facts.samples.dependence import WORKER_INFO
 from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
 from dataloader_lint.facts.syntax.names import Binding, Kind, resolve
@@ -57,9 +58,21 @@ def _is_surely_in_worker(workers: Workers, function: WorkerFunction) -> bool:
     given = [
         loader.known("num_workers")
         for loader in workers.loaders(entry.module)
-        if any(isinstance(value, Function) and value.scope is entry.scope for value in loader.values("collate_fn"))
+        if any(_runs(workers.ev, value, entry.scope) for value in loader.values("collate_fn"))
     ]
     return bool(given) and all(known is not None and bool(known.value) and not known.default for known in given)
+
+
+def _runs(ev: Evaluator, value: Value, scope: Scope) -> bool:
+    """True if calling a value runs a function: itself, a `partial` of it, an object with this `__call__`."""
+    if isinstance(value, Partial):
+        return _runs(ev, value.callee, scope)
+    if isinstance(value, Method):
+        return value.function.scope is scope
+    if isinstance(value, CallResult) and isinstance(value.by, Class):
+        called = classes.find_method(ev, ev.bases(value.by).classes, "__call__")
+        return called is not None and called.scope is scope
+    return isinstance(value, Function) and value.scope is scope
 
 
 def _function_of(tree: Tree, node: Node) -> Scope:

@@ -1,4 +1,4 @@
-"""Statements that add to a container: stores by key, `append` and the like, `+=` with a list."""
+"""Statements that add to a container: stores by key, `append` and the like, `+=` with a list, `|=` with a set."""
 
 from __future__ import annotations
 
@@ -83,6 +83,13 @@ def additions(scope: Scope) -> Iterator[Addition]:
     for augmented in scope.own(cst.AugAssign):
         if isinstance(augmented.operator, cst.AddAssign) and isinstance(augmented.value, cst.List | cst.ListComp):
             yield Addition(augmented, augmented.target, None, augmented.value)
+        elif isinstance(augmented.operator, cst.BitOrAssign):  # `self.seen |= {index}`, `self.cache |= {index: image}`
+            value = augmented.value
+            for pair in value.elements if isinstance(value, cst.Dict) else ():
+                if isinstance(pair, cst.DictElement):
+                    yield Addition(augmented, augmented.target, pair.key, pair.value)
+            for member in value.elements if isinstance(value, cst.Set) else ():
+                yield Addition(augmented, augmented.target, member.value, member.value)
 
 
 def _is_update(call: cst.Call) -> bool:

@@ -27,7 +27,8 @@ class Kind(Enum):
     OTHER = "other"  # except ... as e, match patterns, del
 
 
-STAR = -1  # in a path: the starred rest of an unpacking
+STAR = -1  # in a path: what stands behind the starred rest of an unpacking
+REST = -2  # in a path: the starred rest itself, a list
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -153,7 +154,7 @@ def _targets(
         for position, element in enumerate(target.elements):
             if isinstance(element, cst.StarredElement):
                 starred = True
-                yield from _targets(element.value, kind, node, scope, value, (*path, STAR))
+                yield from _targets(element.value, kind, node, scope, value, (*path, REST))
             else:
                 # After a star the position from the front is not known.
                 yield from _targets(element.value, kind, node, scope, value, (*path, STAR if starred else position))
@@ -164,8 +165,9 @@ def target_paths(target: cst.CSTNode, path: tuple[int, ...] = ()) -> Iterable[tu
     if isinstance(target, cst.Tuple | cst.List):
         starred = False
         for position, element in enumerate(target.elements):
-            starred = starred or isinstance(element, cst.StarredElement)
-            yield from target_paths(element.value, (*path, STAR if starred else position))
+            place = REST if isinstance(element, cst.StarredElement) else STAR if starred else position
+            starred = starred or place == REST
+            yield from target_paths(element.value, (*path, place))
     else:
         yield target, path
 

@@ -81,7 +81,7 @@ def check(file: Analysis) -> Iterator[Finding]:
                 f"each round of the loop makes a new `{found.name}` and starts its workers again, "
                 "despite `persistent_workers=True`"
             )
-            advice = "make it before the loop"
+            advice = "drop the option, as the Dataset changes" if found.is_for_new_data else "make it before the loop"
         elif found.how is How.DROPPED:
             problem = f"`iter({found.name})` starts the workers of the loader, but its result is not used"
             advice = "remove the call"

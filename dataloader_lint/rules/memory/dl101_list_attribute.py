@@ -45,7 +45,8 @@ the Dataset holds more than about 240 separate tensors.
 
 ## Known limits
 - The size of the list is not known. A few thousand samples cost nothing that you would notice.
-- Written-out lists, slots that are filled with images later, and lists of unknown type are not reported.
+- Written-out lists of up to 64 elements, slots that are filled with images later, and lists of unknown type are not
+  reported.
 - Integers below 257, booleans and None do not grow.
 - Scripts without a DataLoader that only iterate over the Dataset, index it or take its length are not reported.
 - Nothing is reported if a trainer's number of workers is set to 0 beside every construction of the Dataset

@@ -5,7 +5,7 @@ Reports a statement in worker code that adds an entry per sample to a list, dict
 
 **What is recognized**
 
-- a container of the Dataset, of an object that it holds, of a class, or of a module
+- a container of the Dataset, of an object that it holds, of a class, of a module, or of a closure
 - a key or value that comes from the index: `self.cache[index] = image`, `self.failed.add(index)`, `CACHE[path] =
   array`
 - `self.images[index] = image` in a list that starts out full of None
@@ -35,6 +35,7 @@ Not reported:
 - lists and dicts that have their final size from construction on
 - proxies of a `Manager`
 - Datasets that every DataLoader in the project reads without workers: there is one cache then, and it works
+- caches that only such objects of the class fill, as far as the arguments of the constructor show
 
 A cache that a command-line option turns on is reported, whatever the option's default is.
 

@@ -18,7 +18,7 @@ the code asked the loader for it. An epoch has that many times more batches, and
 ## Known limits
 Not reported:
 
-- Datasets whose `worker_init_fn` may split the work
+- Datasets whose `worker_init_fn` may split the work: one that does more than seed, print or limit threads
 - endless or random streams
 - stages of data pipes
 - Datasets that iterate over something of unknown kind: it may split itself

@@ -18,6 +18,7 @@ batch came before it, it is AttributeError in a worker, or RuntimeError if sampl
 
 ## Known limits
 - Silent if the loader has its own `collate_fn`, or `batch_size=None`.
+- Silent if the arguments of the constructor show that no object that the loader gets returns None.
 - Silent if no DataLoader in the project reads the Dataset.
 - Paths without a `return` and without a handler, such as an `if` without `else`, are not reported.
 

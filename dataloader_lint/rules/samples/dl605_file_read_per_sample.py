@@ -7,7 +7,7 @@ Reports calls in worker code that read a whole file for each sample, if nothing 
 
 - readers: `pandas.read_csv` and similar, `json.load`, `pickle.load`, `torch.load`, `numpy.load` without `mmap_mode`
 - `list(csv.reader(file))`, and all rows of a `csv.DictReader` in a comprehension
-- `read()` and `readlines()` of an open file, `json.loads(path.read_text())`
+- `read()` and `readlines()` of an open file, `read_text()` and `read_bytes()` of a path
 - archives: `zipfile.ZipFile`, `tarfile.open`; to find one member, the headers of all are read
 
 ## Why is this bad?

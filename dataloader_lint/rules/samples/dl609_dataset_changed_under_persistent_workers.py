@@ -1,8 +1,8 @@
 """Persistent workers have the Dataset of the first epoch, so later changes never reach them.
 
 ## What it does
-Reports a statement in a loop over epochs that changes a Dataset whose workers do not get the change. Worker code must
-read the changed attribute.
+Reports a statement in a loop, over epochs or anything else, that changes a Dataset whose workers do not get the
+change. Worker code must read the changed attribute.
 
 **Workers that do not get it**
 
