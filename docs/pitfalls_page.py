@@ -128,7 +128,7 @@ GROUPS: Mapping[str, tuple[Pitfall, ...]] = {
         Pitfall(
             "`cv2.setNumThreads(0)` in the main function, where workers are spawned",
             ("DL501",),
-            "A limit in any imported module counts as one. Measure in `worker_init_fn`: `cv2.getNumThreads()`.",
+            "Reported where the loader itself asks for spawned workers. Measure: `cv2.getNumThreads()` in a sample.",
         ),
         Pitfall("`torch.set_num_threads(8)` in workers", ("DL503",)),
         Pitfall(

@@ -12,9 +12,10 @@ from dataloader_lint.facts.infer.reachability import is_reached
 from dataloader_lint.facts.infer.values import Evaluator
 from dataloader_lint.facts.project.imports import Imports
 from dataloader_lint.facts.project.scripts import is_test
+from dataloader_lint.facts.syntax.guards import is_guarded
 from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
 from dataloader_lint.facts.syntax.names import Binding, Kind, bindings_of, dotted, resolve
-from dataloader_lint.facts.syntax.tree import Tree
+from dataloader_lint.facts.syntax.tree import Tree, function_scope
 from dataloader_lint.facts.workers.worker_callgraph import WorkerFunction
 from dataloader_lint.facts.workers.workers import Workers
 
@@ -144,7 +145,7 @@ class OpenCV:
         """Yields the cv2 calls of a module that workers run without any `cv2.setNumThreads` call on the call path."""
         imports = _imports(module)
         callers = _callers_of_cv2(module, {binding.name for binding in imports}) if imports else set()
-        if not callers or module.calls_named(LIMIT):
+        if not callers or self._limits(module, module):
             return
         names = self.workers.names_that_use(module, callers)
         for function in self.workers.functions_inside(module, names):
@@ -216,7 +217,7 @@ class OpenCV:
         An import by the module that constructs the loaders counts: it runs in the parent of forked workers and in
         spawned ones.
         """
-        limits = self._limiting_modules(function.module)
+        limits = [each for each in self._limiting_modules(function.module) if self._limits(each, function.module)]
         if not limits:
             return False
         path = list({each.module.path: each.module for each in function.path}.values())
@@ -226,6 +227,31 @@ class OpenCV:
         if any(self._imports.reaches([each], paths) for each in self._importing_modules(function.module)):
             return True
         return any(self._imports.reaches([each], {one.path for one in path}) for each in limits)
+
+    def _limits(self, module: ModuleFacts, user: ModuleFacts) -> bool:
+        """True if a module limits the threads of the workers that run cv2 calls of another.
+
+        What the main function sets is inherited by forked workers; spawned ones run only what imports run.
+        """
+        calls = module.calls_named(LIMIT)
+        if not calls or not self._are_spawned(user):
+            return bool(calls)
+        tree = module.tree
+        inside = {id(each.scope) for each in self.workers.functions(module)}
+        for call in calls:
+            scope = function_scope(tree.scope_of(call))
+            node = scope.node
+            if id(scope) in inside:
+                return True
+            places = module.calls_named(node.name.value) if isinstance(node, cst.FunctionDef) else [call]
+            if any(tree.scope_of(each).function is None and not is_guarded(each, tree) for each in places):
+                return True
+        return False
+
+    def _are_spawned(self, module: ModuleFacts) -> bool:
+        """True if all loaders known for a module's cv2 calls ask for spawned workers themselves."""
+        loaders = [each for each in self._loaders_around(module) if each.has_workers is not False]
+        return bool(loaders) and all(each.start_method in ("forkserver", "spawn") for each in loaders)
 
     def _limiting_modules(self, module: ModuleFacts) -> list[ModuleFacts]:
         return [each for each in self.project.modules_with(module, LIMIT) if each.calls_named(LIMIT)]

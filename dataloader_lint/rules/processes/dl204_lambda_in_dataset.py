@@ -7,6 +7,7 @@ Reports a Dataset that holds a function which cannot be pickled.
 
 - lambdas and nested functions
 - wrappers made by calling `functools.lru_cache` or `functools.cache`
+- functions and classes that a notebook defines: spawned workers cannot import them
 
 **How a Dataset can hold them**
 

@@ -18,6 +18,10 @@ Constants such as `cv2.INTER_AREA` do not count.
 - modules whose package calls it in its `__init__.py`, or that are imported by a script which calls it
 - Datasets whose DataLoaders in the project are all written with at most one worker
 
+A call in the main function does not reach workers that a DataLoader spawns (`multiprocessing_context="spawn"`): they
+run only what imports and their own functions run. Measured with two CPUs after `cv2.setNumThreads(0)` in the main
+program: 1 thread in a forked worker, 2 in a spawned one and in one of a fork server.
+
 ## Why is this bad?
 torch limits itself to one thread in a worker. OpenCV does not know about that: there `cv2.getNumThreads()` is the
 number of CPUs. The `num_workers` processes together can have that many times as many threads as there are CPUs.
