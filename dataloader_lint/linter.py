@@ -249,8 +249,9 @@ def _lint_tree(
 ) -> Examined:
     from dataloader_lint.diagnostics import Diagnostic
     from dataloader_lint.facts.limits import BASE_CLASSES
-    from dataloader_lint.rules.levels import level_of
+    from dataloader_lint.rules.levels import level_of, spawns
     from dataloader_lint.rules.selection import is_fixable
+    from dataloader_lint.rules.wording import without_platforms
     from dataloader_lint.source.decoding import UnreadableError
     from dataloader_lint.source.fast_tree import UnlikeError
 
@@ -277,6 +278,7 @@ def _lint_tree(
         problem = f"this class has more than {BASE_CLASSES} base classes, and what the others do is unknown"
         start = places[id(node)][0]
         diagnostics.update(unreadable(filename, problem, "split it up", settings, (start.line, start.column)))
+    is_spawned = spawns(settings)
     fixable = {one.rule.code for one in rules if is_fixable(one.rule, settings)}
     levels = {one.rule.code: level_of(one.rule, settings) for one in rules}
     builders: dict[Diagnostic, Build] = {}
@@ -284,7 +286,8 @@ def _lint_tree(
         start, end, lines = places[id(finding.node)]
         shown = [reasons[id(step)] for step in finding.because if id(step) in reasons]
         because = tuple(each for each in shown if (each.filename, each.position.line) != (filename, start.line))
-        problem, advice = finding.problem, finding.advice
+        problem = without_platforms(finding.problem) if is_spawned else finding.problem
+        advice = finding.advice
         one = Diagnostic(filename, start, end, code, problem, advice, lines, because=because, level=levels[code])
         diagnostics.add(one)
         if finding.repair is not None and code in fixable:

@@ -35,6 +35,7 @@ EVIDENCE = "evidence.md"
 FIRST = (
     "index.md",
     "guide.md",
+    "first-run.md",
     RULES,
     "errors.md",
     "pitfalls.md",

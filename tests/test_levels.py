@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from commands import here, run, write
+from dataloader_lint import lint_source
 from dataloader_lint.diagnostics import Diagnostic, Level, Position
 from dataloader_lint.output.levels import NAMES, counted
 from dataloader_lint.rules.base import Entity, Rule
@@ -139,3 +140,13 @@ def test_what_means_nothing_is_refused(table: str, problem: str) -> None:
     code, _, err = run(".")
     assert code == 2
     assert problem in err
+
+
+@pytest.mark.parametrize(
+    ("settings", "named"),
+    [(Settings(), True), (Settings(start_method="spawn"), False), (Settings(target_python=">=3.14"), False)],
+)
+def test_what_the_settings_say_is_not_said_again(settings: Settings, named: bool) -> None:
+    source = "from torch.utils.data import DataLoader\n\n\ndef f(d):\n    return DataLoader(d, 2, num_workers=2, "
+    (one,) = lint_source(source + "collate_fn=lambda rows: rows)\n", "a.py", settings)
+    assert ("macOS" in one.problem) is named

@@ -40,3 +40,8 @@ def by_default(label: str) -> str:
 def no_workers(is_passed: bool, label: str = "") -> str:
     """Says that a loader has no workers, and by which default, if any."""
     return f"`num_workers` is 0{by_default(label)}" if is_passed or label else "`num_workers` defaults to 0"
+
+
+def without_platforms(problem: str) -> str:
+    """A message without the platforms that spawn workers, for programs whose settings say that they do."""
+    return problem.replace(f" ({SPAWN_PLATFORMS})", "")
