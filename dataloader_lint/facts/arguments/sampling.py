@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from dataloader_lint.facts.arguments.alternatives import Alternative, alternatives, contexts, together
 from dataloader_lint.facts.infer.expected_errors import is_error_expected
+from dataloader_lint.facts.infer.iterable_makers import is_iterable_of_library
 from dataloader_lint.facts.infer.loader_calls import Loader
 from dataloader_lint.facts.infer.values import (
     UNKNOWN,
@@ -123,6 +124,8 @@ def _is_iterable(ev: Evaluator, value: Value) -> bool:
     """An IterableDataset. Datapipes are some too, but those torch shuffles."""
     if not isinstance(value, CallResult):
         return False
+    if is_iterable_of_library(ev, value):
+        return True
     names = ev.bases(value.by).libraries if isinstance(value.by, Class) else (value.library,)
     return any(name in _ITERABLE for name in names) and not any("DataPipe" in name for name in names)
 

@@ -42,6 +42,19 @@ ITERABLE_BASES = frozenset(
     }
 )
 
+# Calls of libraries that return an IterableDataset of torch, and those that do if an argument is True.
+ITERABLE_MAKERS = frozenset({"streaming.StreamingDataset", "webdataset.DataPipeline", "webdataset.WebDataset"})
+ITERABLE_IF = {"datasets.load_dataset": "streaming"}
+# Their methods that return an IterableDataset again.
+ITERABLE_STEPS = frozenset(
+    {
+        *("batched", "compose", "decode", "filter", "map", "map_dict", "map_tuple", "rename", "repeat", "select"),
+        *("shuffle", "slice", "to_tuple", "with_epoch", "with_length"),
+        *("cast", "cast_column", "remove_columns", "rename_column", "rename_columns", "select_columns", "skip", "take"),
+        "with_format",
+    }
+)
+
 # Packages whose public classes are torch Datasets.
 DATASET_PACKAGES = (
     "torchvision.datasets",

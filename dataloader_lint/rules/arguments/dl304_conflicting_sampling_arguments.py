@@ -5,7 +5,8 @@ Reports every combination that the constructor of DataLoader rejects:
 
 - `sampler` with `shuffle=True`
 - `batch_sampler` with a `batch_size` other than 1, `shuffle=True`, `sampler` or `drop_last=True`
-- an IterableDataset with `shuffle=True`, `sampler` or `batch_sampler`
+- an IterableDataset with `shuffle=True`, `sampler` or `batch_sampler`; `webdataset.WebDataset`, mosaicml's
+  `StreamingDataset` and `load_dataset(..., split=..., streaming=True)` are such, also after `.map(...)` and the like
 - `batch_size=None` with `drop_last=True`
 
 One of the two may depend on a condition while the other is constant, such as a sampler that is made only for
