@@ -354,7 +354,7 @@ HANDLES = [
     Handle(
         "pyfaidx.Fasta",
         "pyfaidx",
-        'open("a.fa", "w").write("".join(f">{i}\\\\n{chr(65 + i % 26) * 60}\\\\n" for i in range(COUNT)))\n'
+        'open("a.fa", "w").write("".join(f">{i}\\n{chr(65 + i % 26) * 60}\\n" for i in range(COUNT)))\n'
         'import pyfaidx\npyfaidx.Fasta("a.fa")',
         'import pyfaidx\nreturn pyfaidx.Fasta("a.fa")',
         "return index if str(handle[str(index)][:1]) == chr(65 + index % 26) else -1",
@@ -362,7 +362,7 @@ HANDLES = [
     Handle(
         "pysam.FastaFile",
         "pysam",
-        'open("a.fa", "w").write("".join(f">{i}\\\\n{chr(65 + i % 26) * 60}\\\\n" for i in range(COUNT)))\n'
+        'open("a.fa", "w").write("".join(f">{i}\\n{chr(65 + i % 26) * 60}\\n" for i in range(COUNT)))\n'
         'import pysam\npysam.FastaFile("a.fa")',
         'import pysam\nreturn pysam.FastaFile("a.fa")',
         "return index if handle.fetch(str(index), 0, 1) == chr(65 + index % 26) else -1",
