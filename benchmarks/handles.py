@@ -437,7 +437,7 @@ HEAD = """<!-- Made by `python -m benchmarks.handles`: run it again instead of e
 
 Each handle was opened in the `__init__` of a Dataset, pickled, and then read by a DataLoader with two forked workers:
 200 samples, each compared with what was written. That nothing went wrong in 200 reads does not show that nothing can:
-whether two reads meet is chance. [DL205](../rules.md#dl205-handle-opened-in-init) is the rule.
+whether two reads meet is chance. The rule is DL205.
 
 | Handle | Can be pickled | Read in two forked workers |
 |---|---|---|
