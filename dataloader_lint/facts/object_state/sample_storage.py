@@ -31,6 +31,7 @@ from dataloader_lint.facts.object_state.access_patterns import (
     is_indexed_by_number,
     is_indexed_by_own_keys,
     is_indexed_by_position,
+    is_indexed_by_text,
     is_keyed_by_samples,
     is_list_inside,
     keys_come_from_sample_list,
@@ -160,7 +161,7 @@ def sample_storage(dataset: Dataset, size: Size, tree: Tree) -> Iterator[SampleS
                 found = Size.LIST
             elif use.is_named or is_called(dataset, container.name, ("items", "keys", "values")):
                 found = Size.DICT
-            elif is_indexed_by_field(use):
+            elif is_indexed_by_field(use) or is_indexed_by_text(use):
                 found = Size.DICT
             elif use.indexed is IndexDep.KEY and not use.is_length and keys_come_from_sample_list(dataset, use):
                 found = Size.DICT

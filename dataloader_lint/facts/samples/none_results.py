@@ -57,12 +57,14 @@ def _how_none(ev: Evaluator, node: cst.BaseExpression, frame: Frame, depth: int)
     if not isinstance(node, cst.Name) or NONE not in ev.values(node, frame):
         return ""
     bindings = resolve(node, frame.scope.module.tree)
-    if any(each.scope is not frame.scope or each.kind is not Kind.VALUE or each.path for each in bindings):
+    if any(each.scope is not frame.scope or each.kind is not Kind.VALUE for each in bindings):
         return ""
+    if any(each.path and not isinstance(each.value, cst.Call) for each in bindings):
+        return ""  # `image, rate = read(path)` binds something else than None
     if any(each.value is not None and _is_none(each.value) for each in bindings):
         bound = any(_may_be_passed_by(each) for each in bindings if each.value is None or not _is_none(each.value))
         return f"returns `{node.value}`, which can still be None" if bound else ""
-    called = (each.value for each in bindings if isinstance(each.value, cst.Call))
+    called = (each.value for each in bindings if isinstance(each.value, cst.Call) and not each.path)
     return next((how for call in called if (how := _how_called(ev, call, frame, depth))), "")
 
 

@@ -38,8 +38,10 @@ class SplitTransform:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Store:
-    node: cst.Assign
-    target: cst.Attribute
+    node: Node
+    owner: cst.BaseExpression  # what gets the transform
+    attribute: str
+    value: cst.BaseExpression
     scope: Scope
 
 
@@ -48,10 +50,10 @@ def split_transforms(ev: Evaluator, module: ModuleFacts) -> Iterator[SplitTransf
     shared: dict[int, list[tuple[_Store, CallResult]]] = {}
     for store in _stores(module):
         frame = ev.frame_of(function_scope(store.scope))
-        owner = store.target.value
+        owner = store.owner
         split = _split(ev, owner, frame)
         if split is not None and is_reached(ev, store.node, frame, with_options=True):
-            yield SplitTransform(store.node, dotted(owner), store.target.attr.value, False, split)
+            yield SplitTransform(store.node, dotted(owner), store.attribute, False, split)
         elif isinstance(owner, cst.Attribute) and owner.attr.value == "dataset":
             split = _split(ev, owner.value, frame)
             if split is None or not is_reached(ev, store.node, frame, with_options=True):
@@ -59,22 +61,28 @@ def split_transforms(ev: Evaluator, module: ModuleFacts) -> Iterator[SplitTransf
             if not _is_rebound(owner, store) and _has_siblings(split):
                 shared.setdefault(id(split.call), []).append((store, split))
     for stores in shared.values():
-        texts = {module.tree.spelling(store.node.value) for store, _ in stores}
+        texts = {module.tree.spelling(store.value) for store, _ in stores}
         if len(stores) > 1 and len(texts) == 1:
             continue  # all splits get the same one
         for store, split in stores:
-            yield SplitTransform(store.node, dotted(store.target.value), store.target.attr.value, True, split)
+            yield SplitTransform(store.node, dotted(store.owner), store.attribute, True, split)
 
 
 def _stores(module: ModuleFacts) -> Iterator[_Store]:
-    """The assignments to an attribute that is called like a transform, of another object than `self`."""
+    """Where an attribute that is called like a transform is set, of another object than `self`."""
     for scope in module.root.descend():
         for node in scope.own(cst.Assign):
             for target in node.targets:
                 attribute = target.target
                 if isinstance(attribute, cst.Attribute) and attribute.attr.value in _TRANSFORMS:
                     if dotted(attribute.value) not in ("", "self"):
-                        yield _Store(node, attribute, scope)
+                        yield _Store(node, attribute.value, attribute.attr.value, node.value, scope)
+        for call in scope.own(cst.Call):  # `setattr(train_set, "transform", augment)`
+            if isinstance(call.func, cst.Name) and call.func.value == "setattr" and len(call.args) == 3:
+                owner, name, value = (arg.value for arg in call.args)
+                text = name.evaluated_value if isinstance(name, cst.SimpleString) else None
+                if isinstance(text, str) and text in _TRANSFORMS and dotted(owner) not in ("", "self"):
+                    yield _Store(call, owner, text, value, scope)
 
 
 def _split(ev: Evaluator, node: cst.BaseExpression, frame: Frame) -> CallResult | None:
