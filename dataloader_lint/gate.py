@@ -44,6 +44,8 @@ _SUBJECTS = (
     (STORES, (b"h5py", b"lmdb", b"openslide", b"rasterio", b"open_file(", b"sqlite3", b"tarfile", b"zipfile")),
     (THREADS, (b"_NUM_THREADS", b"set_num_threads")),
 )
+# How files that name albumentations make what holds a generator; torchvision's pipelines hold none.
+_PIPELINES = (b"Compose(", b"Sequential(")
 _MOVES = (b".cuda(", b".to(")
 _FUNCTIONS = (b"lambda",)
 _LEADING = (
@@ -102,7 +104,7 @@ def words_about(about: frozenset[str]) -> frozenset[bytes]:
     """Words of which a statement holds one that is about such subjects, none of which is loading itself."""
     texts = [
         text
-        for subject, several in (*_SUBJECTS, (DEVICES, _MOVES), (TRANSFORMS, _FUNCTIONS))
+        for subject, several in (*_SUBJECTS, (DEVICES, _MOVES), (RANDOM, _PIPELINES), (TRANSFORMS, _FUNCTIONS))
         if subject in about
         for text in several
     ]
