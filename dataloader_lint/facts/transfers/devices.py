@@ -62,6 +62,12 @@ def may_be_mps(ev: Evaluator, node: cst.BaseExpression, frame: Frame) -> bool:
     return any(_is_mps(ev, value) for value in ev.values(node, frame))
 
 
+def mps_call(ev: Evaluator, node: cst.BaseExpression, frame: Frame) -> CallResult | None:
+    """The call by which an expression can be MPS, if a call is what says so."""
+    calls = (value for value in ev.values(node, frame) if isinstance(value, CallResult))
+    return next((value for value in calls if _is_mps(ev, value)), None)
+
+
 def _is_mps(ev: Evaluator, value: Value, depth: int = 0) -> bool:
     if isinstance(value, Const):
         return isinstance(value.value, str) and kind_of_constant(value.value) is Device.MPS

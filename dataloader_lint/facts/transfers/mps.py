@@ -12,10 +12,11 @@ import libcst as cst
 from dataloader_lint.facts.infer.reachability import path_conditions
 from dataloader_lint.facts.infer.values import Frame
 from dataloader_lint.facts.syntax.names import dotted
+from dataloader_lint.facts.syntax.steps import Step
 from dataloader_lint.facts.syntax.tree import keyword_of
 from dataloader_lint.facts.transfers.batches import Transfer
 from dataloader_lint.facts.transfers.cpu import is_constant
-from dataloader_lint.facts.transfers.devices import Device, is_device, may_be_mps, possible_devices
+from dataloader_lint.facts.transfers.devices import Device, is_device, may_be_mps, mps_call, possible_devices
 
 # Words in a test that already tells the devices apart.
 _DEVICES = re.compile(r"\b(?:is_)?(?:cuda|mps)\b|\btype\b")
@@ -37,6 +38,15 @@ class MpsMove:
         """The `True` that is written for `non_blocking`, if it is."""
         given = keyword_of(self.transfer.call, "non_blocking")
         return given if isinstance(given, cst.Name) and given.value == "True" else None
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """Where the device is MPS, if a call says so."""
+        device = self.transfer.named_device
+        made = mps_call(self.transfer.anywhere, device, self.frame) if device is not None else None
+        if made is None or made.call is None or made.frame is None:
+            return ()
+        return (Step(made.frame.scope.module, made.call, "this device is MPS on a Mac"),)
 
     @cached_property
     def is_only_mps(self) -> bool:

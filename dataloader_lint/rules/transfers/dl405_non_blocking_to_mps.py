@@ -92,7 +92,7 @@ def check(facts: Analysis) -> Iterator[Finding]:
         advice = "remove `non_blocking`" if move.is_only_mps else "let it block unless the device is CUDA"
         if move.test and not move.is_only_mps:
             advice = f"pass `non_blocking={move.test}`"
-        yield Finding(move.transfer.call, problem, advice, partial(fix, move))
+        yield Finding(move.transfer.call, problem, advice, partial(fix, move), move.steps)
 
 
 def fix(move: MpsMove, editor: Editor) -> Repair | None:
