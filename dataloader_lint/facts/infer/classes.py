@@ -14,8 +14,8 @@ from dataloader_lint.facts.infer.values import Bases, CallResult, Class, Evaluat
 from dataloader_lint.facts.libraries.catalogue import LOADERS
 from dataloader_lint.facts.limits import BASE_CLASSES
 from dataloader_lint.facts.syntax.flow import never_returns
-from dataloader_lint.facts.syntax.names import Kind, bindings_of, dotted, target_paths
-from dataloader_lint.facts.syntax.tree import Node, Scope
+from dataloader_lint.facts.syntax.names import Kind, bindings_of, dotted, resolve, target_paths
+from dataloader_lint.facts.syntax.tree import Node, Scope, parameters
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -261,6 +261,56 @@ def constructor(ev: Evaluator, klass: Class) -> Function | None:
     """The constructor of the project that makes an object of a loader class; None where a library's comes first."""
     found = find_method(ev, ev.bases(klass).classes, "__init__")
     return None if found is None or is_behind_loader(ev, klass, found.scope) else found
+
+
+def is_made_as_usual(ev: Evaluator, klass: Class) -> bool:
+    """False if calling a class may give something else than an object that its `__init__` has made.
+
+    A metaclass can have a `__call__`, `__new__` can return anything, and so can a decorator of the class.
+    """
+    for each in ev.bases(klass).classes:
+        node = each.node
+        if any(arg.keyword is not None and not _is_plain_metaclass(ev, arg, each) for arg in node.keywords):
+            return False
+        new = methods_of(each.scope).get("__new__")
+        if new is not None and not all(_gives_new_object(one.value, new) for one in new.own(cst.Return)):
+            return False
+    return not any(_replaces_class(ev, each, klass) for each in klass.node.decorators)
+
+
+def _is_plain_metaclass(ev: Evaluator, arg: cst.Arg, klass: Class) -> bool:
+    if arg.keyword is None or arg.keyword.value != "metaclass":
+        return True
+    found = ev.values(arg.value, ev.frame_of(klass.scope.parent or klass.scope))
+    return all(
+        each.name in ("abc.ABCMeta", "builtins.type")
+        if isinstance(each, Library)
+        else isinstance(each, Class) and find_method(ev, ev.bases(each).classes, "__call__") is None
+        for each in found
+    )
+
+
+def _gives_new_object(node: cst.BaseExpression | None, new: Scope) -> bool:
+    """True for `super().__new__(cls)`, and for a name that stands for that."""
+    if isinstance(node, cst.Call):
+        return isinstance(node.func, cst.Attribute) and node.func.attr.value == "__new__"
+    bindings = resolve(node, new.module.tree) if isinstance(node, cst.Name) else []
+    return bool(bindings) and all(
+        isinstance(each.value, cst.Call) and _gives_new_object(each.value, new) for each in bindings
+    )
+
+
+def _replaces_class(ev: Evaluator, decorator: cst.Decorator, klass: Class) -> bool:
+    """True for a function of the project that returns something else than the class it is given."""
+    written = decorator.decorator
+    frame = ev.frame_of(klass.scope.parent or klass.scope)
+    for each in ev.values(written, frame):
+        if isinstance(each, Function) and isinstance(each.node, cst.FunctionDef):
+            given = {param.name.value for param in parameters(each.node)}
+            returned = [one.value for one in each.scope.own(cst.Return)]
+            if not all(isinstance(one, cst.Name) and one.value in given for one in returned):
+                return True
+    return False
 
 
 def is_behind_loader(ev: Evaluator, klass: Class, method: Scope) -> bool:

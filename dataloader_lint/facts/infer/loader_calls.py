@@ -231,6 +231,8 @@ def loader_of(ev: Evaluator, value: Value) -> Loader | None:
     if found is None:
         return None
     if isinstance(value.by, Class):
+        if not classes.is_made_as_usual(ev, value.by):
+            return None
         inner = _inner_construction(ev, value, value.by, found)
         if inner is not None:
             return inner

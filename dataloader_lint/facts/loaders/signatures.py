@@ -93,6 +93,11 @@ def _mismatch(value: Value, node: Node, loader: Loader) -> SignatureMismatch | N
     return SignatureMismatch(value.node, node, loader, False, scope) if len(wanted) > 1 else None
 
 
+def _examples_in(text: str) -> str:
+    """The lines of a docstring that a doctest runs."""
+    return "\n".join(line for line in text.splitlines() if line.strip(" \t\"'").startswith((">>>", "...")))
+
+
 def _is_named(tree: Tree, function: cst.FunctionDef, known: set[int]) -> bool:
     """True if the name of a function stands anywhere in its file but in its head and at known places."""
     name = function.name.value
@@ -105,7 +110,8 @@ def _is_named(tree: Tree, function: cst.FunctionDef, known: set[int]) -> bool:
             if node is not function and node.name.value == name:
                 return True
         elif isinstance(node, cst.SimpleString | cst.FormattedStringText):
-            if name in _WORD.findall(node.value) and not isinstance(tree.parent(node), cst.Expr):
+            text = _examples_in(node.value) if isinstance(tree.parent(node), cst.Expr) else node.value
+            if name in _WORD.findall(text):
                 return True
         elif isinstance(node, cst.Global | cst.Nonlocal):
             if any(each.name.value == name for each in node.names):
