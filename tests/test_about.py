@@ -48,6 +48,13 @@ def test_files_that_would_be_linted() -> None:
     assert (code, out, err) == (2, "a.py\n", "dataloader-lint: no such file or directory: gone\n")
 
 
+def test_an_empty_path_is_not_the_whole_folder() -> None:
+    """What a script gets from a variable that is not set: `dataloader-lint --fix "$FILE"`."""
+    write("a.py", BAD)
+    assert run("--fix", "")[0] == 2
+    assert Path("a.py").read_text() == BAD
+
+
 def test_quiet() -> None:
     write("a.py", BAD)
     write("b.py", "")

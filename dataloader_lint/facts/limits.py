@@ -42,7 +42,7 @@ OPTION_CAUSES: Final = 200
 # Expressions and names: how many steps they are followed.
 
 # Bindings of a dict and stores under one key that may decide what the key holds; beyond, unknown.
-DICT_CHANGES: Final = 200
+DICT_CHANGES: Final = 50
 
 # Calls within each other whose results are worked out; beyond, unknown.
 CALL_DEPTH: Final = 4

@@ -85,11 +85,11 @@ def discover(paths: Iterable[str], settings: Settings, force_exclude: bool = Fal
     by_file = SettingsByFile(settings)
     names: dict[str, str] = {}  # absolute path → as the user would type it
     for given in paths:
-        path = os.path.normpath(given) if given else "."
+        path = os.path.normpath(given)
         if force_exclude and _is_left_out(os.path.abspath(path), os.getcwd(), by_file):
             continue
         try:
-            mode = os.stat(given or ".").st_mode
+            mode = os.stat(given).st_mode  # an empty path is missing: `--fix "$UNSET"` must not mean the whole folder
         except (FileNotFoundError, NotADirectoryError):
             found.missing.append(given)
             continue

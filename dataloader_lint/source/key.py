@@ -5,6 +5,7 @@ Imported only where a project has such a table or a command line has options.
 
 from __future__ import annotations
 
+import functools
 import os
 
 from dataloader_lint.source.globs import UnfitGlobError, absolute, alternatives, split_list
@@ -185,6 +186,7 @@ def known_codes() -> list[str]:
     return list(rule_names())
 
 
+@functools.cache
 def rule_names() -> dict[str, str]:
     """The names of all rules by their codes, read from file names: importing the rules takes longer than many a run."""
     import pkgutil

@@ -171,6 +171,10 @@ CHAINS: dict[str, Callable[[int], str]] = {
     "decorators": lambda n: (
         times(n, "def d{+}(f):\n    return d{}(f)\n") + f"@d{n}\ndef f(x, w=0):\n    return {END}\nf([1])\n"
     ),
+    "decorators in a circle": lambda n: (
+        times(n, "def d{}(f):\n    return d{+}(f)\n")
+        + f"def d{n}(f):\n    return d0(f)\n@d{n}\ndef f(x, w=0):\n    return {END}\nf([1])\n"
+    ),
     "partials": lambda n: (
         "from functools import partial\nf0 = partial(DataLoader, num_workers=0)\n"
         + times(n, "f{+} = partial(f{}, timeout={})\n")
@@ -253,7 +257,7 @@ def at_depth(depth: int, work: Callable[[], object]) -> None:
         work()
 
 
-@pytest.mark.parametrize("number", [20, 50, 90, 300])
+@pytest.mark.parametrize("number", [1, 20, 50, 90, 300])
 @pytest.mark.parametrize("chain", CHAINS)
 def test_chains(chain: str, number: int) -> None:
     assert sys.getrecursionlimit() <= 1_000, "the test would prove nothing"

@@ -115,6 +115,13 @@ def test_other_ways_to_start_run_none_at_all(tmp_path: Path, start: list[str]) -
     assert list(tmp_path.glob("ran_*")) == []
 
 
+def test_a_folder_that_was_deleted(tmp_path: Path) -> None:
+    start = 'mkdir gone && cd gone && rmdir ../gone && exec "$0" -m dataloader_lint .'
+    run = processes.run(["sh", "-c", start, sys.executable], cwd=tmp_path)
+    assert run.returncode == 2
+    assert "Traceback" not in run.stderr
+
+
 def test_dots_do_not_lead_out_of_the_project(tmp_path: Path) -> None:
     folder = tmp_path / "above" / "project" / "package"
     folder.mkdir(parents=True)

@@ -12,6 +12,7 @@ import pytest
 from dataloader_lint import fixer
 from dataloader_lint.linter import examine
 from dataloader_lint.rules.registry import INTERNAL_ERROR
+from reliability.shapes import SHAPES
 from reliability.sweep import EVERY_RULE
 
 HEAD = "import os\nimport torch\nfrom torch.utils.data import DataLoader, Dataset\n"
@@ -190,6 +191,16 @@ def test_calls_grow_in_line(sites: str) -> None:
     few = IN_LINE[sites]
     lint(sites, 3)
     assert calls(lambda: lint(sites, 4 * few)) < 4.93 * calls(lambda: lint(sites, few))
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_calls_for_shapes_grow_in_line(shape: str) -> None:
+    def work(number: int) -> None:
+        examined = examine(HEAD + SHAPES[shape](number), "/nonexistent/a.py", EVERY_RULE)
+        assert not [one for one in examined.diagnostics if one.code == INTERNAL_ERROR]
+
+    work(3)
+    assert calls(lambda: work(100)) < 4.93 * calls(lambda: work(25))
 
 
 @pytest.mark.long

@@ -9,7 +9,16 @@ from typing import TypeVar
 import libcst as cst
 
 from dataloader_lint.facts.infer import dict_stores
-from dataloader_lint.facts.infer.dict_sources import among, from_keys, is_let_through, items_of, of_fields, pairs_of
+from dataloader_lint.facts.infer.dict_sources import (
+    among,
+    from_keys,
+    is_let_through,
+    items_of,
+    literal_keys,
+    of_fields,
+    over,
+    pairs_of,
+)
 from dataloader_lint.facts.infer.dict_touches import touches_by_key
 from dataloader_lint.facts.infer.reachability import is_reached, reaching_bindings
 from dataloader_lint.facts.infer.values import (
@@ -270,7 +279,7 @@ def _after(ev: Evaluator, store: dict_stores.Store, key: object, found: Values) 
         return (ABSENT,) if store.is_sure and store.key is not UNKNOWN else merge(found, (ABSENT,))
     if store.is_default and isinstance(node, cst.Call):
         given = ev.values(node.args[1].value, store.frame) if len(node.args) > 1 else (NONE,)
-        return _over(found, given) if store.is_sure else merge(found, given if ABSENT in found else ())
+        return over(found, given) if store.is_sure else merge(found, given if ABSENT in found else ())
     if isinstance(node, cst.Assign):
         given = ev.values(node.value, store.frame)
     elif isinstance(node, cst.AugAssign) and store.is_update:
@@ -278,7 +287,7 @@ def _after(ev: Evaluator, store: dict_stores.Store, key: object, found: Values) 
     elif isinstance(node, cst.Call) and store.is_update:
         given = in_arguments(ev, node, key, store.frame)
     if store.is_sure and store.key is not UNKNOWN:
-        return _over(given, found)
+        return over(given, found)
     return merge(found, tuple(each for each in given if each is not ABSENT))
 
 
@@ -286,10 +295,13 @@ def _as_made(ev: Evaluator, value: Mapping, key: object) -> Values:
     """What a key gives in a dict value before anything is stored into it."""
     node, frame = value.node, value.frame
     if isinstance(node, cst.Dict):
+        by_key = literal_keys(node, frame.scope.module.tree)
+        if by_key is not None:
+            return ev.values(by_key[key], frame) if key in by_key else (ABSENT,)
         found: Values = (ABSENT,)
         for element in node.elements:
             if isinstance(element, cst.StarredDictElement):
-                found = _over(lookup(ev, element.value, key, frame), found)
+                found = over(lookup(ev, element.value, key, frame), found)
             elif isinstance(element, cst.DictElement):
                 known = constant(ev.values(element.key, frame))
                 if known is None:
@@ -305,13 +317,13 @@ def _as_made(ev: Evaluator, value: Mapping, key: object) -> Values:
         return of_fields(ev, ev.values(node.func.value, frame), key)
     if isinstance(node, cst.Call) and last_name(node.func) == "ChainMap":
         layers = [lookup(ev, arg.value, key, frame) if not arg.star else NOTHING_KNOWN for arg in node.args]
-        return reduce(lambda lower, upper: _over(upper, lower), reversed(layers), (ABSENT,))
+        return reduce(lambda lower, upper: over(upper, lower), reversed(layers), (ABSENT,))
     if isinstance(node, cst.Call) and last_name(node.func) == "fromkeys":
         return from_keys(ev, node, key, frame)
     if isinstance(node, cst.Call):  # dict(other, a=1)
         return in_arguments(ev, node, key, frame)
     if isinstance(node, cst.BinaryOperation):
-        return _over(lookup(ev, node.right, key, frame), lookup(ev, node.left, key, frame))
+        return over(lookup(ev, node.right, key, frame), lookup(ev, node.left, key, frame))
     if isinstance(node, cst.DictComp):
         return _in_comprehension(ev, node, key, frame)
     return NOTHING_KNOWN
@@ -341,7 +353,7 @@ def in_arguments(ev: Evaluator, call: cst.Call, key: object, frame: Frame) -> Va
         else:
             pairs = pairs_of(ev, arg.value, frame) if not arg.star else None
             inside = lookup(ev, arg.value, key, frame) if pairs is None else among(pairs, key)
-            found = _over(inside, found)
+            found = over(inside, found)
     return found
 
 
@@ -369,34 +381,3 @@ def _in_rest(ev: Evaluator, param: cst.Param, key: object, frame: Frame) -> Valu
     if rest.node is not None and rest.frame is not None:
         return lookup(ev, rest.node, key, rest.frame)
     return NOTHING_KNOWN
-
-
-def _over(upper: Values, lower: Values) -> Values:
-    """A key of one dict laid over another: the lower one shows where the upper one has none."""
-    if ABSENT not in upper:
-        return upper
-    return merge(tuple(value for value in upper if value is not ABSENT), lower)
-
-
-def stored(ev: Evaluator, node: cst.BaseExpression, frame: Frame) -> list[Values]:
-    """What is stored under any key of the container called `node`, in the scope that binds the name.
-
-    `x[k] = f(x[k])` reads what was there before it stores.
-    """
-    if not isinstance(node, cst.Name):
-        return []
-    tree = frame.scope.module.tree
-    bindings = resolve(node, tree)
-    if not bindings:
-        return []
-    home = bindings[0].scope
-    inside = ev.at(home, frame)
-    return [
-        ev.values(assign.value, inside)
-        for assign in home.own(cst.Assign)
-        for target in assign.targets
-        if isinstance(target.target, cst.Subscript)
-        and isinstance(target.target.value, cst.Name)
-        and target.target.value.value == node.value
-        and not any(above is assign for above in tree.ancestors(node))
-    ]

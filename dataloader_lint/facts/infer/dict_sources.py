@@ -22,6 +22,8 @@ from dataloader_lint.facts.infer.values import (
     constant,
     merge,
 )
+from dataloader_lint.facts.syntax.names import resolve
+from dataloader_lint.facts.syntax.tree import Tree
 
 
 def of_fields(ev: Evaluator, found: Values, key: object) -> Values:
@@ -163,6 +165,27 @@ def is_let_through(
     return any(each is not None and each.value == key for each in members) is isinstance(sign, cst.In)
 
 
+def over(upper: Values, lower: Values) -> Values:
+    """A key of one dict laid over another: the lower one shows where the upper one has none."""
+    if ABSENT not in upper:
+        return upper
+    return merge(tuple(value for value in upper if value is not ABSENT), lower)
+
+
+def literal_keys(node: cst.Dict, tree: Tree) -> dict[object, cst.BaseExpression] | None:
+    """The values of a dict display by their keys, where all of these are plain texts; None for other displays."""
+
+    def work_out() -> dict[object, cst.BaseExpression] | None:
+        found: dict[object, cst.BaseExpression] = {}
+        for each in node.elements:
+            if not isinstance(each, cst.DictElement) or not isinstance(each.key, cst.SimpleString):
+                return None
+            found[each.key.evaluated_value] = each.value
+        return found
+
+    return tree.once(("literal keys", id(node)), work_out)
+
+
 def known_keys(ev: Evaluator, value: Mapping) -> Iterator[object]:
     """The constant keys of a dict display or `dict(...)` call."""
     node = value.node
@@ -195,3 +218,27 @@ def all_values(ev: Evaluator, value: Mapping) -> Iterator[Values]:
     kept = dict_stores.kept_under(value)
     for store in dict_stores.stores(ev, value, kept) if kept else ():
         yield ev.values(store.node.value, store.frame) if isinstance(store.node, cst.Assign) else NOTHING_KNOWN
+
+
+def stored(ev: Evaluator, node: cst.BaseExpression, frame: Frame) -> list[Values]:
+    """What is stored under any key of the container called `node`, in the scope that binds the name.
+
+    `x[k] = f(x[k])` reads what was there before it stores.
+    """
+    if not isinstance(node, cst.Name):
+        return []
+    tree = frame.scope.module.tree
+    bindings = resolve(node, tree)
+    if not bindings:
+        return []
+    home = bindings[0].scope
+    inside = ev.at(home, frame)
+    return [
+        ev.values(assign.value, inside)
+        for assign in home.own(cst.Assign)
+        for target in assign.targets
+        if isinstance(target.target, cst.Subscript)
+        and isinstance(target.target.value, cst.Name)
+        and target.target.value.value == node.value
+        and not any(above is assign for above in tree.ancestors(node))
+    ]

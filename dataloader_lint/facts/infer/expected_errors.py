@@ -11,7 +11,12 @@ from collections.abc import Callable, Iterator
 
 import libcst as cst
 
-from dataloader_lint.facts.infer.expecting_calls import calls_in_tests, calls_under_another_name, given_away_in_tests
+from dataloader_lint.facts.infer.expecting_calls import (
+    calls_in_tests,
+    calls_under_another_name,
+    given_away_in_tests,
+    uses_by_binding,
+)
 from dataloader_lint.facts.infer.parameters import arguments_of_callers
 from dataloader_lint.facts.infer.values import (
     Class,
@@ -77,6 +82,7 @@ class _Search:
         self.can_fail = can_fail
         self.caught_by = errors | _BROAD | {base for name in errors for base in _bases_of(name)}
         self.asked: set[int] = set()
+        self.inside: list[int] = []  # functions that are being asked whether they run a parameter
 
     def is_wanted(self, node: Node, frame: Frame, depth: int = 0) -> bool:
         """True if the error is expected around a node, or by everyone who runs the function around it."""
@@ -100,7 +106,7 @@ class _Search:
             return
         for each in above.targets:
             if isinstance(each.target, cst.Name):
-                yield from _uses_by_binding(function_scope(tree.scope_of(above)), tree).get(id(above), ())
+                yield from uses_by_binding(function_scope(tree.scope_of(above)), tree).get(id(above), ())
 
     # Around a place.
 
@@ -285,7 +291,19 @@ class _Search:
         return any(isinstance(each, Function) and self.runs_parameter(each.scope) for each in callees)
 
     def runs_parameter(self, function: Scope, wanted: str = "") -> bool:
-        """True if a function, or one in it, calls a parameter of its own where the error is expected."""
+        """True if a function, or one in it, calls a parameter of its own where the error is expected.
+
+        Functions that pass their parameters on to each other, maybe in a circle, are followed a few times only.
+        """
+        if len(self.inside) > EXPECTED_ERROR_DEPTH or id(function) in self.inside:
+            return False
+        self.inside.append(id(function))
+        try:
+            return self.runs_own_parameter(function, wanted)
+        finally:
+            self.inside.pop()
+
+    def runs_own_parameter(self, function: Scope, wanted: str) -> bool:
         tree = function.module.tree
         for scope in function.descend():
             names = {each.name.value for each in parameters(scope.node)} if scope.is_function else set()  # type: ignore[arg-type]
@@ -365,20 +383,6 @@ class _Search:
                 if isinstance(owner, cst.FunctionDef) and _calls(each.decorator, "parametrize"):
                     return self.runs_parameter(tree.inner_scope[id(owner)])
         return None
-
-
-def _uses_by_binding(function: Scope, tree: Tree) -> dict[int, list[cst.Name]]:
-    """The uses of local names that an assignment to one name binds, by the `id` of the assignment."""
-
-    def work_out() -> dict[int, list[cst.Name]]:
-        found: dict[int, list[cst.Name]] = {}
-        for use in tree.find(function.node, cst.Name):
-            for binding in resolve(use, tree):
-                if isinstance(binding.node, cst.Assign):
-                    found.setdefault(id(binding.node), []).append(use)
-        return found
-
-    return tree.once(("uses by binding", id(function)), work_out)
 
 
 def _is_expecting(name: str) -> bool:

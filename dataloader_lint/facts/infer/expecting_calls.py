@@ -107,3 +107,17 @@ def _stands_for(called: cst.Name, tree: Tree) -> set[str]:
         if binding.kind is Kind.VALUE and isinstance(binding.value, cst.Name | cst.Attribute):
             found.add(last_name(binding.value))
     return found
+
+
+def uses_by_binding(function: Scope, tree: Tree) -> dict[int, list[cst.Name]]:
+    """The uses of local names that an assignment to one name binds, by the `id` of the assignment."""
+
+    def work_out() -> dict[int, list[cst.Name]]:
+        found: dict[int, list[cst.Name]] = {}
+        for use in tree.find(function.node, cst.Name):
+            for binding in resolve(use, tree):
+                if isinstance(binding.node, cst.Assign):
+                    found.setdefault(id(binding.node), []).append(use)
+        return found
+
+    return tree.once(("uses by binding", id(function)), work_out)

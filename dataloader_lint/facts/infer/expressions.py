@@ -48,7 +48,7 @@ def subscript(ev: Evaluator, node: cst.CSTNode, frame: Frame) -> Values:
     index = ev.values(node.slice[0].slice.value, frame)
     keys = [value.value for value in index if isinstance(value, Const)] if index else []
     if len(keys) != len(index):
-        stored = dict_contents.stored(ev, node.value, frame)
+        stored = dict_sources.stored(ev, node.value, frame)
         is_key = _is_key_of(node.slice[0].slice.value, node.value, frame)
         parts = (
             NOTHING_KNOWN if not is_key and containers.picked(value, index) else ev.item(value, ABSENT)
