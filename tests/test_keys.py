@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pkgutil
 import tomllib
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from dataloader_lint.flake8_plugin import Plugin
 from dataloader_lint.rules.registry import found_rules
 from dataloader_lint.settings import Settings
 from dataloader_lint.source.discovery import EXCLUDED_FOLDERS
-from dataloader_lint.source.key import Key, UnfitValueError, known_codes
+from dataloader_lint.source.key import Key, UnfitValueError, known_codes, rule_names
 from dataloader_lint.source.keys import KEYS
 
 INTERNAL = {"options", "ignored_here", "roots"}
@@ -97,3 +98,19 @@ def test_values_as_text(name: str, text: str, value: object) -> None:
 def test_what_is_no_python_version(text: str) -> None:
     with pytest.raises(UnfitValueError):
         KEYS["target-python"].read(text, ".")
+
+
+def test_many_file_patterns_list_the_rules_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """3,000 of them took minutes."""
+    listed: list[object] = []
+    real = pkgutil.iter_modules
+
+    def counted(path: list[str]) -> object:
+        listed.append(path)
+        return real(path)
+
+    monkeypatch.setattr(pkgutil, "iter_modules", counted)
+    rule_names.cache_clear()
+    for number in range(20):
+        KEYS["per-file-ignores"].read({f"**/a{number}.py": ["DL301"]}, ".")
+    assert 0 < len(listed) < 5

@@ -195,12 +195,14 @@ def test_calls_grow_in_line(sites: str) -> None:
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_calls_for_shapes_grow_in_line(shape: str) -> None:
+    """Four times the parts, at most 4 ** 1.16 times the calls."""
+
     def work(number: int) -> None:
         examined = examine(HEAD + SHAPES[shape](number), "/nonexistent/a.py", EVERY_RULE)
         assert not [one for one in examined.diagnostics if one.code == INTERNAL_ERROR]
 
     work(3)
-    assert calls(lambda: work(100)) < 4.93 * calls(lambda: work(25))
+    assert calls(lambda: work(100)) < 5 * calls(lambda: work(25))
 
 
 @pytest.mark.long
