@@ -66,7 +66,7 @@ class Plugin:
             if key.flake8:
                 name, text = f"--dl-{key.name}", key.option_help
                 manager.add_option(name, metavar=key.metavar, parse_from_config=True, help=text)
-        manager.extend_default_ignore([code for code, found in found_rules().items() if not found.rule.default])
+        manager.extend_default_ignore([code for code, found in found_rules().items() if not found.rule.is_on])
 
     @classmethod
     def parse_options(cls, options: argparse.Namespace) -> None:
@@ -139,7 +139,7 @@ def _settings_from(options: argparse.Namespace) -> SettingsByFile | None:
     on: list[str] = []
     off: list[str] = []
     for code, found in found_rules().items():
-        shown = decide(code) is Decision.Selected and (found.rule.default or code in named)
+        shown = decide(code) is Decision.Selected and (found.rule.is_on or code in named)
         (on if shown else off).append(code)
     if not on:
         return None

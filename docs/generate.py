@@ -134,7 +134,7 @@ def render_table(pages: list[Page], target: str) -> str:
     for page in pages:
         rule = page.rule
         link = f"[{rule.code}]({target}#{page.anchor})"
-        default = "yes" if rule.default else ""
+        default = "yes" if rule.is_on else ""
         fix = "" if rule.fix is FixLevel.NONE else rule.fix.value
         rows.append(f"| {link} | {rule.name} | {page.summary} | {rule.level.value} | {fix} | {default} |")
     return "\n".join(rows)
@@ -148,7 +148,7 @@ def render_families(pages: list[Page], target: str) -> str:
         for page in pages:
             if page.family == family:
                 link = f"[{page.rule.code}]({target}#{page.anchor})"
-                names.append(f"{link} {page.rule.name}" if page.rule.default else f"{link} *{page.rule.name}*")
+                names.append(f"{link} {page.rule.name}" if page.rule.is_on else f"{link} *{page.rule.name}*")
         if names:
             rows.append(f"| {title} | {', '.join(names)} |")
     return "\n".join(rows)
@@ -156,7 +156,8 @@ def render_families(pages: list[Page], target: str) -> str:
 
 def render_state(rule: Rule) -> str:
     """Renders the line below a rule's summary: level, whether it is on, and its fix."""
-    state = "On by default" if rule.default else f"Opt-in: `--extend-select {rule.code}`"
+    state = "On by default" if rule.is_on else f"Opt-in: `--extend-select {rule.code}`"
+    state = "In preview: `--preview`" if rule.preview else state
     fix = "no autofix" if rule.fix is FixLevel.NONE else f"fix: {rule.fix.value}"
     return f"Level: {rule.level.value}. {state}; {fix}."
 

@@ -121,7 +121,7 @@ def render_index(pages: list[Page]) -> str:
         link = f"[{rule.code}]({posixpath.basename(path_of(page))})"
         fix = "none" if rule.fix is FixLevel.NONE else rule.fix.value
         method = "spawn" if rule.spawning else "any"
-        state = "on" if rule.default else "opt-in"
+        state = "on" if rule.is_on else "opt-in"
         rows.append(f"| {link} | {rule.name} | {page.summary} | {rule.level.value} | {fix} | {method} | {state} |")
     about = (
         "[Levels](../settings.md#levels) say what a finding costs. The start method `spawn` stands for rules about "

@@ -88,9 +88,8 @@ def _page(found: FoundRule) -> Iterator[str]:
     from dataloader_lint.rules.base import FixLevel
 
     rule = found.rule
-    state = f"Level: {rule.level.value}. " + (
-        "On by default" if rule.default else f"Opt-in: --extend-select {rule.code}"
-    )
+    state = "On by default" if rule.is_on else f"Opt-in: --extend-select {rule.code}"
+    state = f"Level: {rule.level.value}. {'In preview: --preview' if rule.preview else state}"
     fix = "no automatic fix" if rule.fix is FixLevel.NONE else f"fix: {rule.fix.value}"
     yield from page.emit(
         rule.code, rule.name, f"{state}; {fix}.", found.page, paint_for(sys.stdout), min(width(100), 100)
@@ -109,7 +108,7 @@ def _list(options: Options) -> Iterator[str]:
         code = found.rule.code
         if code in running or (found.check is None and is_selected(found.rule, options.settings)):
             return "on"
-        return "off" if found.rule.default else "opt-in"
+        return "off" if found.rule.is_on else "opt-in"
 
     counts = {"on": 0, "off": 0, "opt-in": 0}
     for code, found in found_rules().items():

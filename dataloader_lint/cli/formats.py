@@ -124,7 +124,7 @@ def _rules_of(diagnostics: list[Diagnostic], settings: Settings) -> list[RuleHel
             found.page,
             url_of(code),
             found.module.split(".")[-2],
-            found.rule.default,
+            found.rule.is_on,
             level_of(found.rule, settings),
         )
         for code, found in found_rules().items()

@@ -57,6 +57,11 @@ class Rule:
     spawning: bool = False
     subjects: tuple[str, ...] = ()
 
+    @property
+    def is_on(self) -> bool:
+        """True if the rule runs with the default settings."""
+        return self.default and not self.preview
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:
