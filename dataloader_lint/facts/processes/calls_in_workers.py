@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import libcst as cst
 
 from dataloader_lint.facts.infer.dataset_bases import dataset_kind
+from dataloader_lint.facts.infer.loader_calls import Loader
 from dataloader_lint.facts.infer.reachability import Condition, is_reached, path_conditions
 from dataloader_lint.facts.infer.values import (
     UNKNOWN,
@@ -24,6 +25,7 @@ from dataloader_lint.facts.loaders.worker_processes import never_started
 from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.facts.syntax.tree import Node, Scope, function_scope
 from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
+from dataloader_lint.facts.workers.instances import harms_one, of_object
 from dataloader_lint.facts.workers.worker_callgraph import ENTRIES, WorkerFunction
 
 
@@ -59,7 +61,11 @@ def calls_in_workers(
         for call in several:
             if function_scope(module.tree.scope_of(call)) is function.scope:
                 way = form(workers.ev, call, function.frame)
-                if way and _always_runs(workers.ev, call, function.frame):
+                if (
+                    way
+                    and _always_runs(workers.ev, call, function.frame)
+                    and _runs_for_one(reach, function, call, form)
+                ):
                     found[key] = WorkerCall(call, function, way)
                     break
     return sorted(found.values(), key=lambda one: module.tree.order(one.call))
@@ -88,6 +94,22 @@ def _has_workers(reach: DatasetFlow, function: WorkerFunction) -> bool:
     if isinstance(node, cst.FunctionDef) and node.name.value not in ENTRIES:
         return True
     return not never_started(reach.loaders_of(receiver.by))
+
+
+def _runs_for_one(
+    reach: DatasetFlow, function: WorkerFunction, call: cst.Call, form: Callable[[Evaluator, cst.Call, Frame], str]
+) -> bool:
+    """False if the call is known not to matter for any object of the Dataset that a loader with workers gets."""
+    receiver = function.path[0].frame.receiver
+    if not isinstance(receiver, CallResult) or not isinstance(receiver.by, Class):
+        return True
+
+    def runs(made: CallResult, loader: Loader) -> bool:
+        frame = of_object(function.frame, made)
+        return bool(form(reach.ev, call, frame)) and is_reached(reach.ev, call, frame)
+
+    started = [loader for loader in reach.loaders_of(receiver.by) if loader.has_workers is not False]
+    return harms_one(reach.ev, receiver.by, started, runs)
 
 
 _ABOUT_DEVICES = frozenset({"device", "is_cuda", "is_pinned", "type"})
