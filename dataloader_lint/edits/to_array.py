@@ -30,6 +30,7 @@ from dataloader_lint.facts.infer.values import (
     Values,
     merge,
 )
+from dataloader_lint.facts.libraries.calls import row
 from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
 from dataloader_lint.facts.syntax.names import bindings_of
 from dataloader_lint.facts.syntax.tree import LOOPS, Scope, Tree, function_scope
@@ -93,7 +94,6 @@ def _kind_of_elements(dataset: Dataset, binding: AttributeBinding) -> str:
 
 _MAX_DEPTH = 6
 _KEEP_ELEMENTS = ("builtins.list", "builtins.set", "builtins.sorted", "builtins.tuple", "random.sample")
-_GIVE_STRINGS = ("glob.glob", "glob.iglob", "os.listdir", "linecache.getlines")
 _TELLING = (cst.BinaryOperation, cst.Call, cst.ConcatenatedString, cst.FormattedString, cst.IfExp, cst.SimpleString)
 
 
@@ -107,7 +107,7 @@ def _kinds_in(ev: Evaluator, values: Values, depth: int) -> set[str]:
             kinds.add(value.kind.removeprefix("list of "))
         elif isinstance(value, CallResult) and value.library == "builtins.range":
             kinds.add("int")
-        elif isinstance(value, CallResult) and value.library in _GIVE_STRINGS:
+        elif isinstance(value, CallResult) and row(value.library).elements == "str":
             kinds.add("str")
         else:
             kinds.add("")
@@ -133,7 +133,7 @@ def _kinds_in_sequence(ev: Evaluator, value: Sequence, depth: int) -> set[str]:
         return _kinds_in(ev, sides, depth)
     if isinstance(node, cst.Call):
         names = {each.name if isinstance(each, Library) else "" for each in ev.values(node.func, value.frame)}
-        if names and names.issubset(_GIVE_STRINGS):
+        if names and all(row(name).elements == "str" for name in names):
             return {"str"}
         if names and names.issubset(_KEEP_ELEMENTS) and node.args and not node.args[0].star:
             return _kinds_in(ev, ev.values(node.args[0].value, value.frame), depth)

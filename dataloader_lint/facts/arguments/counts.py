@@ -9,7 +9,7 @@ import libcst as cst
 
 from dataloader_lint.facts.infer.loader_calls import Loader
 from dataloader_lint.facts.infer.values import Evaluator, Frame, Library
-from dataloader_lint.facts.libraries.catalogue import POSITIVE_RESULTS
+from dataloader_lint.facts.libraries.calls import row
 from dataloader_lint.facts.limits import COUNT_HOPS
 from dataloader_lint.facts.loaders.argument_sites import sites_of
 from dataloader_lint.facts.loaders.epochs import Pass, loaders_behind
@@ -46,7 +46,7 @@ def takes_all_cpus(loader: Loader) -> str:
 
 def _counts_cpus(ev: Evaluator, call: cst.Call, frame: Frame) -> bool:
     callees = ev.values(call.func, frame)
-    return bool(callees) and all(isinstance(each, Library) and each.name in POSITIVE_RESULTS for each in callees)
+    return bool(callees) and all(isinstance(each, Library) and row(each.name).positive for each in callees)
 
 
 def prefetched_batches(loader: Loader) -> tuple[int, int] | None:

@@ -33,6 +33,7 @@ from dataloader_lint.facts.infer.values import (
     part,
     truth,
 )
+from dataloader_lint.facts.libraries.calls import row
 from dataloader_lint.facts.libraries.catalogue import LOADERS
 from dataloader_lint.facts.libraries.datasets import SAMPLE_WRAPPERS
 from dataloader_lint.facts.syntax.flow import reaching_or_not
@@ -69,7 +70,7 @@ def _of_object(ev: Evaluator, value: CallResult, name: str) -> Values:
         return _of_super(ev, value, name)
     if options.is_namespace(value):
         return options.of_namespace(ev, value, name)
-    if library in options.FILLED:
+    if row(library).gives == "settings":
         return options.of_filled(ev, value, name) or (AttributeOf(value, name),)
     if name in ("dataset", "datasets") and (wrapped := _wrapped(ev, value)):
         return wrapped

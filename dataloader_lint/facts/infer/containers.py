@@ -29,8 +29,8 @@ from dataloader_lint.facts.infer.values import (
     merge,
     part,
 )
-from dataloader_lint.facts.libraries.catalogue import LISTED_ARGUMENT, LOADERS, PARSERS, PASS_THROUGH, TYPED_RESULTS
-from dataloader_lint.facts.libraries.readers import OBJECT_READERS
+from dataloader_lint.facts.libraries.calls import VALUE_KINDS, row
+from dataloader_lint.facts.libraries.catalogue import LOADERS
 from dataloader_lint.facts.syntax.module import last_name
 from dataloader_lint.facts.syntax.names import REST, STAR, dotted
 from dataloader_lint.facts.syntax.tree import Tree, positional_of
@@ -132,7 +132,7 @@ def _element_of_sequence(ev: Evaluator, value: Sequence) -> Values:
 def _listed_position(ev: Evaluator, call: cst.Call, frame: Frame) -> int:
     """Which argument of a call the list that it makes is made of."""
     names = [each.name for each in ev.values(call.func, frame) if isinstance(each, Library)]
-    position = LISTED_ARGUMENT.get(names[0], 0) if len(names) == 1 else 0
+    position = row(names[0]).lists_argument if len(names) == 1 else 0
     return position if position < len(call.args) else 0
 
 
@@ -200,7 +200,7 @@ def _element_of_made(ev: Evaluator, value: CallResult, call: cst.Call, frame: Fr
     if name in ("builtins.zip", "itertools.product") and positional:
         columns = tuple(merge(*(ev.element(each) for each in ev.values(arg, frame))) for arg in positional)
         return (Sequence("tuple", call, frame, columns),)
-    if name in PASS_THROUGH and positional:
+    if row(name).yields_argument and positional:
         return merge(*(ev.element(each) for each in ev.values(positional[0], frame)))
     if name == "builtins.filter" and len(positional) == 2:
         return merge(*(ev.element(each) for each in ev.values(positional[1], frame))) or NOTHING_KNOWN
@@ -236,9 +236,9 @@ def _turns_table(value: CallResult) -> bool:
 
 def _mapped(functions: Values) -> Values:
     """What `map(int, texts)` gives."""
-    kinds = {TYPED_RESULTS.get(each.name, "") if isinstance(each, Library) else "" for each in functions}
+    kinds = {row(each.name).gives if isinstance(each, Library) else "" for each in functions}
     kind = kinds.pop() if len(kinds) == 1 else ""
-    return (Opaque(kind),) if kind else NOTHING_KNOWN
+    return (Opaque(kind),) if kind in VALUE_KINDS else NOTHING_KNOWN
 
 
 def item(ev: Evaluator, value: Value, index: object) -> Values:
@@ -274,14 +274,14 @@ def item(ev: Evaluator, value: Value, index: object) -> Values:
     if isinstance(value, CallResult) and value.library.startswith("pandas.") and isinstance(index, str):
         return (CallResult(Library("pandas.Series"), value.call, value.frame),)  # a column
     if isinstance(value, CallResult) and value.library and value.library not in LOADERS:
-        is_parsed = value.library in PARSERS and index is ABSENT
-        if not is_parsed and not (value.library in _OF_FILES and isinstance(index, str)):
+        is_parsed = row(value.library).gives == "json" and index is ABSENT
+        if not is_parsed and not (row(value.library).gives in _OF_FILES and isinstance(index, str)):
             return NOTHING_KNOWN
     return part(ItemOf(value, None if index is ABSENT else index))
 
 
 # Files of records. A YAML file holds settings, and a setting may be anything.
-_OF_FILES = PARSERS | {each for each in OBJECT_READERS if not each.startswith("yaml.")}
+_OF_FILES = frozenset({"json", "object"})
 
 
 def _half(ev: Evaluator, split: CallResult, index: int) -> Values:

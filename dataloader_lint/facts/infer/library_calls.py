@@ -33,34 +33,30 @@ from dataloader_lint.facts.infer.values import (
     is_positive,
     merge,
 )
+from dataloader_lint.facts.libraries.calls import VALUE_KINDS, row
 from dataloader_lint.facts.libraries.catalogue import (
-    LIST_MAKERS,
     LOADERS,
     MODULES,
-    PARSERS,
-    PASS_THROUGH,
-    POSITIVE_RESULTS,
-    SAME_VALUE,
     SELF_RETURNING,
-    TYPED_RESULTS,
 )
 
 
 def of_library(ev: Evaluator, callee: Library, call: cst.Call, frame: Frame) -> Values:
     name = callee.name
+    model = row(name)
     first = next((arg.value for arg in call.args if arg.keyword is None and not arg.star), None)
-    if name in PASS_THROUGH:
+    if model.yields_argument:
         given = first if first is not None else _keyword(call, "iterable")
         return ev.values(given, frame) if given is not None else NOTHING_KNOWN
     if ev.cuda and name in WITH_CUDA:
         return (WITH_CUDA[name],)
-    if name in TYPED_RESULTS or name in POSITIVE_RESULTS:
+    if model.gives in VALUE_KINDS:
         return _typed(ev, name, first, call, frame)
     if name == "builtins.dict" or (name == "collections.OrderedDict" and not call.args):
         return (Mapping(call, frame),)
     if name in _AS_DICTS and call.args:
         return (Mapping(call, frame),)
-    if name in LIST_MAKERS:
+    if model.gives == "list":
         return (Sequence("list", call, frame),)
     if name in ("builtins.tuple", "builtins.set", "builtins.frozenset"):
         return (Sequence(name.rpartition(".")[2], call, frame),)
@@ -80,7 +76,7 @@ def of_library(ev: Evaluator, callee: Library, call: cst.Call, frame: Frame) -> 
             return merge(*(records.replaced(value, call, frame) for value in ev.values(first, frame)))
         if name == "functools.partial":
             return tuple(_partial(value, call, frame) for value in ev.values(first, frame))
-        if name in SAME_VALUE:
+        if model.gives_argument:
             last = call.args[-1].value if name == "typing.cast" else first
             # The copy of a dict of keywords is stored into under a name of its own, as that of `dict(x)` is.
             return tuple(Mapping(call, frame) if _is_copied(name, each) else each for each in ev.values(last, frame))
@@ -154,9 +150,9 @@ def _keyword(call: cst.Call, name: str) -> cst.BaseExpression | None:
 
 
 def _typed(ev: Evaluator, name: str, first: cst.BaseExpression | None, call: cst.Call, frame: Frame) -> Values:
-    if name in POSITIVE_RESULTS:
+    if row(name).positive:
         return (Opaque("int", positive=True),)
-    kind = TYPED_RESULTS[name]
+    kind = row(name).gives
     converters = {"builtins.int": int, "builtins.float": float, "builtins.bool": bool, "builtins.str": str}
     if name in converters and first is not None and len(call.args) == 1:
         known = constant(ev.values(first, frame))
@@ -343,7 +339,7 @@ def of_method(ev: Evaluator, of: Value, name: str, call: cst.Call, frame: Frame)
             return (Const(of.value.startswith(prefix.value), of.default or prefix.default),)
     if isinstance(of, CallResult) and name in SELF_RETURNING and _is_module(ev, of):
         return (of,)
-    if isinstance(of, CallResult) and of.library in PARSERS and name == "get" and call.args:
+    if isinstance(of, CallResult) and row(of.library).gives == "json" and name == "get" and call.args:
         key = constant(ev.values(call.args[0].value, frame))
         return ev.item(of, ABSENT if key is None else key.value)
     if isinstance(of, CallResult) and of.library:

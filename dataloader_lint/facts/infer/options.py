@@ -154,22 +154,6 @@ def _options(module: ModuleFacts) -> dict[str, list[tuple[cst.Call, list[str]]]]
     return found
 
 
-# What a program fills itself with the settings that it declares: `cfg = EasyDict()`, and then `cfg.workers = 4`.
-FILLED = frozenset(
-    {
-        "addict.Dict",
-        "argparse.Namespace",
-        "box.Box",
-        "easydict.EasyDict",
-        "fvcore.common.config.CfgNode",
-        "ml_collections.ConfigDict",
-        "ml_collections.config_dict.ConfigDict",
-        "types.SimpleNamespace",
-        "yacs.config.CfgNode",
-    }
-)
-
-
 def of_filled(ev: Evaluator, made: CallResult, name: str) -> Values:
     """What `cfg.name` is as far as the place that makes the object says so; empty where it says nothing."""
     call, frame = made.call, made.frame

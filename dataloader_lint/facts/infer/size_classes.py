@@ -21,13 +21,10 @@ from dataloader_lint.facts.infer.values import (
     Values,
     merge,
 )
+from dataloader_lint.facts.libraries.calls import KEYED, row
 from dataloader_lint.facts.libraries.catalogue import (
     DICT_CLASSES,
-    DICT_MAKERS,
     LIST_CLASSES,
-    LIST_MAKERS,
-    LISTED_ARGUMENT,
-    PARSERS,
 )
 from dataloader_lint.facts.limits import FORM_DEPTH
 from dataloader_lint.facts.syntax.module import last_name
@@ -73,7 +70,7 @@ def is_parsed(value: Value) -> bool:
     """Whether it is what a file of JSON holds, or what stands in it under a name: a list or a dict."""
     while isinstance(value, ItemOf):
         value = value.of
-    return isinstance(value, CallResult) and value.library in PARSERS
+    return isinstance(value, CallResult) and row(value.library).gives == "json"
 
 
 def size_of(ev: Evaluator, value: Value, depth: int = 0) -> Size:
@@ -96,11 +93,11 @@ def size_of(ev: Evaluator, value: Value, depth: int = 0) -> Size:
         library = value.library
         if library in LIST_CLASSES:
             return Size.OTHER if _is_bounded(value) else _size_of_copied(ev, value.call, value.frame, Size.LIST, depth)
-        if library.endswith(".fromkeys") and library in DICT_MAKERS:
+        if library.endswith(".fromkeys") and row(library).gives in KEYED:
             return _size_of_copied(ev, value.call, value.frame, Size.DICT, depth)
         if (kind := kind_of_object(ev, value)) is not None:
             return _size_of_copied(ev, value.call, value.frame, kind, depth)
-        if library in DICT_MAKERS:
+        if row(library).gives in KEYED:
             empty = value.call is not None and len(value.call.args) <= 1 and library.startswith("collections.")
             return Size.SMALL if empty else Size.DICT
         if is_parsed(value):
@@ -178,7 +175,7 @@ def _are_many(ev: Evaluator, pairs: Value, depth: int) -> bool:
 
 
 def _is_dict(value: Value) -> bool:
-    return (isinstance(value, CallResult) and value.library in DICT_MAKERS) or (
+    return (isinstance(value, CallResult) and row(value.library).gives in KEYED) or (
         isinstance(value, Sequence) and value.kind in ("set", "frozenset")
     )
 
@@ -313,11 +310,11 @@ def _made_of_few(ev: Evaluator, call: cst.Call, frame: Frame, depth: int) -> boo
     if not call.args:
         return not isinstance(call.func, cst.Attribute)
     names = [value.name for value in ev.values(call.func, frame) if isinstance(value, Library)]
-    if not any(name in LIST_MAKERS or name.startswith("builtins.") for name in names):
+    if not any(row(name).gives == "list" or name.startswith("builtins.") for name in names):
         return False
     if any(name in ("glob.glob", "os.listdir", "re.findall", "re.split", "linecache.getlines") for name in names):
         return False
-    position = max(LISTED_ARGUMENT.get(name, 0) for name in names)
+    position = max(row(name).lists_argument for name in names)
     if position and is_few(ev, call.args[0].value, frame, depth):
         return True  # `heapq.nlargest(10, files)`
     return is_few(ev, call.args[min(position, len(call.args) - 1)].value, frame, depth)

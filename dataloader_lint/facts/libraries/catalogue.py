@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from dataloader_lint.facts.libraries.calls import KEYED, VALUE_KINDS, names_where
 from dataloader_lint.facts.libraries.datasets import DATASET_BASES, ITERABLE_BASES
+from dataloader_lint.facts.libraries.rows import Call
 
 # Parameters of `DataLoader.__init__` after self, up to the last that can be positional, with their defaults.
 DATALOADER_POSITIONS = (
@@ -160,48 +162,6 @@ SELF_RETURNING = frozenset(
     }
 )
 
-# Wrappers that yield the batches of their first argument, a loader or an iterable, unchanged.
-PASS_THROUGH = frozenset(
-    {
-        "tqdm.tqdm",
-        "rich.progress.track",
-        "fastprogress.progress_bar",
-        "fastprogress.fastprogress.progress_bar",
-        "progressbar.progressbar",
-        "alive_progress.alive_it",
-        "builtins.reversed",
-        "itertools.islice",
-        "itertools.cycle",
-        "itertools.takewhile",
-        "prefetch_generator.BackgroundGenerator",
-        "torch_geometric.loader.CachedLoader",
-    }
-)
-# Calls that iterate over their arguments, immediately or when they are iterated over themselves.
-ITERATING = frozenset(
-    {
-        "builtins.all",
-        "builtins.any",
-        "builtins.dict",
-        "builtins.enumerate",
-        "builtins.filter",
-        "builtins.frozenset",
-        "builtins.iter",
-        "builtins.list",
-        "builtins.map",
-        "builtins.max",
-        "builtins.min",
-        "builtins.set",
-        "builtins.sorted",
-        "builtins.sum",
-        "builtins.tuple",
-        "builtins.zip",
-        *(f"itertools.{name}" for name in ("cycle", "islice", "takewhile", "dropwhile", "accumulate", "tee")),
-        "collections.deque",
-        "torch.optim.swa_utils.update_bn",
-    }
-)
-ITERATING_LAZILY = frozenset({"itertools.chain", "itertools.chain.from_iterable", "more_itertools.peekable"})
 # Methods of library objects that iterate over the loaders given to the object.
 RUNNING_METHODS = frozenset(
     {
@@ -233,51 +193,11 @@ WORKER_KEYWORDS = frozenset(
         "num_workers",
     }
 )
-# Calls that run a function with arguments from the command line.
-COMMAND_LINES = frozenset(
-    {"fire.Fire", "typer.run", "tyro.cli", "absl.app.run", "defopt.run", "plac.call", "clize.run"}
-)
 
-# Calls that return their argument, or a copy of it.
-SAME_VALUE = frozenset(
-    {"builtins.staticmethod", "copy.copy", "copy.deepcopy", "torch.autograd.Variable", "typing.cast"}
-)
 
 # Objects that own the loop or the device: the user need not move what they return.
 MANAGED = frozenset({"prepare", "prepare_data_loader", "setup_dataloaders", "setup"})
 
-# Functions that parse JSON.
-PARSERS = frozenset(
-    {
-        "json.load",
-        "json.loads",
-        "orjson.loads",
-        "simplejson.load",
-        "simplejson.loads",
-        "ujson.load",
-        "ujson.loads",
-    }
-)
-LIST_MAKERS = frozenset(
-    {
-        "builtins.list",
-        "builtins.sorted",
-        "glob.glob",
-        "os.listdir",
-        "random.sample",
-        "random.choices",
-        "shlex.split",
-        "natsort.natsorted",
-        "natsort.os_sorted",
-        "re.split",
-        "re.findall",
-        "linecache.getlines",
-        "heapq.nlargest",
-        "heapq.nsmallest",
-    }
-)
-# The argument of which these make a list, where it is not the first one.
-LISTED_ARGUMENT = {"heapq.nlargest": 1, "heapq.nsmallest": 1}
 # Objects of these are lists and dicts themselves, whatever an heir adds.
 LIST_CLASSES = frozenset({"builtins.list", "collections.UserList", "collections.deque"})
 DICT_CLASSES = frozenset(
@@ -290,91 +210,15 @@ DICT_CLASSES = frozenset(
         "collections.defaultdict",
     }
 )
-DICT_MAKERS = frozenset(
-    {
-        "builtins.dict",
-        "builtins.set",
-        "builtins.frozenset",
-        "collections.defaultdict",
-        "collections.Counter",
-        "collections.OrderedDict",
-        "builtins.dict.fromkeys",
-        "collections.OrderedDict.fromkeys",
-        "pandas.DataFrame.to_dict",
-        "pycocotools.coco.COCO",
-        "xtcocotools.coco.COCO",
-        "lvis.LVIS",
-    }
-)
-# The results of these calls have the kind given here.
-TYPED_RESULTS: dict[str, str] = {
-    "builtins.str": "str",
-    "builtins.int": "int",
-    "builtins.float": "float",
-    "builtins.bool": "bool",
-    "builtins.len": "int",
-    "builtins.round": "int",
-    "builtins.repr": "str",
-    "builtins.input": "str",
-    "os.path.join": "str",
-    "os.path.basename": "str",
-    "os.path.dirname": "str",
-    "os.path.abspath": "str",
-    "os.path.realpath": "str",
-    "os.path.expanduser": "str",
-    "os.path.normpath": "str",
-    "os.getcwd": "str",
-    "os.fspath": "str",
-    "os.path.exists": "bool",
-    "os.path.isfile": "bool",
-    "os.path.isdir": "bool",
-    "pathlib.Path": "path",
-    "torch.tensor": "tensor",
-    "torch.from_numpy": "tensor",
-    "torch.zeros": "tensor",
-    "torch.ones": "tensor",
-    "torch.stack": "tensor",
-    "torch.cat": "tensor",
-    "torch.as_tensor": "tensor",
-    "torch.arange": "tensor",
-    "torch.randperm": "tensor",
-    "torch.randn": "tensor",
-    "torch.rand": "tensor",
-    "torch.empty": "tensor",
-    "torch.full": "tensor",
-    "torch.LongTensor": "tensor",
-    "torch.FloatTensor": "tensor",
-    "torch.Tensor": "tensor",
-    "numpy.array": "array",
-    "numpy.asarray": "array",
-    "numpy.zeros": "array",
-    "numpy.ones": "array",
-    "numpy.empty": "array",
-    "numpy.arange": "array",
-    "numpy.concatenate": "array",
-    "numpy.stack": "array",
-    "numpy.vstack": "array",
-    "numpy.hstack": "array",
-    "numpy.linspace": "array",
-    "numpy.unique": "array",
-    "numpy.loadtxt": "array",
-    "numpy.memmap": "array",
-    "numpy.fromfile": "array",
-    "numpy.random.permutation": "array",
-    "numpy.argsort": "array",
-    "numpy.where": "array",
-    "PIL.Image.open": "image",
-    "cv2.imread": "image",
-    "torch.cuda.is_available": "bool",
-    "torch.backends.mps.is_available": "bool",
-}
-# Functions that return an integer of at least 1.
-POSITIVE_RESULTS = frozenset({"os.cpu_count", "multiprocessing.cpu_count", "torch.multiprocessing.cpu_count"})
+
+
+def _is_known(call: Call) -> bool:
+    return call.yields_argument or call.gives in VALUE_KINDS | KEYED | {"list"}
+
 
 # Packages that are libraries wherever they are, unless the linted file belongs to them.
 TOP_LEVEL = frozenset(
-    name.partition(".")[0]
-    for name in (*LOADERS, *DATASET_BASES, *ITERABLE_BASES, *PASS_THROUGH, *TYPED_RESULTS, *LIST_MAKERS, *DICT_MAKERS)
+    name.partition(".")[0] for name in (*LOADERS, *DATASET_BASES, *ITERABLE_BASES, *names_where(_is_known))
 ) | {
     "accelerate",
     "albumentations",

@@ -25,7 +25,7 @@ from dataloader_lint.facts.infer.values import (
 from dataloader_lint.facts.infer.values import (
     Iterator as Iterated,
 )
-from dataloader_lint.facts.libraries.catalogue import ITERATING
+from dataloader_lint.facts.libraries.calls import row
 from dataloader_lint.facts.limits import EPOCH_DEPTH, EPOCH_STEPS
 from dataloader_lint.facts.project.outline import that_use
 from dataloader_lint.facts.project.project import Project
@@ -333,7 +333,7 @@ def _behind(ev: Evaluator, value: Value, into_objects: bool, depth: int = 0) -> 
         value = value.of
     if not isinstance(value, CallResult) or depth > EPOCH_DEPTH:
         return
-    if value.library in ITERATING and value.call is not None and value.frame is not None:
+    if row(value.library).iterates == "now" and value.call is not None and value.frame is not None:
         given = next((arg.value for arg in value.call.args if arg.keyword is None), None)
         for each in ev.values(given, value.frame) if given is not None else ():
             yield from _behind(ev, each, into_objects, depth + 1)

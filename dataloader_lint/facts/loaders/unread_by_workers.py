@@ -11,7 +11,8 @@ import libcst as cst
 
 from dataloader_lint.facts.infer import classes
 from dataloader_lint.facts.infer.values import Class, Evaluator, Frame, Library
-from dataloader_lint.facts.libraries.catalogue import PASS_THROUGH, TRAINER_WORKERS
+from dataloader_lint.facts.libraries.calls import names_where
+from dataloader_lint.facts.libraries.catalogue import TRAINER_WORKERS
 from dataloader_lint.facts.limits import UNREAD_DEPTH
 from dataloader_lint.facts.loaders.single_pass import uses_of
 from dataloader_lint.facts.syntax.module import last_name
@@ -21,7 +22,7 @@ from dataloader_lint.facts.syntax.tree import Node, Tree, function_scope
 if TYPE_CHECKING:
     from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
 
-_HANDED_ON = PASS_THROUGH | {"builtins.enumerate", "builtins.iter", "builtins.reversed", "builtins.zip"}
+_HANDED_ON = names_where(lambda call: call.yields_argument) | {"builtins.enumerate", "builtins.iter", "builtins.zip"}
 _LOOKING = frozenset(f"builtins.{name}" for name in ("isinstance", "len", "next", "print", "repr", "str", "type"))
 
 

@@ -24,6 +24,7 @@ from dataloader_lint.facts.infer.values import (
     Values,
     merge,
 )
+from dataloader_lint.facts.libraries.calls import row
 from dataloader_lint.facts.memory.earlier_tests import EarlierTests, SizeTests
 from dataloader_lint.facts.memory.lifetimes import ContainerUse, Holder, Lifetimes, Shape, may_outlive
 from dataloader_lint.facts.memory.memoised import may_memoise, memos_called, unbounded_decorator
@@ -35,25 +36,6 @@ from dataloader_lint.facts.syntax.tree import Node, Scope, Tree
 from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
 from dataloader_lint.facts.workers.instances import harms_one, reaches
 from dataloader_lint.facts.workers.worker_callgraph import WorkerFunction
-
-_OPENED = frozenset(
-    {
-        "builtins.open",
-        "h5py.File",
-        "io.open",
-        "kaldiio.load_scp",
-        "lmdb.open",
-        "lmdb.Environment",
-        "numpy.memmap",
-        "sqlite3.connect",
-        "tarfile.open",
-        "tarfile.TarFile",
-        "zipfile.ZipFile",
-        "threading.Lock",
-        "zarr.open",
-        "tifffile.TiffFile",
-    }
-)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -349,13 +331,19 @@ def _subscripts(scope: Scope) -> dict[str, list[cst.Subscript]]:
 def _is_opened(ev: Evaluator, found: Values, depth: int = 0) -> bool:
     """Whether a value is a handle that is opened once and kept open, or holds one."""
     for each in found if depth < 3 else ():
-        if isinstance(each, CallResult) and (each.library in _OPENED or _keeps_opened(ev, each)):
+        if isinstance(each, CallResult) and (_is_handle(each) or _keeps_opened(ev, each)):
             return True
         if isinstance(each, Sequence) and _is_opened(ev, merge(*(each.items or ())), depth + 1):
             return True
         if isinstance(each, Mapping) and _is_opened(ev, merge(*dict_sources.all_values(ev, each)), depth + 1):
             return True
     return False
+
+
+def _is_handle(value: CallResult) -> bool:
+    """Whether a cache of these by path is bounded: each is a handle, or maps its file."""
+    model = row(value.library)
+    return model.is_handle or model.maps_file
 
 
 def _is_text(found: Values) -> bool:
@@ -370,7 +358,7 @@ def _keeps_opened(ev: Evaluator, made: CallResult) -> bool:
     if not isinstance(made.by, Class):
         return False
     return any(
-        isinstance(value, CallResult) and value.library in _OPENED
+        isinstance(value, CallResult) and _is_handle(value)
         for klass in ev.bases(made.by).classes
         for bindings in classes.attribute_bindings(klass.scope).values()
         for binding in bindings

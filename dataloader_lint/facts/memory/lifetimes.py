@@ -23,7 +23,7 @@ from dataloader_lint.facts.infer.values import (
     Values,
     merge,
 )
-from dataloader_lint.facts.libraries.catalogue import DICT_MAKERS
+from dataloader_lint.facts.libraries.calls import KEYED, row
 from dataloader_lint.facts.limits import OUTLIVING_DEPTH
 from dataloader_lint.facts.syntax.module import last_name
 from dataloader_lint.facts.syntax.names import Binding, Kind, bindings_of, dotted, resolve, target_paths
@@ -382,7 +382,7 @@ def _shape_of(ev: Evaluator, value: Value) -> Shape:
         if value.library == "collections.deque" and value.call is not None:
             is_bounded = len(value.call.args) > 1 or any(arg.keyword is not None for arg in value.call.args)
             return Shape.OTHER if is_bounded else Shape.LIST
-        if value.library in DICT_MAKERS and value.library.startswith(("builtins.", "collections.")):
+        if row(value.library).gives in KEYED and value.library.startswith(("builtins.", "collections.")):
             return Shape.DICT
     return Shape.OTHER
 

@@ -23,6 +23,7 @@ from dataloader_lint.facts.infer.values import (
     Partial,
     Value,
 )
+from dataloader_lint.facts.libraries.calls import row
 from dataloader_lint.facts.memory.worker_index import IndexInWorker
 from dataloader_lint.facts.syntax.additions import additions
 from dataloader_lint.facts.syntax.module import ModuleFacts
@@ -30,7 +31,6 @@ from dataloader_lint.facts.syntax.names import bindings_of, dotted, resolve
 from dataloader_lint.facts.syntax.tree import Node, Scope
 from dataloader_lint.facts.workers.worker_callgraph import WorkerFunction
 
-_MEMOISING = frozenset({"functools.cache", "functools.lru_cache", "cachetools.cached"})
 _WORDS = ("lru_cache", "functools.cache", "import cache", "cachetools")
 _EMPTYING = frozenset({"clear", "pop", "popitem", "popleft"})
 
@@ -61,7 +61,7 @@ def unbounded_decorator(ev: Evaluator, node: cst.BaseExpression, frame: Frame) -
     """True if a decorator, as written, remembers every call with another argument."""
     if isinstance(node, cst.Call):
         found = ev.values(node.func, frame)
-        if _names(found) & _MEMOISING:
+        if any(row(name).memoises for name in _names(found)):
             return any(isinstance(each, Library) and _is_unbounded(ev, each.name, node, frame) for each in found)
     for value in ev.values(node, frame):
         if isinstance(value, Library) and value.name == "functools.cache":
@@ -74,8 +74,8 @@ def unbounded_decorator(ev: Evaluator, node: cst.BaseExpression, frame: Frame) -
 def is_unbounded_memo(ev: Evaluator, value: Value) -> bool:
     """True for `functools.lru_cache(None)` and what it makes of a function."""
     if isinstance(value, Partial) and isinstance(value.callee, Library):
-        return value.callee.name in _MEMOISING and _is_unbounded(ev, value.callee.name, value.call, value.frame, 1)
-    if not isinstance(value, CallResult) or value.library not in _MEMOISING:
+        return row(value.callee.name).memoises and _is_unbounded(ev, value.callee.name, value.call, value.frame, 1)
+    if not isinstance(value, CallResult) or not row(value.library).memoises:
         return False
     if value.call is None or value.frame is None:
         return False

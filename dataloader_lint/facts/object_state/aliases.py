@@ -14,7 +14,7 @@ from dataloader_lint.facts.infer.dataset_bases import dataset_kind
 from dataloader_lint.facts.infer.run_arguments import receiving_parameters
 from dataloader_lint.facts.infer.size_classes import kind_of_object
 from dataloader_lint.facts.infer.values import CallResult, Class, Evaluator, Frame, Mapping, Sequence, Value
-from dataloader_lint.facts.libraries.catalogue import DICT_MAKERS
+from dataloader_lint.facts.libraries.calls import KEYED, row
 from dataloader_lint.facts.limits import ALIAS_DEPTH
 from dataloader_lint.facts.object_state.writes import Place
 from dataloader_lint.facts.syntax.names import Binding, bindings_of, written_part
@@ -81,7 +81,7 @@ def _display(made: Value) -> tuple[Node | None, Frame | None]:
     """Where a container is written out, or made empty by a call: `{}`, `defaultdict(list)`."""
     if isinstance(made, Sequence | Mapping):
         return made.node, made.frame
-    if isinstance(made, CallResult) and made.library in DICT_MAKERS:
+    if isinstance(made, CallResult) and row(made.library).gives in KEYED:
         return made.call, made.frame
     return None, None
 

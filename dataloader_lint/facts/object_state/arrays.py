@@ -30,6 +30,7 @@ from dataloader_lint.facts.infer.values import (
     Values,
     merge,
 )
+from dataloader_lint.facts.libraries.calls import row
 from dataloader_lint.facts.limits import ARRAY_DEPTH
 from dataloader_lint.facts.object_state.access_patterns import has_fields
 from dataloader_lint.facts.object_state.array_contents import (
@@ -47,15 +48,6 @@ from dataloader_lint.facts.syntax.tree import Node
 _ARRAYS = frozenset(
     f"numpy.{name}" for name in ("array", "asarray", "asanyarray", "empty", "fromiter", "full", "zeros")
 )
-_FROM_ELEMENTS = frozenset({"numpy.array", "numpy.asarray", "numpy.asanyarray", "numpy.fromiter"})
-_LOADED = {
-    "numpy.load": "file",
-    "numpy.memmap": "memmap",
-    "numpy.fromfile": "file",
-    "numpy.loadtxt": "file",
-    "numpy.genfromtxt": "file",
-    "numpy.lib.format.open_memmap": "memmap",
-}
 _SAME_KIND = frozenset({"copy", "flatten", "ravel", "reset_index", "reshape", "squeeze", "transpose"})
 
 
@@ -136,13 +128,13 @@ def _kept(dataset: Dataset, binding: AttributeBinding, use: FieldUse) -> Iterato
     for call, frame in _origins(ev, start, home, 0):
         for name in _libraries(ev, call, frame):
             objects, elements = _objects(ev, name, call, frame)
-            if not objects and name in _FROM_ELEMENTS and _keyword(call, "dtype") is None and has_fields(use):
+            if not objects and row(name).from_elements and _keyword(call, "dtype") is None and has_fields(use):
                 parsed = _elements(ev, call, frame)  # a text of JSON may be a number, but that has no fields
                 objects = "dict" if parsed and all(map(is_parsed, parsed)) else ""
             if objects:
                 yield KeptArray(binding.name, binding, call, frame, use, objects, "", elements)
-            elif name in _LOADED and not _is_archive(ev, call, frame):
-                source = "memmap" if _may_be_mapped(ev, call, frame) else _LOADED[name]
+            elif row(name).loads_array and not _is_archive(ev, call, frame):
+                source = "memmap" if _may_be_mapped(ev, call, frame) else row(name).loads_array
                 yield KeptArray(binding.name, binding, call, frame, use, "", source)
             elif name.startswith("pandas."):
                 parser = parsed_column(binding)
@@ -202,7 +194,7 @@ def _is_text(index: cst.BaseSlice) -> bool:
 def _objects(ev: Evaluator, name: str, call: cst.Call, frame: Frame) -> tuple[str, Values]:
     """What Python objects an array is full of, if any, and its elements as far as they are known."""
     if name in _ARRAYS:
-        elements = _elements(ev, call, frame) if name in _FROM_ELEMENTS else ()
+        elements = _elements(ev, call, frame) if row(name).from_elements else ()
         if _asks_for_objects(ev, call, frame):
             return ("" if _are_tiny(elements) else "object"), elements
         if _keyword(call, "dtype") is None and elements:

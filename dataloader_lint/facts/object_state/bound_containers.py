@@ -11,7 +11,7 @@ import libcst as cst
 from dataloader_lint.facts.infer import attributes
 from dataloader_lint.facts.infer.classes import AttributeBinding
 from dataloader_lint.facts.infer.values import CallResult, Mapping, Opaque, Sequence, Value
-from dataloader_lint.facts.libraries.catalogue import DICT_MAKERS
+from dataloader_lint.facts.libraries.calls import KEYED, row
 from dataloader_lint.facts.object_state.dataset import Dataset
 from dataloader_lint.facts.syntax.names import Kind
 from dataloader_lint.facts.syntax.tree import Node
@@ -56,6 +56,6 @@ def _kind(value: Value) -> str:
         return "dict"
     if isinstance(value, Opaque):
         return _KINDS.get(value.kind, "")
-    if isinstance(value, CallResult) and value.library in DICT_MAKERS:
+    if isinstance(value, CallResult) and row(value.library).gives in KEYED:
         return "set" if value.library == "builtins.set" else "dict"
     return ""

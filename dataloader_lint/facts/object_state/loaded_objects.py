@@ -12,7 +12,7 @@ import libcst as cst
 
 from dataloader_lint.facts.infer import classes
 from dataloader_lint.facts.infer.values import CallResult, ItemOf, Value
-from dataloader_lint.facts.libraries.readers import OBJECT_READERS
+from dataloader_lint.facts.libraries.calls import row
 from dataloader_lint.facts.object_state.access_patterns import (
     is_indexed_by_field,
     is_indexed_by_own_keys,
@@ -27,7 +27,7 @@ def is_loaded(value: Value) -> bool:
     """True if it is what a file holds, or what is there under a name: `pickle.load(file)["scans"]`."""
     while isinstance(value, ItemOf) and isinstance(value.index, str):
         value = value.of
-    return isinstance(value, CallResult) and value.library in OBJECT_READERS
+    return isinstance(value, CallResult) and row(value.library).gives in ("config", "object")
 
 
 def is_loaded_dict(dataset: Dataset, name: str, value: Value) -> bool:

@@ -24,7 +24,7 @@ from dataloader_lint.facts.infer.values import (
     Value,
     merge,
 )
-from dataloader_lint.facts.libraries.catalogue import DICT_MAKERS
+from dataloader_lint.facts.libraries.calls import KEYED, row
 from dataloader_lint.facts.loaders import loader_steps
 from dataloader_lint.facts.object_state.access_patterns import (
     is_indexed_by_field,
@@ -273,7 +273,7 @@ def _is_record(container: Container, dataset: Dataset) -> bool:
         return False
     if use.is_iterated:
         return False
-    if isinstance(value, CallResult) and value.library not in DICT_MAKERS:
+    if isinstance(value, CallResult) and row(value.library).gives not in KEYED:
         return False  # a file of which nobody knows what is in it
     if any(isinstance(place.node.value, cst.Name) for place in use.places if isinstance(place.node, cst.Subscript)):
         # `{key: column[index] for key, column in self.columns.items()}`: columns are arrays as often as lists.

@@ -22,8 +22,8 @@ from dataloader_lint.facts.infer.values import (
     Sequence,
     constant,
 )
+from dataloader_lint.facts.libraries.calls import names_where, row
 from dataloader_lint.facts.libraries.datasets import SAMPLE_WRAPPERS
-from dataloader_lint.facts.libraries.objects import HANDLES, LISTED_LAZILY
 from dataloader_lint.facts.loaders.worker_processes import may_pickle
 from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
 from dataloader_lint.facts.syntax.names import dotted, resolve
@@ -32,11 +32,16 @@ from dataloader_lint.facts.workers.constructor_steps import Step
 from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
 from dataloader_lint.facts.workers.object_graph import FieldOwner, Reachable
 
-# Library objects that wrap the handle given to them.
-_SAME_HANDLE = frozenset({"csv.DictReader", "csv.reader", "io.BufferedReader", "io.TextIOWrapper"})
 _CLOSING = frozenset({"close", "release", "shutdown", "terminate"})
-_OPENING = frozenset(name.rpartition(".")[2] for name in HANDLES)
-_LISTING = frozenset({"glob", "iterdir", "rglob", *(name.rpartition(".")[2] for name in LISTED_LAZILY)})
+_OPENING = frozenset(name.rpartition(".")[2] for name in names_where(lambda call: call.opens))
+_LISTING = frozenset(
+    {
+        "glob",
+        "iterdir",
+        "rglob",
+        *(name.rpartition(".")[2] for name in names_where(lambda call: call.gives == "iterator")),
+    }
+)
 _METHODS = frozenset({"open", "begin", "cursor"})  # methods of objects; the other names are functions of libraries
 
 
@@ -44,8 +49,8 @@ _METHODS = frozenset({"open", "begin", "cursor"})  # methods of objects; the oth
 class KeptHandle:
     """A handle that an object stores, and the expression that opens it.
 
-    `kind` is a key of `HANDLES`, or `generator`. `is_safe_forked` is True if forked workers can share it without
-    conflicts.
+    `kind` is the qualified name of what opens it, or `generator`. `is_safe_forked` is True if forked workers can
+    share it without conflicts.
     """
 
     node: cst.BaseExpression
@@ -108,9 +113,9 @@ def _kind(ev: Evaluator, kept: Reachable) -> str:
     value = kept.value
     if isinstance(value, Sequence):
         return "generator" if value.kind == "generator" else ""
-    if value == LISTED_PATHS or (isinstance(value, CallResult) and value.library in LISTED_LAZILY):
+    if value == LISTED_PATHS or (isinstance(value, CallResult) and row(value.library).gives == "iterator"):
         return "generator"
-    if not isinstance(value, CallResult) or value.library not in HANDLES:
+    if not isinstance(value, CallResult) or not row(value.library).opens:
         return ""
     if value.library == "numpy.load" and not _is_archive(ev, value):
         return ""
@@ -170,7 +175,7 @@ def _opening_call(ev: Evaluator, kept: Reachable) -> cst.BaseExpression:
             (
                 each
                 for each in ev.values(call.func.value, frame)
-                if isinstance(each, CallResult) and each.library in HANDLES
+                if isinstance(each, CallResult) and row(each.library).opens
             ),
             None,
         )
@@ -222,7 +227,7 @@ def _argument(ev: Evaluator, call: cst.Call, frame: Frame, name: str, position: 
 
 def _wraps_handle(library: str) -> bool:
     """True if a library object holds the handle given to it."""
-    return library in _SAME_HANDLE or library in SAMPLE_WRAPPERS
+    return row(library).wraps_handle or library in SAMPLE_WRAPPERS
 
 
 def _is_closed_locally(node: Node, module: ModuleFacts, owner: Class | Loader | None = None) -> bool:
@@ -349,7 +354,7 @@ def _candidates(ev: Evaluation, module: ModuleFacts) -> list[cst.CSTNode]:
 def _may_be_stored(ev: Evaluation, call: cst.Call, module: ModuleFacts) -> bool:
     """True if a call may open a lasting handle, unlike `Image.open(path)` and `json.load(open(path))`."""
     opened = ev.library_name(call.func, module)
-    if (opened and opened not in HANDLES) or _is_closed_locally(call, module) or _is_own_method(call, module):
+    if (opened and not row(opened).opens) or _is_closed_locally(call, module) or _is_own_method(call, module):
         return False
     block = _block_of(call, module)
     if block is not None and not _makes_objects(block, module.tree):

@@ -7,13 +7,13 @@ import libcst as cst
 from dataloader_lint.facts.infer.loader_calls import loader_of
 from dataloader_lint.facts.infer.reachability import path_conditions
 from dataloader_lint.facts.infer.values import AttributeOf, CallResult, Class, Evaluator, Frame, Library, Value, truth
-from dataloader_lint.facts.libraries.processes import PROCESS_STARTERS, START_CONTEXTS
+from dataloader_lint.facts.libraries.calls import names_where, row
 from dataloader_lint.facts.processes.calls_in_workers import WorkerCall, calls_in_workers
 from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
 from dataloader_lint.facts.syntax.tree import function_scope
 from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
 
-_NAMES = frozenset(name.rpartition(".")[2] for name in PROCESS_STARTERS)
+_NAMES = frozenset(name.rpartition(".")[2] for name in names_where(lambda call: call.starts == "process"))
 
 
 def processes_in_workers(reach: DatasetFlow, module: ModuleFacts) -> list[WorkerCall]:
@@ -54,8 +54,8 @@ def _is_unknown(ev: Evaluator, test: cst.BaseExpression, frame: Frame) -> bool:
 def _is_starter(callee: Value) -> bool:
     """True for what starts processes: a function or class of a library, or the same taken from a context."""
     if isinstance(callee, AttributeOf):
-        return isinstance(callee.of, CallResult) and callee.of.library in START_CONTEXTS
-    return isinstance(callee, Library) and callee.name in PROCESS_STARTERS
+        return isinstance(callee.of, CallResult) and row(callee.of.library).starts == "context"
+    return isinstance(callee, Library) and row(callee.name).starts == "process"
 
 
 def _starts(call: cst.Call, frame: Frame) -> bool:

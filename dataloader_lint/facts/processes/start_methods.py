@@ -8,12 +8,11 @@ from dataclasses import dataclass
 import libcst as cst
 
 from dataloader_lint.facts.infer.values import Const, Evaluator, Frame, Library, constant, truth
+from dataloader_lint.facts.libraries.calls import row
 from dataloader_lint.facts.project.scripts import is_notebook, is_test
 from dataloader_lint.facts.syntax.guards import is_guarded
 from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
 from dataloader_lint.facts.syntax.tree import Tree, function_scope
-
-_SETTERS = frozenset({"multiprocessing.set_start_method", "torch.multiprocessing.set_start_method"})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,7 +31,7 @@ def start_methods(ev: Evaluator, module: ModuleFacts) -> Iterator[StartMethod]:
     for call in module.calls_named("set_start_method"):
         frame = ev.frame_of(function_scope(tree.scope_of(call)))
         callees = ev.values(call.func, frame)
-        if not callees or not all(isinstance(each, Library) and each.name in _SETTERS for each in callees):
+        if not callees or not all(isinstance(each, Library) and row(each.name).sets_start_method for each in callees):
             continue
         method = _method(ev, call, frame)
         if method:

@@ -33,10 +33,8 @@ from dataloader_lint.facts.infer.values import (
 from dataloader_lint.facts.infer.values import (
     Iterator as Iterated,
 )
+from dataloader_lint.facts.libraries.calls import row
 from dataloader_lint.facts.libraries.catalogue import (
-    COMMAND_LINES,
-    ITERATING,
-    ITERATING_LAZILY,
     MANAGED,
     MODULES,
     RUNNING_METHODS,
@@ -208,7 +206,7 @@ class _Search:
                 self.enter(Function(scope, self.ev.frame_of(scope.parent)), value.frame, scope_name(scope))
         if not isinstance(value, CallResult) or value.call is None or value.frame is None:
             return None
-        if value.library in ITERATING or value.library in ITERATING_LAZILY:
+        if row(value.library).iterates:
             inner = value.frame
             return first(self.iterating(arg.value, inner) for arg in value.call.args if arg.keyword is None)
         loader = loader_of(self.ev, value)
@@ -254,9 +252,9 @@ class _Search:
         return None
 
     def library(self, name: str, call: cst.Call, frame: Frame) -> WorkerStart | None:
-        if name in ITERATING:
+        if row(name).iterates == "now":
             return first(self.iterating(arg.value, frame) for arg in call.args if arg.keyword is None)
-        if name in COMMAND_LINES:
+        if row(name).runs_command_line:
             for arg in call.args:
                 for value in self.ev.values(arg.value, frame):
                     if isinstance(value, Function):  # its parameters come from the command line

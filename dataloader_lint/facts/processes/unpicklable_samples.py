@@ -23,8 +23,9 @@ from dataloader_lint.facts.infer.values import (
     Sequence,
     Value,
 )
+from dataloader_lint.facts.libraries.calls import row
 from dataloader_lint.facts.libraries.catalogue import MODULES
-from dataloader_lint.facts.libraries.objects import HANDLES, LAYERS
+from dataloader_lint.facts.libraries.objects import LAYERS
 from dataloader_lint.facts.limits import SAMPLE_DEPTH
 from dataloader_lint.facts.loaders.picklable import is_unpicklable
 from dataloader_lint.facts.loaders.worker_processes import never_started
@@ -209,8 +210,8 @@ def _description(ev: Evaluator, value: Value, depth: int) -> str:
         return _unpicklable_part(ev, value.node, value.frame, depth + 1)
     elif isinstance(value, Function) and is_unpicklable(value):
         return "a lambda" if isinstance(value.node, cst.Lambda) else f"the local function `{value.node.name.value}`"
-    elif isinstance(value, CallResult) and value.library != "numpy.load" and value.library in HANDLES:
-        return HANDLES[value.library]
+    elif isinstance(value, CallResult) and row(value.library).is_handle:
+        return row(value.library).opens
     return ""
 
 

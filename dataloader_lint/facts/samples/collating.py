@@ -8,18 +8,12 @@ from dataclasses import dataclass
 import libcst as cst
 
 from dataloader_lint.facts.infer.values import Evaluator, Opaque, Sequence
+from dataloader_lint.facts.libraries.calls import row
 from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.facts.syntax.names import Kind, dotted, resolve
 from dataloader_lint.facts.syntax.tree import Node
 from dataloader_lint.facts.workers.worker_callgraph import WorkerFunction
 from dataloader_lint.facts.workers.workers import Workers
-
-_JOINING_FUNCTIONS = frozenset(
-    {"torch.cat", "torch.concat", "torch.concatenate", "torch.hstack", "torch.vstack", "torch.stack"}
-)
-_TENSOR_CONSTRUCTORS = frozenset(
-    {"torch.tensor", "torch.as_tensor", "torch.FloatTensor", "torch.LongTensor", "torch.Tensor"}
-)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,8 +47,11 @@ def slow_collates(workers: Workers, module: ModuleFacts) -> Iterator[SlowCollate
         for call, name in function.library_calls:
             if id(call) in seen:
                 continue
-            grows = name in _JOINING_FUNCTIONS and _grows(module, call)
-            if grows or (name in _TENSOR_CONSTRUCTORS and _is_list_of_arrays(workers.ev, call, function)):
+            grows = row(name).joins and _grows(module, call)
+            if grows or (
+                (name.startswith("torch.") and row(name).from_elements)
+                and _is_list_of_arrays(workers.ev, call, function)
+            ):
                 seen.add(id(call))
                 yield SlowCollate(call, name, function, grows)
 

@@ -14,6 +14,7 @@ import libcst as cst
 from dataloader_lint.facts.infer import classes
 from dataloader_lint.facts.infer.parameters import arguments_of_callers
 from dataloader_lint.facts.infer.values import CallResult, Class, Evaluator, Frame, Function, Library, Method
+from dataloader_lint.facts.libraries.calls import row
 from dataloader_lint.facts.limits import INGREDIENT_DEPTH
 from dataloader_lint.facts.syntax.flow import reaching
 from dataloader_lint.facts.syntax.module import last_name
@@ -50,45 +51,6 @@ _FRESH = (
     *("torch.rand", "torch.seed", "torch.random.", "torch.empty", "torch.normal", "torch.bernoulli"),
 )
 _STATE = frozenset({"numpy.random.get_state"})  # in a worker, the first word of its array is the same in all epochs
-_PROPAGATING_FUNCTIONS = frozenset(
-    {
-        "builtins.abs",
-        "builtins.bytes",
-        "builtins.divmod",
-        "builtins.float",
-        "builtins.hash",
-        "builtins.int",
-        "builtins.len",
-        "builtins.list",
-        "builtins.max",
-        "builtins.min",
-        "builtins.pow",
-        "builtins.round",
-        "builtins.str",
-        "builtins.sum",
-        "builtins.tuple",
-        "builtins.open",
-        "numpy.array",
-        "numpy.asarray",
-        "numpy.int64",
-        "numpy.uint32",
-        "numpy.random.SeedSequence",
-        "os.environ.get",
-        "os.getenv",
-        "os.path.join",
-        "os.path.abspath",
-        "os.path.dirname",
-        "os.path.expanduser",
-        "os.path.realpath",
-        "os.path.normpath",
-        "os.fspath",
-        "io.open",
-        "gzip.open",
-        "pathlib.Path",
-        "torch.tensor",
-        "zlib.crc32",
-    }
-)
 _PROCESS_CONSTANTS = ("get_rank", "get_world_size", "get_local_rank", "device_count")
 _PROPAGATING_METHODS = frozenset(
     {
@@ -289,7 +251,7 @@ class Dependence:
             return frozenset({Dep.TORCH})
         if name in _STATE:
             return _FIXED
-        if name in _PROPAGATING_FUNCTIONS:
+        if row(name).as_random_as_arguments:
             return self._sources_of_all(arguments, frame, depth)
         if name.startswith(_FRESH):
             return frozenset({Dep.FRESH})

@@ -9,6 +9,7 @@ import libcst as cst
 
 from dataloader_lint.facts.infer.reachability import is_reached
 from dataloader_lint.facts.infer.values import Evaluator, Opaque
+from dataloader_lint.facts.libraries.calls import row
 from dataloader_lint.facts.samples.dependence import Dep, Dependence
 from dataloader_lint.facts.samples.per_sample import (
     dependence_on_sample,
@@ -23,8 +24,6 @@ from dataloader_lint.facts.syntax.tree import function_scope
 from dataloader_lint.facts.workers.worker_callgraph import WorkerFunction
 from dataloader_lint.facts.workers.workers import Workers
 
-_OF_PATTERNS = frozenset({"glob.glob", "glob.iglob"})
-_OF_FOLDERS = frozenset({"os.listdir", "os.scandir", "os.walk"})
 _METHODS = frozenset({"glob", "iterdir", "rglob", "walk"})  # of paths
 _NAMES = _METHODS | {"iglob", "listdir", "scandir"}
 _WILDCARDS = frozenset("*?[")
@@ -71,9 +70,9 @@ def _lists_fixed_folder(ev: Evaluator, call: cst.Call, name: str, function: Work
     if not is_reached(ev, call, function.frame, True) or any(arg.star for arg in call.args):
         return False
     dependence = dependence_on_sample(ev, function)
-    if name in _OF_FOLDERS:
+    if row(name).lists_files == "folder":
         return bool(call.args) and dependence.of(call.args[0].value, function.frame) == {Dep.FIXED}
-    if name in _OF_PATTERNS:
+    if row(name).lists_files == "pattern":
         return bool(call.args) and _is_fixed_before_wildcard(dependence, _parts(call.args[0].value), function)
     if not isinstance(call.func, cst.Attribute) or not name.startswith("Path."):
         return False

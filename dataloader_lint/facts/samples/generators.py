@@ -11,6 +11,7 @@ from dataloader_lint.facts.infer import classes
 from dataloader_lint.facts.infer.loader_calls import Loader
 from dataloader_lint.facts.infer.reachability import is_reached
 from dataloader_lint.facts.infer.values import UNKNOWN, CallResult, Class, Library, Value
+from dataloader_lint.facts.libraries.calls import names_where, row
 from dataloader_lint.facts.loaders.unread_by_workers import trainer_has_no_workers
 from dataloader_lint.facts.loaders.worker_processes import never_started
 from dataloader_lint.facts.project.scripts import is_test
@@ -24,17 +25,9 @@ from dataloader_lint.facts.workers.instances import harms_one, of_object
 from dataloader_lint.facts.workers.worker_callgraph import WorkerFunction
 from dataloader_lint.facts.workers.workers import Workers
 
-GENERATORS = frozenset(
-    {
-        "numpy.random.default_rng",
-        "numpy.random.Generator",
-        "numpy.random.RandomState",
-        "numpy.random.mtrand.RandomState",
-        "random.Random",
-        "torch.Generator",
-    }
+_CONSTRUCTOR_NAMES = tuple(
+    sorted({name.rpartition(".")[2] for name in names_where(lambda call: call.gives == "rng") | PIPELINES})
 )
-_CONSTRUCTOR_NAMES = tuple(sorted({name.rpartition(".")[2] for name in GENERATORS | PIPELINES}))
 # Methods that set the state of a generator.
 _RESEEDING_METHODS = frozenset({"manual_seed", "seed", "set_random_seed", "set_random_state", "set_state", "setstate"})
 # Methods of numpy and Python generators that draw random numbers.
@@ -109,6 +102,11 @@ _DRAWING_METHODS = frozenset(
 )
 # Workers draw a common order on purpose from generators in the same state.
 _ORDERING_METHODS = frozenset({"permutation", "permuted", "randperm", "shuffle"})
+
+
+def is_generator(name: str) -> bool:
+    """Whether a call of what has this qualified name makes a random number generator."""
+    return row(name).gives == "rng"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -197,12 +195,12 @@ def _constructor_calls(workers: Workers, module: ModuleFacts) -> dict[int, tuple
         for call in module.calls_named(name):
             frame = workers.ev.frame_of(function_scope(module.tree.scope_of(call)))
             for callee in workers.ev.values(call.func, frame):
-                if not isinstance(callee, Library) or callee.name not in GENERATORS | PIPELINES:
+                if not isinstance(callee, Library) or not (is_generator(callee.name) or callee.name in PIPELINES):
                     continue
-                if callee.name in GENERATORS or is_random_pipeline(workers.ev, CallResult(callee, call, frame)):
+                if is_generator(callee.name) or is_random_pipeline(workers.ev, CallResult(callee, call, frame)):
                     found[id(call)] = (call, callee.name)
     if any(kind in PIPELINES for _, kind in found.values()) and has_other_version(workers.ev.project, module):
-        found = {key: (call, kind) for key, (call, kind) in found.items() if kind in GENERATORS}
+        found = {key: (call, kind) for key, (call, kind) in found.items() if is_generator(kind)}
     return found
 
 
@@ -241,7 +239,7 @@ def _generators_used(workers: Workers, function: WorkerFunction) -> Iterator[tup
             for value in workers.ev.values(owner, frame):
                 yield owner, value
     for call, name in function.library_calls:
-        if name in GENERATORS:
+        if is_generator(name):
             continue
         for arg in call.args:
             if arg.keyword is not None and arg.keyword.value in ("generator", "random_state", "rng"):
@@ -253,7 +251,7 @@ def _construction(workers: Workers, value: Value) -> CallResult | None:
     """The constructor call of a generator: `torch.Generator().manual_seed(0)` returns the generator itself."""
     if not isinstance(value, CallResult) or value.call is None:
         return None
-    if value.library in GENERATORS or value.library in PIPELINES:
+    if is_generator(value.library) or value.library in PIPELINES:
         return value
     if value.library == "torch.Generator.manual_seed" and value.frame is not None:
         if isinstance(value.call.func, cst.Attribute):

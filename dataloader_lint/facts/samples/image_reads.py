@@ -7,14 +7,13 @@ from dataclasses import dataclass
 
 import libcst as cst
 
+from dataloader_lint.facts.libraries.calls import row
 from dataloader_lint.facts.samples.per_sample import enclosing_definitions
 from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.facts.syntax.names import Kind, bindings_of, resolve
 from dataloader_lint.facts.syntax.tree import Scope
 from dataloader_lint.facts.workers.worker_callgraph import WorkerFunction
 from dataloader_lint.facts.workers.workers import Workers
-
-_READERS = frozenset({"cv2.imread", "cv2.imdecode"})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,7 +34,7 @@ def unchecked_reads(workers: Workers, module: ModuleFacts) -> Iterator[Unchecked
     seen: set[int] = set()
     for function in workers.functions_inside(module, names):
         for call, name in function.library_calls:
-            if name in _READERS and id(call) not in seen:
+            if row(name).may_be_none and id(call) not in seen:
                 seen.add(id(call))
                 if _is_used_untested(call, function.scope):
                     yield UncheckedRead(call, function, name)

@@ -9,6 +9,7 @@ import libcst as cst
 
 from dataloader_lint.facts.infer.reachability import is_reached
 from dataloader_lint.facts.infer.values import Const, Evaluator, Frame, Library, Opaque
+from dataloader_lint.facts.libraries.calls import names_where, row
 from dataloader_lint.facts.samples.dependence import Dep
 from dataloader_lint.facts.samples.per_sample import (
     dependence_on_sample,
@@ -24,43 +25,15 @@ from dataloader_lint.facts.syntax.tree import function_scope
 from dataloader_lint.facts.workers.worker_callgraph import WorkerFunction
 from dataloader_lint.facts.workers.workers import Workers
 
-# Readers that get a path, and readers that get an open file.
-_PATH_READERS = frozenset(
-    {
-        "joblib.load",
-        "numpy.genfromtxt",
-        "numpy.load",
-        "numpy.loadtxt",
-        "pandas.read_csv",
-        "pandas.read_excel",
-        "pandas.read_feather",
-        "pandas.read_hdf",
-        "pandas.read_json",
-        "pandas.read_parquet",
-        "pandas.read_pickle",
-        "pandas.read_table",
-        "safetensors.torch.load_file",
-        "scipy.io.loadmat",
-        "torch.load",
-    }
-)
-_ROW_READERS = frozenset({"csv.DictReader", "csv.reader"})  # they read on as far as they are asked
-_FILE_READERS = frozenset({*_ROW_READERS, "json.load", "pickle.load", "yaml.full_load", "yaml.load", "yaml.safe_load"})
-# Parsers of what a file holds: `json.loads(path.read_text())`.
-_TEXT_PARSERS = frozenset({"json.loads", "pickle.loads", "yaml.full_load", "yaml.load", "yaml.safe_load"})
+_PARSER_NAMES = frozenset(name.rpartition(".")[2] for name in names_where(lambda call: "text" in call.reads))
+_LAST_NAMES = frozenset(name.rpartition(".")[2] for name in names_where(lambda call: call.reads))
 _READING_METHODS = frozenset({"read", "readlines"})  # of an open file
 _PATH_METHODS = frozenset({"read_bytes", "read_text"})  # of a path
 _METHODS = _READING_METHODS | _PATH_METHODS
-# To find one member of an archive, the headers of all members are read.
-_ARCHIVES = frozenset({"tarfile.open", "zipfile.ZipFile"})
-_BY_NAME = _PATH_READERS | _FILE_READERS | _TEXT_PARSERS | _ARCHIVES
-_PARSER_NAMES = frozenset(name.rpartition(".")[2] for name in _TEXT_PARSERS)
-_LAST_NAMES = frozenset(name.rpartition(".")[2] for name in _BY_NAME)
 # Arguments that read a part of a file, or map it.
 _PARTIAL_ARGUMENTS = frozenset(
     {"chunksize", "columns", "iterator", "mmap", "mmap_mode", "nrows", "skiprows", "start", "where"}
 )
-_OPENING_FUNCTIONS = frozenset({"builtins.open", "bz2.open", "gzip.open", "io.open", "lzma.open"})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,7 +47,7 @@ class RepeatedRead:
     @property
     def content(self) -> str:
         """What is read each time."""
-        return "all headers of an archive" if self.reader in _ARCHIVES else "the same file"
+        return "all headers of an archive" if "archive" in row(self.reader).reads else "the same file"
 
 
 def repeated_reads(workers: Workers, module: ModuleFacts) -> Iterator[RepeatedRead]:
@@ -87,7 +60,7 @@ def repeated_reads(workers: Workers, module: ModuleFacts) -> Iterator[RepeatedRe
         if not runs_for_each_sample(function):
             continue
         for call, name in (*function.library_calls, *_method_calls(function)):
-            if (name in _BY_NAME or name in _METHODS) and id(call) not in seen:
+            if (row(name).reads or name in _METHODS) and id(call) not in seen:
                 if _is_fixed(workers.ev, call, name, function) and not is_cached(call, function):
                     seen.add(id(call))
                     if not has_one_sample(workers, function):
@@ -130,7 +103,7 @@ def _functions_that_read(workers: Workers, module: ModuleFacts) -> set[str]:
             scope = function_scope(module.tree.scope_of(call))
             if name not in methods:
                 callees = ev.values(call.func, ev.frame_of(scope))
-                if not any(isinstance(each, Library) and each.name in _BY_NAME for each in callees):
+                if not any(isinstance(each, Library) and row(each.name).reads for each in callees):
                     continue
             if runs_in_construction(workers, scope):
                 continue
@@ -145,7 +118,7 @@ def _is_fixed(ev: Evaluator, call: cst.Call, name: str, function: WorkerFunction
     first = _source(ev, call, name, function)
     if first is None:
         return False
-    if name in _ARCHIVES and any(_is_for_writing(ev, arg, function) for arg in call.args[1:]):
+    if "archive" in row(name).reads and any(_is_for_writing(ev, arg, function) for arg in call.args[1:]):
         return False
     dependence = dependence_on_sample(ev, function)
     if dependence.of(first, function.frame) != {Dep.FIXED} or not is_reached(ev, call, function.frame, True):
@@ -165,18 +138,18 @@ def _source(ev: Evaluator, call: cst.Call, name: str, function: WorkerFunction) 
         return owner if owner is not None and _is_opened_here(ev, owner, function) else None
     if not call.args:
         return None
-    first = call.args[0].value
-    if name in _TEXT_PARSERS and isinstance(first, cst.Call) and isinstance(first.func, cst.Attribute):
+    first, reads = call.args[0].value, row(name).reads
+    if "text" in reads and isinstance(first, cst.Call) and isinstance(first.func, cst.Attribute):
         method, owner = first.func.attr.value, first.func.value
         if method in _PATH_METHODS:
             return owner
         if method == "read" and not first.args:
             return owner if _is_opened_here(ev, owner, function) else None
-    if name in _ROW_READERS and not _is_read_to_end(call, function):
+    if "rows" in reads and not _is_read_to_end(call, function):
         return None
-    if name in _FILE_READERS and _is_opened_here(ev, first, function):
+    if ("file" in reads or "rows" in reads) and _is_opened_here(ev, first, function):
         return first
-    return first if name in _PATH_READERS or name in _ARCHIVES else None
+    return first if "path" in reads or "archive" in reads else None
 
 
 def _is_read_to_end(call: cst.Call, function: WorkerFunction) -> bool:
@@ -228,5 +201,5 @@ def _opens(ev: Evaluator, call: cst.Call, frame: Frame) -> bool:
     if isinstance(call.func, cst.Attribute) and call.func.attr.value == "open" and not call.args[1:]:
         return True  # path.open()
     return any(
-        isinstance(callee, Library) and callee.name in _OPENING_FUNCTIONS for callee in ev.values(call.func, frame)
+        isinstance(callee, Library) and row(callee.name).gives == "file" for callee in ev.values(call.func, frame)
     )

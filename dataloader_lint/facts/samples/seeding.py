@@ -23,6 +23,7 @@ from dataloader_lint.facts.infer.values import (
     Partial,
     Value,
 )
+from dataloader_lint.facts.libraries.calls import row
 from dataloader_lint.facts.limits import SEEDING_DEPTH
 from dataloader_lint.facts.loaders.single_pass import is_iterated_once
 from dataloader_lint.facts.loaders.worker_processes import never_started
@@ -36,18 +37,6 @@ from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
 from dataloader_lint.facts.workers.worker_callgraph import WorkerFunction
 from dataloader_lint.facts.workers.workers import Workers
 
-_SEEDERS = frozenset(
-    {
-        "numpy.random.seed",
-        "random.seed",
-        "torch.manual_seed",
-        "torch.random.manual_seed",
-        "transformers.set_seed",
-        "accelerate.utils.set_seed",
-    }
-)
-# These get the seed of a generator of their own as the first argument.
-_SEEDED_GENERATORS = frozenset({"numpy.random.default_rng", "numpy.random.RandomState", "random.Random"})
 _NAMES = ("seed", "manual_seed", "set_seed", "seed_everything", "default_rng", "RandomState", "Random")
 _STATE_SAVING = frozenset(
     {"fork_rng", "get_rng_state", "get_state", "getstate", "set_rng_state", "set_state", "setstate"}
@@ -200,7 +189,7 @@ def _arguments_of_partial(partial: Partial | None, params: list[cst.Param]) -> d
 
 
 def _seeds(name: str) -> bool:
-    return name in _SEEDERS or name.rpartition(".")[2] == "seed_everything"
+    return row(name).seeds == "global" or name.rpartition(".")[2] == "seed_everything"
 
 
 def _seed_of(call: cst.Call) -> cst.BaseExpression | None:
@@ -224,7 +213,7 @@ def seedings_for_samples(reach: DatasetFlow, module: ModuleFacts) -> Iterator[Se
         if not _runs_for_each_sample(function):
             continue
         for call, name in function.library_calls:
-            is_generator = name in _SEEDED_GENERATORS
+            is_generator = row(name).seeds == "own"
             seed = _seed_of(call) if is_generator or _seeds(name) else None
             if seed is None or not is_reached(workers.ev, call, function.frame, True):
                 continue

@@ -27,6 +27,7 @@ from dataloader_lint.facts.infer.values import (
 from dataloader_lint.facts.infer.values import (
     Iterator as Iterated,
 )
+from dataloader_lint.facts.libraries.calls import row
 from dataloader_lint.facts.libraries.datasets import ITERABLE_BASES
 from dataloader_lint.facts.limits import SHARDING_DEPTH, SHARDING_FUNCTIONS
 from dataloader_lint.facts.loaders import loader_steps
@@ -56,47 +57,6 @@ _RANDOM_PREFIXES = (
     "secrets.",
 )
 _REORDERING = frozenset({"permutation", "randperm", "seed", "shuffle", "default_rng", "RandomState", "Random"})
-_ENDLESS = frozenset({"itertools.count", "itertools.cycle", "itertools.repeat"})
-_READERS = frozenset(
-    {
-        "builtins.open",
-        "builtins.range",
-        "csv.DictReader",
-        "csv.reader",
-        "fileinput.input",
-        "glob.glob",
-        "glob.iglob",
-        "gzip.open",
-        "io.open",
-        "json.load",
-        "jsonlines.open",
-        "os.listdir",
-        "os.scandir",
-        "os.walk",
-        "pandas.read_csv",
-        "pickle.load",
-        "bz2.open",
-        "lzma.open",
-        "numpy.load",
-    }
-)
-_PASS_THROUGH = frozenset(
-    {
-        "builtins.enumerate",
-        "builtins.filter",
-        "builtins.iter",
-        "builtins.list",
-        "builtins.map",
-        "builtins.reversed",
-        "builtins.sorted",
-        "builtins.tuple",
-        "builtins.zip",
-        "itertools.chain",
-        "itertools.chain.from_iterable",
-        "itertools.islice",
-        "tqdm.tqdm",
-    }
-)
 _TYPES = frozenset({"array", "file", "list", "list of int", "list of str", "paths", "str", "tensor", "tuple"})
 _FILES = re.compile(r"path|file|folder|lines", re.IGNORECASE)
 
@@ -297,7 +257,8 @@ class _Stream:
             return True
         callees = (callee for call in scope.within(cst.Call) for callee in self.ev.values(call.func, frame))
         return any(
-            isinstance(each, Library) and (self._is_random(each.name) or each.name in _ENDLESS) for each in callees
+            isinstance(each, Library) and (self._is_random(each.name) or row(each.name).streams == "endless")
+            for each in callees
         )
 
     def _is_plain_value(self, value: Value, depth: int) -> bool:
@@ -319,9 +280,9 @@ class _Stream:
             and value.frame is not None
             and depth < SHARDING_DEPTH
         ):
-            if value.library in _READERS or value.library.partition(".")[0] in ("pandas", "csv"):
+            if row(value.library).streams == "source" or value.library.partition(".")[0] in ("pandas", "csv"):
                 return True
-            if value.library in _PASS_THROUGH:
+            if row(value.library).streams == "argument":
                 given = [arg.value for arg in value.call.args if arg.keyword is None]
                 streams = given[1:] if value.library in ("builtins.map", "builtins.filter") else given
                 streams = streams[:1] if value.library == "itertools.islice" else streams

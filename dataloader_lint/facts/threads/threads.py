@@ -20,6 +20,7 @@ from dataloader_lint.facts.infer.values import (
     Values,
     constant,
 )
+from dataloader_lint.facts.libraries.calls import row
 from dataloader_lint.facts.limits import THREAD_DEPTH
 from dataloader_lint.facts.processes.start_methods import start_methods
 from dataloader_lint.facts.syntax.flow import reaching
@@ -52,10 +53,8 @@ _STARTERS = (
 )
 # Processes that are not forked import the libraries again, and read the environment at that time.
 _UNFORKED = ("spawn", "forkserver")
-_SPAWNERS = frozenset({"torch.multiprocessing.spawn", "torch.multiprocessing.start_processes"})
 _PROCESSES = ("Pool", "Process", "ProcessPoolExecutor")
 _PROCESS_PACKAGES = ("concurrent.futures", "multiprocessing", "torch.multiprocessing")
-_CONTEXTS = frozenset({"multiprocessing.get_context", "torch.multiprocessing.get_context"})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -281,7 +280,7 @@ def _starts_unforked(
             return methods <= set(_UNFORKED)
     for callee in ev.values(call.func, frame):
         if isinstance(callee, Library):
-            if callee.name in _SPAWNERS:
+            if row(callee.name).spawns:
                 return constant(_keyword_values(ev, call, frame, "start_method")) != Const("fork")
             package = callee.name.rpartition(".")[0]
             if callee.name.endswith(_PROCESSES) and package in _PROCESS_PACKAGES:
@@ -305,7 +304,7 @@ def _start_methods_of(ev: Evaluator, contexts: Values, is_default: bool) -> set[
     for each in contexts:
         if (
             isinstance(each, CallResult)
-            and each.library in _CONTEXTS
+            and row(each.library).starts == "context"
             and each.call is not None
             and each.frame is not None
         ):

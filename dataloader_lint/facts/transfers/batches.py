@@ -33,7 +33,7 @@ from dataloader_lint.facts.infer.values import (
     constant,
     is_whole_number,
 )
-from dataloader_lint.facts.libraries.catalogue import SAME_VALUE
+from dataloader_lint.facts.libraries.calls import names_where
 from dataloader_lint.facts.loaders import loader_steps
 from dataloader_lint.facts.syntax.layout import code
 from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
@@ -369,7 +369,7 @@ def _known(values: Values) -> object:
 
 
 # Functions that hand back what they are given, by the last part of their names.
-_HANDING_BACK = frozenset(name.rpartition(".")[2] for name in SAME_VALUE)
+_HANDING_BACK = frozenset(name.rpartition(".")[2] for name in names_where(lambda call: call.gives_argument))
 
 
 def _may_be_part(node: cst.CSTNode | None, frame: Frame, depth: int = 0) -> bool:

@@ -18,6 +18,7 @@ from dataloader_lint.facts.infer.values import (
     Method,
     Values,
 )
+from dataloader_lint.facts.libraries.calls import row
 from dataloader_lint.facts.syntax.module import last_name
 from dataloader_lint.facts.syntax.names import resolve
 from dataloader_lint.facts.syntax.tree import Node, Tree
@@ -25,18 +26,6 @@ from dataloader_lint.facts.transfers.batches import Transfer, transfers_in
 from dataloader_lint.facts.transfers.devices import Device
 
 _READING_METHODS = frozenset({"numpy", "item", "tolist"})
-_READING_CALLS = frozenset(
-    {
-        "builtins.bool",
-        "builtins.float",
-        "builtins.int",
-        "builtins.print",
-        "numpy.array",
-        "numpy.asarray",
-        "numpy.save",
-        "torch.save",
-    }
-)
 _JOINING_CALLS = frozenset(
     f"torch.{name}" for name in ("cat", "concat", "concatenate", "dstack", "hstack", "stack", "vstack")
 )
@@ -180,7 +169,7 @@ def _reader(ev: Evaluator, frame: Frame, tree: Tree, node: Node) -> EarlyRead | 
         call = tree.parent(above)
         if isinstance(call, cst.Call):
             names = [each.name for each in ev.values(call.func, frame) if isinstance(each, Library)]
-            name = next((name for name in names if name in _READING_CALLS), "")
+            name = next((name for name in names if row(name).copies_to_cpu), "")
             if name:
                 return EarlyRead(call, f"{name.removeprefix('builtins.')}()")
     return None

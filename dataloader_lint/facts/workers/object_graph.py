@@ -28,8 +28,9 @@ from dataloader_lint.facts.infer.values import (
 from dataloader_lint.facts.infer.values import (
     Iterator as Iterated,
 )
+from dataloader_lint.facts.libraries.calls import row
 from dataloader_lint.facts.libraries.catalogue import LOADERS
-from dataloader_lint.facts.libraries.objects import ARGUMENTS_NOT_STORED, STORING_CALLABLES
+from dataloader_lint.facts.libraries.objects import ARGUMENTS_NOT_STORED
 from dataloader_lint.facts.limits import OBJECT_HOPS, OBJECTS_KEPT
 from dataloader_lint.facts.syntax.tree import Node, Tree, parameters
 from dataloader_lint.facts.workers.constructor_steps import Step, bare, steps_of
@@ -350,7 +351,7 @@ def _is_spread(added: cst.BaseExpression, tree: Tree) -> bool:
 def keeps_arguments(name: str) -> bool:
     """True if a library callable stores its arguments: a class, judged by its capitalized name."""
     package, _, last = name.rpartition(".")
-    if name in STORING_CALLABLES:
+    if row(name).stores_arguments:
         return True
     if any(package == each or package.startswith(f"{each}.") for each in _CONSUMERS):
         return False

@@ -109,7 +109,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from dataloader_lint.facts.libraries.objects import HANDLES
+from dataloader_lint.facts.libraries.calls import row
 from dataloader_lint.gate import STORES
 from dataloader_lint.rules.base import Entity, Finding, Level, Rule
 from dataloader_lint.rules.wording import PICKLING_FAILS
@@ -120,46 +120,24 @@ if TYPE_CHECKING:
 
 RULE = Rule("DL205", "handle-opened-in-init", Entity.MODULE, Level.ERROR, subjects=(STORES,))
 
-# What becomes of a handle that forked workers share.
-_SHARED_POSITION = "forked workers share its position and mix up their reads"
-_BAD_ARCHIVE = "reads in forked workers raise `BadZipFile`"
-_LOCK_TABLE = "reads in forked workers raise `MDB_READERS_FULL`"
-_OLD_HDF5 = "forked workers read wrong data (HDF5 before 1.12)"
-_NO_THREAD = "it does not run in forked workers"
-_NO_POOL = "forked workers that use it hang"
+# What becomes of a handle that forked workers share, by the column `shared` of the tables of library calls.
 FORKED = {
-    "builtins.open": _SHARED_POSITION,
-    "io.open": _SHARED_POSITION,
-    "pathlib.Path.open": _SHARED_POSITION,
-    "zipfile.ZipFile": _BAD_ARCHIVE,
-    "numpy.load": _BAD_ARCHIVE,
-    "tarfile.open": _SHARED_POSITION,
-    "tarfile.TarFile": _SHARED_POSITION,
-    "lmdb.open": _LOCK_TABLE,
-    "lmdb.Environment": _LOCK_TABLE,
-    "gzip.open": _SHARED_POSITION,
-    "gzip.GzipFile": _SHARED_POSITION,
-    "bz2.open": _SHARED_POSITION,
-    "bz2.BZ2File": _SHARED_POSITION,
-    "lzma.open": _SHARED_POSITION,
-    "lzma.LZMAFile": _SHARED_POSITION,
-    "threading.Thread": _NO_THREAD,
-    "concurrent.futures.ThreadPoolExecutor": _NO_POOL,
-    "concurrent.futures.thread.ThreadPoolExecutor": _NO_POOL,
-    "multiprocessing.Pool": _NO_POOL,
-    "torch.multiprocessing.Pool": _NO_POOL,
-    "h5py.File": _OLD_HDF5,
-    "h5py.Dataset": _OLD_HDF5,
+    "position": "forked workers share its position and mix up their reads",
+    "archive": "reads in forked workers raise `BadZipFile`",
+    "lock table": "reads in forked workers raise `MDB_READERS_FULL`",
+    "HDF5": "forked workers read wrong data (HDF5 before 1.12)",
+    "thread": "it does not run in forked workers",
+    "pool": "forked workers that use it hang",
 }
 
 
 def check(file: Analysis) -> Iterator[Finding]:
     for handle in file.kept_handles:
         keeper = f"`{handle.keeper}`" if handle.keeper else "what this Dataset is given"
-        what = "a generator" if handle.kind == "generator" else HANDLES[handle.kind]
+        what = "a generator" if handle.kind == "generator" else row(handle.kind).opens
         if handle.opener == "__len__":
             what += " (from `__len__`)"
-        forked = "" if handle.is_safe_forked else FORKED.get(handle.kind, "")
+        forked = "" if handle.is_safe_forked else FORKED.get(row(handle.kind).shared, "")
         effect = f"{forked}, and pickling it fails" if forked else PICKLING_FAILS
         yield Finding(handle.node, f"{keeper} is {what}: {effect}", _advice(handle))
 

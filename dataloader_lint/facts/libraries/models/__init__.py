@@ -1,0 +1,1 @@
+"""One file a library, or a group of small ones: `ROWS`, what its calls do by qualified name."""

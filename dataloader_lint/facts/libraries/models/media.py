@@ -1,0 +1,20 @@
+"""Images, video, sound, and the annotations of images."""
+
+from __future__ import annotations
+
+from dataloader_lint.facts.libraries.rows import Call
+
+ROWS = {
+    "PIL.Image.open": Call(gives="image"),
+    "av.open": Call(opens="an open media file"),
+    "cv2.VideoCapture": Call(opens="a `cv2.VideoCapture`"),
+    "cv2.imdecode": Call(may_be_none=True),
+    "cv2.imread": Call(gives="image", may_be_none=True),
+    "lvis.LVIS": Call(gives="dict"),
+    "openslide.OpenSlide": Call(opens="an open slide"),
+    "pycocotools.coco.COCO": Call(gives="dict"),
+    "rasterio.open": Call(opens="an open raster"),
+    "soundfile.SoundFile": Call(opens="an open sound file"),
+    "tifffile.TiffFile": Call(opens="an open TIFF file"),
+    "xtcocotools.coco.COCO": Call(gives="dict"),
+}

@@ -1,0 +1,17 @@
+"""pandas."""
+
+from __future__ import annotations
+
+from dataloader_lint.facts.libraries.rows import Call
+
+ROWS = {
+    "pandas.DataFrame.to_dict": Call(gives="dict"),
+    "pandas.read_csv": Call(reads=("path",), streams="source"),
+    "pandas.read_excel": Call(reads=("path",)),
+    "pandas.read_feather": Call(reads=("path",)),
+    "pandas.read_hdf": Call(reads=("path",)),
+    "pandas.read_json": Call(reads=("path",)),
+    "pandas.read_parquet": Call(reads=("path",)),
+    "pandas.read_pickle": Call(reads=("path",)),
+    "pandas.read_table": Call(reads=("path",)),
+}

@@ -1,0 +1,27 @@
+"""Stores of many samples: `h5py`, `lmdb`, `pyarrow` and other files of records, databases and their clients."""
+
+from __future__ import annotations
+
+from dataloader_lint.facts.libraries.rows import Call
+
+ROWS = {
+    "boto3.client": Call(opens="a boto3 client"),
+    "boto3.resource": Call(opens="a boto3 resource"),
+    "duckdb.connect": Call(opens="a DuckDB connection"),
+    "h5py.Dataset": Call(opens="a dataset of an open HDF5 file", shared="HDF5"),
+    "h5py.File": Call(opens="an open HDF5 file", shared="HDF5"),
+    "lmdb.Environment": Call(opens="an LMDB environment", shared="lock table"),
+    "lmdb.Environment.begin": Call(opens="an LMDB transaction"),
+    "lmdb.open": Call(opens="an LMDB environment", shared="lock table"),
+    "lmdb.open.begin": Call(opens="an LMDB transaction"),
+    "netCDF4.Dataset": Call(opens="an open netCDF file"),
+    "pyarrow.parquet.ParquetFile": Call(opens="an open Parquet file"),
+    "pyfaidx.Fasta": Call(opens="an open FASTA file"),
+    "pymongo.MongoClient": Call(opens="a MongoDB client"),
+    "pysam.AlignmentFile": Call(opens="an open alignment file"),
+    "pysam.FastaFile": Call(opens="an open FASTA file"),
+    "redis.Redis": Call(opens="a Redis client"),
+    "redis.StrictRedis": Call(opens="a Redis client"),
+    "tables.open_file": Call(opens="an open HDF5 file"),
+    "zarr.open": Call(maps_file=True),
+}

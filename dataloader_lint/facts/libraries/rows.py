@@ -1,0 +1,53 @@
+"""What one call of a library does: the columns of the tables in `models/`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """A row: what a call of one function or class does, as far as any rule asks. What is left out does not hold."""
+
+    # The kind of the result: `str`, `int`, `float`, `bool`, `path`, `tensor`, `array`, `image`, `list`, `dict`, `set`,
+    # `file`, `iterator` (lazy, cannot be pickled), `rng`, `settings` (filled by the program), `json` (parsed), `config`
+    # (whatever a file of settings holds), or `object` (whatever another file holds).
+    gives: str = ""
+    positive: bool = False  # the integer is at least 1
+    elements: str = ""  # the kind of the elements: `str`
+    may_be_none: bool = False  # gives None where it fails
+    from_elements: bool = False  # builds a tensor or array from the elements of its argument
+    joins: bool = False  # joins tensors to one
+
+    # What becomes of the arguments.
+    gives_argument: bool = False  # the result is the argument, or a copy of it
+    yields_argument: bool = False  # yields the batches of its first argument unchanged
+    iterates: str = ""  # iterates over its arguments: `now`, or `lazily` when it is iterated over itself
+    lists_argument: int = 0  # the position of the argument whose elements it gives
+    stores_arguments: bool = False  # the result keeps the arguments, though its name is lowercase
+    as_random_as_arguments: bool = False  # the result changes between runs, workers and samples as the arguments do
+    copies_to_cpu: bool = False  # reads the numbers of a tensor
+
+    # Files and other things outside of the process.
+    opens: str = ""  # what it opens that belongs to one process, in words for users
+    opens_archives_only: bool = False  # what it opens depends on the file: other kinds are read at once
+    shared: str = ""  # what goes wrong in forked workers: `position`, `archive`, `HDF5`, ...
+    maps_file: bool = False  # opens a file lazily, so that a cache of these by path is bounded by the files
+    wraps_handle: bool = False  # the result belongs to the process as much as the argument does
+    reads: tuple[str, ...] = ()  # all of a `path`, a `file`, its `rows` or a `text`; the headers of an `archive`
+    loads_array: str = ""  # gives an array of a `file`, or of a `memmap`
+    lists_files: str = ""  # in an order that no one sorted: of a `pattern`, or of a `folder`
+    streams: str = ""  # for a loop: `source` of data, the `argument` itself, or `endless`
+
+    # Processes and random numbers.
+    starts: str = ""  # `process`, or a `context` that has Pool, Process and Manager of its own
+    spawns: bool = False  # starts processes that are spawned, not forked
+    sets_start_method: bool = False
+    seeds: str = ""  # seeds the `global` generator, or one of its `own`
+    memoises: bool = False  # decorates a function whose results it keeps
+    runs_command_line: bool = False  # runs a function with arguments from the command line
+
+    @property
+    def is_handle(self) -> bool:
+        """Whether the result surely is something open that belongs to one process."""
+        return bool(self.opens) and not self.opens_archives_only
