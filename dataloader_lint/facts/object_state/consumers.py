@@ -10,13 +10,13 @@ import libcst as cst
 from dataloader_lint.facts.infer.loader_calls import Loader
 from dataloader_lint.facts.infer.values import CallResult, Class, Const, Frame, Value, is_positive
 from dataloader_lint.facts.loaders.argument_sites import sites_of
-from dataloader_lint.facts.loaders.unread_by_workers import is_read_in_parent_only, trainer_has_no_workers
 from dataloader_lint.facts.project.imports import is_imported
 from dataloader_lint.facts.project.scripts import is_test
 from dataloader_lint.facts.syntax.guards import is_guarded
 from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.facts.syntax.names import Kind, dotted, resolve
 from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
+from dataloader_lint.facts.workers.unread_by_workers import is_read_in_parent_only, trainer_has_no_workers
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -12,7 +12,6 @@ from dataloader_lint.facts.infer.loader_calls import Loader
 from dataloader_lint.facts.infer.reachability import is_reached
 from dataloader_lint.facts.infer.values import UNKNOWN, CallResult, Class, Library, Value
 from dataloader_lint.facts.libraries.calls import names_where, row
-from dataloader_lint.facts.loaders.unread_by_workers import trainer_has_no_workers
 from dataloader_lint.facts.loaders.worker_processes import never_started
 from dataloader_lint.facts.project.scripts import is_test
 from dataloader_lint.facts.samples.augmentations import PIPELINES, has_other_version, is_random_pipeline
@@ -22,6 +21,7 @@ from dataloader_lint.facts.syntax.names import dotted, resolve
 from dataloader_lint.facts.syntax.tree import Scope, function_scope
 from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
 from dataloader_lint.facts.workers.instances import harms_one, of_object
+from dataloader_lint.facts.workers.unread_by_workers import trainer_has_no_workers
 from dataloader_lint.facts.workers.worker_callgraph import WorkerFunction
 from dataloader_lint.facts.workers.workers import Workers
 

@@ -5,8 +5,6 @@ Both are told from how objects of the class are made and what is done with them,
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import libcst as cst
 
 from dataloader_lint.facts.infer import classes
@@ -18,9 +16,7 @@ from dataloader_lint.facts.loaders.single_pass import uses_of
 from dataloader_lint.facts.syntax.module import last_name
 from dataloader_lint.facts.syntax.names import bindings_of
 from dataloader_lint.facts.syntax.tree import Node, Tree, function_scope
-
-if TYPE_CHECKING:
-    from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
+from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
 
 _HANDED_ON = names_where(lambda call: call.yields_argument) | {"builtins.enumerate", "builtins.iter", "builtins.zip"}
 _LOOKING = frozenset(f"builtins.{name}" for name in ("isinstance", "len", "next", "print", "repr", "str", "type"))
