@@ -7,8 +7,9 @@ from dataclasses import replace
 import libcst as cst
 
 from dataloader_lint.facts.infer import classes, dict_contents, options, parameters, records, type_hints
-from dataloader_lint.facts.infer.containers import augmented, follow
+from dataloader_lint.facts.infer.containers import follow
 from dataloader_lint.facts.infer.loader_calls import inner_loader, loader_of
+from dataloader_lint.facts.infer.operators import augmented
 from dataloader_lint.facts.infer.reachability import is_reached, path_conditions, way_to
 from dataloader_lint.facts.infer.values import (
     ABSENT,

@@ -8,7 +8,16 @@ from functools import partial
 
 import libcst as cst
 
-from dataloader_lint.facts.infer import attributes, callers, calls, classes, containers, expressions, parameters
+from dataloader_lint.facts.infer import (
+    attributes,
+    callers,
+    calls,
+    classes,
+    containers,
+    expressions,
+    operators,
+    parameters,
+)
 from dataloader_lint.facts.infer.context_free import KINDS, LITERAL_NAMES, context_free_value
 from dataloader_lint.facts.infer.fixpoint import Key, Solver
 from dataloader_lint.facts.infer.narrowing import narrowed
@@ -142,7 +151,7 @@ class Evaluation(Solver):
         if kind is Kind.ELEMENT:
             found = merge(*(self.element(value) for value in found))
         elif kind is Kind.AUGMENTED:
-            return containers.augmented(found)
+            return operators.augmented(found)
         elif kind is Kind.ENTERED:
             found = merge(*(calls.entered(value) for value in found))
         return containers.follow(self, found, binding.path)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import libcst as cst
 
-from dataloader_lint.facts.infer import containers, dict_contents, dict_sources
+from dataloader_lint.facts.infer import containers, dict_contents, dict_sources, operators
 from dataloader_lint.facts.infer.calls import include_optional_branch
 from dataloader_lint.facts.infer.values import (
     ABSENT,
@@ -151,7 +151,7 @@ def comparison(ev: Evaluator, node: cst.CSTNode, frame: Frame) -> Values:
     left, right = ev.values(node.left, frame), ev.values(target.comparator, frame)
     if isinstance(target.operator, cst.In | cst.NotIn) and right and all(isinstance(each, Mapping) for each in right):
         return _membership(ev, left, target.comparator, isinstance(target.operator, cst.In), frame)
-    return containers.compared(left, target.operator, right)
+    return operators.compared(left, target.operator, right)
 
 
 def _chain(ev: Evaluator, node: cst.Comparison, frame: Frame) -> Values:
@@ -160,7 +160,7 @@ def _chain(ev: Evaluator, node: cst.Comparison, frame: Frame) -> Values:
     links: list[Values] = []
     for each in node.comparisons:
         right = ev.values(each.comparator, frame)
-        links.append(containers.compared(left, each.operator, right))
+        links.append(operators.compared(left, each.operator, right))
         left = right
     false = next((link for link in links if truth(link) is False), None)
     if false is not None:
@@ -180,7 +180,7 @@ def _membership(ev: Evaluator, key: Values, whole: cst.BaseExpression, wanted: b
 def binary(ev: Evaluator, node: cst.CSTNode, frame: Frame) -> Values:
     assert isinstance(node, cst.BinaryOperation)
     left, right = ev.values(node.left, frame), ev.values(node.right, frame)
-    return containers.arithmetic(node, left, right, frame)
+    return operators.arithmetic(node, left, right, frame)
 
 
 def display(ev: Evaluator, node: cst.CSTNode, frame: Frame) -> Values:
