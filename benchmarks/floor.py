@@ -23,7 +23,7 @@ BUILDS = re.compile(rb"(?<!class )(?<!def )\b\w*Loader\(")
 
 
 def matters(source: bytes) -> bool:
-    """Whether a file defines a Dataset or builds a DataLoader, as far as its text tells."""
+    """True if a file defines a Dataset or builds a DataLoader, as far as its text tells."""
     return may_matter(source) and bool(DEFINES.search(source) or BUILDS.search(source))
 
 

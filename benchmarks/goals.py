@@ -29,12 +29,12 @@ class Goal:
 
     @property
     def reached(self) -> bool:
-        """Whether the middle of what was measured keeps to the limit."""
+        """True if the middle of what was measured keeps to the limit."""
         return self.measured.middle >= self.limit if self.at_least else self.measured.middle <= self.limit
 
     @property
     def verdict(self) -> str:
-        """Whether the limit is kept to, each time or only in the middle, and by how much it is missed."""
+        """True if the limit is kept to, each time or only in the middle, and by how much it is missed."""
         if not self.reached:
             return f"**no**, {self.missing}"
         worst = self.measured.low if self.at_least else self.measured.high

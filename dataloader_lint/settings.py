@@ -40,7 +40,7 @@ class Settings:
     the mildest level that makes the command exit with 1.
 
     `start_method` is how the linted programs start their workers (`auto`, `fork`, `spawn` or `forkserver`; `auto`
-    stands for all platforms), `target_python` the Python versions that they run on, written as in `requires-python`
+    means all platforms), `target_python` the Python versions that they run on, written as in `requires-python`
     (empty: not said). `max_workers` is what DL305 takes for too many, `max_prefetched_batches` what DL307 does.
 
     `extend_dataloaders` are qualified names of callables that make a DataLoader of torch from its arguments,
@@ -177,7 +177,7 @@ _OPTIONAL = frozenset({"exclude", "options"})
 
 
 def _fits(name: str, value: object) -> bool:
-    """True if a value is of the type that its name stands for."""
+    """True if a value is of the type that its name means."""
     if name in _TEXTS:
         return isinstance(value, str)
     if name in _FLAGS:

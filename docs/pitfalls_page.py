@@ -111,8 +111,7 @@ GROUPS: Mapping[str, tuple[Pitfall, ...]] = {
         Pitfall(
             "Decoders, tokenizers or `Compose` made for every sample",
             (),
-            "What a constructor costs is not in the code. "
-            "Measure: `python -m cProfile` of `dataset[0]`, called twice.",
+            "What a constructor costs is not in the code. Measure: `python -m cProfile` of `dataset[0]`, called twice.",
         ),
         Pitfall("`collate_fn` that grows tensors or converts lists of arrays", ("DL606",)),
         Pitfall(

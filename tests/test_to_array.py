@@ -27,7 +27,7 @@ class Files(Dataset):
 
 
 def wrapped(folder: Path) -> tuple[bool, bool]:
-    """Whether strings and whether numbers become arrays in a file of that folder."""
+    """True if strings and whether numbers become arrays in a file of that folder."""
     made = fix_source(SOURCE, str(folder / "data.py"), Settings(select=("DL101",)), unsafe=True).source.decode()
     return "np.array(os.listdir" in made, "np.array([int" in made
 

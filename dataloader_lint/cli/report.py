@@ -1,4 +1,4 @@
-"""What is said at the end of a run, where it goes, and the exit code that it stands for."""
+"""What is said at the end of a run, where it goes, and the exit code that it means."""
 
 from __future__ import annotations
 

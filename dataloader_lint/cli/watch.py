@@ -62,7 +62,7 @@ def _round(given: list[str], lint: Callable[[Options], int]) -> None:
 
 
 def _is_wanted(folders: tuple[str, ...], files: set[str], path: str) -> bool:
-    """Whether a change of this file can change the report."""
+    """True if a change of this file can change the report."""
     path = os.path.abspath(path)
     if path in files:
         return True

@@ -53,7 +53,7 @@ PART_CHAIN: Final = 4
 # Values within each other when the size of a container is estimated.
 FORM_DEPTH: Final = 6
 
-# Names that stand for each other when a test for 0 is looked for.
+# Names that mean the same when a test for 0 is looked for.
 ZERO_DEPTH: Final = 3
 
 # Operands within each other in such a condition.
@@ -200,7 +200,7 @@ CONSTRUCTION_STEPS: Final = 40
 # Functions that the workers of one module run; beyond, findings in the rest are missing.
 WORKER_FUNCTIONS: Final = 200
 
-# Ways to call one function of worker code that are told apart.
+# Ways to call one function of worker code that are distinguished.
 WORKER_FRAMES: Final = 2
 
 # Calls in these functions that are followed. Steps of evaluation would not do: they depend on what is known already.

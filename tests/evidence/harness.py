@@ -244,7 +244,7 @@ def _outcome(lines: Sequence[str], stderr: str, hung: bool) -> Outcome:
 
 
 def is_about_local(error: object, name: str) -> bool:
-    """Whether an error says that what a function defines cannot be pickled; the words vary with Python's version."""
+    """True if an error says that what a function defines cannot be pickled; the words vary with Python's version."""
     return re.match(rf"\w+Error: Can't (pickle|get) local object .*{re.escape(name)}", str(error)) is not None
 
 

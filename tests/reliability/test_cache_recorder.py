@@ -35,7 +35,7 @@ def build(home: Path, files: dict[str, str | None]) -> None:
 
 
 def outcome(case: Case, world: Path) -> tuple[bool, bool]:
-    """Whether the change matters, and whether a run with a cache notices."""
+    """True if the change matters, and whether a run with a cache notices."""
     home = world / "home"
     build(home, {"setup.cfg": "", **case.before})
     first = lint(home, Settings(), world / "kept", case.fixes)

@@ -58,9 +58,9 @@ class Alternative:
 
 
 def contexts(loader: Loader) -> list[tuple[Loader, cst.Call, Frame]]:
-    """The loader as each call in sight of the function around it makes it, with that call and where it stands.
+    """The loader as each visible call of the function around it makes it, with that call and where it stands.
 
-    The loader itself and its own call where no other call is in sight.
+    The loader itself and its own call where no other call is visible.
     """
     scope = loader.frame.scope
     if loader.frame.args is not None or not isinstance(scope.node, cst.FunctionDef):
@@ -153,7 +153,7 @@ def _condition(test: cst.BaseExpression, answer: bool, frame: Frame) -> tuple[ob
 
 
 def alternatives(loader: Loader, name: str) -> list[Alternative]:
-    """What an argument of a loader can be; nothing where nobody can say."""
+    """What an argument of a loader can be; nothing where it is unknown."""
     places = sites_of(loader, name)
     if places is None:
         return []
@@ -271,13 +271,13 @@ def _sure(ev: Evaluator, test: cst.BaseExpression, frame: Frame) -> bool | None:
 
 
 def _is_option(ev: Evaluator, node: cst.BaseExpression, frame: Frame) -> bool:
-    """Whether an expression has the value of an option that is left at its default."""
+    """True if an expression has the value of an option that is left at its default."""
     is_plain = isinstance(node, cst.Name | cst.Attribute)
     return is_plain and any(isinstance(each, Const) and each.default for each in ev.values(node, frame))
 
 
 def _hangs(ev: Evaluator, node: cst.BaseExpression, frame: Frame) -> bool:
-    """Whether the value of an expression may be another one where an option is not left at its default."""
+    """True if the value of an expression may be another one where an option is not left at its default."""
     seen: set[tuple[int, int]] = set()
     rest = [(node, frame)]
     while rest and len(seen) < OPTION_CAUSES:

@@ -12,7 +12,7 @@ _NUMBERS = ((Library("builtins.int"),), (Library("builtins.float"),))
 
 
 def takes_zero(ev: Evaluator, owner: Value, name: str) -> bool:
-    """Whether an option of a namespace may be 0, as far as the module that parses it checks."""
+    """True if an option of a namespace may be 0, as far as the module that parses it checks."""
     if not isinstance(owner, CallResult) or owner.frame is None:
         return True
     scope = owner.frame.scope
@@ -54,7 +54,7 @@ def _argument_takes_zero(ev: Evaluator, call: cst.Call, module: ModuleFacts) -> 
 
 
 def click_takes_zero(function: cst.FunctionDef, name: str) -> bool:
-    """Whether click's option for a parameter has no type of its own that could refuse a 0."""
+    """True if click's option for a parameter has no type of its own that could refuse a 0."""
     for each in function.decorators:
         call = each.decorator
         if isinstance(call, cst.Call) and name in _names(call):

@@ -46,7 +46,7 @@ class LateSetting:
 
 
 def names_pin_device(loader: Loader) -> bool:
-    """Whether a loader is given a device to pin for; not where a parameter that may be empty is only handed on."""
+    """True if a loader is given a device to pin for; not where a parameter that may be empty is only passed on."""
     found = loader.passed("pin_memory_device")
     return bool(found) and all(
         (isinstance(value, Const) and bool(value.value) and not value.default)
@@ -57,7 +57,7 @@ def names_pin_device(loader: Loader) -> bool:
 
 
 def drops_collate(loader: Loader) -> bool:
-    """Whether a loader of torch_geometric is given a function that it throws away."""
+    """True if a loader of torch_geometric is given a function that it throws away."""
     if not loader.kind.drops_collate:
         return False
     found = loader.passed("collate_fn")
@@ -91,7 +91,7 @@ def _is_refusal_expected(ev: Evaluator, statement: cst.Assign | cst.AugAssign, f
 
 
 def _notes_down(statement: cst.Assign | cst.AugAssign, loader: Value, scope: Scope) -> bool:
-    """Whether what is assigned decided already how the loader was made, or its sampler, and is only kept with it."""
+    """True if what is assigned decided already how the loader was made, or its sampler, and is only kept with it."""
     source = statement.value
     if isinstance(source, cst.Call) and isinstance(source.func, cst.Attribute):  # keywords.get("shuffle", False)
         source = source.func.value
@@ -108,7 +108,7 @@ def _is_shuffle(arg: cst.Arg) -> bool:
 
 
 def _is_loader(ev: Evaluator, value: Value, name: str) -> bool:
-    """Whether a value is a loader that leaves the attribute to torch."""
+    """True if a value is a loader that leaves the attribute to torch."""
     if not isinstance(value, CallResult):
         return False
     loader = loader_of(ev, value)

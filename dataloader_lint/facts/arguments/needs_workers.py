@@ -19,7 +19,7 @@ from dataloader_lint.facts.syntax.tree import function_scope
 
 
 def zero_workers(loader: Loader) -> Zero | None:
-    """Who can give a loader 0 workers; None where nobody is known to, or something may prevent it."""
+    """Who can give a loader 0 workers; None where none is known, or something may prevent it."""
     places = argument_sites.sites_of(loader, "num_workers")
     conditions = enclosing_tests(loader.call, loader.frame)
     for place in places or ():

@@ -26,7 +26,7 @@ class How(Enum):
     """What starts the workers again."""
 
     ONE_BATCH = "one batch"  # next(iter(loader)) in a loop
-    DROPPED = "dropped"  # iter(loader), whose result nobody takes
+    DROPPED = "dropped"  # iter(loader), whose result is not used
     MADE_ANEW = "made anew"  # a loader with persistent workers that is made in the loop
 
 
@@ -207,7 +207,7 @@ def _is_over_epochs(ev: Evaluator, loop: cst.For | cst.While, frame: Frame) -> b
 
 
 def _depends_on(node: cst.BaseExpression, loop: cst.For | cst.While, tree: Tree) -> bool:
-    """Whether an expression uses a name that the loop binds."""
+    """True if an expression uses a name that the loop binds."""
     inside = {id(each) for each in tree.walk(loop)}
     for name in tree.find(node, cst.Name):
         scope: Scope | None = tree.scope_of(name)
@@ -222,7 +222,7 @@ def _depends_on(node: cst.BaseExpression, loop: cst.For | cst.While, tree: Tree)
 
 
 def _is_made_anew(ev: Evaluator, loader: Loader, tree: Tree) -> bool:
-    """Whether a loop makes the same loader in every round, and lets the one before go."""
+    """True if a loop makes the same loader in every round, and lets the one before go."""
     node = loader.node
     frame = ev.frame_of(function_scope(tree.scope_of(node)))
     loop = _loop_around(node, frame, tree)

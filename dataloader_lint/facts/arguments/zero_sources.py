@@ -46,7 +46,7 @@ class Zero:
 
 
 def zero_in(ev: Evaluator, node: cst.BaseExpression, frame: Frame, is_branch: bool) -> Zero | None:
-    """Who can make an expression 0 where it stands; None where nobody is known to, or something may prevent it.
+    """Who can make an expression 0 where it stands; None where none is known, or something may prevent it.
 
     A 0 that is written out counts on one branch of several.
     """

@@ -1,4 +1,4 @@
-"""Datasets that hand on the samples of others: torch's Subset, ConcatDataset, random_split."""
+"""Datasets that pass on the samples of others: torch's Subset, ConcatDataset, random_split."""
 
 from __future__ import annotations
 

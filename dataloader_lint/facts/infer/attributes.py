@@ -135,20 +135,20 @@ def of_instance(ev: Evaluator, value: CallResult, klass: Class, name: str) -> Va
 
 
 def _may_be_left(bases: tuple[Class, ...], bindings: list[classes.AttributeBinding], name: str) -> bool:
-    """Whether an attribute may still have the number, text or flag of the class body, as no constructor binds it."""
+    """True if an attribute may still have the number, text or flag of the class body, as no constructor binds it."""
     declared = [each.value for klass in bases for each in _class_level(klass, name)]
     return any(map(_is_setting, declared)) and not any(map(_is_sure, bindings))
 
 
 def _is_setting(node: cst.BaseExpression | None) -> bool:
-    """Whether it is a number, a text or a flag as written; what is None is there to be set."""
+    """True if it is a number, a text or a flag as written; what is None is there to be set."""
     if isinstance(node, cst.Name):
         return node.value in ("True", "False")
     return isinstance(node, cst.Integer | cst.Float | cst.SimpleString | cst.UnaryOperation)
 
 
 def _is_sure(binding: classes.AttributeBinding) -> bool:
-    """Whether a constructor binds an attribute on all of its ways."""
+    """True if a constructor binds an attribute on all of its ways."""
     method = binding.method
     if not isinstance(method.node, cst.FunctionDef) or method.node.name.value not in _CONSTRUCTORS:
         return False
@@ -170,7 +170,7 @@ def _as_constructed(
 
 
 def _is_left_out(ev: Evaluator, binding: classes.AttributeBinding, frame: Frame) -> bool:
-    """Whether a condition about an argument that is written out keeps control away; options may be set to anything."""
+    """True if a condition about an argument that is written out keeps control away; options may be set to anything."""
     written = {name for name, given in (frame.args or {}).items() if isinstance(given.node, _WRITTEN_OUT)}
     return bool(written) and any(
         truth(ev.values(condition.test, frame)) is (not condition.wanted)
@@ -207,7 +207,7 @@ def bound(ev: Evaluator, binding: classes.AttributeBinding, receiver: CallResult
 
 
 def _frames_of_callers(ev: Evaluator, frame: Frame) -> list[Frame]:
-    """The frames in which the calls in sight run a function, or the one of which nothing is known."""
+    """The frames in which the visible calls run a function, or the one of which nothing is known."""
     found = [
         parameters.entered_by(ev, frame.scope, callee, call, where)
         for call, where, callees in ev.callers(frame.scope)
@@ -303,7 +303,7 @@ def _of_super(ev: Evaluator, value: CallResult, name: str) -> Values:
 
 
 def _is_receiver(name: cst.Name, here: Scope) -> bool:
-    """Whether a name is the object that the method is called on, also in a comprehension or lambda in there."""
+    """True if a name is the object that the method is called on, also in a comprehension or lambda in there."""
     if here.is_function and classes.receiver_name(here) == name.value:
         return True
     bound = resolve(name, here.module.tree)

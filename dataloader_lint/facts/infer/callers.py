@@ -30,7 +30,7 @@ from dataloader_lint.facts.syntax.tree import Scope, function_scope
 
 
 def calls_of(ev: Evaluator, project: Project, function: Scope) -> tuple[tuple[cst.Call, Frame, Values], ...]:
-    """The calls in sight that surely run `function`, each with the frame it stands in and what it calls.
+    """The visible calls that surely run `function`, each with the frame it stands in and what it calls.
 
     For `__init__` these are the constructions of its class and of the classes that inherit it, for `__call__` the calls
     of objects.
@@ -83,7 +83,7 @@ def _calls_of_lambda(ev: Evaluator, function: Scope) -> Iterator[tuple[cst.Call,
 def _places(project: Project, function: Scope, name: str, klass: Scope | None) -> Iterator[tuple[ModuleFacts, str]]:
     """The modules that may call a function, its own first, each with a name by which it would do so.
 
-    A constructor is called by the name of its class, and by those of the heirs that have none of their own.
+    A constructor is called by the name of its class, and by those of the subclasses that have none of their own.
     """
     home = function.module
     if klass is None or name != "__init__":
@@ -116,7 +116,7 @@ def _own_makers(klass: Scope) -> Iterator[str]:
 
 
 def _may_be_of_module(func: cst.BaseExpression, module: ModuleFacts) -> bool:
-    """Whether what is called may be a function of a module: `get(name)`, `utils.get(name)`, but not `row.get(name)`.
+    """True if what is called may be a function of a module: `get(name)`, `utils.get(name)`, but not `row.get(name)`.
 
     A cheap look before the evaluation.
     """
@@ -133,7 +133,7 @@ def _may_be_of_module(func: cst.BaseExpression, module: ModuleFacts) -> bool:
 def _calls_by_other_names(
     ev: Evaluator, project: Project, function: Scope, klass: Scope
 ) -> tuple[tuple[cst.Call, Frame, Values], ...]:
-    """The constructions of a class that nobody constructs by its name: it is looked up, or a function gives it.
+    """The constructions of a class that is not constructed by its name: it is looked up, or a function gives it.
 
     `RUNNERS[task](model, loader)`, or `dataset_class, runner_class = choose(task)` and then `runner_class(...)`.
     """
@@ -186,7 +186,7 @@ def _chosen(module: ModuleFacts) -> Iterator[tuple[cst.Call, cst.BaseExpression]
 def _with_passed_on(
     ev: Evaluator, call: cst.Call, frame: Frame, callees: Values
 ) -> list[tuple[cst.Call, Frame, Values]]:
-    """A construction, once for each call in sight of the function around it where that hands on whatever it is given.
+    """A construction, once for each visible call of the function around it where that passes on whatever it is given.
 
     `def __init__(self, *args, **kwargs): super().__init__(*args, **kwargs)` passes what those who construct the class
     pass.
@@ -204,7 +204,7 @@ def _with_passed_on(
 
 
 def _is_own_rest(node: cst.BaseExpression, scope: Scope) -> bool:
-    """Whether an expression is the `*args` of a function."""
+    """True if an expression is the `*args` of a function."""
     rest = scope.node.params.star_arg if isinstance(scope.node, cst.FunctionDef) else None
     return isinstance(rest, cst.Param) and isinstance(node, cst.Name) and rest.name.value == node.value
 
@@ -239,7 +239,7 @@ def _calls_of_objects(
 
 
 def _is_run_by(ev: Evaluator, callee: Value, function: Scope) -> bool:
-    """Whether calling an object runs `function`, the `__call__` of its class or of a base."""
+    """True if calling an object runs `function`, the `__call__` of its class or of a base."""
     if not isinstance(callee, CallResult) or not isinstance(callee.by, Class):
         return False
     method = classes.find_method(ev, ev.bases(callee.by).classes, "__call__")

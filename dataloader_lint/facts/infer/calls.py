@@ -60,7 +60,7 @@ def result(ev: Evaluator, callee: Value, call: cst.Call, frame: Frame) -> Values
 
 
 def _wraps(ev: Evaluator, made: CallResult) -> bool:
-    """Whether a memoising call was given the function already, and no size."""
+    """True if a memoising call was given the function already, and no size."""
     if made.call is None or made.frame is None:
         return True
     given = [ev.values(arg.value, made.frame) for arg in made.call.args if arg.keyword is None]
@@ -68,7 +68,7 @@ def _wraps(ev: Evaluator, made: CallResult) -> bool:
 
 
 def _is_lazy(parallel: CallResult) -> bool:
-    """Whether `Parallel(return_as="generator")` hands out results as they come."""
+    """True if `Parallel(return_as="generator")` hands out results as they come."""
     return parallel.call is None or any(arg.keyword and arg.keyword.value == "return_as" for arg in parallel.call.args)
 
 
@@ -101,7 +101,7 @@ def enter(function: Function, call: cst.Call, frame: Frame, receiver: Value | No
                 extra.extend(several[len(taken) :])
             position += len(taken)
         elif arg.star == "*":
-            # How many arguments this stands for is not known: all parameters from here on can be anything.
+            # How many arguments this means is not known: all parameters from here on can be anything.
             for param in params[position:]:
                 args[param.name.value] = Argument(None, None)
             position, extra = len(params), None
@@ -139,9 +139,9 @@ def function_result(ev: Evaluator, function: Function, frame: Frame) -> Values:
 
 
 def include_optional_branch(ev: Evaluator, value: Value) -> bool:
-    """Whether it counts as well where an option that is off by default picks it: a Dataset, a sampler, a function.
+    """True if it counts as well where an option that is off by default selects it: a Dataset, a sampler, a function.
 
-    In some run each of these is picked, and so is each class that makes one. Numbers and loaders are the declared
+    In some run each of these is chosen, and so is each class that makes one. Numbers and loaders are the declared
     ones, and a program has one device.
     """
     if isinstance(value, Function):

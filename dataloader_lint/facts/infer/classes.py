@@ -110,7 +110,7 @@ def _methods_in(scope: Scope) -> dict[str, Scope]:
 
 
 def is_left_to_subclasses(method: Scope) -> bool:
-    """Whether a method surely raises or is declared to be abstract: those who derive from its class have their own."""
+    """True if a method surely raises or is declared to be abstract: those who derive from its class have their own."""
     node = method.node
     is_declared = isinstance(node, cst.FunctionDef) and any(
         name.rpartition(".")[2] == "abstractmethod" for name in decorator_names(node)
@@ -131,7 +131,7 @@ _WITH_FIELDS = frozenset({"dataclass", "dataclass_json", "define", "attrs"})
 
 
 def is_dataclass(klass: Class) -> bool:
-    """Whether a decorator makes the constructor of a class, of its annotated names."""
+    """True if a decorator makes the constructor of a class, of its annotated names."""
     return any(name.rpartition(".")[2] in _WITH_FIELDS for name in decorator_names(klass.node))
 
 
@@ -149,7 +149,7 @@ def is_setter(function: cst.FunctionDef) -> bool:
 
 
 def is_property(function: cst.FunctionDef) -> bool:
-    """Whether reading the name runs the function."""
+    """True if reading the name runs the function."""
     return any(name.rpartition(".")[2] in ("property", "cached_property") for name in decorator_names(function))
 
 
@@ -291,7 +291,7 @@ def _is_plain_metaclass(ev: Evaluator, arg: cst.Arg, klass: Class) -> bool:
 
 
 def _gives_new_object(node: cst.BaseExpression | None, new: Scope) -> bool:
-    """True for `super().__new__(cls)`, and for a name that stands for that."""
+    """True for `super().__new__(cls)`, and for a name that means that."""
     if isinstance(node, cst.Call):
         return isinstance(node.func, cst.Attribute) and node.func.attr.value == "__new__"
     bindings = resolve(node, new.module.tree) if isinstance(node, cst.Name) else []

@@ -227,7 +227,7 @@ def _element_of_made(ev: Evaluator, value: CallResult, call: cst.Call, frame: Fr
 
 
 def _turns_table(value: CallResult) -> bool:
-    """Whether it is `zip(*rows)`."""
+    """True if it is `zip(*rows)`."""
     call = value.call if value.library == "builtins.zip" else None
     return call is not None and len(call.args) == 1 and call.args[0].star == "*"
 
@@ -309,7 +309,7 @@ def sliced(node: cst.Subscript, found: Values, frame: Frame) -> Values:
 
 
 def _keeps_memory(index: cst.BaseSlice) -> bool:
-    """Whether a slice or index picks a view; by a mask or by positions a tensor is copied."""
+    """True if a slice or index picks a view; by a mask or by positions a tensor is copied."""
     if isinstance(index, cst.Index):
         return isinstance(index.value, cst.Integer | cst.UnaryOperation | cst.Ellipsis) or (
             isinstance(index.value, cst.Name) and index.value.value == "None"
@@ -318,7 +318,7 @@ def _keeps_memory(index: cst.BaseSlice) -> bool:
 
 
 def picked(value: Value, index: Values) -> bool:
-    """Whether `value[index]`, with an index that is not known, may well be a copy: a tensor that a tensor indexes."""
+    """True if `value[index]`, with an index that is not known, may well be a copy: a tensor that a tensor indexes."""
     if not isinstance(value, ItemOf | AttributeOf):
         return False
     if any(isinstance(each, Opaque) and each.kind in ("tensor", "array", "bool") for each in index):

@@ -7,7 +7,7 @@ from dataloader_lint.facts.libraries.datasets import DATASET_BASES, DATASET_PACK
 
 
 def is_dataset_base(name: str) -> bool:
-    """Whether a class of a library is a Dataset of torch."""
+    """True if a class of a library is a Dataset of torch."""
     if name in DATASET_BASES or name in ITERABLE_BASES:
         return True
     package, _, last = name.rpartition(".")

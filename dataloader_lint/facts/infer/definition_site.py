@@ -13,7 +13,7 @@ def definition_site(
 ) -> tuple[cst.BaseExpression, Frame]:
     """The expression that names a value first, on the way back from where it is used: the argument, not the parameter.
 
-    Where the value comes in through a parameter, that is what the call in sight passes.
+    Where the value comes in through a parameter, that is what the visible call passes.
     """
     for _ in range(8):
         found = _source(ev, node, frame, value)

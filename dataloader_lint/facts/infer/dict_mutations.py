@@ -16,7 +16,7 @@ CHANGING = frozenset({"clear", "pop", "popitem", "setdefault", "update"})
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Touch:
-    """A statement or call that may change a dict, and what of it stands for the dict.
+    """A statement or call that may change a dict, and what of it means the dict.
 
     That is the subscript that is stored to or deleted, the name that is added to, the method that is called, or the
     argument.

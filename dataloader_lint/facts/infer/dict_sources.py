@@ -71,7 +71,7 @@ def _is_on_self(store: cst.Assign) -> bool:
     return all(isinstance(owner, cst.Name) and owner.value == "self" for owner in owners)
 
 
-_NO_OPTIONS = frozenset({"collate_fn", "generator", "worker_init_fn"})  # what nobody can type
+_NO_OPTIONS = frozenset({"collate_fn", "generator", "worker_init_fn"})  # no command-line value
 
 
 def _keyword(ev: Evaluator, call: cst.Call, key: object, frame: Frame) -> Values:

@@ -46,7 +46,7 @@ class Store:
 
 
 def may_change(ev: Evaluator, call: cst.Call, name: str, frame: Frame) -> bool:
-    """Whether a call may change the dict called `name`, which it is given."""
+    """True if a call may change the dict called `name`, which it is given."""
     if _only_reads(call.func):
         return False
     callees = ev.values(call.func, frame)
@@ -56,7 +56,7 @@ def may_change(ev: Evaluator, call: cst.Call, name: str, frame: Frame) -> bool:
 
 
 def _leaves_alone(callee: Value, call: cst.Call, name: str) -> bool:
-    """Whether a function of the project only unpacks the dict, or looks things up in it."""
+    """True if a function of the project only unpacks the dict, or looks things up in it."""
     function = callee.function if isinstance(callee, Method) else callee
     if not isinstance(function, Function) or not isinstance(function.node, cst.FunctionDef):
         return False

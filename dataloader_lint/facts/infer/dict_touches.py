@@ -15,7 +15,7 @@ from dataloader_lint.facts.syntax.tree import Node, Scope
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Touches:
-    """What may change the dict of one name, in document order: by key, whatever the key, and where nobody can say."""
+    """What may change the dict of one name, in document order: by key, whatever the key, and under an unknown key."""
 
     by_key: dict[object, list[tuple[int, Touch]]]
     updates: list[tuple[int, Touch]]

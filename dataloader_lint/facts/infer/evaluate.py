@@ -187,7 +187,7 @@ class Evaluation(Solver):
         return self.member(scope, binding.member)
 
     def library_name(self, node: cst.BaseExpression, module: ModuleFacts) -> str:
-        """What a chain of names stands for in a library: `PIL.Image.open` for `Image.open`. Opens no other module.
+        """What a chain of names means in a library: `PIL.Image.open` for `Image.open`. Opens no other module.
 
         Empty where it does not begin with what one import takes from a library.
         """
@@ -205,7 +205,7 @@ class Evaluation(Solver):
         return f"{taken}{chain[len(binding.name) :]}" if taken else ""
 
     def callers(self, function: Scope) -> tuple[tuple[cst.Call, Frame, Values], ...]:
-        """The calls in sight that surely run a function."""
+        """The visible calls that surely run a function."""
         found = self._callers.get(id(function))
         if found is not None:
             return found

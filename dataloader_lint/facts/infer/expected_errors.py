@@ -319,7 +319,7 @@ class _Search:
         return self.is_expected_around(use, frame, 0) or self.is_given_to_expecting(use, frame) is True
 
     def is_expected_by_callers(self, scope: Scope, depth: int) -> bool:
-        """True if a function is run in sight, and wherever it is, the error is expected."""
+        """True if a function is called in the project, and wherever it is, the error is expected."""
         tree = scope.module.tree
         found: list[bool] = []
         known = ((call, frame) for call, frame, _ in self.ev.callers(scope))

@@ -90,7 +90,7 @@ def _frame_at(ev: Evaluator, node: cst.CSTNode, module: ModuleFacts) -> Frame:
 
 
 def _calls_by_aliases(module: ModuleFacts) -> dict[str, list[cst.Call]]:
-    """The calls of a module under other names, by what these stand for."""
+    """The calls of a module under other names, by what these mean."""
     found: dict[str, list[cst.Call]] = {}
     for call in module.all_calls():
         for name in _stands_for(call.func, module.tree) if isinstance(call.func, cst.Name) else ():

@@ -71,7 +71,7 @@ def _is_called(value: Value) -> bool:
 
 
 def _is_key_of(index: cst.BaseExpression, whole: cst.BaseExpression, frame: Frame) -> bool:
-    """Whether an index is a key that a loop takes from the same dict: `for key in batch.keys(): batch[key]`."""
+    """True if an index is a key that a loop takes from the same dict: `for key in batch.keys(): batch[key]`."""
     if not isinstance(index, cst.Name):
         return False
     tree = frame.scope.module.tree
@@ -169,7 +169,7 @@ def _chain(ev: Evaluator, node: cst.Comparison, frame: Frame) -> Values:
 
 
 def _membership(ev: Evaluator, key: Values, whole: cst.BaseExpression, wanted: bool, frame: Frame) -> Values:
-    """Whether a dict has a key: `"sampler" in kwargs`."""
+    """True if a dict has a key: `"sampler" in kwargs`."""
     known = constant_of(key)
     found = dict_contents.lookup(ev, whole, known.value, frame) if known is not None else NOTHING_KNOWN
     if found == (ABSENT,):
@@ -224,7 +224,7 @@ def function(ev: Evaluator, node: cst.CSTNode, frame: Frame) -> Values:
 
 
 def inner(ev: Evaluator, node: cst.CSTNode, frame: Frame) -> Values:
-    """Expressions that stand for the one inside them."""
+    """Expressions with the same value as the one inside them."""
     if isinstance(node, cst.Await):
         return ev.values(node.expression, frame)
     assert isinstance(node, cst.NamedExpr)

@@ -132,7 +132,7 @@ class Solver:
             self._interim.pop(each, None)
 
     def check_time(self) -> None:
-        """Raise TooMuchError once the time for a file has run out, StoppedError if nobody waits for the answer."""
+        """Raise TooMuchError once the time for a file has run out, StoppedError if the answer is no longer wanted."""
         if _STOP.is_wanted is not None and not _STOP.is_wanted():
             raise StoppedError
         if time.thread_time() > self.deadline:

@@ -1,4 +1,4 @@
-"""What objects of the project hand out when something iterates over them: wrappers and heirs of loaders."""
+"""What iterating over objects of the project yields: wrappers and subclasses of loaders."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from dataloader_lint.facts.syntax.tree import Scope
 
 
 def element_of_object(ev: Evaluator, value: CallResult, klass: Class) -> Values:
-    """What an object of a class of the project hands out: one that goes through a loader gives its batches.
+    """What iterating over an object of a project class yields: one that iterates over a loader gives its batches.
 
     A loader that has a way of its own to give batches is known by itself where this way does not tell.
     """
@@ -47,7 +47,7 @@ def element_of_object(ev: Evaluator, value: CallResult, klass: Class) -> Values:
 
 
 def _moves(ev: Evaluator, klass: Class) -> bool:
-    """Whether a class moves things to a device: what it hands out has then been there, were it the batch itself.
+    """True if a class moves things to a device: what it hands out has then been there, were it the batch itself.
 
     `batch[key] = batch[key].cuda()` leaves the batch in its name, also in a function that a method calls.
     """

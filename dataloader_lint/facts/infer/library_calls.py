@@ -115,7 +115,7 @@ _NO_LOADERS = frozenset(
 
 
 def _is_loader_of_other_type(ev: Evaluator, call: cst.Call, frame: Frame) -> bool:
-    """Whether `isinstance` is asked of a loader whether it is a container, a number, a string or a tensor."""
+    """True if `isinstance` is asked of a loader whether it is a container, a number, a string or a tensor."""
     if len(call.args) != 2 or any(arg.keyword or arg.star for arg in call.args):
         return False
     types = call.args[1].value
@@ -224,7 +224,7 @@ _LISTS = frozenset(
 _LISTS_OF = frozenset({"COCO.getAnnIds", "COCO.getImgIds", "LVIS.get_ann_ids", "LVIS.get_img_ids"}) | {
     f"{pool}.{name}" for pool in ("Pool", "ThreadPool") for name in ("map", "starmap")
 }
-# Methods of a tensor that hand out the same memory.
+# Methods of a tensor that return the same memory.
 _VIEWS = frozenset(
     {
         "as_subclass",

@@ -52,7 +52,7 @@ class Loader:
 
     @property
     def is_written_here(self) -> bool:
-        """Whether the arguments are written at the place that is looked at, not in a constructor that it calls."""
+        """True if the arguments are written at the place that is looked at, not in a constructor that it calls."""
         return self.site is None or self.site is self.call
 
     @property
@@ -91,7 +91,7 @@ class Loader:
         return merge(tuple(value for value in found if value is not ABSENT), (default,))
 
     def is_passed(self, name: str) -> bool | None:
-        """Whether the argument is surely given (True), surely not (False), or unknowable (None)."""
+        """True if the argument is surely given (True), surely not (False), or unknowable (None)."""
         found = self.passed(name)
         if found == (ABSENT,):
             return False
@@ -103,7 +103,7 @@ class Loader:
 
     @property
     def is_reached(self) -> bool:
-        """Whether the call is reached at all, as far as the conditions around it are known.
+        """True if the call is reached at all, as far as the conditions around it are known.
 
         `if workers > 0: DataLoader(..., num_workers=workers)` is not reached with the declared default of 0.
         """
@@ -136,13 +136,13 @@ class Loader:
 
     @property
     def has_workers(self) -> bool | None:
-        """Whether it starts workers: surely or by a declared default (True), surely not (False), or unknown."""
+        """True if it starts workers: surely or by a declared default (True), surely not (False), or unknown."""
         answers = {is_positive(value) for value in self.values("num_workers")}
         return answers.pop() if len(answers) == 1 else None
 
     @property
     def pickles_its_functions(self) -> bool:
-        """Whether functions given to it can reach a pickle: not with a 0 written out, a fork context, or when dropped.
+        """True if functions given to it can reach a pickle: not with a 0 written out, a fork context, or when dropped.
 
         Loaders whose number of workers is left out count: they pickle as soon as somebody adds workers.
         """
@@ -154,7 +154,7 @@ class Loader:
 
     @property
     def pickles_nothing(self) -> bool:
-        """Whether it forks its workers by its own `multiprocessing_context`."""
+        """True if it forks its workers by its own `multiprocessing_context`."""
         return self.start_method == "fork"
 
     @property
@@ -224,7 +224,7 @@ _LOADER_METHOD = LoaderClass(("batch_size",))
 
 
 def loader_of(ev: Evaluator, value: Value) -> Loader | None:
-    """The loader that a value is, if it is one that was made in sight."""
+    """The loader that a value is, if it is one that was made in the project."""
     if not isinstance(value, CallResult) or value.call is None or value.frame is None:
         return None
     found = loader_class(ev, value.by)
@@ -242,7 +242,7 @@ def loader_of(ev: Evaluator, value: Value) -> Loader | None:
 
 
 def _maker_name(call: cst.Call, frame: Frame, maker: Library | Class) -> str:
-    """What the call calls the class; the class's own name where a variable stands for it: `make(dataset)`.
+    """What the call calls the class; the class's own name where a variable means it: `make(dataset)`.
 
     The name of the class that derives from it where its constructor makes it: `super().__init__(dataset)`.
     """
@@ -258,7 +258,7 @@ def _maker_name(call: cst.Call, frame: Frame, maker: Library | Class) -> str:
 def inner_loader(ev: Evaluator, value: CallResult) -> CallResult | None:
     """An object of a project class that derives from a loader of a library, as one of that: it has none of its methods.
 
-    None where its making is not in sight.
+    None where its creation is not visible.
     """
     loader = loader_of(ev, value) if isinstance(value.by, Class) else None
     if loader is None or not isinstance(value.by, Class):
@@ -326,7 +326,7 @@ _LAST_NAMES = frozenset(name.rpartition(".")[2] for name in (*LOADERS, *LOADER_M
 def _may_name_loader(ev: Evaluator, callee: cst.BaseExpression, module: ModuleFacts) -> bool:
     """A cheap look before the evaluation, which may have to open other files.
 
-    A name is followed where it speaks of loaders, or what this module binds it to does: the name that something is
+    A name is followed where it mentions loaders, or what this module binds it to does: the name that something is
     imported by, the bases of a class, a partial, the default of a parameter.
     """
     if _speaks_of_loaders(ev, last_name(callee)):
@@ -376,7 +376,7 @@ def _speaks_of_loaders(ev: Evaluator, name: str) -> bool:
 
 
 def _makes_loader(ev: Evaluator, callee: Value) -> bool:
-    """Whether calling this constructs a loader right there, not somewhere inside a function of the project."""
+    """True if calling this constructs a loader right there, not somewhere inside a function of the project."""
     if isinstance(callee, Partial):
         return _makes_loader(ev, callee.callee)
     return isinstance(callee, Library | Class) and loader_class(ev, callee) is not None

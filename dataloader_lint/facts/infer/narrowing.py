@@ -25,7 +25,7 @@ from dataloader_lint.facts.syntax.names import Binding, Kind, dotted, resolve
 from dataloader_lint.facts.syntax.tree import Node, Scope, Tree, function_scope
 
 _COLLECTION = frozenset({"Collection", "Container", "Iterable", "Sized"})
-# The types that an object is of, among those that are told apart here, by the kind of the value.
+# The types that an object is of, among those that are distinguished here, by the kind of the value.
 _TYPES_OF: dict[str, frozenset[str]] = {
     "array": _COLLECTION,
     "bool": frozenset({"bool", "int"}),
@@ -169,7 +169,7 @@ def _told(use: cst.Name, scope: Scope) -> list[TypeTest]:
 
 
 def _set_anew_otherwise(use: cst.Name, scope: Scope) -> Iterator[tuple[cst.BaseExpression, bool]]:
-    """What must have been answered before a use, lest another binding be in force: `if not is_list: rows = [rows]`."""
+    """Conditions implied because the other branch rebinds the name: `if not is_list: rows = [rows]`."""
     tree = scope.module.tree
     child: Node = use
     for above in tree.ancestors(use):
@@ -183,7 +183,7 @@ def _set_anew_otherwise(use: cst.Name, scope: Scope) -> Iterator[tuple[cst.BaseE
 
 
 def _asserted(use: cst.Name, scope: Scope) -> Iterator[tuple[cst.BaseExpression, bool]]:
-    """What must hold lest control never come to a use: `assert isinstance(rows, np.ndarray)`."""
+    """Conditions without which control never reaches a use: `assert isinstance(rows, np.ndarray)`."""
     tree = scope.module.tree
     earlier = [each for each in scope.own(cst.Assert) if tree.order(each) < tree.order(use)]
     around = {id(each) for each in tree.ancestors(use)} if earlier else set()
@@ -245,7 +245,7 @@ def _asked_in(scope: Scope) -> Iterator[str]:
 
 
 def is_of(value: AnyValue, names: frozenset[str]) -> bool | None:
-    """Whether a value is of one of some types, given by the last parts of their names; None where nobody knows."""
+    """True if a value is of one of some types, given by the last parts of their names; None where it is unknown."""
     kind = _kind(value)
     own = _TYPES_OF.get(kind)
     if own is None:

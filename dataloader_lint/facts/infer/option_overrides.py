@@ -14,7 +14,7 @@ from dataloader_lint.facts.syntax.tree import Node, Scope
 
 
 def with_overrides(ev: Evaluator, values: Values, statement: Node, root: Scope) -> Values:
-    """What values are once a statement of a script runs: what the script sets itself stands for an option's default.
+    """What values are once a statement of a script runs: what the script sets itself replaces an option's default.
 
     The option is read in another module, where every script that calls it counts; this one has set it.
     """

@@ -59,13 +59,13 @@ def _destination(call: cst.Call, flags: list[str]) -> str:
 
 
 def is_default_of(label: str, name: str) -> bool:
-    """Whether a default's label is that of the option that argparse stores under a name."""
+    """True if a default's label is that of the option that argparse stores under a name."""
     shown = label.removeprefix("the default of `").removesuffix("`")
     return shown != label and shown.lstrip("-").replace("-", "_") == name
 
 
 def is_namespace(value: Value) -> bool:
-    """Whether it is what a parser of options gives."""
+    """True if it is what a parser of options gives."""
     return isinstance(value, CallResult) and value.library.rpartition(".")[2] in _NAMESPACES and value.frame is not None
 
 
@@ -88,9 +88,9 @@ def of_namespace(ev: Evaluator, parsed: CallResult, name: str) -> Values:
 
 
 def _is_filled_in(ev: Evaluator, parsing: cst.Call, frame: Frame, name: str) -> bool:
-    """Whether a function that is handed the parsed options may set one: `set_defaults(args)` below `args = ...`.
+    """True if a function that is passed the parsed options may set one: `set_defaults(args)` below `args = ...`.
 
-    There None often stands for what the program finds out: `args.batch = 128 if args.batch is None else args.batch`.
+    There None often means what the program finds out: `args.batch = 128 if args.batch is None else args.batch`.
     """
     tree = frame.scope.module.tree
     above = tree.parent(parsing)
@@ -181,7 +181,7 @@ def of_filled(ev: Evaluator, made: CallResult, name: str) -> Values:
 
 
 def _takes_over(later: cst.Call, call: cst.Call, tree: Tree) -> bool:
-    """Whether `parser.set_defaults` comes after what it says another default of, on the same parser."""
+    """True if `parser.set_defaults` comes after what it says another default of, on the same parser."""
     parsers = [dotted(each.func).rpartition(".")[0] for each in (later, call)]
     return bool(parsers[0]) and parsers[0] == parsers[1] and tree.order(call) < tree.order(later)
 

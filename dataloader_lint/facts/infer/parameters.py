@@ -1,4 +1,4 @@
-"""What parameters are: what a call passes, what all callers in sight pass, or the declared default."""
+"""What parameters are: what a call passes, what all visible callers pass, or the declared default."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ OF_PARAMETER = "the default of parameter"  # what the labels of such defaults be
 
 
 def parameter(ev: Evaluator, binding: Binding, frame: Frame) -> Values:
-    """What a parameter is: what this call passes, else what all calls in sight pass, else its declared default.
+    """What a parameter is: what this call passes, else what all visible calls pass, else its declared default.
 
     `frame` is one of its function.
     """
@@ -154,7 +154,7 @@ def element_of_rest(ev: Evaluator, frame: Frame) -> Values:
 
 
 def _rest_arguments(ev: Evaluator, frame: Frame) -> list[Argument] | None:
-    """What goes into the `*args` of a function: in this call, or in all calls in sight; None where it is unknown."""
+    """What goes into the `*args` of a function: in this call, or in all visible calls; None where it is unknown."""
     if frame.args is not None:
         return list(frame.extra) if frame.extra is not None else None
     found: list[Argument] = []
@@ -198,7 +198,7 @@ def partial_arguments(function: Scope, value: Partial, is_bound: bool = False) -
 
 
 def _may_be_same(ev: Evaluator, one: Value | None, other: Value | None) -> bool:
-    """Whether two objects may be one: where both are of classes of the project, one class derives from the other."""
+    """True if two objects may be one: where both are of classes of the project, one class derives from the other."""
     if not isinstance(one, CallResult) or not isinstance(other, CallResult):
         return True
     if not isinstance(one.by, Class) or not isinstance(other.by, Class) or one.by.scope is other.by.scope:
@@ -211,7 +211,7 @@ def _may_be_same(ev: Evaluator, one: Value | None, other: Value | None) -> bool:
 
 
 def arguments_of_callers(ev: Evaluator, scope: Scope, name: str) -> list[tuple[cst.BaseExpression, Frame]]:
-    """What the calls in sight pass for a parameter, as written."""
+    """What the visible calls pass for a parameter, as written."""
     found = []
     for call, frame, callees in ev.callers(scope):
         for callee in callees:
@@ -223,7 +223,7 @@ def arguments_of_callers(ev: Evaluator, scope: Scope, name: str) -> list[tuple[c
 
 
 def _hands_on_part(param: cst.Param, entered_frame: Frame) -> bool:
-    """Whether a function that calls itself passes on the parameter, or a part of it that a loop gives."""
+    """True if a function that calls itself passes on the parameter, or a part of it that a loop gives."""
     assert entered_frame.args is not None
     given = entered_frame.args.get(param.name.value)
     if given is None or not isinstance(given.node, cst.Name):
@@ -274,7 +274,7 @@ def entered_by(ev: Evaluator, scope: Scope, callee: Value, call: cst.Call, frame
 
 
 def declared_default(ev: Evaluator, scope: Scope, param: cst.Param) -> Values:
-    """The default of a parameter that no call in sight passes; command-line decorators count as well."""
+    """The default of a parameter that no visible call passes; command-line decorators count as well."""
     from_option = options.of_decorators(ev, scope, param)
     if from_option:
         return from_option

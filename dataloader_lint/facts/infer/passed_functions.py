@@ -1,4 +1,4 @@
-"""Who calls a function that is handed over as a value: under a parameter, an attribute, or the name of a loop."""
+"""Who calls a function that is passed as a value: under a parameter, an attribute, or the name of a loop."""
 
 from __future__ import annotations
 

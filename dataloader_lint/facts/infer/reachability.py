@@ -1,4 +1,4 @@
-"""Whether a place can be reached, as far as the conditions around it and before it are known."""
+"""Which places can be reached, as far as the conditions around and before them are known."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def none_closes(ev: Evaluator, node: Node, frame: Frame, key: str, closes: Calla
 
 
 def excludes(ev: Evaluator, condition: Condition, frame: Frame, with_options: bool = False) -> bool:
-    """Whether a condition is known to come out so that control goes elsewhere."""
+    """True if a condition is known to come out so that control goes elsewhere."""
     found = ev.values(condition.test, frame)
     sure = truth(found)
     if sure is None or sure is condition.wanted:
@@ -179,7 +179,7 @@ def from_last_passed(
 
 
 def _is_passed(node: Node, around: set[int], frame: Frame, sure: Callable[[cst.BaseExpression], bool | None]) -> bool:
-    """Whether control that gets to a later place of a block has surely been at `node`."""
+    """True if control that gets to a later place of a block has surely been at `node`."""
     child = node
     for above in frame.scope.module.tree.ancestors(node):
         if id(above) in around:
@@ -194,7 +194,7 @@ def _is_passed(node: Node, around: set[int], frame: Frame, sure: Callable[[cst.B
 
 
 def is_passed_after(ev: Evaluator, node: Node, earlier: Node, frame: Frame) -> bool:
-    """Whether control that has been at `earlier`, a statement of the same function, surely comes to `node` as well."""
+    """True if control that has been at `earlier`, a statement of the same function, surely comes to `node` as well."""
     around = {id(above) for above in frame.scope.module.tree.ancestors(earlier)}
     return _is_passed(node, around, frame, lambda test: truth(ev.values(test, frame)))
 

@@ -82,12 +82,12 @@ def _is_named(ev: Evaluator, value: Sequence) -> bool:
 
 
 def is_record(ev: Evaluator, klass: Class) -> bool:
-    """Whether the constructor of a class is made from the fields that it or a base declares."""
+    """True if the constructor of a class is made from the fields that it or a base declares."""
     return _is_named_tuple(ev, klass) or any(map(classes.is_dataclass, ev.bases(klass).classes))
 
 
 def _is_made_otherwise(ev: Evaluator, klass: Class) -> bool:
-    """Whether a decorator may have made the constructor of a class, in a way that nobody knows."""
+    """True if a decorator may have made the constructor of a class, in an unknown way."""
     if _has_constructor(ev, klass) or _by_position(ev, klass):
         return False
     return any(each.node.decorators for each in ev.bases(klass).classes)
@@ -138,7 +138,7 @@ def _kind(declared: cst.AnnAssign) -> str:
 
 
 def _says_more(declared: cst.AnnAssign) -> bool:
-    """Whether a field may be none of the constructor's, or by name only: `field(init=False)`."""
+    """True if a field may be none of the constructor's, or by name only: `field(init=False)`."""
     value = declared.value
     return isinstance(value, cst.Call) and any(
         arg.keyword is not None and arg.keyword.value in ("init", "kw_only") for arg in value.args

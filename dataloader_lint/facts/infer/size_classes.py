@@ -67,7 +67,7 @@ def _is_bounded(value: CallResult) -> bool:
 
 
 def is_parsed(value: Value) -> bool:
-    """Whether it is what a file of JSON holds, or what stands in it under a name: a list or a dict."""
+    """True if it is what a file of JSON holds, or what stands in it under a name: a list or a dict."""
     while isinstance(value, ItemOf):
         value = value.of
     return isinstance(value, CallResult) and row(value.library).gives == "json"
@@ -138,7 +138,7 @@ def _mappings(values: Values) -> Values:
 
 
 def has_list(ev: Evaluator, value: Mapping, depth: int = 0) -> bool:
-    """Whether lists that follow the data stand in a dict: `{"text": sorted(texts)}`, `{split: read(split) for ...}`."""
+    """True if lists that follow the data stand in a dict: `{"text": sorted(texts)}`, `{split: read(split) for ...}`."""
     node = value.node
     held = [each.value for each in node.elements] if isinstance(node, cst.Dict) else []
     held.extend([node.value] if isinstance(node, cst.DictComp) else [])
@@ -146,7 +146,7 @@ def has_list(ev: Evaluator, value: Mapping, depth: int = 0) -> bool:
 
 
 def _has_many_pairs(ev: Evaluator, value: Mapping, depth: int) -> bool:
-    """Whether a dict is made of pairs that are not written out: `dict(zip(names, paths))`, `dict(enumerate(rows))`."""
+    """True if a dict is made of pairs that are not written out: `dict(zip(names, paths))`, `dict(enumerate(rows))`."""
     if not is_of_pairs(value) or not isinstance(value.node, cst.Call):
         return False
     pairs = ev.values(value.node.args[0].value, value.frame)
@@ -154,7 +154,7 @@ def _has_many_pairs(ev: Evaluator, value: Mapping, depth: int) -> bool:
 
 
 def is_of_pairs(value: Value) -> bool:
-    """Whether a dict is what a call of `dict` makes of one thing that it is given."""
+    """True if a dict is what a call of `dict` makes of one thing that it is given."""
     call = value.node if isinstance(value, Mapping) else None
     return isinstance(call, cst.Call) and len(call.args) == 1 and call.args[0].keyword is None and not call.args[0].star
 
@@ -241,7 +241,7 @@ def _iterated(ev: Evaluator, node: cst.BaseExpression, frame: Frame) -> Values:
 
 
 def is_few(ev: Evaluator, node: cst.BaseExpression, frame: Frame, depth: int = 0) -> bool:
-    """Whether an expression gives things that are written out, so that there are few of them."""
+    """True if an expression gives things that are written out, so that there are few of them."""
     found = ev.values(node, frame)
     return bool(found) and all(_is_small(ev, value, depth) for value in found)
 
@@ -266,7 +266,7 @@ def _is_small(ev: Evaluator, value: Value, depth: int) -> bool:
 
 
 def _gives_few(ev: Evaluator, arg: cst.Arg, frame: Frame, depth: int) -> bool:
-    """Whether an argument of `zip` has few elements; in `zip(*(names, labels))` whether one of the columns has."""
+    """True if an argument of `zip` has few elements; in `zip(*(names, labels))` whether one of the columns has."""
     given = ev.values(arg.value, frame) if arg.star == "*" else ()
     columns = [each.items for each in given if isinstance(each, Sequence) and each.items]
     if not columns or len(columns) < len(given):
@@ -278,7 +278,7 @@ _FEW = 400  # more than a circle has degrees, or a year days
 
 
 def _is_short_range(ev: Evaluator, call: cst.Call, frame: Frame) -> bool:
-    """Whether a `range` has bounds that are known and close to each other."""
+    """True if a `range` has bounds that are known and close to each other."""
     bounds: list[int] = []
     for arg in call.args:
         found = ev.values(arg.value, frame)
@@ -290,7 +290,7 @@ def _is_short_range(ev: Evaluator, call: cst.Call, frame: Frame) -> bool:
 
 
 def _is_empty(value: Value) -> bool:
-    """Whether it is a container that starts empty, `[]` or `set()`, to be filled with who knows how many things."""
+    """True if it is a container that starts empty, `[]` or `set()`, to be filled with who knows how many things."""
     if not isinstance(value, Sequence | Mapping):
         return False
     if isinstance(value, Sequence) and value.kind in ("tuple", "frozenset"):

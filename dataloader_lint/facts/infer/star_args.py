@@ -1,4 +1,4 @@
-"""What `*args` stands for in a call."""
+"""What `*args` means in a call."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataloader_lint.facts.syntax.names import resolve
 
 
 def starred(node: cst.BaseExpression, frame: Frame) -> tuple[Argument, ...] | None:
-    """What `*args` stands for where it is the function's own parameter and the call is known; None otherwise."""
+    """What `*args` means where it is the function's own parameter and the call is known; None otherwise."""
     if not isinstance(node, cst.Name) or frame.args is None:
         return None
     bindings = resolve(node, frame.scope.module.tree)

@@ -73,7 +73,7 @@ class Library:
 class Frame:
     """A scope as entered by one call: what its parameters are. `args` is None where the call is not known.
 
-    `extra` holds the positional arguments that go into `*args`; None where nobody can say.
+    `extra` holds the positional arguments that go into `*args`; None where it is unknown.
     """
 
     scope: Scope
@@ -89,7 +89,7 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """An argument as written, with the frame to evaluate it in; `node` None means that nobody can say what it is.
+    """An argument as written, with the frame to evaluate it in; `node` None means that it is unknown.
 
     `value` is set where the value is known without an expression.
     """
@@ -156,7 +156,7 @@ class Method:
 class CallResult:
     """The result of a call to a class, or to a function of a library: `by` says whose, `call` where.
 
-    `call` is None for an object whose making is not in sight (`self` in a method). `before` holds the calls of
+    `call` is None for an object whose creation is not visible (`self` in a method). `before` holds the calls of
     `functools.partial` that gave arguments beforehand, the last one first.
     """
 
@@ -273,7 +273,7 @@ class Evaluator(Protocol):
         ...
 
     def key(self, node: cst.CSTNode, key: object, frame: Frame, work_out: Callable[[], Values]) -> Values:
-        """What `work_out` gives as the value of a key of the dict that an expression stands for."""
+        """What `work_out` gives as the value of a key of the dict that an expression means."""
         ...
 
     def binding(self, binding: Binding, frame: Frame, use: cst.CSTNode | None = None) -> Values:
@@ -325,7 +325,7 @@ class Evaluator(Protocol):
         ...
 
     def callers(self, function: Scope) -> tuple[tuple[cst.Call, Frame, Values], ...]:
-        """The calls in sight that surely run a function: the call, the frame it stands in, what it calls."""
+        """The visible calls that surely run a function: the call, the frame it stands in, what it calls."""
         ...
 
 
@@ -371,7 +371,7 @@ def constant(values: Values) -> Const | None:
 
 
 def truth(values: Values) -> bool | None:
-    """Whether the value is true in every case (True), false in every case (False), or unknown (None)."""
+    """True if the value is true in every case (True), false in every case (False), or unknown (None)."""
     answer = _truth(values[0]) if values else None
     if answer is None:
         return None  # mostly at once: nothing is known of the conditions of most `if` statements
@@ -391,7 +391,7 @@ def _truth(value: Value) -> bool | None:
 
 
 def is_positive(value: Value) -> bool | None:
-    """Whether a number is known to be above zero (True), known not to be (False), or unknown (None)."""
+    """True if a number is known to be above zero (True), known not to be (False), or unknown (None)."""
     if isinstance(value, Const):
         number = value.value
         if isinstance(number, bool) or not isinstance(number, int | float):
@@ -403,7 +403,7 @@ def is_positive(value: Value) -> bool | None:
 
 
 def is_whole_number(value: Value) -> bool:
-    """Whether a value is known to be a whole number, and no truth value."""
+    """True if a value is known to be a whole number, and no truth value."""
     if isinstance(value, Const):
         return isinstance(value.value, int) and not isinstance(value.value, bool)
     return isinstance(value, Opaque) and value.kind == "int"

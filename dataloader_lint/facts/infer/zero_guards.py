@@ -41,7 +41,7 @@ def name_of(node: cst.CSTNode) -> str:
 
 
 def is_kept_away(names: frozenset[str], at: Node, frame: Frame) -> bool:
-    """Whether a condition around a place, or a check before it, keeps numbers with these names that are 0 from it."""
+    """True if a condition around a place, or a check before it, keeps numbers with these names that are 0 from it."""
     tree = frame.scope.module.tree
     if any(bars(test, wanted, names, tree) for test, wanted in enclosing_tests(at, frame)):
         return True
@@ -67,7 +67,7 @@ def _is_other_case(match: cst.Match, at: Node, names: frozenset[str], tree: Tree
 
 
 def is_checked(name: str, scope: Scope) -> bool:
-    """Whether the module of a scope anywhere refuses a number with this name that is 0, or sets it anew."""
+    """True if the module of a scope anywhere refuses a number with this name that is 0, or sets it anew."""
     tree = scope.module.tree
     return tree.once((f"checked {name}", id(tree.root)), lambda: _is_checked(name, tree))
 
@@ -116,7 +116,7 @@ def _refuses(body: cst.BaseSuite, name: str, tree: Tree) -> bool:
 
 
 def bars(test: cst.BaseExpression, wanted: bool, names: frozenset[str], tree: Tree) -> bool:
-    """Whether a condition that has to come out as `wanted` may be there to keep a 0 out."""
+    """True if a condition that has to come out as `wanted` may be there to keep a 0 out."""
     if not mentions(test, names, tree) or answer_at_zero(test, names, tree) is wanted:
         return False
     return not _is_upper_bound(test, wanted, names, tree)

@@ -26,7 +26,7 @@ class Extras:
         self.loader_words = frozenset(name.rpartition(".")[2] for name in settings.extend_dataloaders)
 
     def library_name(self, name: str) -> str:
-        """Returns the torch class that an added name stands for, or the public name of any other library name."""
+        """Returns the torch class that an added name means, or the public name of any other library name."""
         return self._names.get(name) or canonical(name)
 
     def makes_loader(self, path: str, name: str) -> str:

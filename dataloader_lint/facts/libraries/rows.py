@@ -49,5 +49,5 @@ class Call:
 
     @property
     def is_handle(self) -> bool:
-        """Whether the result surely is something open that belongs to one process."""
+        """True if the result surely is something open that belongs to one process."""
         return bool(self.opens) and not self.opens_archives_only

@@ -23,7 +23,7 @@ class ArgumentSite:
     frame: Frame
 
 
-# None: nobody can say.
+# None: unknown.
 Sites = list[ArgumentSite] | None
 
 

@@ -1,4 +1,4 @@
-"""Functions that are handed to DataLoaders: lambdas and local functions, and where they are passed in."""
+"""Functions that are passed to DataLoaders: lambdas and local functions, and where they are passed in."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from dataloader_lint.facts.syntax.tree import Scope, function_scope, parameters
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Callback:
-    """A function of the project that reaches an argument of a loader, and the expression that hands it over."""
+    """A function of the project that reaches an argument of a loader, and the expression that passes it."""
 
     function: Function
     loader: Loader
@@ -40,22 +40,22 @@ class Callback:
 
     @property
     def takes_arguments(self) -> bool:
-        """Whether the function has a parameter at all."""
+        """True if the function has a parameter at all."""
         return bool(parameters(self.function.node))
 
     @property
     def is_local(self) -> bool:
-        """Whether it is defined inside another function, so that no import can find it by its name."""
+        """True if it is defined inside another function, so that no import can find it by its name."""
         return is_local(self.function.scope)
 
     @property
     def is_in_notebook(self) -> bool:
-        """Whether it is defined in a notebook, where a worker that is spawned finds nothing by its name."""
+        """True if it is defined in a notebook, where a worker that is spawned finds nothing by its name."""
         return is_notebook_file(self.function.scope.module)
 
     @property
     def is_notebooks_own(self) -> bool:
-        """Whether it is a plain function of a notebook, and the loader starts workers."""
+        """True if it is a plain function of a notebook, and the loader starts workers."""
         return self.is_in_notebook and is_plain(self.function.scope) and self.loader.has_workers is True
 
     @property
@@ -66,7 +66,7 @@ class Callback:
 
 
 def callbacks_of(ev: Evaluator, module: ModuleFacts, loaders: list[Loader], argument: str) -> Iterator[Callback]:
-    """Functions that reach `argument` of a loader and are handed over in this module, each with its place."""
+    """Functions that reach `argument` of a loader and are passed in this module, each with its place."""
     told: set[tuple[int, int]] = set()
     for loader in loaders:
         written = loader.argument(argument) if loader.is_written_here else None
@@ -117,7 +117,7 @@ def _is_passed_in(ev: Evaluator, node: cst.BaseExpression, frame: Frame, functio
 
 
 def _keeps_argument(ev: Evaluator, node: cst.BaseExpression, frame: Frame, function: Function) -> bool:
-    """Whether `self.collate` is only what somebody passed to the constructor, where the function stands by name."""
+    """True if `self.collate` is only what a caller passed to the constructor, where the function stands by name."""
     klass = class_of(frame.scope)
     if klass is None or not isinstance(node, cst.Attribute) or dotted(node.value) != receiver_name(frame.scope):
         return False
@@ -132,7 +132,7 @@ def _keeps_argument(ev: Evaluator, node: cst.BaseExpression, frame: Frame, funct
 
 
 def _is_passed(function: Function) -> bool:
-    """Whether a local function is an argument of some call in its module."""
+    """True if a local function is an argument of some call in its module."""
     tree = function.scope.module.tree
     for call in function.scope.module.all_calls():
         for arg in call.args:
@@ -146,13 +146,13 @@ def _is_passed(function: Function) -> bool:
 
 
 def _is_default(ev: Evaluator, node: cst.BaseExpression, function: Function, module: ModuleFacts) -> bool:
-    """Whether the function is a lambda that stands as the default of a parameter of this module."""
+    """True if the function is a lambda that stands as the default of a parameter of this module."""
     tree = module.tree
     return function.node in tree and isinstance(tree.parent(function.node), cst.Param)
 
 
 def _passed_in(ev: Evaluator, module: ModuleFacts, argument: str, told: set[tuple[int, int]]) -> Iterator[Callback]:
-    """Calls of functions of the project that hand a function on to a loader of theirs.
+    """Calls of functions of the project that pass a function on to a loader of theirs.
 
     But those that make a loader of the project's own class, as far as that was `told`: it runs `super().__init__`.
     """

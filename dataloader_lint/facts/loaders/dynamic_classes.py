@@ -1,4 +1,4 @@
-"""Datasets of a class that is looked up by a name, so that nobody can say more than what they are made from."""
+"""Datasets of a class that is looked up by a name, so that no more is known than what they are made from."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def arguments_of_dynamic_class(loader: Loader) -> Iterator[tuple[cst.Arg, Frame]
 
 
 def _is_dynamic(node: cst.BaseExpression, tree: Tree) -> bool:
-    """Whether what is called was looked up by a name: `getattr(datasets, name)`, `REGISTRY[name]`."""
+    """True if what is called was looked up by a name: `getattr(datasets, name)`, `REGISTRY[name]`."""
     if not isinstance(node, cst.Name):
         return isinstance(node, cst.Call | cst.Subscript)
     found = resolve(node, tree)

@@ -64,7 +64,7 @@ class Pass:
                 child = above
 
     def changes_with(self, loop: Loop) -> bool:
-        """Whether a loop around it goes over another loader in each round, as in `for phase in phases`."""
+        """True if a loop around it goes over another loader in each round, as in `for phase in phases`."""
         node = self.node.iter if isinstance(self.node, cst.For | cst.CompFor) else self.node
         rest: list[tuple[Node, Frame]] = [(node, self.path[-1])] if isinstance(loop, cst.For) else []
         seen: set[int] = set()
@@ -96,7 +96,7 @@ class Pass:
         return False
 
     def trains(self, ev: Evaluator) -> bool:
-        """Whether what is done with the batches computes gradients, there or in a function that is called there.
+        """True if what is done with the batches computes gradients, there or in a function that is called there.
 
         What a generator hands out is for those who run it.
         """
@@ -125,7 +125,7 @@ def trains(ev: Evaluator, root: Node, frame: Frame) -> bool:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EpochLoop:
-    """A loop in whose body a loader made before it is gone through."""
+    """A loop in whose body a loader made before it is iterated over."""
 
     loop: Loop
     frame: Frame
@@ -151,7 +151,7 @@ def training_loops(project: Project, module: ModuleFacts) -> Iterator[Loop]:
 
 
 def _hands_out(tree: Tree, loop: Loop) -> bool:
-    """Whether a loop hands batches out again and again: `while True: yield from loader`."""
+    """True if a loop hands batches out again and again: `while True: yield from loader`."""
     is_endless = isinstance(loop, cst.While) and bool(tree.scope_of(loop).own(cst.Yield))
     return is_endless and any(True for _ in tree.find(loop.body, cst.Yield))
 
@@ -188,7 +188,7 @@ def _find_that_train(project: Project, module: ModuleFacts) -> set[str]:
 def epoch_loop(
     ev: Evaluator, project: Project, module: ModuleFacts, loop: Loop, only_training: bool = False
 ) -> EpochLoop | None:
-    """A loop, if it surely or maybe runs more than once and goes through loaders each time.
+    """A loop, if it surely or maybe runs more than once and iterates over loaders each time.
 
     With `only_training`, functions are left out that train nothing, as far as names say.
     """
@@ -216,7 +216,7 @@ def _runs_once(ev: Evaluator, loop: cst.For, frame: Frame) -> bool:
 
 
 class _Search:
-    """Looks for the loaders that one loop goes through, in its body and in the functions that it calls."""
+    """Looks for the loaders that one loop iterates over, in its body and in the functions that it calls."""
 
     def __init__(self, ev: Evaluator, project: Project, loop: Loop, frame: Frame, only_training: bool) -> None:
         self.ev = ev
@@ -274,7 +274,7 @@ class _Search:
                 yield from self._nodes(_run_by(function.scope), (*path, inner), (*calls, call))
 
     def _may_matter(self, callee: cst.BaseExpression, name: str, frame: Frame) -> bool:
-        """Whether a call may run a function that is looked for; a cheap look before the evaluation, as most do not."""
+        """True if a call may run a function that is looked for; a cheap look before the evaluation, as most do not."""
         module = frame.scope.module
         bindings = resolve(callee, module.tree) if isinstance(callee, cst.Name) else []
         if not bindings:  # a method, a function of a module, a name of `from x import *`
@@ -284,7 +284,7 @@ class _Search:
         )
 
     def _is_known(self, module: ModuleFacts, name: str) -> bool:
-        """Whether a function of that name is defined in the project and may be one to look into."""
+        """True if a function of that name is defined in the project and may be one to look into."""
         if not self.project.defines(module, name):
             return False
         if not self.only_training or name in _that_train(self.project, module):
@@ -299,7 +299,7 @@ class _Search:
                 yield made, loader
 
     def _is_in_loop(self, made: CallResult) -> bool:
-        """Whether a loader is made anew in each round: the call, or one that leads to it, stands in the loop."""
+        """True if a loader is made anew in each round: the call, or one that leads to it, stands in the loop."""
         tree = self.frame.scope.module.tree
         call = made.call
         assert call is not None and made.frame is not None
@@ -319,7 +319,7 @@ class _Search:
 
 
 def loaders_behind(ev: Evaluator, values: Values, into_objects: bool = False) -> Iterator[tuple[CallResult, Loader]]:
-    """The loaders that iterating over one of the values goes through, also inside objects of the project if asked."""
+    """The loaders that iterating over one of the values iterates over, also inside objects of the project if asked."""
     for value in values:
         for made in _behind(ev, value, into_objects):
             loader = loader_of(ev, made)
@@ -346,7 +346,7 @@ def _behind(ev: Evaluator, value: Value, into_objects: bool, depth: int = 0) -> 
 
 
 def _inside(ev: Evaluator, value: CallResult, klass: Class) -> list[Value]:
-    """What an object of the project goes through anew whenever a loop goes through it: `Progress(loader)`."""
+    """What an object of the project iterates over anew whenever a loop iterates over it: `Progress(loader)`."""
     if loader_class(ev, klass) is not None:
         return []
     iterate = classes.find_method(ev, ev.bases(klass).classes, "__iter__")
@@ -356,7 +356,7 @@ def _inside(ev: Evaluator, value: CallResult, klass: Class) -> list[Value]:
 
 
 def _starts_anew(scope: Scope) -> bool:
-    """Whether an `__iter__` goes through something itself, or makes an iterator, and tells no sampler the epoch."""
+    """True if an `__iter__` iterates over something itself, or makes an iterator, and tells no sampler the epoch."""
     calls = {last_name(call.func) for call in scope.within(cst.Call)}
     return ("iter" in calls or bool(scope.own(cst.For))) and "set_epoch" not in calls
 

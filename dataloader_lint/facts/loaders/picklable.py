@@ -14,13 +14,13 @@ MEMOISING = ("functools.cache", "functools.lru_cache")
 
 
 def is_plain(scope: Scope) -> bool:
-    """Whether a function stands at module level, with no decorator that could make something else of it."""
+    """True if a function stands at module level, with no decorator that could make something else of it."""
     node = scope.node
     return isinstance(node, cst.FunctionDef) and not node.decorators and scope.parent is scope.module.root
 
 
 def is_local(scope: Scope) -> bool:
-    """Whether a function is defined inside another one, so that no import can find it by its name."""
+    """True if a function is defined inside another one, so that no import can find it by its name."""
     return (
         isinstance(scope.node, cst.FunctionDef)
         and classes.class_of(scope) is None
@@ -30,7 +30,7 @@ def is_local(scope: Scope) -> bool:
 
 
 def is_unpicklable(value: Value) -> bool:
-    """Whether a pickle of the value fails: a lambda, a local function, a memoising wrapper made by a call."""
+    """True if a pickle of the value fails: a lambda, a local function, a memoising wrapper made by a call."""
     if isinstance(value, Function):
         if isinstance(value.node, cst.Lambda):
             return True
@@ -47,7 +47,7 @@ def is_unpicklable(value: Value) -> bool:
 
 
 def is_notebooks_own(value: Value) -> bool:
-    """Whether it is a plain function of a notebook, which can be pickled, but not be found by a spawned worker."""
+    """True if it is a plain function of a notebook, which can be pickled, but not be found by a spawned worker."""
     return isinstance(value, Function) and is_plain(value.scope) and is_notebook_file(value.scope.module)
 
 

@@ -1,4 +1,4 @@
-"""Whether a function can be called with one positional argument."""
+"""Functions that can be called with one positional argument."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ class SignatureMismatch:
     """A function that a loader's workers cannot call with their number: it takes none, or wants more than that."""
 
     function: cst.FunctionDef | cst.Lambda
-    node: Node  # where it is handed over
+    node: Node  # where it is passed
     loader: Loader
     takes_none: bool
-    scope: Scope | None  # of the function, where it is handed over as it is
+    scope: Scope | None  # of the function, where it is passed as it is
 
     def has_other_users(self, project: Project) -> bool:
         """True if anything but `worker_init_fn=...` of loaders may call the function, in this file or in another one.

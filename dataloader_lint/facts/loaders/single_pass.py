@@ -1,4 +1,4 @@
-"""Loaders that a script surely goes through once at most, as an evaluation does: there is no second epoch."""
+"""Loaders that a script surely iterates over once at most, as an evaluation does: there is no second epoch."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _REPEATING = (cst.For, cst.While, cst.ListComp, cst.SetComp, cst.DictComp, cst.G
 
 
 def is_iterated_once(ev: Evaluator, project: Project, loader: Loader) -> bool:
-    """Whether the loader is bound to one name, of which one loop is all that makes batches, and that runs once.
+    """True if the loader is bound to one name, of which one loop is all that makes batches, and that runs once.
 
     False wherever more may be done with it than can be followed, or others may import what does it.
     """
@@ -51,7 +51,7 @@ class _Search:
         self.is_lost = False  # whether it goes where it cannot be followed
 
     def passes(self, binding: Binding, depth: int) -> Iterator[Node]:
-        """The places at which what a name stands for is gone through, or is given to a function that does so."""
+        """The places at which what a name means is iterated over, or is given to a function that does so."""
         for use in uses_of(self.tree, binding):
             if _is_harmless(self.tree, use):
                 continue
@@ -102,7 +102,7 @@ class _Search:
         return function_scope(self.tree.scope_of(node))
 
     def runs_once(self, node: Node, until: Scope | None, depth: int, names: list[str]) -> bool:
-        """Whether a place runs once at most each time that `until` does, or in all; adds the functions on the way."""
+        """True if a place runs once at most each time that `until` does, or in all; adds the functions on the way."""
         home = self._home(node)
         if _is_repeated(self.tree, node, home.node) or depth > SINGLE_PASS_DEPTH:
             return False
@@ -121,7 +121,7 @@ class _Search:
 
 
 def uses_of(tree: Tree, binding: Binding) -> Iterator[cst.Name]:
-    """Where a name is read that may stand for what a binding gives it."""
+    """Where a name is read that may have what a binding gives it."""
     for name in tree.named(binding.scope.node, binding.name):
         above = tree.parent(name)
         if isinstance(above, cst.AssignTarget | cst.Param | cst.FunctionDef):
@@ -135,7 +135,7 @@ def uses_of(tree: Tree, binding: Binding) -> Iterator[cst.Name]:
 
 
 def _is_harmless(tree: Tree, use: cst.Name) -> bool:
-    """Whether no batch is made: `len(loader)`, `loader.dataset`."""
+    """True if no batch is made: `len(loader)`, `loader.dataset`."""
     above = tree.parent(use)
     if isinstance(above, cst.Attribute):
         return not isinstance(tree.parent(above), cst.Call)
@@ -144,7 +144,7 @@ def _is_harmless(tree: Tree, use: cst.Name) -> bool:
 
 
 def _is_repeated(tree: Tree, node: Node, until: Node) -> bool:
-    """Whether a place stands in the body of a loop, inside `until`."""
+    """True if a place stands in the body of a loop, inside `until`."""
     child = node
     for above in tree.ancestors(node):
         if isinstance(above, _REPEATING) and not (isinstance(above, cst.For) and child is above.iter):

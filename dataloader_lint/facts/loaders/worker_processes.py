@@ -1,4 +1,4 @@
-"""Whether loaders start worker processes, and by a way that pickles what they are given."""
+"""Which loaders start worker processes, and which of these pickle what they are given."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataloader_lint.facts.infer.values import Const
 
 
 def may_pickle(loader: Loader) -> bool:
-    """Whether a loader may start workers by a way that pickles the Dataset.
+    """True if a loader may start workers by a way that pickles the Dataset.
 
     A declared default of 0 is there to be set to more.
     """
@@ -21,10 +21,10 @@ def may_pickle(loader: Loader) -> bool:
 
 
 def never_started(loaders: Sequence[Loader]) -> bool:
-    """Whether all loaders in sight, of which there are some, start no workers."""
+    """True if all visible loaders, of which there are some, start no workers."""
     return bool(loaders) and all(loader.has_workers is False for loader in loaders)
 
 
 def never_pickled(loaders: Sequence[Loader]) -> bool:
-    """Whether all loaders in sight, of which there are some, start no workers or fork them."""
+    """True if all visible loaders, of which there are some, start no workers or fork them."""
     return bool(loaders) and not any(may_pickle(loader) for loader in loaders)

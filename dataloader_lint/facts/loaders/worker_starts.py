@@ -39,7 +39,7 @@ class WorkerStart:
     workers: Values
     method: str = ""
     calls: tuple[str, ...] = ()
-    option: str = ""  # the option that has to be above 0, where nobody can say what it is by default
+    option: str = ""  # the option that has to be above 0, whose default is unknown
 
 
 class WorkerStarts:
@@ -100,7 +100,7 @@ class WorkerStarts:
         return WorkerStart(_name_of(loader, node), workers, loader.start_method) if has_workers(workers) else None
 
     def _open_option(self, loader: Loader) -> str:
-        """The option of a command line that the number of workers is, where no declaration in sight has a default.
+        """The option of a command line that the number of workers is, where no visible declaration has a default.
 
         `parser.set_defaults(**json.load(file))`: such an option is there to be set.
         """
@@ -158,7 +158,7 @@ def first(hits: Iterable[WorkerStart | None]) -> WorkerStart | None:
 
 
 def has_workers(values: Values) -> bool:
-    """Whether there are workers on one branch at least, and nothing unknown on any."""
+    """True if there are workers on one branch at least, and nothing unknown on any."""
     answers = {is_positive(value) for value in values}
     return True in answers and None not in answers
 

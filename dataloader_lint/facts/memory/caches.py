@@ -88,7 +88,7 @@ def _calls_kept_method(scope: Scope) -> bool:
 
 
 def _may_add(module: ModuleFacts, addition: Addition) -> bool:
-    """Whether something may be added for each sample, and to what outlives it, by the looks of it."""
+    """True if something may be added for each sample, and to what outlives it, by the looks of it."""
     if isinstance(addition.key, cst.SimpleString | cst.Integer) and not isinstance(addition.target, cst.Subscript):
         return False
     return addition.are_attributes or may_outlive(addition.target, module.tree)
@@ -150,7 +150,7 @@ class _Search:
                     yield by_method(call, method), attributes.method_frame(self.ev, binding.method, receiver)
 
     def _is_unused(self, node: Node) -> bool:
-        """True if no loader in sight with workers reads an object that fills its cache at a node.
+        """True if no visible loader with workers reads an object that fills its cache at a node.
 
         Without workers there is one cache, and it works. An option that is 0 by default is there to be set.
         """
@@ -180,7 +180,7 @@ class _Search:
         return isinstance(inner, cst.Subscript) and self.index.at(inner) >= IndexDep.KEY
 
     def _identifies(self, key: cst.BaseExpression) -> bool:
-        """Whether a key is another one for each sample: made from the index, or the name of a file that is read."""
+        """True if a key is another one for each sample: made from the index, or the name of a file that is read."""
         level = self.index.at(key)
         return level >= IndexDep.KEY or (level is IndexDep.SAMPLE and self._is_read(key))
 
@@ -208,14 +208,14 @@ class _Search:
         )
 
     def _is_option(self, test: cst.BaseExpression) -> bool:
-        """Whether a test hangs on an option, which somebody sets: `if args.cache`; a parameter may be set by nobody."""
+        """True if a test depends on an option, which users set: `if args.cache`; a parameter may never be set."""
         return any(
             isinstance(value, Const) and value.default and not value.default.startswith(OF_PARAMETER)
             for value in self.ev.values(test, self.frame)
         )
 
     def _takes(self, addition: Addition, kept: Holder) -> bool:
-        """Whether a container of this shape gets longer, or fuller, by the addition."""
+        """True if a container of this shape gets longer, or fuller, by the addition."""
         value = self.ev.values(addition.value, self.frame) if addition.value is not None else ()
         if _is_opened(self.ev, value) or self._is_archive(addition.value, value):
             return False
@@ -230,7 +230,7 @@ class _Search:
         return kept.shape is Shape.LIST or (kept.makes_elements and not kept.is_root)
 
     def _is_archive(self, node: cst.BaseExpression | None, found: Values) -> bool:
-        """Whether it is an .npz archive, which stays open: what `np.load` gives is asked for something by its name."""
+        """True if it is an .npz archive, which stays open: what `np.load` gives is asked for something by its name."""
         if not isinstance(node, cst.Name) or not any(
             isinstance(each, CallResult) and each.library == "numpy.load" for each in found
         ):
@@ -242,7 +242,7 @@ class _Search:
         )
 
     def _is_data(self, node: cst.BaseExpression | None, found: Values) -> bool:
-        """Whether what is stored is worth keeping: no flag, number or text."""
+        """True if what is stored is worth keeping: no flag, number or text."""
         if self.index.at(node) < IndexDep.SAMPLE:
             return False
         small = ("str", "int", "float", "bool", "path")
@@ -329,7 +329,7 @@ def _subscripts(scope: Scope) -> dict[str, list[cst.Subscript]]:
 
 
 def _is_opened(ev: Evaluator, found: Values, depth: int = 0) -> bool:
-    """Whether a value is a handle that is opened once and kept open, or holds one."""
+    """True if a value is a handle that is opened once and kept open, or holds one."""
     for each in found if depth < 3 else ():
         if isinstance(each, CallResult) and (_is_handle(each) or _keeps_opened(ev, each)):
             return True
@@ -341,7 +341,7 @@ def _is_opened(ev: Evaluator, found: Values, depth: int = 0) -> bool:
 
 
 def _is_handle(value: CallResult) -> bool:
-    """Whether a cache of these by path is bounded: each is a handle, or maps its file."""
+    """True if a cache of these by path is bounded: each is a handle, or maps its file."""
     model = row(value.library)
     return model.is_handle or model.maps_file
 
@@ -354,7 +354,7 @@ def _is_text(found: Values) -> bool:
 
 
 def _keeps_opened(ev: Evaluator, made: CallResult) -> bool:
-    """Whether an object of a class of the project is there for a handle that it opens when it is made."""
+    """True if an object of a class of the project is there for a handle that it opens when it is made."""
     if not isinstance(made.by, Class):
         return False
     return any(

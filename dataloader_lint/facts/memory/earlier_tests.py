@@ -31,7 +31,7 @@ def blocks_around(statement: Node, scope: Scope) -> Iterator[tuple[cst.IndentedB
 
 
 class _Scan:
-    """Goes through the `if` statements of a block, only as far as somebody asks."""
+    """Goes through the `if` statements of a block, only as far as asked."""
 
     def __init__(self, block: cst.IndentedBlock) -> None:
         self._block = block

@@ -40,7 +40,7 @@ class Shape(Enum):
     DICT = "dict"  # by another key; sets too
     LIST = "list"  # by appending
     SLOTS = "slots"  # as many places as there will ever be, all of them empty at first
-    OTHER = "other"  # not at all, or nobody knows
+    OTHER = "other"  # not at all, or unknown
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,7 +60,7 @@ _DISPLAYS = (cst.Dict, cst.List, cst.Set, cst.Call)
 
 
 def may_outlive(node: cst.BaseExpression, tree: Tree, depth: int = 0) -> bool:
-    """Whether `Lifetimes.find` might find the container: a cheap look, which needs no worker code."""
+    """True if `Lifetimes.find` might find the container: a cheap look, which needs no worker code."""
     while isinstance(node, cst.Subscript):
         node = node.value
     if not isinstance(node, cst.Name):
@@ -175,7 +175,7 @@ class Lifetimes:
         return Holder(dotted(node), name, _shape(self.ev, values), True, None, True, _makes(values))
 
     def _lives_on(self, value: Value) -> bool:
-        """Whether an object is one of the project that was not made in worker code."""
+        """True if an object is one of the project that was not made in worker code."""
         if isinstance(value, Class):
             return True
         if not isinstance(value, CallResult) or not isinstance(value.by, Class):
@@ -186,7 +186,7 @@ class Lifetimes:
         return id(scope) in self._use.inside(self.function) or any(scope is each.scope for each in self.function.path)
 
     def is_emptied(self, kept: Holder) -> bool:
-        """Whether worker code takes something out again, or starts anew."""
+        """True if worker code takes something out again, or starts anew."""
         return self._use.is_emptied(self.function, kept) or any(
             kept.name in _emptied_in(each.scope, kept.is_root, kept.is_global)
             for each in self.function.path
@@ -304,7 +304,7 @@ def _emptied(scope: Scope) -> Iterator[cst.CSTNode]:
 
 
 def _is_emptied_whole(target: cst.Subscript, value: cst.CSTNode) -> bool:
-    """Whether `bucket[:] = []` is stored."""
+    """True if `bucket[:] = []` is stored."""
     return isinstance(target.slice[0].slice, cst.Slice) and isinstance(value, cst.List) and not value.elements
 
 
@@ -314,7 +314,7 @@ def _mentions_none(node: cst.CSTNode) -> bool:
 
 
 def _is_first_time(statement: Node, scope: Scope) -> bool:
-    """Whether a statement makes a container where there is none yet: `if self.cache is None: self.cache = {}`."""
+    """True if a statement makes a container where there is none yet: `if self.cache is None: self.cache = {}`."""
     frame = Frame(scope)
     for test, answer in enclosing_tests(statement, frame):
         if isinstance(test, cst.Comparison) and isinstance(test.comparisons[0].operator, cst.Is) and answer:
@@ -388,7 +388,7 @@ def _shape_of(ev: Evaluator, value: Value) -> Shape:
 
 
 def _is_empty_slot(node: cst.CSTNode) -> bool:
-    """True for None, an empty tuple and an empty text, which nobody can fill in place."""
+    """True for None, an empty tuple and an empty text, which cannot be filled in place."""
     if isinstance(node, cst.Tuple):
         return not node.elements
     if isinstance(node, cst.SimpleString):

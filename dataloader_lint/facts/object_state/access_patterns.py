@@ -21,7 +21,7 @@ from dataloader_lint.facts.syntax.tree import Node, Scope, function_scope
 
 
 def keys_come_from_sample_list(dataset: Dataset, use: FieldUse) -> bool:
-    """Whether it is asked for what stands at the index in a list as long as the Dataset: `self.boxes[self.names[i]]`.
+    """True if it is asked for what stands at the index in a list as long as the Dataset: `self.boxes[self.names[i]]`.
 
     Then it has a key for each sample, which what stands in another list beside that one need not be. The keys of JSON
     are strings: what is asked for a number is a list.
@@ -30,7 +30,7 @@ def keys_come_from_sample_list(dataset: Dataset, use: FieldUse) -> bool:
 
 
 def is_indexed_by_own_keys(dataset: Dataset, value: Value, use: FieldUse) -> bool:
-    """Whether it is asked for elements of a list of what running over it gives: `self.keys = [*self.rows]`.
+    """True if it is asked for elements of a list of what running over it gives: `self.keys = [*self.rows]`.
 
     Of a dict these are its keys, all of them; of a list they would be no places in it.
     """
@@ -164,12 +164,12 @@ def is_keyed_by_samples(dataset: Dataset, value: Value, use: FieldUse) -> bool:
 
 
 def is_indexed_by_position(dataset: Dataset, name: str, use: FieldUse) -> bool:
-    """Whether it is asked for its own places, which stand in a list for each sample: `self.rows[self.chosen[i]]`."""
+    """True if it is asked for its own places, which stand in a list for each sample: `self.rows[self.chosen[i]]`."""
     return any(_holds_places(dataset, each, name) for each in _lists_of_keys(dataset, use))
 
 
 def is_indexed_by_number(dataset: Dataset, use: FieldUse) -> bool:
-    """Whether a list is asked for numbers that count as many things as the Dataset has: `self.rows[self.order[i]]`."""
+    """True if a list is asked for numbers that count as many things as the Dataset has: `self.rows[self.order[i]]`."""
     return any(
         binding.value is not None
         and not binding.path
@@ -210,7 +210,7 @@ def _list_behind(node: cst.BaseExpression, scope: Scope) -> list[str]:
 
 
 def _lists_what(dataset: Dataset, name: str, value: Value) -> bool:
-    """Whether an attribute is bound to a list of what running over a value gives: `list(rows)`, `[*rows]`."""
+    """True if an attribute is bound to a list of what running over a value gives: `list(rows)`, `[*rows]`."""
     ev = dataset.ev
     for binding in dataset.bound().get(name, ()):
         frame = attributes.method_frame(ev, binding.method, dataset.self_value)
@@ -231,7 +231,7 @@ def _listed(node: cst.BaseExpression | None) -> cst.BaseExpression | None:
 
 
 def _holds_numbers(dataset: Dataset, name: str) -> bool:
-    """Whether any element of a list, array or tensor that a Dataset keeps is known to be a whole number."""
+    """True if any element of a list, array or tensor that a Dataset keeps is known to be a whole number."""
     ev = dataset.ev
     for binding in dataset.bound().get(name, ()):
         found = attributes.bound(ev, binding, dataset.self_value)
@@ -252,7 +252,7 @@ def _holds_numbers(dataset: Dataset, name: str) -> bool:
 
 
 def _holds_places(dataset: Dataset, name: str, of: str) -> bool:
-    """Whether what a list gets are numbers that count another attribute's elements: `enumerate(self.rows)`."""
+    """True if what a list gets are numbers that count another attribute's elements: `enumerate(self.rows)`."""
     return any(
         _counts(added, scope, of)
         for binding in dataset.bound().get(name, ())

@@ -1,4 +1,4 @@
-"""The other names of a container that a Dataset keeps: where it was made and filled before it was handed on."""
+"""The other names of a container that a Dataset keeps: where it was made and filled before it was passed on."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ _NUMERIC = frozenset({"all", "any", "argmax", "argmin", "max", "mean", "min", "n
 
 
 def parses(node: cst.CSTNode) -> bool:
-    """Whether a function turns text into lists and dicts."""
+    """True if a function turns text into lists and dicts."""
     if isinstance(node, cst.Lambda):
         return isinstance(node.body, cst.Call) and parses(node.body.func)
     if isinstance(node, cst.Dict):
@@ -28,7 +28,7 @@ def parses(node: cst.CSTNode) -> bool:
 
 
 def makes_containers(call: cst.Call) -> bool:
-    """Whether a method of a table gives lists and dicts: parsed text, or what groups of rows are made of.
+    """True if a method of a table gives lists and dicts: parsed text, or what groups of rows are made of.
 
     `df["boxes"].apply(literal_eval)`, `df.groupby("image")["text"].agg(list)`.
     """
@@ -84,7 +84,7 @@ def parsed_column(binding: AttributeBinding) -> cst.Call | None:
 
 
 def is_numeric(dataset: Dataset, name: str) -> bool:
-    """Whether the class treats an array as one of numbers: several indices at once, sums, other shapes."""
+    """True if the class treats an array as one of numbers: several indices at once, sums, other shapes."""
     for klass in dataset.bases.classes:
         for method in klass.scope.inner:
             for scope in method.descend():

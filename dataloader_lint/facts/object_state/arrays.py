@@ -241,7 +241,7 @@ def _elements(ev: Evaluator, call: cst.Call, frame: Frame) -> Values:
 
 
 def _lists_folder(ev: Evaluator, node: cst.BaseExpression, frame: Frame) -> bool:
-    """Whether an expression is what `Path.glob` and the like give."""
+    """True if an expression is what `Path.glob` and the like give."""
     if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute):
         return False
     owners = ev.values(node.func.value, frame)
@@ -274,7 +274,7 @@ def _are_tiny(elements: Values) -> bool:
 
 
 def _may_be_mapped(ev: Evaluator, call: cst.Call, frame: Frame) -> bool:
-    """Whether `numpy.load` maps the file into memory, or an option can make it do so: then the file is fit for it."""
+    """True if `numpy.load` maps the file into memory, or an option can make it do so: then the file is fit for it."""
     mode = _keyword(call, "mmap_mode", 1)
     found = ev.values(mode, frame) if mode is not None else _unpacked(ev, call, "mmap_mode", frame)
     return not all(isinstance(each, Const) and each.value is None and not each.default for each in found)
@@ -310,7 +310,7 @@ def _names_object(ev: Evaluator, node: cst.BaseExpression, frame: Frame) -> bool
 
 
 def _is_archive(ev: Evaluator, call: cst.Call, frame: Frame) -> bool:
-    """Whether a file is known to be an `.npz`, which is read member by member."""
+    """True if a file is known to be an `.npz`, which is read member by member."""
     first = call.args[0].value if call.args else None
     text = frame.scope.module.tree.words(first) if first is not None else ""
     found = ev.values(first, frame) if first is not None else ()

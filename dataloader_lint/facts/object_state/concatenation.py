@@ -19,7 +19,7 @@ _ADDING = frozenset({"accumulate", "cumsum", "sum"})
 
 
 def holds_parts(dataset: Dataset, container: Container, is_asked_itself: bool) -> bool:
-    """Whether the lengths of a list's elements are added up, and nobody says that these are lists themselves.
+    """True if the lengths of a list's elements are added up, and no annotation says that these are lists themselves.
 
     Then the samples are in its elements, and of these there are few. Where only its elements are asked for something
     of the sample, never the list itself, it is enough that their lengths are taken.
@@ -37,7 +37,7 @@ def holds_parts(dataset: Dataset, container: Container, is_asked_itself: bool) -
 
 
 def is_round_robin(dataset: Dataset, container: Container, use: FieldUse) -> bool:
-    """Whether a Dataset goes round a list of others: it is as long as one of them is, times how many there are.
+    """True if a Dataset goes round a list of others: it is as long as one of them is, times how many there are.
 
     `return self.longest * len(self.parts)`, and then `self.parts[number][place]`.
     """
@@ -48,7 +48,7 @@ def is_round_robin(dataset: Dataset, container: Container, use: FieldUse) -> boo
 
 
 def _is_times(place: AccessSite) -> bool:
-    """Whether a length is multiplied with what is no number that is written out."""
+    """True if a length is multiplied with what is no number that is written out."""
     product = place.scope.module.tree.parent(place.node)
     if not isinstance(product, cst.BinaryOperation) or not isinstance(product.operator, cst.Multiply):
         return False
@@ -56,7 +56,7 @@ def _is_times(place: AccessSite) -> bool:
 
 
 def _is_asked_on(place: AccessSite) -> bool:
-    """Whether what is found is itself asked for something, or measured."""
+    """True if what is found is itself asked for something, or measured."""
     outer = place.scope.module.tree.parent(place.node)
     if isinstance(outer, cst.Arg):
         outer = place.scope.module.tree.parent(outer)

@@ -1,4 +1,4 @@
-"""Who reads a Dataset: the loaders in sight that may be given its objects, and whether these start workers."""
+"""Who reads a Dataset: the visible loaders that may be given its objects, and whether these start workers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from dataloader_lint.facts.workers.unread_by_workers import is_read_in_parent_on
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Reader:
-    """A loader that may read objects of a class: it is given one, or nobody knows what it is given."""
+    """A loader that may read objects of a class: it is given one, or what it is given is unknown."""
 
     loader: Loader
     value: Value
@@ -29,9 +29,9 @@ class _Reader:
 
 
 def is_unread(reach: DatasetFlow, klass: Class) -> bool:
-    """Whether nothing in sight reads objects of a class through a loader that has workers, or may get some.
+    """True if no visible code reads objects of a class through a loader that has workers, or may get some.
 
-    A script only goes through them itself, and nobody else can get at the class; or a trainer is told to have no
+    The script only iterates over them itself, and no other code can reach the class; or a trainer is given no
     workers beside all that make one.
     """
     home = klass.scope.module
@@ -50,7 +50,7 @@ def is_unread(reach: DatasetFlow, klass: Class) -> bool:
 
 
 def has_no_workers_yet(reach: DatasetFlow, klass: Class) -> bool:
-    """Whether loaders in sight may read objects of a class, and all of them surely start no workers."""
+    """True if visible loaders may read objects of a class, and all of them surely start no workers."""
     return bool(_without_workers(reach, klass, _names(reach, klass)))
 
 
@@ -65,12 +65,12 @@ def _without_workers(reach: DatasetFlow, klass: Class, names: list[str]) -> list
 
 
 def _may_be_imported(reach: DatasetFlow, module: ModuleFacts, names: list[str]) -> bool:
-    """Whether others may get at names of a module: a package hands them on, or a file imports it."""
+    """True if others may get at names of a module: a package hands them on, or a file imports it."""
     return reach.ev.project.is_in_package(module) or is_imported(reach.ev.project, module, names)
 
 
 def objects_in_workers(reach: DatasetFlow, klass: Class) -> list[CallResult]:
-    """What the loaders that may read objects of a class with workers are given; empty where nobody can say."""
+    """What the loaders that may read objects of a class with workers are given; empty where it is unknown."""
     found: list[CallResult] = []
     for reader in _readers(reach, klass, _names(reach, klass)):
         if _starts_no_workers(reader.loader):
@@ -104,12 +104,12 @@ def _readers(reach: DatasetFlow, klass: Class, names: list[str]) -> Iterator[_Re
 
 
 def _may_be_any(value: Value) -> bool:
-    """Whether nobody knows what a loader is given, as it was not made in sight; a default is there to be replaced."""
+    """True if it is unknown what a loader is given: it was not made in the project. Callers may override a default."""
     return bool(value.default) if isinstance(value, Const) else not isinstance(value, CallResult)
 
 
 def _starts_no_workers(loader: Loader) -> bool:
-    """Whether it has no workers whatever options are set to: a declared default of 0 may be set to more."""
+    """True if it has no workers whatever options are set to: a declared default of 0 may be set to more."""
     found = loader.values("num_workers")
     return (
         bool(found)
@@ -121,7 +121,7 @@ def _starts_no_workers(loader: Loader) -> bool:
 
 
 def _is_written_out(loader: Loader) -> bool:
-    """Whether the number stands in the code around the loader, or is left out: a parameter may be given another one."""
+    """True if the number stands in the code around the loader, or is left out: a parameter may be given another one."""
     places = sites_of(loader, "num_workers")
     return places is not None and all(
         place.node is None or isinstance(place.node, cst.Integer) or _is_number(place.node, place.frame)
@@ -130,13 +130,13 @@ def _is_written_out(loader: Loader) -> bool:
 
 
 def _is_number(node: cst.BaseExpression, frame: Frame) -> bool:
-    """Whether a name stands for nothing but numbers that are written out."""
+    """True if a name means nothing but numbers that are written out."""
     found = resolve(node, frame.scope.module.tree) if isinstance(node, cst.Name) else []
     return bool(found) and all(each.kind is Kind.VALUE and isinstance(each.value, cst.Integer) for each in found)
 
 
 def _is_shared(loader: Loader) -> bool:
-    """Whether another module has a say in its options: others may ask for workers, and not all are in sight."""
+    """True if another module has a say in its options: others may ask for workers, and not all are visible."""
     if not loader.before and not any(arg.star for arg in loader.call.args):
         return False
     args = loader.frame.args or {}
@@ -145,7 +145,7 @@ def _is_shared(loader: Loader) -> bool:
 
 
 def _is_returned(loader: Loader) -> bool:
-    """Whether a function returns it that nobody in sight calls, as the hooks of a trainer do."""
+    """True if a function returns it that no visible code calls, as the hooks of a trainer do."""
     scope = loader.frame.scope
     if not scope.is_function or loader.frame.args is not None:
         return False

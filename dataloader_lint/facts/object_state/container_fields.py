@@ -123,7 +123,7 @@ def _containers(dataset: Dataset, name: str, bindings: list[AttributeBinding]) -
         if not any(one.method is not each.binding.method and replaces(ev, one, each.binding) for one in replacing)
     ]
     if len(found) > 1 and found[0].binding is found[1].binding:
-        found = found[:1]  # one binding, of which nobody can say more
+        found = found[:1]  # one binding, of which no more is known
     elif len(found) > 1:
         found = [each for each in found if not _has_become_another(each.size, showing)]
     # Emptied: construction has made something better of what was in it.
@@ -133,7 +133,7 @@ def _containers(dataset: Dataset, name: str, bindings: list[AttributeBinding]) -
 
 
 def _has_become_another(size: Size, showing: dict[Size, list[AttributeBinding]]) -> bool:
-    """Whether all that shows an attribute to be a set or dict is replaced by lists, or the other way round.
+    """True if all that shows an attribute to be a set or dict is replaced by lists, or the other way round.
 
     `self.names = set()`, a loop that adds to it, `self.names = sorted(self.names)`.
     """
@@ -142,7 +142,7 @@ def _has_become_another(size: Size, showing: dict[Size, list[AttributeBinding]])
 
 
 def _takes_place(dataset: Dataset, binding: AttributeBinding, container: Container) -> bool:
-    """Whether a binding surely comes after a container's, or after all that is added to one that starts empty."""
+    """True if a binding surely comes after a container's, or after all that is added to one that starts empty."""
     if replaces(dataset.ev, binding, container.binding):
         return True
     if not isinstance(container.value, Sequence) or container.value.items != ():
@@ -152,7 +152,7 @@ def _takes_place(dataset: Dataset, binding: AttributeBinding, container: Contain
 
 
 def _given(ev: Evaluator, binding: AttributeBinding, values: Values) -> Values:
-    """What is bound, and what it is declared as where nobody in sight gives anything that tells of the data.
+    """What is bound, and what it is declared as where no visible code gives anything that tells of the data.
 
     That is a parameter left at None, and what tests alone give: a list of the one file that they made.
     """
@@ -168,7 +168,7 @@ def _given(ev: Evaluator, binding: AttributeBinding, values: Values) -> Values:
 
 
 def _is_of_tests(values: Values, binding: AttributeBinding) -> bool:
-    """Whether all of it is written out in tests, for a class that stands in none."""
+    """True if all of it is written out in tests, for a class that stands in none."""
     frames = [value.frame if isinstance(value, Mapping | Sequence) else None for value in values]
     if not all(frame is not None and is_test(frame.scope.module) for frame in frames):
         return False
@@ -176,7 +176,7 @@ def _is_of_tests(values: Values, binding: AttributeBinding) -> bool:
 
 
 def _is_of_array(dataset: Dataset, binding: AttributeBinding) -> bool:
-    """Whether what is bound is worked out from an array, and thus neither a list nor an element of one.
+    """True if what is bound is worked out from an array, and thus neither a list nor an element of one.
 
     `np.array(self.names)[order]`, `torch.stack(self.rows).numpy()`, `pd.DataFrame(self.rows).values`.
     """
@@ -220,13 +220,13 @@ _GIVING_OBJECTS = frozenset(
 
 
 def _is_added_to(ev: Evaluator, values: Values) -> bool:
-    """Whether one name stands for a list that starts empty and gets more: `labels += [0] * n` makes no slots of it."""
+    """True if one name means a list that starts empty and gets more: `labels += [0] * n` makes no slots of it."""
     is_empty = any(isinstance(value, Sequence) and value.items == () for value in values)
     return is_empty and any(size_of(ev, value) is Size.LIST for value in values)
 
 
 def _is_other_arm(ev: Evaluator, binding: AttributeBinding, values: Values) -> bool:
-    """Whether one thing again and again is what there is in place of a list: `starts if starts else [0] * n`."""
+    """True if one thing again and again is what there is in place of a list: `starts if starts else [0] * n`."""
     return isinstance(binding.value, cst.IfExp) and any(size_of(ev, value) is Size.LIST for value in values)
 
 
@@ -245,7 +245,7 @@ def _as_it_stays(dataset: Dataset, container: Container, bindings: list[Attribut
 
 
 def _keeps_elements(binding: AttributeBinding) -> bool:
-    """Whether the elements are those that were there before: `self.x = sorted(self.x)`, `self.x = self.x[:9]`."""
+    """True if the elements are those that were there before: `self.x = sorted(self.x)`, `self.x = self.x[:9]`."""
     node = binding.value
     while True:
         if isinstance(node, cst.Call) and node.args and dotted(node.func) in _REORDERING:
@@ -260,7 +260,7 @@ _REORDERING = frozenset({"list", "reversed", "set", "sorted", "tuple"})
 
 
 def is_called(dataset: Dataset, name: str, methods: tuple[str, ...]) -> bool:
-    """Whether construction calls one of some methods of what an attribute holds."""
+    """True if construction calls one of some methods of what an attribute holds."""
     return any(not _called_methods(scope).get(name, frozenset()).isdisjoint(methods) for scope in dataset.construction)
 
 

@@ -34,17 +34,17 @@ class Dataset:
 
     @property
     def is_unread(self) -> bool:
-        """Whether nothing in sight reads it through a loader that has workers, or may get some. Dear."""
+        """True if no visible code reads it through a loader that has workers, or may get some. Expensive."""
         return consumers.is_unread(self.reach, self.klass)
 
     @property
     def has_no_workers_yet(self) -> bool:
-        """Whether all loaders in sight that may read it surely start no workers, so that nobody copies it now. Dear."""
+        """True if all visible loaders that may read it surely start no workers: none copies it now. Expensive."""
         return consumers.has_no_workers_yet(self.reach, self.klass)
 
     @property
     def objects_in_workers(self) -> list[CallResult]:
-        """Its objects as the loaders in sight that may have workers get them, or one of which nothing is known."""
+        """Its objects as the visible loaders that may have workers get them, or one of which nothing is known."""
         return consumers.objects_in_workers(self.reach, self.klass) or [self.self_value]
 
     def bound(self) -> dict[str, list[AttributeBinding]]:

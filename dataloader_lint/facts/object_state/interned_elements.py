@@ -21,7 +21,7 @@ _REORDERING = ("list", "sorted", "tuple")
 
 
 def shares_elements(dataset: Dataset, container: Container) -> bool:
-    """Whether all that a list is made of or gets are numbers that a dict gives the distinct names of something."""
+    """True if all that a list is made of or gets are numbers that a dict gives the distinct names of something."""
     ev = dataset.ev
     added = added_to(dataset, container.name, container.binding)
     if not added or not _starts_empty(container.value):
@@ -35,7 +35,7 @@ def _starts_empty(value: Value) -> bool:
 
 
 def _is_made_of_numbers(ev: Evaluator, value: Value, depth: int = 0) -> bool:
-    """Whether a list is a comprehension over such numbers, or what slicing or sorting one gives."""
+    """True if a list is a comprehension over such numbers, or what slicing or sorting one gives."""
     if not isinstance(value, Sequence) or value.kind in ("set", "frozenset") or depth > SHARED_ELEMENT_DEPTH:
         return False
     node = value.node
@@ -52,7 +52,7 @@ def _is_made_of_numbers(ev: Evaluator, value: Value, depth: int = 0) -> bool:
 
 
 def _is_number_of_name(ev: Evaluator, node: cst.BaseExpression, frame: Frame, depth: int = 0) -> bool:
-    """Whether an expression is looked up in a dict that numbers the distinct names of something."""
+    """True if an expression is looked up in a dict that numbers the distinct names of something."""
     if depth > SHARED_ELEMENT_DEPTH:
         return False
     if isinstance(node, cst.Name):
@@ -82,7 +82,7 @@ def _numbers_distinct(ev: Evaluator, mapping: Mapping) -> bool:
 
 
 def _is_distinct(ev: Evaluator, values: tuple[Value, ...], depth: int = 0) -> bool:
-    """Whether something was made from a set: there would be no need for one if nothing came twice."""
+    """True if something was made from a set: there would be no need for one if nothing came twice."""
     return bool(values) and depth <= SHARED_ELEMENT_DEPTH and all(_comes_from_set(ev, each, depth) for each in values)
 
 

@@ -23,7 +23,7 @@ from dataloader_lint.facts.syntax.tree import Scope
 
 
 def is_numbered_by_labels(dataset: Dataset, container: Container) -> bool:
-    """Whether workers ask a list of plain things only for numbers that construction gives to many samples each."""
+    """True if workers ask a list of plain things only for numbers that construction gives to many samples each."""
     if any(container_kind(each) or size_of(dataset.ev, each) is Size.LIST for each in container.elements):
         return False
     if adds_files(dataset, container.name, container.binding):
@@ -35,7 +35,7 @@ def is_numbered_by_labels(dataset: Dataset, container: Container) -> bool:
 
 
 def _is_of_distinct(node: cst.BaseExpression | None, scope: Scope) -> bool:
-    """Whether a list has each of many things once: the names of classes, whatever the samples have to say of them."""
+    """True if a list has each of many things once: the names of classes, whatever the samples have to say of them."""
     for _ in range(LABEL_DEPTH):
         if isinstance(node, cst.Name):
             bindings = resolve(node, scope.module.tree)
@@ -75,7 +75,7 @@ def _result_of_method(dataset: Dataset, call: cst.Call) -> list[cst.BaseExpressi
 
 
 def _repeats(dataset: Dataset, name: str) -> bool:
-    """Whether each thing that an attribute gets is put into it again and again."""
+    """True if each thing that an attribute gets is put into it again and again."""
     bindings = map(_before_array, dataset.bound().get(name, ()))
     added = [each for binding in bindings for each in added_to(dataset, name, binding)]
     return bool(added) and all(_is_repeated(node, scope) for node, scope in added)
@@ -114,7 +114,7 @@ def _is_repeated(node: cst.BaseExpression, scope: Scope) -> bool:
 
 
 def numbers_names(dataset: Dataset, container: Container) -> bool:
-    """Whether a dict numbers the names of something, or names their numbers, but those of the samples.
+    """True if a dict numbers the names of something, or names their numbers, but those of the samples.
 
     `{name: i for i, name in enumerate(names)}`, `{i: name for i, name in enumerate(names)}`, or a number for each name
     that is not in it yet.
@@ -128,7 +128,7 @@ def numbers_names(dataset: Dataset, container: Container) -> bool:
 
 
 def _numbered(made: cst.DictComp) -> cst.BaseExpression | None:
-    """The names that a comprehension goes through, where it gives a number to each."""
+    """The names that a comprehension iterates over, where it gives a number to each."""
     loop = made.for_in
     if not isinstance(loop.iter, cst.Call) or not loop.iter.args:
         return None

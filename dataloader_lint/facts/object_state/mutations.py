@@ -69,7 +69,7 @@ def _in_helper(scope: Scope, own: str, name: str) -> Iterator[Place]:
 
 
 def appended_later(dataset: Dataset, name: str) -> bool:
-    """Whether a method that neither construction nor a worker runs adds to `self.name`: `data.add(page)`."""
+    """True if a method that neither construction nor a worker runs adds to `self.name`: `data.add(page)`."""
     return any(
         isinstance(call.func, cst.Attribute)
         and call.func.attr.value in ("append", "extend")
@@ -84,7 +84,7 @@ def appended_later(dataset: Dataset, name: str) -> bool:
 
 
 def is_numbered_later(dataset: Dataset, name: str) -> bool:
-    """Whether such a method stores something for each sample: `for i in range(len(self)): self.kept[i] = ...`."""
+    """True if such a method stores something for each sample: `for i in range(len(self)): self.kept[i] = ...`."""
     return any(
         isinstance(target.target, cst.Subscript)
         and isinstance(target.target.value, cst.Attribute)
@@ -104,7 +104,7 @@ def _run_by_owners(dataset: Dataset) -> Iterator[Scope]:
 
 
 def _counts_samples(node: cst.Subscript, method: Scope) -> bool:
-    """Whether the index of a subscript runs over `range(len(self))`."""
+    """True if the index of a subscript runs over `range(len(self))`."""
     index = node.slice[0].slice
     if not isinstance(index, cst.Index) or not isinstance(index.value, cst.Name):
         return False
@@ -130,13 +130,13 @@ def added_to(dataset: Dataset, name: str, binding: AttributeBinding) -> list[tup
 
 
 def adds_files(dataset: Dataset, name: str, binding: AttributeBinding) -> bool:
-    """Whether all that is added to an attribute is what a whole file holds, as an array: few things, and large ones."""
+    """True if all that is added to an attribute is what a whole file holds, as an array: few things, and large ones."""
     found = added_to(dataset, name, binding)
     return bool(found) and all(_is_file_content(dataset.ev, added, scope, frozenset()) for added, scope in found)
 
 
 def fills_fields(dataset: Dataset, name: str, binding: AttributeBinding) -> bool:
-    """Whether lists grow inside a dict: `self.columns["label"].append(label)`, or one is stored in it."""
+    """True if lists grow inside a dict: `self.columns["label"].append(label)`, or one is stored in it."""
     for scope, own, held in filling(dataset, name, binding):
         for call in scope.own(cst.Call):
             if isinstance(call.func, cst.Attribute) and call.func.attr.value in ADDING_METHODS:
@@ -161,7 +161,7 @@ def fills_fields(dataset: Dataset, name: str, binding: AttributeBinding) -> bool
 
 
 def collects_from(dataset: Dataset, name: str, binding: AttributeBinding) -> bool:
-    """Whether lists in a dict get something for each of many things, whatever the keys: `self.boxes[k].append(box)`."""
+    """True if lists in a dict get something for each of many things, whatever the keys: `self.boxes[k].append(box)`."""
     if _makes_objects(dataset, binding):
         return False  # what has such a method may be anything: `self.means[k].update(value)`
     for scope, own, held in filling(dataset, name, binding):
@@ -180,7 +180,7 @@ def collects_from(dataset: Dataset, name: str, binding: AttributeBinding) -> boo
 
 
 def _makes_objects(dataset: Dataset, binding: AttributeBinding) -> bool:
-    """Whether a `defaultdict` makes objects of the project for keys that are not there yet."""
+    """True if a `defaultdict` makes objects of the project for keys that are not there yet."""
     ev = dataset.ev
     for made in attributes.bound(ev, binding, dataset.self_value):
         if isinstance(made, CallResult) and made.library == "collections.defaultdict" and made.call and made.frame:
@@ -192,7 +192,7 @@ def _makes_objects(dataset: Dataset, binding: AttributeBinding) -> bool:
 
 
 def _is_given(scope: Scope, node: Node) -> bool:
-    """Whether the loop around a node goes over a parameter, which may be a table of classes as well as one of rows."""
+    """True if the loop around a node goes over a parameter, which may be a table of classes as well as one of rows."""
     tree = scope.module.tree
     loop = next((above for above in tree.ancestors(node) if isinstance(above, cst.For | cst.FunctionDef)), None)
     if not isinstance(loop, cst.For) or not isinstance(loop.iter, cst.Name):
@@ -242,13 +242,13 @@ _ARRAY_MAKERS = frozenset(
 
 
 def grown_elsewhere(dataset: Dataset, binding: AttributeBinding) -> bool:
-    """Whether the value is grown under another name that it has: `items = []`, a loop, `self.items = items`."""
+    """True if the value is grown under another name that it has: `items = []`, a loop, `self.items = items`."""
     starts = list(other_names(dataset.ev, binding, dataset.self_value))
     return any(True for _ in _many(dataset.ev, places_from(dataset.ev, starts)))
 
 
 def grown_under_a_key(ev: Evaluator, value: Value) -> bool:
-    """Whether a list starts empty under a key, and the lists there get more: `by[k] = []`, `by[k].append(name)`."""
+    """True if a list starts empty under a key, and the lists there get more: `by[k] = []`, `by[k].append(name)`."""
     if not isinstance(value, Sequence) or value.items != () or value.node not in value.frame.scope.module.tree:
         return False
     tree = value.frame.scope.module.tree
@@ -272,7 +272,7 @@ def grown_under_a_key(ev: Evaluator, value: Value) -> bool:
 
 
 def is_it(node: cst.CSTNode, own: str, name: str) -> bool:
-    """Whether an expression is `own.name` (the local `name` where `own` is empty), or something in it."""
+    """True if an expression is `own.name` (the local `name` where `own` is empty), or something in it."""
     return kept_under(node) == (own, name)
 
 
@@ -293,7 +293,7 @@ def _many(ev: Evaluator, places: list[Place]) -> Iterator[Write]:
 
 
 def _is_dataset(ev: Evaluator, scope: Scope, node: cst.BaseExpression) -> bool:
-    """Whether an expression surely gives another Dataset, which hands out many things itself, or now and then None."""
+    """True if an expression surely gives another Dataset, which hands out many things itself, or now and then None."""
     if not isinstance(node, cst.Call | cst.Name):
         return False
     found = [each for each in ev.values(node, ev.frame_of(function_scope(scope))) if each != Const(None)]
@@ -304,6 +304,6 @@ def _is_dataset(ev: Evaluator, scope: Scope, node: cst.BaseExpression) -> bool:
 
 
 def _is_list(ev: Evaluator, scope: Scope, node: cst.BaseExpression) -> bool:
-    """Whether an expression surely gives a list that follows the data."""
+    """True if an expression surely gives a list that follows the data."""
     found = ev.values(node, ev.frame_of(function_scope(scope)))
     return bool(found) and all(size_of(ev, value) is Size.LIST for value in found)

@@ -18,7 +18,7 @@ _ATTRIBUTES = frozenset().union(*map(dir, (list, tuple, set, dict, Counter, Orde
 
 
 def is_non_container(dataset: Dataset, binding: AttributeBinding, values: Values) -> bool:
-    """Whether an attribute keeps what a parameter brings, and that is an object of the project or of another kind.
+    """True if an attribute keeps what a parameter brings, and that is an object of the project or of another kind.
 
     So it is where one call passes such an object, and where the class asks it for what no list or dict has.
     """

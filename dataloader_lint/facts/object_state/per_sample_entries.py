@@ -41,7 +41,7 @@ _FOR_FILES = re.compile(r"""\.[\w*?\[\]]+["']*$""")
 
 
 def has_entry_for_each(dataset: Dataset, container: Container) -> bool:
-    """Whether a dict has an entry for each file or record, as far as the constructor shows it."""
+    """True if a dict has an entry for each file or record, as far as the constructor shows it."""
     made = container.value.node if isinstance(container.value, Mapping | Sequence) else None
     if isinstance(
         made, cst.DictComp | cst.SetComp
@@ -59,7 +59,7 @@ def has_entry_for_each(dataset: Dataset, container: Container) -> bool:
 
 
 def has_entry_for_each_pair(dataset: Dataset, container: Container, use: FieldUse) -> bool:
-    """Whether a dict is filled in a loop over the samples, under several parts of each, and asked for as many.
+    """True if a dict is filled in a loop over the samples, under several parts of each, and asked for as many.
 
     `for head, relation, tail in triples: self.tails[head, relation] = tail`: there are few classes, and about as many
     pairs as samples.
@@ -79,7 +79,7 @@ def has_entry_for_each_pair(dataset: Dataset, container: Container, use: FieldUs
 
 
 def _is_of_several(node: cst.BaseExpression) -> bool:
-    """Whether a subscript asks for several things together: `self.count[(head, relation)]`."""
+    """True if a subscript asks for several things together: `self.count[(head, relation)]`."""
     if not isinstance(node, cst.Subscript):
         return False
     parts = [each.slice.value for each in node.slice if isinstance(each.slice, cst.Index)]
@@ -93,7 +93,7 @@ def _loop_around(node: Node, scope: Scope) -> Node | None:
 
 
 def _is_over_samples(dataset: Dataset, container: Container, node: cst.BaseExpression) -> bool:
-    """Whether a loop goes over what the index is looked up in, be it handed to the function with the loop."""
+    """True if a loop iterates over what the index is looked up in, be it passed to the function with the loop."""
     frame = container.value.frame if isinstance(container.value, Mapping) else None
     given = frame.args.get(node.value) if isinstance(node, cst.Name) and frame is not None and frame.args else None
     if given is not None and given.node is not None:
@@ -111,7 +111,7 @@ def _is_over_samples(dataset: Dataset, container: Container, node: cst.BaseExpre
 
 
 def has_files_of_each(dataset: Dataset, container: Container) -> bool:
-    """Whether each element of a list is the list of a folder's files."""
+    """True if each element of a list is the list of a folder's files."""
     value = container.value
     if isinstance(value, Sequence) and isinstance(value.node, cst.ListComp):
         return _holds_files(value.node.elt, value.frame.scope)
@@ -120,7 +120,7 @@ def has_files_of_each(dataset: Dataset, container: Container) -> bool:
 
 
 def is_numbered_by_samples(dataset: Dataset, container: Container) -> bool:
-    """Whether the samples are tuples of numbers, one of which says to which element of a list they belong.
+    """True if the samples are tuples of numbers, one of which says to which element of a list they belong.
 
     `for number, video in enumerate(self.videos): ... self.clips.append((number, start))`. All that they say of a file
     is then in the list; a sample that names its file itself may well number a class.
@@ -138,7 +138,7 @@ def is_numbered_by_samples(dataset: Dataset, container: Container) -> bool:
 
 
 def _holds_texts(container: Container) -> bool:
-    """Whether the elements of a list are texts, lists, dicts, or sorted or read: no Datasets or arrays.
+    """True if the elements of a list are texts, lists, dicts, or sorted or read: no Datasets or arrays.
 
     Of the elements of a list that a call gives often nothing more is known.
     """
@@ -223,7 +223,7 @@ def _stores(scope: Scope, own: str, name: str) -> Iterator[tuple[cst.Assign, cst
 
 
 def _is_of_file(store: cst.Assign, key: cst.BaseExpression, scope: Scope) -> bool:
-    """Whether a store is made for each of many files, under a key that comes from the file."""
+    """True if a store is made for each of many files, under a key that comes from the file."""
     tree = scope.module.tree
     for above in tree.ancestors(store):
         if above is scope.node:
@@ -234,7 +234,7 @@ def _is_of_file(store: cst.Assign, key: cst.BaseExpression, scope: Scope) -> boo
 
 
 def _are_files(node: cst.BaseExpression, scope: Scope, depth: int = 0) -> bool:
-    """Whether a loop goes over files: those of `os.walk`, or of a pattern that no folder is expected to meet."""
+    """True if a loop iterates over files: those of `os.walk`, or of a pattern that no folder is expected to meet."""
     if depth > ENTRY_DEPTH:
         return False
     if isinstance(node, cst.Name):
@@ -270,7 +270,7 @@ def _is_walk(node: cst.BaseExpression | None) -> bool:
 
 
 def _comes_from(node: cst.BaseExpression, loop: cst.For, scope: Scope, depth: int = 0) -> bool:
-    """Whether an expression is made from what a loop gives its names."""
+    """True if an expression is made from what a loop gives its names."""
     tree = scope.module.tree
     for name in tree.find(node, cst.Name):
         for binding in resolve(name, tree) if depth < ENTRY_DEPTH else ():
@@ -283,7 +283,7 @@ def _comes_from(node: cst.BaseExpression, loop: cst.For, scope: Scope, depth: in
 
 
 def _holds_files(node: cst.BaseExpression | None, scope: Scope, seen: frozenset[int] = frozenset()) -> bool:
-    """Whether what is stored is the list of a folder's files, or some of them: `sorted(os.listdir(folder))[::2]`."""
+    """True if what is stored is the list of a folder's files, or some of them: `sorted(os.listdir(folder))[::2]`."""
     if isinstance(node, cst.Name):
         bindings = resolve(node, scope.module.tree)
         inside = seen | {id(each) for each in bindings}
@@ -314,7 +314,7 @@ def _is_of_parts(value: Value) -> bool:
 
 
 def _makes_index(dataset: Dataset, scope: Scope, own: str, name: str) -> bool:
-    """Whether what a loop over the dict adds for each key is asked for the index: `self.index.append((key, part))`."""
+    """True if what a loop over the dict adds for each key is asked for the index: `self.index.append((key, part))`."""
     tree = scope.module.tree
     for loop in scope.own(cst.For):
         if not any(_is_itself(each, own, name) for each in _iterated(loop.iter)):
@@ -328,12 +328,12 @@ def _makes_index(dataset: Dataset, scope: Scope, own: str, name: str) -> bool:
 
 
 def _hands_out_samples(ev: Evaluator, value: Value) -> bool:
-    """Whether it is an array or an object that holds many samples itself, of which a dict has but a few."""
+    """True if it is an array or an object that holds many samples itself, of which a dict has but a few."""
     return size_of(ev, value) is Size.ARRAY or (isinstance(value, CallResult) and isinstance(value.by, Class))
 
 
 def _is_all_in_index(dataset: Dataset, scope: Scope, own: str, name: str, only_keys: bool) -> bool:
-    """Whether what is asked for the index has one entry for each thing in the dict, or for each part of one.
+    """True if what is asked for the index has one entry for each thing in the dict, or for each part of one.
 
     `self.index = [(key, part) for key, parts in self.rows.items() for part in parts]`, where parts are worth counting.
     """
@@ -352,7 +352,7 @@ def _is_all_in_index(dataset: Dataset, scope: Scope, own: str, name: str, only_k
 
 
 def _is_part(node: cst.BaseExpression, taken: set[str], own: str, name: str) -> bool:
-    """Whether it is what a loop over a dict takes from it, or looks up in it: no number made of that."""
+    """True if it is what a loop over a dict takes from it, or looks up in it: no number made of that."""
     if isinstance(node, cst.Call) and last_name(node.func) in _SAME_FILES and node.args:
         return _is_part(node.args[0].value, taken, own, name)
     while isinstance(node, cst.Call | cst.Attribute):
@@ -365,7 +365,7 @@ def _is_part(node: cst.BaseExpression, taken: set[str], own: str, name: str) -> 
 
 
 def _is_samples(dataset: Dataset, node: cst.BaseExpression) -> bool:
-    """Whether it is what the index is looked up in: as long as the Dataset, or asked for the index itself."""
+    """True if it is what the index is looked up in: as long as the Dataset, or asked for the index itself."""
     return isinstance(node, cst.Attribute) and _is_dynamic(dataset.reads.of(node.attr.value))
 
 
@@ -374,7 +374,7 @@ def _is_dynamic(use: FieldUse) -> bool:
 
 
 def _iterated(node: Node) -> Iterator[cst.BaseExpression]:
-    """What a loop goes over, seen through `sorted(...)`, `.keys()` and the like."""
+    """What a loop iterates over, seen through `sorted(...)`, `.keys()` and the like."""
     while isinstance(node, cst.Call):
         if isinstance(node.func, cst.Attribute) and node.func.attr.value in ("items", "keys") and not node.args:
             yield node.func.value

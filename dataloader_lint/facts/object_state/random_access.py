@@ -1,4 +1,4 @@
-"""Whether what worker code picks by chance are samples.
+"""Samples that worker code picks at random.
 
 What is picked may be a size or the name of a class. A file that is opened, or a record, is a sample of many.
 """
@@ -23,7 +23,7 @@ _TEXTS = frozenset({"path", "str"})
 
 
 def holds_samples(dataset: Dataset, container: Container) -> bool:
-    """Whether what is picked from a container is a record, or a file that the worker opens."""
+    """True if what is chosen from a container is a record, or a file that the worker opens."""
     places = [place for place in dataset.reads.of(container.name).places if place.is_sampled]
     if container.size is Size.LIST:
         held = container.elements
@@ -35,7 +35,7 @@ def holds_samples(dataset: Dataset, container: Container) -> bool:
 
 
 def _is_from_element(node: Node) -> bool:
-    """Whether it is one of the elements that is picked from: `random.choice(self.numbers[label])`."""
+    """True if it is one of the elements that is chosen from: `random.choice(self.numbers[label])`."""
     given = node.args[0].value if isinstance(node, cst.Call) and node.args else None
     return isinstance(given, cst.Subscript) and isinstance(given.slice[0].slice, cst.Index)
 
@@ -48,7 +48,7 @@ def _is_record(value: Value) -> bool:
 
 
 def _is_opened(node: Node, scope: Scope, depth: int = 0) -> bool:
-    """Whether an expression, joined with a folder or not, goes to what reads files."""
+    """True if an expression, joined with a folder or not, goes to what reads files."""
     tree = scope.module.tree
     child: Node = node
     for above in tree.ancestors(node):

@@ -125,7 +125,7 @@ class SampleStorage:
 
     @property
     def holds_files(self) -> bool:
-        """Whether its elements are the arrays that whole files hold."""
+        """True if its elements are the arrays that whole files hold."""
         return adds_files(self.dataset, self.container.name, self.container.binding)
 
     @property
@@ -233,7 +233,7 @@ def _is_rearranged(value: Value) -> bool:
 
 
 def _has_lists(dataset: Dataset, container: Container) -> bool:
-    """Whether the elements of a list are lists; of what else may be in it, arrays of all samples are most likely."""
+    """True if the elements of a list are lists; of what else may be in it, arrays of all samples are most likely."""
     found = merge(container.elements, dataset.ev.element(container.value))
     if any(container_kind(each) is Size.LIST or size_of(dataset.ev, each) is Size.LIST for each in found):
         return True
@@ -241,7 +241,7 @@ def _has_lists(dataset: Dataset, container: Container) -> bool:
 
 
 def _is_two_things(dataset: Dataset, container: Container) -> bool:
-    """Whether a part of a file of JSON has the name of what another class of the Dataset keeps.
+    """True if a part of a file of JSON has the name of what another class of the Dataset keeps.
 
     What is asked for the index tells nothing of it then: `self.labels` may be classes here, and cached masks in a base.
     """
@@ -253,7 +253,7 @@ def _is_two_things(dataset: Dataset, container: Container) -> bool:
 
 
 def _is_dict_elsewhere(dataset: Dataset, container: Container) -> bool:
-    """Whether the class or a base of it binds the attribute to an empty dict as well, or to one that is written out."""
+    """True if the class or a base of it binds the attribute to an empty dict as well, or to one that is written out."""
     return any(
         container_kind(value) is Size.DICT
         for klass in dataset.bases.classes
@@ -263,7 +263,7 @@ def _is_dict_elsewhere(dataset: Dataset, container: Container) -> bool:
 
 
 def _is_record(container: Container, dataset: Dataset) -> bool:
-    """Whether a dict has one key for each field of the samples, none for a sample, and holds no lists in sight.
+    """True if a dict has one key for each field of the samples, none for a sample, and holds no visible lists.
 
     Workers then ask what stands in it for the index, `self.columns["label"][index]`, never the dict itself.
     """
@@ -286,7 +286,7 @@ def _is_record(container: Container, dataset: Dataset) -> bool:
 
 
 def _is_of_sources(container: Container, dataset: Dataset, use: FieldUse) -> bool:
-    """Whether the objects in a dict are asked for samples in turn: there are few of them, each with many.
+    """True if the objects in a dict are asked for samples in turn: there are few of them, each with many.
 
     `self.filters[self.targets[number]][index]`, with `number, index = divmod(index, len(self.rows))`.
     """
@@ -307,7 +307,7 @@ def _is_asked_further(place: AccessSite) -> bool:
 
 
 def _is_appended_to(dataset: Dataset, container: Container) -> bool:
-    """Whether the constructor itself adds to the lists of a dict one by one: `self.columns["text"].append(text)`."""
+    """True if the constructor itself adds to the lists of a dict one by one: `self.columns["text"].append(text)`."""
     return any(
         isinstance(scope.module.tree.parent(added), cst.Arg)
         for added, scope in added_to(dataset, container.name, container.binding)
@@ -316,7 +316,7 @@ def _is_appended_to(dataset: Dataset, container: Container) -> bool:
 
 
 def _is_written_out(container: Container, dataset: Dataset) -> bool:
-    """Whether a dict is written out and nothing is added to it, so that a list in it is all that may be long."""
+    """True if a dict is written out and nothing is added to it, so that a list in it is all that may be long."""
     if not isinstance(container.value, Mapping) or not isinstance(container.value.node, cst.Dict):
         return False
     if any(isinstance(each, cst.StarredDictElement) for each in container.value.node.elements):
@@ -325,7 +325,7 @@ def _is_written_out(container: Container, dataset: Dataset) -> bool:
 
 
 def _is_index(container: Container) -> bool:
-    """Whether it is a library's index over all annotations of a data set."""
+    """True if it is a library's index over all annotations of a data set."""
     return isinstance(container.value, CallResult) and container.value.library.rpartition(".")[2] in ("COCO", "LVIS")
 
 

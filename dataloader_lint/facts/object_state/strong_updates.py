@@ -59,7 +59,7 @@ def _arms_around(binding: AttributeBinding) -> Iterator[tuple[int, bool]]:
 
 
 def _uses_itself(binding: AttributeBinding) -> bool:
-    """Whether what is bound may be made from what the attribute holds already."""
+    """True if what is bound may be made from what the attribute holds already."""
     tree = binding.method.module.tree
     return binding.value is None or any(
         each.attr.value == binding.name for each in tree.find(binding.value, cst.Attribute)
@@ -67,7 +67,7 @@ def _uses_itself(binding: AttributeBinding) -> bool:
 
 
 def surely_replaces(later: AttributeBinding, earlier: AttributeBinding) -> bool:
-    """Whether every object on which the earlier binding is made gets the later one as well, in the same function."""
+    """True if every object on which the earlier binding is made gets the later one as well, in the same function."""
     if later is earlier or later.method is not earlier.method or later.kind is not Kind.VALUE:
         return False
     tree = later.method.module.tree
@@ -94,7 +94,7 @@ _CONDITIONAL = (cst.If, cst.Try, cst.Else, cst.ExceptHandler)
 
 
 def is_object(ev: Evaluator, value: Value, values: Values) -> bool:
-    """Whether a value, one of those that are bound, is an object of the project that is no list or dict itself."""
+    """True if a value, one of those that are bound, is an object of the project that is no list or dict itself."""
     return _is_object(ev, value) and all(each is UNKNOWN or _is_object(ev, each) for each in values)
 
 
@@ -105,7 +105,7 @@ def _is_object(ev: Evaluator, value: Value) -> bool:
 
 
 def replaces(ev: Evaluator, later: AttributeBinding, earlier: AttributeBinding) -> bool:
-    """Whether a binding surely comes after another one: in an outer or the same block, further down.
+    """True if a binding surely comes after another one: in an outer or the same block, further down.
 
     Of an attempt to make something better of what the attribute holds (`try: self.x = pyarrow.array(self.x)`) nobody
     asks whether it works, and what is so unless a caller turns it off counts as sure.
@@ -124,7 +124,7 @@ def replaces(ev: Evaluator, later: AttributeBinding, earlier: AttributeBinding) 
 
 
 def follows(ev: Evaluator, later: AttributeBinding, added: Node) -> bool:
-    """Whether a binding surely comes after what is added to the attribute, in the same method."""
+    """True if a binding surely comes after what is added to the attribute, in the same method."""
     tree = later.method.module.tree
     if added not in tree or tree.scope_of(added).function is not later.method:
         return False
@@ -132,7 +132,7 @@ def follows(ev: Evaluator, later: AttributeBinding, added: Node) -> bool:
 
 
 def _is_run_after(ev: Evaluator, later: AttributeBinding, earlier: AttributeBinding) -> bool:
-    """Whether the method of the later binding is surely called below the earlier one, or below what makes that.
+    """True if the method of the later binding is surely called below the earlier one, or below what makes that.
 
     `self.rows = []`, `self.load()`, `self.to_array()`.
     """
@@ -157,7 +157,7 @@ def _calls(method: Scope, called: Scope) -> list[cst.Call]:
 
 
 def _is_sure(ev: Evaluator, later: AttributeBinding, method: Scope, node: Node, earlier: Node | None = None) -> bool:
-    """Whether control comes to a node of a method, which makes a binding, wherever it comes to an earlier one there."""
+    """True if control comes to a node of a method, which makes a binding, wherever it comes to an earlier one there."""
     tree = method.module.tree
     around = {id(above): child for above, child in _ways(earlier, tree)} if earlier is not None else {}
     tried = later.value is not None and any(
@@ -180,7 +180,7 @@ def _is_sure(ev: Evaluator, later: AttributeBinding, method: Scope, node: Node, 
 
 
 def _is_set_on_other_arm(condition: cst.If, arm: Node, binding: AttributeBinding) -> bool:
-    """Whether the other arm binds the attribute as well, and makes no use of what it holds: `self.masks = None`."""
+    """True if the other arm binds the attribute as well, and makes no use of what it holds: `self.masks = None`."""
     if not isinstance(condition.orelse, cst.Else):
         return False
     other = condition.orelse.body if arm is condition.body else condition.body
@@ -224,7 +224,7 @@ def _ways(node: Node, tree: Tree) -> Iterator[tuple[Node, Node]]:
 
 
 def _is_so_by_default(ev: Evaluator, test: cst.BaseExpression, wanted: bool, method: Scope) -> bool:
-    """Whether a condition comes out as wanted where the method's parameters are left to their defaults.
+    """True if a condition comes out as wanted where the method's parameters are left to their defaults.
 
     Callers who set them otherwise do not count as long as they only look at what they make, and others go further.
     """

@@ -17,7 +17,7 @@ _NO_OTHER = _ARRAYS.union(*_TYPES.values())
 
 
 def is_excluded_by_guard(binding: AttributeBinding, size: Size) -> bool:
-    """Whether a test around a binding says that what is bound has not this form."""
+    """True if a test around a binding says that what is bound has not this form."""
     if not isinstance(binding.value, cst.Name | cst.Attribute):
         return False
     tree = binding.method.module.tree
@@ -43,7 +43,7 @@ def _is_read_as_other(place: AccessSite, name: str, size: Size) -> bool:
 
 
 def _allows(size: Size, told: TypeTest) -> bool:
-    """Whether a value of which a test tells the type may have a form."""
+    """True if a value of which a test tells the type may have a form."""
     own = _TYPES[size]
     if not told.answer:  # what is no tuple may still be a list
         return (own - {"tuple"}).isdisjoint(told.names)

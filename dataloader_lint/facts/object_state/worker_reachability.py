@@ -9,7 +9,7 @@ from dataloader_lint.facts.object_state.dataset import Dataset
 
 
 def is_reached_in_workers(dataset: Dataset, use: FieldUse) -> bool:
-    """Whether a worker may come to one of the places that read an attribute, as far as conditions there are known."""
+    """True if a worker may come to one of the places that read an attribute, as far as conditions there are known."""
     if not all(
         way_to(each.node, each.scope) is not None and classes.class_of(each.scope) is not None for each in use.places
     ):

@@ -28,8 +28,8 @@ MAPPED = frozenset({"map", "starmap", "imap", "imap_unordered", "thread_map", "t
 class Place:
     """A name of a container in one function: `own.name`, or the local `name` where `own` is empty.
 
-    `method` is set where the name stands for a bound method of the container: `add = self.items.append`. `is_often` is
-    True where the function is handed the container once for each of many things.
+    `method` is set where the name means a bound method of the container: `add = self.items.append`. `is_often` is
+    True where the function is passed the container once for each of many things.
     """
 
     scope: Scope
@@ -82,7 +82,7 @@ def places_from(ev: Evaluator, starts: list[Place]) -> list[Place]:
 
 
 def scopes_that_see(place: Place) -> Iterator[Scope]:
-    """The function of a place, and those in it in which the name stands for the same."""
+    """The function of a place, and those in it in which the name means the same."""
     todo = [place.scope]
     for scope in todo:
         yield scope

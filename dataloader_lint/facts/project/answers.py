@@ -24,7 +24,7 @@ class Answers:
     """Answers questions and records them in `dependencies`, which is the only memory of answers there is.
 
     `ask` is the only way in: a question is one of `KINDS`, and what its method takes. All that is remembered beside
-    `dependencies` is told from the texts and folders of the disk, whoever asks.
+    `dependencies` is read from the texts and folders of the disk, whoever asks.
 
     `src` is as for `Lookup`, `roots` are the directories that were named; `at_hand` gives the text of a file that is
     open, and None for others.
@@ -138,7 +138,7 @@ class Answers:
         return tuple(self._lookup.packages.around(asker))
 
     def _packaged(self, asker: str) -> bool:
-        """Whether the module lies in a package."""
+        """True if the module lies in a package."""
         return bool(self._lookup.packages.name(os.path.dirname(asker)))
 
     def _namespace(self, asker: str, dotted: str, level: int) -> str | None:
@@ -161,7 +161,7 @@ class Answers:
             folder = os.path.dirname(folder)
 
     def _other_files_say(self, asker: str, what: str, name: str) -> bool:
-        """Whether other files of the project, be they notebooks or settings, say something; see `OtherFiles`."""
+        """True if other files of the project, be they notebooks or settings, say something; see `OtherFiles`."""
         return self._other_files.say(asker, what, name)
 
     # Who imports, calls and uses what.
@@ -199,7 +199,7 @@ class Answers:
     # What stands anywhere in the project.
 
     def _held(self, asker: str, text: str) -> bool:
-        """Whether a file holds a text, be it in a comment."""
+        """True if a file holds a text, be it in a comment."""
         return self._around(asker).hold(text.encode())
 
     def _holders(self, asker: str, word: str) -> Words:
@@ -207,15 +207,15 @@ class Answers:
         return tuple(each.path for each in self._around(asker).with_word(word))
 
     def _beside_loaders(self, asker: str, name: str) -> bool:
-        """Whether a file that may make loaders defines this name at its top, or is itself called so."""
+        """True if a file that may make loaders defines this name at its top, or is itself called so."""
         return self._around(asker).make_loaders_beside(name)
 
     def _function(self, asker: str, name: str) -> bool:
-        """Whether a file defines a function of that name."""
+        """True if a file defines a function of that name."""
         return self._around(asker).define(name)
 
     def _collating(self, asker: str, name: str) -> bool:
-        """Whether a name stands right behind `collate_fn` anywhere: `collate_fn=name`."""
+        """True if a name stands right behind `collate_fn` anywhere: `collate_fn=name`."""
         return self._around(asker).is_collating(name)
 
     def _leading(self, asker: str, wanted: Words, levels: int, among: Words) -> Words:
@@ -224,15 +224,15 @@ class Answers:
         return tuple(name for name in among if name.encode() in found)
 
     def _dataset(self, asker: str, name: str) -> bool:
-        """Whether a class of that name may be a Dataset."""
+        """True if a class of that name may be a Dataset."""
         return name.encode() in self._names(asker)
 
     def _class(self, asker: str, name: str) -> bool:
-        """Whether a class of that name may be defined."""
+        """True if a class of that name may be defined."""
         return self._names(asker).knows(name.encode())
 
     def _subclasses(self, asker: str, names: Words) -> bool:
-        """Whether one of some classes may derive from a Dataset."""
+        """True if one of some classes may derive from a Dataset."""
         known = self._names(asker)
         return any(known.is_subclass(name.encode("utf-8", "surrogateescape")) for name in names)
 

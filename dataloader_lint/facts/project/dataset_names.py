@@ -1,4 +1,4 @@
-"""The names of classes that may be Datasets, told from texts: a look that spares most classes the evaluation.
+"""The names of classes that may be Datasets, read from texts: a look that spares most classes the evaluation.
 
 It says rather too much than too little; what it leads to is then looked at in the tree.
 """
@@ -72,11 +72,11 @@ class DatasetNames:
         return name in self._found
 
     def knows(self, name: bytes) -> bool:
-        """Whether it is the name of a class of the files, or another name for something in them."""
+        """True if it is the name of a class of the files, or another name for something in them."""
         return name in self._bases
 
     def is_subclass(self, name: bytes) -> bool:
-        """Whether a class may derive from a Dataset, not only look like one."""
+        """True if a class may derive from a Dataset, not only look like one."""
         return not self._sure.isdisjoint(self.behind(name))
 
     def deriving_from(self, others: DatasetNames) -> set[bytes]:

@@ -1,4 +1,4 @@
-"""What the imports in a text load, told without a parser: notebooks, settings and broken files have imports, too."""
+"""What the imports in a text load, read without a parser: notebooks, settings and broken files have imports, too."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Imports:
     """What a text may load.
 
     `modules` are the modules that it names, and the members that may be some; `stars` those of which it takes all
-    names. `words` and `star_words` are the last parts of names of which no more can be told; empty for any module.
+    names. `words` and `star_words` are the last parts of names of which no more is known; empty for any module.
     `named` are all words of imports, `changes_path` tells that modules may be looked for in other folders.
     """
 

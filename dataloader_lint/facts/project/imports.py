@@ -23,7 +23,7 @@ class Imports:
         self._direct: dict[str, tuple[str, ...]] = {}
 
     def reaches(self, start: Iterable[ModuleFacts], wanted: set[str]) -> bool:
-        """Whether importing some modules loads one of the wanted files, directly or through other modules.
+        """True if importing some modules loads one of the wanted files, directly or through other modules.
 
         An import inside a function counts as well. True, too, where there are too many modules to tell.
         """
@@ -55,7 +55,7 @@ class Imports:
 
 
 def is_imported(project: Project, module: ModuleFacts, names: list[str] | None = None) -> bool:
-    """Whether a module of the project may import this one, and holds one of the names; its own where none are given."""
+    """True if a module of the project may import this one, and holds one of the names; its own where none are given."""
     own = os.path.splitext(os.path.basename(module.path))[0]
     return any(may_import(project, each, module, own) for each in project.importers(module, names or [own]))
 
@@ -66,7 +66,7 @@ def may_be_imported(project: Project, module: ModuleFacts) -> bool:
 
 
 def may_import(project: Project, importer: ModuleFacts, module: ModuleFacts, name: str) -> bool:
-    """Whether an import in `importer` means `module`, whose last name is `name`, or something that is not found."""
+    """True if an import in `importer` means `module`, whose last name is `name`, or something that is not found."""
     for imported, level in _written(importer):
         if imported.rpartition(".")[2] != name:
             continue

@@ -53,7 +53,7 @@ class Lookup:
         return folder if folder and self.packages.is_namespace(folder) else None
 
     def _meant_by_dots(self, importer: str, level: int) -> str:
-        """The folder that so many dots stand for; empty where they lead out of the project."""
+        """The folder that so many dots mean; empty where they lead out of the project."""
         folder = os.path.dirname(importer)
         root = self._root_of(folder)
         for _ in range(level - 1):

@@ -97,7 +97,7 @@ class OtherFiles:
         self._files: dict[str, tuple[list[OtherFile], ImportTargets] | None] = {}
 
     def say(self, path: str, what: str, name: str) -> bool:
-        """The answer to a question of `Mentions`; True as well where it cannot be told."""
+        """The answer to a question of `Mentions`; True as well where it is unknown."""
         root = self._root_of(os.path.dirname(path))
         if root not in self._files:
             files = files_below(root)

@@ -1,4 +1,4 @@
-"""What the names at the top of a file mention, told from its bytes: a look at many files that parses none of them.
+"""What the names at the top of a file mention, read from its bytes: a look at many files that parses none of them.
 
 It says rather too much than too little; what it leads to is then looked at in the tree.
 """
@@ -65,7 +65,7 @@ def outline(source: bytes, parts: list[Statement]) -> Outline:
 
 
 def _imported(words: list[bytes]) -> Iterator[tuple[bytes, frozenset[bytes]]]:
-    """The names that an import binds, each with what it stands for; its words are given in their order."""
+    """The names that an import binds, each with what it means; its words are given in their order."""
     if words[0] == b"import":  # nobody knows any more which words belong together
         yield from ((name, frozenset(words[1:])) for name in words[1:] if name != b"as")
         return

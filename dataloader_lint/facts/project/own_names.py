@@ -9,7 +9,7 @@ class OwnNames:
     """Answers as `DatasetNames` does, for a text that may differ from what is on the disk.
 
     Such are notebooks, files of folders that are skipped, and texts with fixes. What they define matters to themselves
-    alone: nobody's answer may depend on which of them was linted before.
+    alone: no answer may depend on which of them was linted before.
     """
 
     __slots__ = ("_around", "_found", "_own")

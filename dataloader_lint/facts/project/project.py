@@ -71,12 +71,12 @@ class Project:
         return facts
 
     def have_unsaved(self, path: str, text: str) -> None:
-        """Let the file of an editor stand for a text that may not be saved yet. Raises UnreadableError as above."""
+        """Overlays a file with a text of an editor that may not be saved yet. Raises UnreadableError as above."""
         self.module_for(path, text)
         self.answers.have_unsaved(os.path.abspath(path), text)
 
     def overlay(self, path: str, text: str) -> None:
-        """From now on a file stands for this text, whatever there is on the disk, until another file is at hand.
+        """From now on a file has this text, whatever there is on the disk, until another file is at hand.
 
         So it is the same module for what leads to it and for the rules: an editor's text, or one with repairs.
         """
@@ -103,7 +103,7 @@ class Project:
         return (facts for path in paths if (facts := self._open(asker, path)) is not None)
 
     def _text_of(self, path: str) -> str | None:
-        """The text that a file stands for; None where it cannot be read. Raises UnreadableError for other encodings."""
+        """The text that a file has; None where it cannot be read. Raises UnreadableError for other encodings."""
         if self._at_hand is not None and self._at_hand[0] == path:
             return self._at_hand[1]
         source = self.answers.dependencies.disk.read(path)
@@ -202,7 +202,7 @@ class Project:
         """The modules of the project that import `module` and call something by one of the names, in order of paths.
 
         Only the first few. `kind` says what the names are: of a "function", a "method", or a "class", whose constructor
-        its heirs call.
+        its subclasses call.
         """
         found = cast("Words", self.answers.ask(module.path, "callers", _words(names), kind))
         return list(self._all_open(module.path, found))
@@ -217,24 +217,24 @@ class Project:
             yield from self._all_open(home, cast("Words", self.answers.ask(home, "users_at", wanted, limit, level)))
 
     def mentions_word(self, module: ModuleFacts, word: str) -> bool:
-        """Whether a word stands anywhere in the project, be it in a comment, or in a file that is not saved yet."""
+        """True if a word stands anywhere in the project, be it in a comment, or in a file that is not saved yet."""
         return word in module.tree.text or bool(self.answers.ask(module.path, "held", word))
 
     def may_give_loaders(self, binding: Binding) -> bool:
-        """Whether what an import binds may be defined in a file that makes loaders; a look before it is opened."""
+        """True if what an import binds may be defined in a file that makes loaders; a look before it is opened."""
         name = binding.member or binding.imported.rpartition(".")[2]
         return bool(self.answers.ask(binding.scope.module.path, "beside_loaders", name))
 
     def may_be_dataset(self, module: ModuleFacts, name: str) -> bool:
-        """Whether a class may be a Dataset that is called so in a module; a look before its bases are followed."""
+        """True if a class may be a Dataset that is called so in a module; a look before its bases are followed."""
         return bool(self.answers.ask(module.path, "dataset", name))
 
     def may_define_class(self, module: ModuleFacts, name: str) -> bool:
-        """Whether a class of that name may be defined anywhere in the project around `module`, or in it."""
+        """True if a class of that name may be defined anywhere in the project around `module`, or in it."""
         return bool(self.answers.ask(module.path, "class", name))
 
     def may_define_datasets(self, path: str, text: bytes) -> bool:
-        """Whether a file, which has the given text at hand, may define a class that derives from a Dataset."""
+        """True if a file, which has the given text at hand, may define a class that derives from a Dataset."""
         own = sorted(name.decode("utf-8", "surrogateescape") for name in classes_in(text))
         return bool(own) and bool(self.answers.ask(path, "heirs", tuple(own)))
 
@@ -243,7 +243,7 @@ class Project:
         return self.answers.outline_of(module.path, module.tree.text)
 
     def defines(self, module: ModuleFacts, name: str) -> bool:
-        """Whether a function of that name is defined anywhere in the project around `module`, or in it."""
+        """True if a function of that name is defined anywhere in the project around `module`, or in it."""
         return name in module.functions or bool(self.answers.ask(module.path, "function", name))
 
     def leading_to(self, module: ModuleFacts, wanted: Iterable[str], levels: int, among: Iterable[str]) -> set[str]:
@@ -251,7 +251,7 @@ class Project:
         return set(cast("Words", self.answers.ask(module.path, "leading", _words(wanted), levels, _words(among))))
 
     def is_collating(self, module: ModuleFacts, name: str) -> bool:
-        """Whether a name stands right behind `collate_fn` anywhere in the project: `collate_fn=name`."""
+        """True if a name stands right behind `collate_fn` anywhere in the project: `collate_fn=name`."""
         return bool(self.answers.ask(module.path, "collating", name))
 
     def modules_with(self, module: ModuleFacts, word: str) -> list[ModuleFacts]:

@@ -1,4 +1,4 @@
-"""What runs a file: a test runner, a notebook's kernel, or somebody at a shell."""
+"""What runs a file: a test runner, a notebook's kernel, or a user at a shell."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _TEST_FILE = re.compile(r"test_.*\.py|.*_test\.py")
 
 
 def is_test(module: ModuleFacts) -> bool:
-    """Whether pytest or unittest runs the file. A script that is only called like a test is none."""
+    """True if pytest or unittest runs the file. A script that is only called like a test is none."""
     name = os.path.basename(module.path)
     if name == "conftest.py":
         return True
@@ -33,10 +33,10 @@ def is_test(module: ModuleFacts) -> bool:
 
 
 def is_notebook(module: ModuleFacts) -> bool:
-    """Whether the code runs in a notebook's kernel."""
+    """True if the code runs in a notebook's kernel."""
     return is_notebook_file(module) or bool(module.calls_named("get_ipython"))
 
 
 def is_notebook_file(module: ModuleFacts) -> bool:
-    """Whether the module is a notebook, whose functions and classes no import finds, so that no spawned worker does."""
+    """True if the module is a notebook, whose functions and classes no import finds, so that no spawned worker does."""
     return module.path.endswith(".ipynb")

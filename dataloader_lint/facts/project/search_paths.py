@@ -1,4 +1,4 @@
-"""Folders that a script adds to Python's search path, told from its text: `sys.path.insert(0, join(here, "lib"))`."""
+"""Folders that a script adds to Python's search path, read from its text: `sys.path.insert(0, join(here, "lib"))`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The files of a project as texts: who imports whom, and which words stand where, told without parsing any of them."""
+"""The files of a project as texts: who imports whom, and which words stand where, read without parsing any of them."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _NOT_BY_NAME = frozenset(
 
 
 class Source:
-    """A file of the project as text. What is told from the text is worked out when it is first asked for."""
+    """A file of the project as text. What follows from the text is worked out when it is first asked for."""
 
     __slots__ = (
         "_called",
@@ -116,13 +116,13 @@ class Source:
         return self._calls
 
     def called(self, kind: str) -> frozenset[bytes]:
-        """The names by which it calls something: a "function", a "method", or a "class", by its heirs too."""
+        """The names by which it calls something: a "function", a "method", or a "class", by its subclasses too."""
         if kind not in self._called:
             if kind == "method":
                 found = frozenset(_METHODS_CALLED.findall(self.text))
             else:
                 found = frozenset().union(*(called for _, called in self.calls_by_function))
-            if kind == "class":  # heirs call its constructor
+            if kind == "class":  # subclasses call its constructor
                 found |= frozenset(words_of(b" ".join(_BASES.findall(b"\n" + self.text))))
             self._called[kind] = found
         return self._called[kind]
@@ -228,7 +228,7 @@ class Sources:
         return self._read_notebooks
 
     def _notebooks(self) -> Iterator[Source]:
-        """The notebooks of the context, with the code of their cells; nobody can import these, but they call others."""
+        """The notebooks of the context, with the code of their cells; they cannot be imported, but call others."""
         for path in self._disk.notebooks_of(self._context):
             content = self._disk.read(path)
             about = self._gate.subjects(path, content) if content is not None else frozenset()
@@ -288,14 +288,14 @@ class Sources:
         return (source for source in self._all if text in source.text and text in source.words)
 
     def hold(self, text: bytes) -> bool:
-        """Whether any file holds a text, be it in a comment."""
+        """True if any file holds a text, be it in a comment."""
         if text not in self._with_text:
             several = (*self._all, *(each for each, _ in self._calling_notebooks))
             self._with_text[text] = any(text in source.text for source in several)
         return self._with_text[text]
 
     def make_loaders_beside(self, name: str) -> bool:
-        """Whether a file that may make loaders defines this name at its top, or is itself called so."""
+        """True if a file that may make loaders defines this name at its top, or is itself called so."""
         if self._beside_loaders is None:
             makers = [source for source in self._all if source.makes_loaders]
             paths = {part for source in makers for part in source.path.encode().split(os.sep.encode())}
@@ -318,11 +318,11 @@ class Sources:
         return self._leading[key]
 
     def define(self, name: str) -> bool:
-        """Whether a file of the project defines a function of that name; all files count, whatever they hold."""
+        """True if a file of the project defines a function of that name; all files count, whatever they hold."""
         return name.encode() in self._defined
 
     def is_collating(self, name: str) -> bool:
-        """Whether a name stands right behind `collate_fn` anywhere: `collate_fn=name`."""
+        """True if a name stands right behind `collate_fn` anywhere: `collate_fn=name`."""
         if self._collating is None:
             behind = [each for source in self._all for each in _COLLATING.findall(source.text)]
             self._collating = set(words_of(b" ".join(behind)))

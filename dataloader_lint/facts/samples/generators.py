@@ -105,7 +105,7 @@ _ORDERING_METHODS = frozenset({"permutation", "permuted", "randperm", "shuffle"}
 
 
 def is_generator(name: str) -> bool:
-    """Whether a call of what has this qualified name makes a random number generator."""
+    """True if a call of what has this qualified name makes a random number generator."""
     return row(name).gives == "rng"
 
 

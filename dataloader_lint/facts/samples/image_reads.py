@@ -26,7 +26,7 @@ class UncheckedRead:
 
 
 def unchecked_reads(workers: Workers, module: ModuleFacts) -> Iterator[UncheckedRead]:
-    """Yields the calls of a module by which workers read images, and that nobody tests for None."""
+    """Yields the calls of a module by which workers read images, and that no code tests for None."""
     calls = [call for name in ("imread", "imdecode") for call in module.calls_named(name)]
     if not calls:
         return

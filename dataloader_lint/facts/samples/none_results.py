@@ -172,7 +172,7 @@ _NEVER_NONE = frozenset({"PIL", "builtins", "collections", "numpy", "pandas", "p
 
 
 def _leaves(statement: cst.Try) -> bool:
-    """Whether the body of a `try` returns wherever nothing is raised."""
+    """True if the body of a `try` returns wherever nothing is raised."""
     return leaves(statement.body) or (statement.orelse is not None and leaves(statement.orelse.body))
 
 

@@ -115,7 +115,7 @@ def unshared_streams(reach: DatasetFlow, module: ModuleFacts) -> Iterator[Unshar
 
 
 def _inherits_iter(klass: Class) -> bool:
-    """True for a class that has its `__iter__` from a base: what this goes through may be its own."""
+    """True for a class that has its `__iter__` from a base: what this iterates over may be its own."""
     return "__iter__" not in classes.methods_of(klass.scope)
 
 

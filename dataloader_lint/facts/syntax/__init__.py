@@ -1,1 +1,1 @@
-"""Trees of files, and what is told from them alone: scopes, names, and which place comes before which."""
+"""Trees of files, and what follows from them alone: scopes, names, and which place comes before which."""

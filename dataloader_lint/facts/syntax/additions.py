@@ -106,7 +106,7 @@ def by_method(call: cst.Call, method: cst.Attribute) -> Addition:
 
 
 def _bound_methods(name: cst.Name, scope: Scope) -> Iterator[cst.Attribute]:
-    """The methods of containers that a local name stands for: `add = self.seen.add`."""
+    """The methods of containers that a local name means: `add = self.seen.add`."""
     for binding in bindings_of(scope).get(name.value, ()):
         if isinstance(binding.value, cst.Attribute) and binding.value.attr.value in ADDING_METHODS and not binding.path:
             yield binding.value

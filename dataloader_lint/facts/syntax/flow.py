@@ -189,7 +189,7 @@ class Flow(Generic[P]):
 
 
 def leaves(body: Node) -> bool:
-    """Whether control never comes out at the end of a body: it returns, raises, or goes on with the loop."""
+    """True if control never comes out at the end of a body: it returns, raises, or goes on with the loop."""
     statements = getattr(body, "body", None)
     if not isinstance(statements, Sequence) or not statements:
         return False
@@ -202,7 +202,7 @@ def leaves(body: Node) -> bool:
 
 
 def never_returns(function: Scope) -> bool:
-    """Whether a function surely raises, as far as the statements of its own body tell."""
+    """True if a function surely raises, as far as the statements of its own body tell."""
     body = getattr(function.node, "body", None)
     statements = getattr(body, "body", None)
     raising = [

@@ -1,4 +1,4 @@
-"""Whether a module-level place is kept away from the workers that import the script again."""
+"""Places at module level that a guard keeps from the workers that import the script again."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SCRIPT, COPY = "__main__", "__mp_main__"
 
 
 def is_guarded(node: Node, tree: Tree) -> bool:
-    """Whether code at module level runs in no worker, or not in the script itself: `if __name__ == "__main__":`."""
+    """True if code at module level runs in no worker, or not in the script itself: `if __name__ == "__main__":`."""
     known: dict[int, bool] = tree.once(("guarded", 0), dict)
     path: list[int] = []
     child, found = node, False
@@ -32,7 +32,7 @@ def is_guarded(node: Node, tree: Tree) -> bool:
 
 
 def _guards(above: Node, child: Node, tree: Tree) -> bool:
-    """Whether what stands right around a place keeps it away."""
+    """True if what stands right around a place keeps it away."""
     if isinstance(above, cst.If | cst.IfExp):
         return child is not above.test and _keeps_away(above.test, child is above.body, tree)
     if isinstance(above, cst.BooleanOperation):

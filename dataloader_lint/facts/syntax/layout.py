@@ -32,7 +32,7 @@ _HEAD = "if 1:\n"  # makes a module of an indented function
 class Excerpt:
     """A part of a tree that is laid out, as a module of its own.
 
-    `twins` has the node that stands for each of the tree's by the `id` of that one. The code of the module, less the
+    `twins` has the twin of each node of the tree by the `id` of that one. The code of the module, less the
     `head` that was put in front of it, is the text from offset `start` on; where it is not that to the letter,
     `alignment` says where its characters stand.
     """
@@ -45,7 +45,7 @@ class Excerpt:
     alignment: Alignment | None
 
     def twin(self, node: Node) -> Node:
-        """What stands for a node of the tree."""
+        """The twin of a node of the tree."""
         return self.twins[id(node)]
 
     def spans(self, wanted: Iterable[Node]) -> dict[int, tuple[int, int]]:

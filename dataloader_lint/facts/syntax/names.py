@@ -175,7 +175,7 @@ def target_paths(target: cst.CSTNode, path: tuple[int, ...] = ()) -> Iterable[tu
 def written_out(value: cst.BaseExpression, path: tuple[int, ...]) -> tuple[cst.BaseExpression, tuple[int, ...]]:
     """What an unpacking gives a name, as far as both sides are written out, and the rest of the path.
 
-    `name, text = self.names[index], None`. What stands beside a starred element is not told apart.
+    `name, text = self.names[index], None`. What stands beside a starred element is not distinguished.
     """
     while path and isinstance(value, cst.Tuple | cst.List) and 0 <= path[0] < len(value.elements):
         if any(isinstance(each, cst.StarredElement) for each in value.elements):
@@ -210,7 +210,7 @@ def _imports(statement: cst.Import | cst.LazyImport, scope: Scope) -> Iterable[B
         if alias.asname is not None and isinstance(alias.asname.name, cst.Name):
             yield Binding(alias.asname.name.value, Kind.IMPORT, statement, scope, imported=full)
         else:
-            # `import a.b.c` binds `a`; that `a.b.c` is loaded as well matters to nobody here.
+            # `import a.b.c` binds `a`; that `a.b.c` is loaded as well does not matter here.
             yield Binding(full.partition(".")[0], Kind.IMPORT, statement, scope, imported=full.partition(".")[0])
 
 

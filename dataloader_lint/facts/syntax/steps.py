@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.facts.syntax.tree import Node
 
-MAX_STEPS = 5  # of one chain: more than that nobody reads
+MAX_STEPS = 5  # of one chain; longer ones are not read
 
 
 @dataclass(frozen=True, slots=True, eq=False)

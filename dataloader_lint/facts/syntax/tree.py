@@ -89,7 +89,7 @@ class Scope:
 
 
 class Tree:
-    """A walked module. Nodes are told apart by identity: LibCST's own hash is a slow Python function.
+    """A walked module. Nodes are distinguished by identity: LibCST's own hash is a slow Python function.
 
     `module` is the tree of `text`; it may be a bare one, which has nothing that only says how the text is laid out.
     Whoever needs that asks `layout` for it.

@@ -88,7 +88,7 @@ class Transfer:
     frame: Frame
     ev: Evaluator
     anywhere: Evaluator  # the same, where nothing is taken to be available
-    may_be_pinned: bool  # whether anybody around speaks of pinned memory, which loaders use only when they are told to
+    may_be_pinned: bool  # whether the code around mentions pinned memory, which loaders use only when asked to
 
     @property
     def moved(self) -> cst.BaseExpression:
@@ -112,7 +112,7 @@ class Transfer:
 
     @property
     def may_name_device(self) -> bool:
-        """Whether it may be a move to a device, and not a conversion; a cheap look before the evaluation."""
+        """True if it may be a move to a device, and not a conversion; a cheap look before the evaluation."""
         given = self.named_device
         if given is None:
             return self.is_cuda_call or any(arg.star for arg in self.call.args)
@@ -120,7 +120,7 @@ class Transfer:
 
     @property
     def is_reached(self) -> bool:
-        """Whether it is reached where CUDA is available, as far as the conditions around it are known."""
+        """True if it is reached where CUDA is available, as far as the conditions around it are known."""
         return is_reached(self.ev, self.call, self.frame)
 
     @property
@@ -130,7 +130,7 @@ class Transfer:
 
     @property
     def is_in_forward(self) -> bool:
-        """Whether it stands in the `forward` of a model."""
+        """True if it stands in the `forward` of a model."""
         scope = self.frame.scope
         node = scope.node
         return (
@@ -156,19 +156,19 @@ class Transfer:
 
     @property
     def is_surely_blocking(self) -> bool:
-        """Whether `non_blocking` is not passed at all; whoever passes it on leaves the decision to somebody else."""
+        """True if `non_blocking` is not passed at all; whoever passes it on leaves the decision to the caller."""
         if any(arg.star or (arg.keyword is not None and arg.keyword.value == "non_blocking") for arg in self.call.args):
             return False
         return self.non_blocking == (ABSENT,)
 
     @property
     def goes_to_gpu(self) -> bool:
-        """Whether it is a move to a device, and not surely to one that has no use for pinned memory."""
+        """True if it is a move to a device, and not surely to one that has no use for pinned memory."""
         return self.device in (Device.CUDA, Device.UNKNOWN)
 
     @property
     def may_change_type(self) -> bool:
-        """Whether the call names a data type besides the device."""
+        """True if the call names a data type besides the device."""
         if self.is_cuda_call:
             return False
         second = positional_of(self.call)[1:2]
@@ -214,7 +214,7 @@ class Transfer:
 
     @property
     def takes_non_blocking(self) -> bool:
-        """Whether `non_blocking` can be added: no positional argument of the call may be it already."""
+        """True if `non_blocking` can be added: no positional argument of the call may be it already."""
         more = positional_of(self.call)[1:]
         if self.is_cuda_call:
             return not more
@@ -227,7 +227,7 @@ class Transfer:
 
     @property
     def source_is_written_after(self) -> bool:
-        """Whether what is moved is changed in place further down, so that a copy under way could see the change."""
+        """True if what is moved is changed in place further down, so that a copy under way could see the change."""
         return is_written_after(self.moved, self.call, self.frame.scope.module.tree)
 
     @property
@@ -324,7 +324,7 @@ _DEVICE_NAME = re.compile(r"device|gpu|cuda|rank|\bdev\b")
 
 
 def _is_called_device(ev: Evaluator, node: cst.BaseExpression, frame: Frame, depth: int = 0) -> bool:
-    """Whether an expression, or what the calls in sight pass for it, is named like a device."""
+    """True if an expression, or what the visible calls pass for it, is named like a device."""
     tree = frame.scope.module.tree
     text = tree.words(node).lower()
     if _DEVICE_NAME.search(text):
@@ -368,7 +368,7 @@ def _known(values: Values) -> object:
     return known.value if known is not None else None
 
 
-# Functions that hand back what they are given, by the last part of their names.
+# Functions that return what they are given, by the last part of their names.
 _HANDING_BACK = frozenset(name.rpartition(".")[2] for name in names_where(lambda call: call.gives_argument))
 
 

@@ -73,12 +73,12 @@ _WAITING = frozenset(
 
 
 def is_constant(found: Values, wanted: object) -> bool:
-    """Whether something surely is a value that nobody can choose otherwise."""
+    """True if something surely is a value that cannot be chosen otherwise."""
     return bool(found) and all(isinstance(each, Const) and each.value == wanted and not each.default for each in found)
 
 
 def is_to_cpu(transfer: Transfer) -> bool:
-    """Whether a move goes to the CPU, and no option can send it elsewhere."""
+    """True if a move goes to the CPU, and no option can send it elsewhere."""
     if transfer.device is not Device.CPU:
         return False
     given = device_of(transfer.call)
@@ -128,7 +128,7 @@ def _early_read(transfer: Transfer) -> EarlyRead | None:
 
 
 def _comes_from_device(transfer: Transfer) -> bool:
-    """Whether what is moved lies on another device, as far as the code lets on.
+    """True if what is moved lies on another device, as far as the code lets on.
 
     A batch of a loader does not. The target has to be written as the CPU, or the module has another device too.
     """
@@ -176,7 +176,7 @@ def _reader(ev: Evaluator, frame: Frame, tree: Tree, node: Node) -> EarlyRead | 
 
 
 def _read_later(transfer: Transfer, tree: Tree) -> EarlyRead | None:
-    """Whether a name that the result is bound to is read further down in the block, with nothing that waits between."""
+    """True if a name that the result is bound to is read further down in the block, with nothing that waits between."""
     statement = tree.statement_of(transfer.call)
     if not isinstance(statement, cst.SimpleStatementLine) or not isinstance(assign := statement.body[0], cst.Assign):
         return None
@@ -236,7 +236,7 @@ def _appends(call: cst.Call, name: str) -> bool:
 
 
 def _is_kept_by(tree: Tree, node: Node, assign: cst.Assign) -> bool:
-    """Whether the value of an assignment is the move itself, or a comprehension or display of such moves."""
+    """True if the value of an assignment is the move itself, or a comprehension or display of such moves."""
     for above in tree.ancestors(node):
         if above is assign:
             return True
@@ -246,7 +246,7 @@ def _is_kept_by(tree: Tree, node: Node, assign: cst.Assign) -> bool:
 
 
 def _may_wait(transfer: Transfer, call: cst.Call, name: str) -> bool:
-    """Whether a call on the way may make the host wait: it says so, or it runs code of the project."""
+    """True if a call on the way may make the host wait: it says so, or it runs code of the project."""
     if last_name(call.func) in _WAITING:
         owner: cst.BaseExpression = call.func.value if isinstance(call.func, cst.Attribute) else call.func
         while isinstance(owner, cst.Subscript | cst.Attribute | cst.Call):

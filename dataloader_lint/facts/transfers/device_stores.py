@@ -1,4 +1,4 @@
-"""What is stored in a name or attribute that says where things are moved, as long as nobody else can store there."""
+"""What is stored in a name or attribute that says where things are moved, if no other code can store there."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def kind_of_constant(value: object) -> Device:
 
 
 def possible_devices(ev: Evaluator, node: cst.BaseExpression, frame: Frame, depth: int = 0) -> frozenset[Device]:
-    """All devices that an expression can name; UNKNOWN stands for any other one.
+    """All devices that an expression can name; UNKNOWN means any other one.
 
     What an option or a default names is UNKNOWN, as users may set another one; so is an ordinal, which torch takes for
     the accelerator of the machine, be that CUDA or MPS.

@@ -57,7 +57,7 @@ def loader_of_batches(ev: Evaluator, value: Value) -> Loader | None:
 
 
 def is_pinned(ev: Evaluator, loader: Loader, path: list[ItemOf | AttributeOf]) -> bool | None:
-    """Whether a part of a loader's batches is pinned: the loader pins, and the part is of a kind that can be."""
+    """True if a part of a loader's batches is pinned: the loader pins, and the part is of a kind that can be."""
     pins = loader.known("pin_memory")
     if pins is None:
         return None
@@ -161,7 +161,7 @@ _PINNABLE = frozenset({"builtins", "numpy", "torch", "torch_geometric", "torchau
 
 
 def _is_foreign(value: Value) -> bool:
-    """Whether a value comes from a call of a library that may give objects which pinning leaves as they are.
+    """True if a value comes from a call of a library that may give objects which pinning leaves as they are.
 
     What has keys is a mapping as a rule, and pinning goes through those.
     """
@@ -201,7 +201,7 @@ def batch_class_not_pinned(loader: Loader) -> tuple[str, Step] | None:
 
 
 def _is_passed_over(ev: Evaluator, value: Value) -> bool:
-    """Whether pinning leaves an object as it is: one of the project's own classes without a `pin_memory` method."""
+    """True if pinning leaves an object as it is: one of the project's own classes without a `pin_memory` method."""
     if not isinstance(value, CallResult) or not isinstance(value.by, Class):
         return False
     bases = ev.bases(value.by)
@@ -214,7 +214,7 @@ def _has_method(ev: Evaluator, klass: Class, name: str) -> bool:
 
 
 def _was_moved(node: cst.CSTNode, frame: Frame, depth: int = 0) -> bool:
-    """Whether something in an expression, or in what its names were bound to, went to a device before."""
+    """True if something in an expression, or in what its names were bound to, went to a device before."""
     tree = frame.scope.module.tree
     if node not in tree:
         return False
@@ -237,7 +237,7 @@ def _was_moved(node: cst.CSTNode, frame: Frame, depth: int = 0) -> bool:
 
 
 def _keeps_on_cpu(call: cst.Call) -> bool:
-    """Whether a move names the CPU or a data type."""
+    """True if a move names the CPU or a data type."""
     if isinstance(call.func, cst.Attribute) and call.func.attr.value == "cuda":
         return False
     given = keyword_of(call, "device") or next(iter(positional_of(call)), None)

@@ -65,7 +65,7 @@ def unpinned_moves(transfers: Iterable[Transfer]) -> Iterator[tuple[Origin, Tran
 
 
 def unpinned_trainings(transfers: Iterable[Transfer]) -> Iterator[tuple[Origin, Transfer]]:
-    """The first blocking move to CUDA of each loader's batches that a loop trains with, and that nobody pins."""
+    """The first blocking move to CUDA of each loader's batches that a loop trains with, and that are not pinned."""
     seen: set[int] = set()
     for transfer in transfers:
         if transfer.is_in_forward or not transfer.is_surely_blocking or transfer.device is not Device.CUDA:

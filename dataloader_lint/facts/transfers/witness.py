@@ -136,7 +136,7 @@ def _is_place_in_list(transfer: Transfer, bindings: list[Binding]) -> bool:
 
 
 def _is_out_of_use(origin: Origin, transfer: Transfer) -> bool:
-    """True if only tests make a loader, for code that is there for others, or a private function nobody mentions."""
+    """True if only tests make a loader, for code that others use, or a private function that is never mentioned."""
     module = origin.loader.frame.scope.module
     if is_test(module) and not is_test(transfer.frame.scope.module):
         return True

@@ -1,4 +1,4 @@
-"""Datasets that no worker reads though no loader shows it: scripts that only look at them, trainers told to have none.
+"""Datasets that no worker reads though no loader shows it: scripts that only look at them, trainers without workers.
 
 Both are told from how objects of the class are made and what is done with them, everywhere in sight.
 """
@@ -23,7 +23,7 @@ _LOOKING = frozenset(f"builtins.{name}" for name in ("isinstance", "len", "next"
 
 
 def is_read_in_parent_only(reach: DatasetFlow, klass: Class) -> bool:
-    """Whether all that is done with objects of a class is to go through them, to index them, or to ask their length.
+    """True if all that is done with objects of a class is to go through them, to index them, or to ask their length.
 
     Its module makes no loaders; whether others may import it is for the caller to find out.
     """
@@ -42,7 +42,7 @@ def _is_made_for_parent(ev: Evaluator, tree: Tree, use: cst.Name) -> bool:
 
 
 def is_made_for_parent(ev: Evaluator, tree: Tree, call: cst.Call) -> bool:
-    """Whether all that is done with the object that a call makes is to go through it, to index it, to ask its length.
+    """True if all that is done with the object that a call makes is to go through it, to index it, to ask its length.
 
     The object has one name at most.
     """
@@ -72,7 +72,7 @@ def _is_read_in_parent(ev: Evaluator, tree: Tree, node: Node) -> bool:
 
 
 def trainer_has_no_workers(ev: Evaluator, klass: Class, depth: int = 0) -> bool:
-    """Whether a trainer's options are set to no workers wherever an object of a class, or of an heir, is made."""
+    """True if a trainer's options are set to no workers wherever an object of a class, or of an heir, is made."""
     made = classes.find_method(ev, ev.bases(klass).classes, "__init__")
     if made is None or classes.class_of(made.scope) is not klass.scope or depth > UNREAD_DEPTH:
         return False
@@ -90,7 +90,7 @@ def _has_none(ev: Evaluator, call: cst.Call, frame: Frame, depth: int) -> bool:
 
 
 def _is_beside_zero(call: cst.Call, tree: Tree) -> bool:
-    """Whether a statement of a block around a call sets a trainer's number of workers to 0, or makes sure of that."""
+    """True if a statement of a block around a call sets a trainer's number of workers to 0, or makes sure of that."""
     for block in tree.ancestors(call):
         if isinstance(block, cst.IndentedBlock) and any(
             _says_zero(small) for line in block.body if isinstance(line, cst.SimpleStatementLine) for small in line.body
