@@ -107,3 +107,18 @@ class Diagnostic:
     def sort_key(self) -> tuple[str, int, Position, str, str]:
         """Orders diagnostics by file, place and code, so that every run prints the same."""
         return (self.filename, self.cell or 0, self.start, self.code, self.problem)
+
+
+@dataclass(frozen=True, slots=True)
+class FixResult:
+    """What came of fixing one file.
+
+    `fixed` counts the fixes that were applied, by code. `remaining` are the findings of the new text, each with its
+    `fix` where there is one that was not applied (an unsafe one that was not asked for). `dropped` are those whose fix
+    was tried and did not hold.
+    """
+
+    source: bytes
+    fixed: dict[str, int]
+    remaining: list[Diagnostic]
+    dropped: list[Diagnostic]

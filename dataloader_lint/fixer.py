@@ -11,9 +11,9 @@ import os
 from bisect import bisect_left, bisect_right, insort
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from dataloader_lint.diagnostics import Diagnostic, Safety
+from dataloader_lint.diagnostics import Diagnostic, FixResult, Safety
 from dataloader_lint.edits import Edit, Editor, Repair
 from dataloader_lint.edits.repair import fix_of
 from dataloader_lint.edits.texts import CellText, PlainText
@@ -32,21 +32,6 @@ from dataloader_lint.source.parsing import parse
 # A finding by its code and place, as far as the place is the same in the old and the new text: its offset in the old
 # one, or None inside text that an edit replaced or inserted.
 _Mark = tuple[str, int | None]
-
-
-@dataclass(frozen=True, slots=True)
-class FixResult:
-    """What came of fixing one file.
-
-    `fixed` counts the fixes that were applied, by code. `remaining` are the findings of the new text, each with its
-    `fix` where there is one that was not applied (an unsafe one that was not asked for). `dropped` are those whose fix
-    was tried and did not hold.
-    """
-
-    source: bytes
-    fixed: dict[str, int]
-    remaining: list[Diagnostic]
-    dropped: list[Diagnostic]
 
 
 def fix_source(

@@ -15,10 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from dataloader_lint.cache.store import Cache, Store
-    from dataloader_lint.diagnostics import Diagnostic
+    from dataloader_lint.diagnostics import Diagnostic, FixResult
     from dataloader_lint.facts.analysis import Session
     from dataloader_lint.facts.project.dependencies import Dependencies, Sent
-    from dataloader_lint.fixer import FixResult
     from dataloader_lint.source.states import State
 
     ProjectKey = tuple[tuple[str, ...], ...]
@@ -203,7 +202,8 @@ class Run:
 
     def fix_bytes(self, source: bytes, path: str, unsafe: bool) -> FixResult:
         """Fix one file given as its bytes. Does not raise: where fixing fails, that is one more diagnostic."""
-        from dataloader_lint.fixer import FixResult, fix_source
+        from dataloader_lint.diagnostics import FixResult
+        from dataloader_lint.fixer import fix_source
         from dataloader_lint.reports import crashed
 
         try:

@@ -79,10 +79,11 @@ class Unit:
 
     def rewritten(self, folder: Path, change: Callable[[bytes], bytes]) -> Unit:
         """Copies the unit into a folder with every file's bytes changed."""
-        for file in self.files:
+        others = self.path.rglob("requirements*.txt") if self.path.is_dir() else ()
+        for file in (*self.files, *others):
             copy = folder / self.path.name / file.relative_to(self.path) if self.path.is_dir() else folder / file.name
             copy.parent.mkdir(parents=True, exist_ok=True)
-            copy.write_bytes(change(file.read_bytes()))
+            copy.write_bytes(change(file.read_bytes()) if file.suffix == ".py" else file.read_bytes())
         return Unit(self.code, folder / self.path.name)
 
 

@@ -190,7 +190,7 @@ def make(path):
 
 def test_hover_shows_the_page_of_a_finding_and_of_a_code_in_a_comment(tmp_path: Path) -> None:
     async def play(me: Editor) -> None:
-        uri = me.open(tmp_path / "train.py", BAD + "x = 1  # noqa: DL201, DL999999\ny = 'DL201'\n")
+        uri = me.open(tmp_path / "train.py", BAD + "x = 1  # like: DL201, DL999999\ny = 'DL201'\n")
         await me.said(uri, 1)
         page = await me.hover(uri, 2, 12)
         assert page.startswith("`DataLoader` raises ValueError")

@@ -54,7 +54,7 @@ def test_it_lints_again_when_a_file_changes() -> None:
         write("src/new.py", BAD)
         assert [line.split(":")[0] for line in watched.report()[:2]] == ["src/a.py", "src/new.py"]
         Path("src/a.py").unlink()
-        assert [line.split(":")[0] for line in watched.report()[:2]] == ["src/new.py", "Found 1 problem: 1 error."]
+        assert [line.split(":")[0] for line in watched.report()[:2]] == ["src/new.py", "Found 1 problem"]
         write("src/.venv/b.py", BAD)  # a folder that is left out, and a file that is no source
         write("src/note.txt", "")
         write("src/new.py", "")

@@ -89,6 +89,7 @@ def parser() -> argparse.ArgumentParser:
 def _add_adopting(made: argparse.ArgumentParser) -> None:
     group = made.add_argument_group("adopting it in an existing code base")
     _flag(group, "--add-noqa", "add `# noqa: CODE` to every line with a finding")
+    _add_settings(group, ("ignore-noqa",))
     group.add_argument("--baseline", metavar="FILE", help="report only findings that are not in this file")
     group.add_argument(
         "--write-baseline", metavar="FILE", help="write all findings into this file instead of reporting them"

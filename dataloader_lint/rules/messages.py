@@ -24,6 +24,7 @@ _ATTRIBUTE = "object has no attribute"
 _COLOR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _FRAME = re.compile(r"^(?:File \"|Traceback \(|-+> ?\d+ |\d+ )")
 _MOST = 20_000  # characters of a text that are looked at, from its end
+_LONGEST = 1_000  # characters of one line: patterns with `.*` take quadratic time
 _SENTENCE = 160  # a description of a program that says nothing is no longer than this
 _FEWEST = 3  # words of a message that has to be told from others
 
@@ -73,7 +74,7 @@ def _lines(text: str) -> list[str]:
     is_traceback = len(several) > 1
     found: list[str] = []
     for line in several:
-        bare = line.strip(" \t│|").lstrip("> ")
+        bare = line[:_LONGEST].strip(" \t│|").lstrip("> ")
         if not bare or _FRAME.match(bare) or (is_traceback and line.startswith("    ") and "Error" not in bare):
             continue
         found.append(bare)

@@ -175,6 +175,14 @@ KEYS = {
             'extend-exclude = ["third_party"]',
         ),
         Key(
+            "ignore-noqa",
+            FLAG,
+            "false",
+            "report what `# noqa` comments suppress, too",
+            "Reports what `# noqa` and `# flake8: noqa` comments suppress, too.",
+            "ignore-noqa = true",
+        ),
+        Key(
             "respect-gitignore",
             FLAG,
             "true",

@@ -21,6 +21,7 @@ from typing import Any
 import pytest
 
 import dataloader_lint
+from dataloader_lint.rules.messages import answer
 
 HERE = Path(dataloader_lint.__file__).parent
 _FUNCTIONS = ("compile", "findall", "finditer", "fullmatch", "match", "search", "split", "sub", "subn")
@@ -71,9 +72,11 @@ def _expressions() -> Iterator[Expression]:
                 yield Expression(where, re.compile(value, flags), function in _ANCHORED)
 
 
-# Made from the patterns that users write, and tried below by what uses them; from a name, which is escaped.
+# Made from the patterns that users write, or from a table, and tried below by what uses them; from a name, which is
+# escaped.
 _BY_PATTERNS = (
     "dataloader_lint.facts.project.mentions:",
+    "dataloader_lint.rules.symptoms:",
     "dataloader_lint.source.globs:",
     "dataloader_lint.source.discovery:",
     "dataloader_lint.source.gitignore:",
@@ -237,3 +240,13 @@ def test_quadratic_ones_are_noticed(pattern: str | bytes) -> None:
 @pytest.mark.parametrize("expression", EXPRESSIONS, ids=lambda each: each.place.removeprefix("dataloader_lint."))
 def test_linear(expression: Expression) -> None:
     assert slow_text(expression) is None
+
+
+@pytest.mark.parametrize(
+    "part", ["can't pickle ", "killed ", "x", "DataLoader worker ", "memory ", "gpu goes up and ", "("]
+)
+def test_messages_of_one_long_line(part: str) -> None:
+    """The patterns of `symptoms` hold `.*`, so that lines are cut before them."""
+    start = time.process_time()
+    answer(part * (LARGE // len(part)))
+    assert time.process_time() - start < SECONDS_FOR_LARGE

@@ -199,14 +199,14 @@ def test_a_directory_called_like_a_file(folder: Path) -> None:
 def test_a_pipe_is_left_out_with_a_word(folder: Path) -> None:
     os.mkfifo(folder / "pipe.py")
     (folder / "user.py").write_text("import pipe\nfrom torch.utils.data import DataLoader\nDataLoader(pipe.data)\n")
-    assert said(folder, "pipe.py") == "dataloader-lint: warning: pipe.py is left out: it is no regular file"
+    assert said(folder, "pipe.py") == "dataloader-lint: warning: pipe.py is skipped: it is no regular file"
     done = concise("pipe.py", folder=folder, seconds=AT_ONCE)
     assert done.codes == ["DL000"]
 
 
 def test_a_device_is_left_out_with_a_word(folder: Path) -> None:
     (folder / "zero.py").symlink_to("/dev/zero")
-    assert "is left out: it is no regular file" in said(folder, "zero.py")
+    assert "is skipped: it is no regular file" in said(folder, "zero.py")
     assert concise("/dev/zero", folder=folder, seconds=AT_ONCE).codes == ["DL000"]
 
 
@@ -215,8 +215,8 @@ def test_links_that_lead_nowhere_or_in_circles(folder: Path) -> None:
     (folder / "round.py").symlink_to("about.py")
     (folder / "about.py").symlink_to("round.py")
     (folder / "loop").symlink_to(".")
-    assert "broken.py is left out: the link leads nowhere" in said(folder, "broken.py")
-    assert "round.py is left out" in said(folder, "round.py")
+    assert "broken.py is skipped: the link leads nowhere" in said(folder, "broken.py")
+    assert "round.py is skipped" in said(folder, "round.py")
 
 
 def test_links_out_of_the_tree_are_left_out_with_a_word(tmp_path: Path) -> None:
@@ -226,7 +226,7 @@ def test_links_out_of_the_tree_are_left_out_with_a_word(tmp_path: Path) -> None:
     folder.mkdir()
     (folder / "fine.py").write_text(REPORTED)
     (folder / "link.py").symlink_to("../outside.py")
-    assert "link.py is left out: the link leads out of the folder" in said(folder, "link.py")
+    assert "link.py is skipped: the link leads out of the folder" in said(folder, "link.py")
     assert concise("--fix", ".", folder=folder, seconds=AT_ONCE).code == 0
     assert outside.read_text() == REPORTED
     assert "persistent_workers" not in (folder / "fine.py").read_text()
