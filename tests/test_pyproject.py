@@ -72,6 +72,7 @@ preview = true
 fixable = ["ALL"]
 unfixable = ["dl2"]
 fix = true
+ignore-noqa = true
 unsafe-fixes = true
 show-fixes = true
 respect-gitignore = false
@@ -105,6 +106,7 @@ src = ["libs/core"]
         "fixable": ("all",),
         "unfixable": ("DL2",),
         "fix": True,
+        "ignore_noqa": True,
         "unsafe_fixes": True,
         "show_fixes": True,
         "respect_gitignore": False,
