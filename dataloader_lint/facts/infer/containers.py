@@ -247,7 +247,7 @@ def item(ev: Evaluator, value: Value, index: object) -> Values:
             return value.items[index] if inside else NOTHING_KNOWN
         return ev.element(value)
     if isinstance(value, Mapping):
-        return merge(*dict_sources.all_values(ev, value)) or NOTHING_KNOWN
+        return dict_sources.any_value(ev, value)
     if isinstance(value, Opaque):
         return _ELEMENTS.get(value.kind, NOTHING_KNOWN)
     if value is UNKNOWN or value is ABSENT:

@@ -25,6 +25,9 @@ from dataloader_lint.facts.infer.values import (
 from dataloader_lint.facts.syntax.names import resolve
 from dataloader_lint.facts.syntax.tree import Tree
 
+# Stands for every key of a dict, where its values are remembered by key.
+_ANY_KEY = object()
+
 
 def of_fields(ev: Evaluator, found: Values, key: object) -> Values:
     """What an object as a dict (`vars(args)`, `asdict(options)`) has under a key: its attribute of that name."""
@@ -218,6 +221,11 @@ def all_values(ev: Evaluator, value: Mapping) -> Iterator[Values]:
     kept = dict_stores.kept_under(value)
     for store in dict_stores.stores(ev, value, kept) if kept else ():
         yield ev.values(store.node.value, store.frame) if isinstance(store.node, cst.Assign) else NOTHING_KNOWN
+
+
+def any_value(ev: Evaluator, value: Mapping) -> Values:
+    """What a dict holds under one key or another: the same for each that asks, in however many places."""
+    return ev.key(value.node, _ANY_KEY, value.frame, lambda: merge(*all_values(ev, value)) or NOTHING_KNOWN)
 
 
 def stored(ev: Evaluator, node: cst.BaseExpression, frame: Frame) -> list[Values]:

@@ -335,7 +335,7 @@ def _is_opened(ev: Evaluator, found: Values, depth: int = 0) -> bool:
             return True
         if isinstance(each, Sequence) and _is_opened(ev, merge(*(each.items or ())), depth + 1):
             return True
-        if isinstance(each, Mapping) and _is_opened(ev, merge(*dict_sources.all_values(ev, each)), depth + 1):
+        if isinstance(each, Mapping) and _is_opened(ev, dict_sources.any_value(ev, each), depth + 1):
             return True
     return False
 

@@ -11,7 +11,7 @@ from dataloader_lint.facts.datasets.field_uses import AccessSite, FieldUse
 from dataloader_lint.facts.datasets.index_dep import IndexDep
 from dataloader_lint.facts.infer import attributes, classes
 from dataloader_lint.facts.infer.classes import attribute_bindings
-from dataloader_lint.facts.infer.dict_sources import all_values
+from dataloader_lint.facts.infer.dict_sources import any_value
 from dataloader_lint.facts.infer.size_classes import Size, container_kind, has_list, is_of_pairs, is_parsed, size_of
 from dataloader_lint.facts.infer.values import (
     CallResult,
@@ -294,7 +294,7 @@ def _is_of_sources(container: Container, dataset: Dataset, use: FieldUse) -> boo
         return False
     if not use.places or not all(_is_asked_further(place) for place in use.places):
         return False
-    held = merge(*all_values(dataset.ev, container.value))
+    held = any_value(dataset.ev, container.value)
     return bool(held) and all(isinstance(each, CallResult) and isinstance(each.by, Class) for each in held)
 
 
