@@ -97,7 +97,14 @@ def test_the_rule_of_an_unusual_message_is_found_by_its_page() -> None:
 
 def test_a_traceback_from_standard_input(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     text = 'Traceback (most recent call last):\n  File "a.py", line 3\nRuntimeError: context has already been set\n'
-    monkeypatch.setattr(sys, "stdin", io.StringIO(text))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    assert main(["--explain", "-"]) == 0
+    assert "DL210 start-method-unguarded" in capsys.readouterr().out
+
+
+def test_the_end_of_a_long_log_counts(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    text = b"step \xff 1\n" * 300_000 + b"RuntimeError: context has already been set\n"
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text)))
     assert main(["--explain", "-"]) == 0
     assert "DL210 start-method-unguarded" in capsys.readouterr().out
 

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from dataloader_lint.rules.symptoms import Symptom
 
 
+_PIECE = 100_000  # bytes of a log that are read at a time, and of its end that are looked at
+
+
 def explain(options: Options) -> int:
     """Show the page of a rule, found by code, name or message (`-`: from standard input), or list all.
 
@@ -51,7 +54,7 @@ def _pages(wanted: str) -> Iterator[str]:
     from dataloader_lint.rules.messages import answer
     from dataloader_lint.rules.selection import UnknownCodeError, find_rule
 
-    text = sys.stdin.read() if wanted == "-" else wanted
+    text = _end_of_stdin() if wanted == "-" else wanted
     try:
         yield from _page(find_rule(text))
     except UnknownCodeError as error:
@@ -68,6 +71,14 @@ def _pages(wanted: str) -> Iterator[str]:
             yield ""
         if found.rules:
             yield from _page(found.rules[0])
+
+
+def _end_of_stdin() -> str:
+    """The end of what comes through standard input, however long that is: a log says at its end what went wrong."""
+    kept = b""
+    while piece := sys.stdin.buffer.read(_PIECE):
+        kept = (kept + piece)[-_PIECE:]
+    return kept.decode("utf-8", "replace")
 
 
 def _about(symptom: Symptom) -> Iterator[str]:
