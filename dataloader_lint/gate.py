@@ -21,6 +21,7 @@ ON_ITS_OWN = frozenset({LOADING, THREADS, TRANSFERS})
 _LOADING = (
     b"DataLoader",
     b"DataModule",
+    b"DataPipe",
     b"Dataset",
     b"ImageFolder",
     b"torchvision.datasets",

@@ -68,6 +68,23 @@ def test_steps_stand_in_other_files(project: Path) -> None:
     assert chain(one) == WANTED
 
 
+def test_a_subclass_of_a_loader_is_made_where_its_user_says_so(project: Path) -> None:
+    (project / "loaders.py").write_text(
+        "from torch.utils.data import DataLoader\n\n\n"
+        "class Again(DataLoader):\n"
+        "    def __init__(self, *args, **kwargs):\n"
+        "        super().__init__(*args, **kwargs)\n"
+    )
+    constructed = "    train_loader = Again(Rows('rows.txt'), num_workers=count)\n"
+    for count, shown in (("8", "`num_workers=8`"), ("int(input())", "`num_workers=count`")):
+        (project / "train.py").write_text(
+            f"from data import Rows\nfrom loaders import Again\n\n\ndef main():\n"
+            f"    count = {count}\n{constructed}    return train_loader\n"
+        )
+        (one,) = lint_paths([project], Settings(select=("DL101",)))
+        assert chain(one) == [WANTED[0], ("train.py", 7, 19, f"`train_loader` is made here with {shown}")]
+
+
 def test_steps_survive_the_cache(project: Path) -> None:
     (one,) = lint_paths([project], Settings(select=("DL101",)))
     again = diagnostic(json.loads(json.dumps(plain(one))))

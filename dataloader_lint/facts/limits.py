@@ -114,7 +114,7 @@ PIPELINE_DEPTH: Final = 3
 KEY_DEPTH: Final = 4
 
 # Names and parts that a sample which worker code changes is followed through.
-STORED_ALIAS_DEPTH: Final = 4
+STORED_ALIAS_DEPTH: Final = 6
 
 # Expressions within each other when an array's origin is looked for.
 ARRAY_DEPTH: Final = 6

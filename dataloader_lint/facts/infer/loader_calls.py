@@ -56,20 +56,27 @@ class Loader:
         return self.site is None or self.site is self.call
 
     @property
+    def construction(self) -> tuple[cst.Call, Frame]:
+        """The call that constructs it as its user writes it: `Subclass(...)`, not the `super().__init__(...)` in it."""
+        made = self.frame.receiver
+        if last_name(self.call.func) == "__init__" and isinstance(made, CallResult) and made.call and made.frame:
+            return made.call, made.frame
+        return self.call, self.frame
+
+    @property
     def bound_name(self) -> str:
         """What the user calls it: the name it is bound to, else that of what makes it."""
-        tree = self.frame.scope.module.tree
-        above = tree.parent(self.call) if self.call in tree else None
-        target: cst.CSTNode | None = None
+        call, frame = self.construction
+        tree = frame.scope.module.tree
+        above = tree.parent(call) if call in tree else None
+        target = above.target if isinstance(above, cst.AnnAssign) else None
         if isinstance(above, cst.Assign) and len(above.targets) == 1:
             target = above.targets[0].target
-        elif isinstance(above, cst.AnnAssign):
-            target = above.target
         return dotted(target) or self.name
 
     def argument(self, name: str) -> cst.Arg | None:
         """The argument as written in this call, by keyword or position; None where it comes in another way or not."""
-        return _written(self.call, name, self.kind.positions)
+        return written_argument(self.call, name, self.kind.positions)
 
     def passed(self, name: str) -> Values:
         """What the call passes for an argument, with ABSENT where it may pass nothing."""
@@ -148,9 +155,8 @@ class Loader:
         """
         if self.pickles_nothing or self.kind.drops_collate:
             return False
-        if self.is_passed("num_workers") is not True:
-            return True
-        return not all(isinstance(v, Const) and v.value == 0 and not v.default for v in self.values("num_workers"))
+        is_zero = (isinstance(v, Const) and v.value == 0 and not v.default for v in self.values("num_workers"))
+        return self.is_passed("num_workers") is not True or not all(is_zero)
 
     @property
     def pickles_nothing(self) -> bool:
@@ -169,7 +175,8 @@ class Loader:
         return method.value if method is not None and isinstance(method.value, str) else ""
 
 
-def _written(call: cst.Call, name: str, positions: tuple[str, ...]) -> cst.Arg | None:
+def written_argument(call: cst.Call, name: str, positions: tuple[str, ...]) -> cst.Arg | None:
+    """The argument as written in a call, by keyword or position; None where it comes in another way or not."""
     position = 0
     for arg in call.args:
         if arg.keyword is not None:
@@ -185,7 +192,7 @@ def _written(call: cst.Call, name: str, positions: tuple[str, ...]) -> cst.Arg |
 
 
 def _passed(ev: Evaluator, call: cst.Call, frame: Frame, name: str, positions: tuple[str, ...]) -> Values:
-    arg = _written(call, name, positions)
+    arg = written_argument(call, name, positions)
     if arg is not None:
         return ev.values(arg.value, frame)
     found: Values = (ABSENT,)

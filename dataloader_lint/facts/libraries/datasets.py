@@ -15,6 +15,8 @@ DATASET_BASES = frozenset(
         "torch.utils.data.ConcatDataset",
         "torch.utils.data.TensorDataset",
         "torch.utils.data.StackDataset",
+        "torch.utils.data.MapDataPipe",
+        "torchdata.datapipes.map.MapDataPipe",
         "torchvision.datasets.VisionDataset",
         "torchvision.datasets.ImageFolder",
         "torchvision.datasets.DatasetFolder",

@@ -20,6 +20,7 @@ from dataloader_lint.facts.syntax.tree import Node, Scope, Tree
 _WITHOUT_GRADIENTS = frozenset({"inference_mode", "no_grad"})
 _LOADER_METHODS = frozenset({"predict_dataloader", "test_dataloader", "val_dataloader"})
 _EVALUATING = re.compile(r"(?:^|[^a-z])(?:dev|eval|evaluat(?:e|ion)|test|testing|val|valid|validat(?:e|ion))(?![a-z])")
+_CAMEL_HUMP = re.compile("(?<=[a-z0-9])(?=[A-Z])")
 _TRAINING = re.compile("train|calib|warm")
 
 
@@ -37,9 +38,10 @@ def evaluations(ev: Evaluator, module: ModuleFacts, loaders: Iterable[Loader]) -
     """The loaders that a module surely evaluates with, each once."""
     seen: set[int] = set()
     for found in (*_of_loops(ev, module), *_of_methods(ev, module)):
-        if id(found.loader.call) not in seen:
-            seen.add(id(found.loader.call))
-            own = next((each.node for each in loaders if each.call is found.loader.call), None)
+        made, _ = found.loader.construction
+        if id(made) not in seen:
+            seen.add(id(made))
+            own = next((each.node for each in loaders if each.node is made), None)
             yield Evaluation(found.loader, own or found.node, found.where, found.step)
 
 
@@ -85,8 +87,13 @@ def _name_of_evaluation(loop: cst.For, scope: Scope) -> str:
         return ""
     node = scope.node
     function = node.name.value if isinstance(node, cst.FunctionDef) else ""
-    named = next((word for word in words.split() if _EVALUATING.search(word.lower())), "")
-    return named or (function if _EVALUATING.search(function.lower()) else "")
+    named = next((word for word in words.split() if _says_evaluation(word)), "")
+    return named or (function if _says_evaluation(function) else "")
+
+
+def _says_evaluation(name: str) -> bool:
+    """True for `val_loader` and `testDataLoader`, not for `latest`."""
+    return _EVALUATING.search(_CAMEL_HUMP.sub("_", name).lower()) is not None
 
 
 def _has_no_gradients(loop: cst.For, scope: Scope) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from dataloader_lint.facts.infer import classes
-from dataloader_lint.facts.infer.loader_calls import Loader
+from dataloader_lint.facts.infer.loader_calls import Loader, written_argument
 from dataloader_lint.facts.syntax.layout import code
 from dataloader_lint.facts.syntax.steps import Step
 
@@ -16,7 +16,8 @@ def made(loader: Loader, *arguments: str) -> Step:
     text = f"`{_name(loader)}` is made here"
     if shown:
         text += f" with {' and '.join(shown)}"
-    return Step(loader.frame.scope.module, loader.call, text)
+    call, frame = loader.construction
+    return Step(frame.scope.module, call, text)
 
 
 def _name(loader: Loader) -> str:
@@ -34,6 +35,8 @@ def _argument(loader: Loader, name: str) -> str:
         return f"`{name}={known.value!r}` ({known.default})"
     if known is not None and loader.is_passed(name):
         return f"`{name}={known.value!r}`"
-    written = loader.argument(name)
-    tree = loader.frame.scope.module.tree
+    call, frame = loader.construction
+    positions = loader.kind.positions if call is loader.call else ()  # a subclass may have other parameters
+    written = written_argument(call, name, positions)
+    tree = frame.scope.module.tree
     return f"`{name}={code(tree, written.value)}`" if written is not None and written.value in tree else ""

@@ -16,7 +16,7 @@ from dataloader_lint.facts.datasets.index_dep import IndexDep
 from dataloader_lint.facts.infer import attributes, classes
 from dataloader_lint.facts.infer.reachability import enclosing_tests, is_reached
 from dataloader_lint.facts.infer.size_classes import Size, container_kind, is_parsed, size_of
-from dataloader_lint.facts.infer.values import CallResult, Frame, Opaque, Value
+from dataloader_lint.facts.infer.values import CallResult, Const, Frame, Opaque, Value
 from dataloader_lint.facts.limits import STORED_ALIAS_DEPTH
 from dataloader_lint.facts.object_state.dataset import Dataset
 from dataloader_lint.facts.object_state.loaded_objects import is_loaded
@@ -75,7 +75,7 @@ def sample_mutations(dataset: Dataset) -> Iterator[SampleMutation]:
         label = f"{dataset.name}.{scope.node.name.value}" if isinstance(scope.node, cst.FunctionDef) else "a lambda"
         reported: set[int] = set()  # one copy where the sample is read cures all changes of it
         for change in function.changes():
-            found = function.stored(change.target)
+            found = function.changed(change)
             if found is not None and id(found.read) not in reported and function.is_lasting(found, change):
                 reported.add(id(found.read))
                 is_nested = found.depth > 0 and isinstance(change.node, cst.AugAssign | cst.Call)
@@ -126,6 +126,17 @@ class _Function:
                 found.append(_Change(deleted, deleted.target))
         return iter(sorted(found, key=lambda change: self.tree.order(change.node)))
 
+    def changed(self, change: _Change) -> _Stored | None:
+        """The element of an attribute that a change surely changes, or a part of."""
+        target = change.target
+        if (
+            isinstance(target, cst.Subscript)
+            and not isinstance(change.node, cst.Call)
+            and id(target) not in self._reads
+        ):
+            return _inside(self.stored(target.value, 1))  # `points[mask] *= 2` changes `points`, whatever the mask is
+        return self.stored(target)
+
     def stored(self, node: cst.BaseExpression, depth: int = 0) -> _Stored | None:
         """The element of an attribute that an expression surely is, or is a part of."""
         if depth > STORED_ALIAS_DEPTH:
@@ -133,9 +144,10 @@ class _Function:
         if isinstance(node, cst.Subscript) and id(node) in self._reads:
             name, read = self._reads[id(node)]
             return _Stored(name, read, 0)
+        if isinstance(node, cst.Subscript) and not all(map(self._is_basic, node.slice)):
+            return None
         if isinstance(node, cst.Subscript | cst.Attribute):
-            inner = self.stored(node.value, depth + 1)
-            return _Stored(inner.name, inner.read, inner.depth + 1) if inner is not None else None
+            return _inside(self.stored(node.value, depth + 1))
         if not isinstance(node, cst.Name):
             return None
         found = [
@@ -146,6 +158,16 @@ class _Function:
             if each.kind is not Kind.AUGMENTED
         ]
         return found[0] if found and all(each is not None for each in found) else None
+
+    def _is_basic(self, element: cst.SubscriptElement) -> bool:
+        """True for a slice, a number or a key. What a list, an array or a mask picks from an array is a copy."""
+        index = element.slice
+        if not isinstance(index, cst.Index) or isinstance(index.value, cst.Ellipsis):
+            return True
+        return all(
+            isinstance(each, Const) or (isinstance(each, Opaque) and each.kind in _BASIC_INDICES)
+            for each in self.dataset.ev.values(index.value, self.frame)
+        )
 
     def is_lasting(self, stored: _Stored, change: _Change) -> bool:
         """True if a change surely stays in what the Dataset keeps, and comes again with the next epoch."""
@@ -202,6 +224,12 @@ class _Function:
 
 
 _MUTABLE = frozenset({"array", "list", "tensor"})
+_BASIC_INDICES = frozenset({"int", "key", "str"})
+
+
+def _inside(outer: _Stored | None) -> _Stored | None:
+    """A part of what is stored."""
+    return _Stored(outer.name, outer.read, outer.depth + 1) if outer is not None else None
 
 
 def _is_idempotent(node: cst.BaseExpression) -> bool:

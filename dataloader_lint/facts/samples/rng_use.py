@@ -8,6 +8,7 @@ import libcst as cst
 
 from dataloader_lint.facts.infer import classes
 from dataloader_lint.facts.infer.loader_calls import Loader
+from dataloader_lint.facts.infer.reachability import is_reached
 from dataloader_lint.facts.infer.values import (
     UNKNOWN,
     AttributeOf,
@@ -120,6 +121,8 @@ def _runs_known_code(workers: Workers, loader: Loader) -> bool:
 def _draws(workers: Workers, function: WorkerFunction, generator: str) -> bool:
     ev, frame = workers.ev, function.frame
     for call in function.scope.within(cst.Call):
+        if not is_reached(ev, call, frame, with_options=True):
+            continue  # `if self.transform is not None`, which no construction of the Dataset gives
         if not all(_is_quiet(workers, value, call, generator) for value in ev.values(call.func, frame)):
             return True
     read = [each.value for each in function.scope.within(cst.Subscript)]

@@ -77,7 +77,7 @@ class Origin:
     @property
     def file(self) -> str:
         """The name of the file in which the loader is made."""
-        return _file_name(self.loader.frame)
+        return _file_name(self.loader.construction[1])
 
 
 @dataclass(frozen=True, slots=True, eq=False)

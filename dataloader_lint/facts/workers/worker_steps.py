@@ -9,6 +9,7 @@ import libcst as cst
 from dataloader_lint.facts.infer.loader_calls import Loader
 from dataloader_lint.facts.infer.values import CallResult, Class
 from dataloader_lint.facts.loaders import loader_steps
+from dataloader_lint.facts.syntax.module import last_name
 from dataloader_lint.facts.syntax.steps import MAX_STEPS, Step
 from dataloader_lint.facts.syntax.tree import function_scope
 from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
@@ -30,8 +31,8 @@ def loader_of_worker(reach: DatasetFlow, function: WorkerFunction) -> Loader | N
 
 
 def loader_of_class(reach: DatasetFlow, klass: Class) -> Loader | None:
-    """A loader that is given objects of a class; one with workers before others."""
-    loaders = reach.loaders_of(klass)
+    """A loader that is given objects of a class; one with workers before others, subclasses of DataLoader last."""
+    loaders = sorted(reach.loaders_of(klass), key=lambda each: last_name(each.construction[0].func) == "__init__")
     return next((each for each in loaders if each.has_workers), loaders[0] if loaders else None)
 
 

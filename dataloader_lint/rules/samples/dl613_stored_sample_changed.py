@@ -23,6 +23,8 @@ workers; 2, 2, 2 with two workers; 2, 4, 8 with two persistent ones.
   are not reported.
 - Silent if the change is under a condition about the sample itself: `if "image" not in item`.
 - Rows of NumPy arrays are not reported: of an array with one dimension they are copies.
+- What a mask or a list of numbers picks from an array, `near = points[mask]`, is a copy. An index of unknown kind is
+  not followed.
 
 ## Example
 ```python
