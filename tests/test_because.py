@@ -85,6 +85,65 @@ def test_a_subclass_of_a_loader_is_made_where_its_user_says_so(project: Path) ->
         assert chain(one) == [WANTED[0], ("train.py", 7, 19, f"`train_loader` is made here with {shown}")]
 
 
+def test_what_a_caller_passes_is_a_step(project: Path) -> None:
+    (project / "train.py").write_text(
+        "from data import Rows\nfrom torch.utils.data import DataLoader\n\n\n"
+        "def make(path, workers=0):\n"
+        "    return DataLoader(Rows(path), num_workers=workers)\n\n\n"
+        "def main():\n"
+        "    for rows in make('rows.txt', workers=8):\n"
+        "        print(rows)\n"
+    )
+    (one,) = lint_paths([project], Settings(select=("DL101",)))
+    assert chain(one) == [
+        WANTED[0],
+        ("train.py", 6, 11, "`DataLoader` is made here with `num_workers=8`"),
+        ("train.py", 10, 41, "`workers` is passed here"),
+    ]
+
+
+def test_an_option_that_is_off_is_shown_as_written(project: Path) -> None:
+    (project / "train.py").write_text(
+        "import argparse\n\nfrom data import Rows\nfrom torch.utils.data import DataLoader\n\n\n"
+        "def main():\n"
+        "    parser = argparse.ArgumentParser()\n"
+        "    parser.add_argument('--workers', type=int, default=0)\n"
+        "    args = parser.parse_args()\n"
+        "    return DataLoader(Rows('rows.txt'), num_workers=args.workers)\n"
+    )
+    (one,) = lint_paths([project], Settings(select=("DL101",)))
+    assert chain(one)[1:] == [("train.py", 11, 11, "`DataLoader` is made here with `num_workers=args.workers`")]
+
+
+def test_the_loader_is_one_of_the_linted_file(project: Path) -> None:
+    (project / "data.py").write_text(CHANGED)
+    for name, pipeline, workers in (("predict.py", "None", "4"), ("train.py", "Compose([HorizontalFlip()])", "count")):
+        (project / name).write_text(
+            "from albumentations import Compose, HorizontalFlip\n"
+            "from data import Images\n"
+            "from torch.utils.data import DataLoader\n\n\n"
+            "def main(images, count):\n"
+            f"    pipeline = {pipeline}\n"
+            f"    return DataLoader(Images(images, pipeline), num_workers={workers})\n"
+        )
+    (one,) = lint_paths([project], Settings(select=("DL602",)))
+    assert chain(one)[0] == ("train.py", 8, 11, "`DataLoader` is made here with `num_workers=count`")
+
+
+CHANGED = """\
+from torch.utils.data import Dataset
+
+
+class Images(Dataset):
+    def __init__(self, images, change):
+        self.images = images
+        self.change = change
+
+    def __getitem__(self, index):
+        return self.change(image=self.images[index])
+"""
+
+
 def test_steps_survive_the_cache(project: Path) -> None:
     (one,) = lint_paths([project], Settings(select=("DL101",)))
     again = diagnostic(json.loads(json.dumps(plain(one))))

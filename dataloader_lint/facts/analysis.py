@@ -179,7 +179,7 @@ class Analysis:
 
     def steps_to(self, function: WorkerFunction) -> tuple[Step, ...]:
         """The chain from a loader to a function that its workers run."""
-        return to_function(self.session.reach, function)
+        return to_function(self.session.reach, function, self.module)
 
     def entities(self, kind: Entity) -> Iterable[object]:
         """Returns the arguments for a rule's `check`, by the kind of entity that the rule requests."""

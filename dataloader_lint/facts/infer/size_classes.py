@@ -28,6 +28,7 @@ from dataloader_lint.facts.libraries.catalogue import (
 )
 from dataloader_lint.facts.limits import FORM_DEPTH
 from dataloader_lint.facts.syntax.module import last_name
+from dataloader_lint.facts.syntax.names import dotted
 
 
 class Size(Enum):
@@ -197,7 +198,7 @@ def _size_of_sequence(ev: Evaluator, value: Sequence, depth: int) -> Size:
         return size if Size.LIST in sizes or Size.OTHER in sizes or any(map(_is_empty, sides)) else Size.SMALL
     if isinstance(node, cst.ListComp | cst.SetComp):
         source = _sources(ev, value)
-        if _sizes(ev, source, depth) == {Size.SLOTS}:
+        if dotted(node.elt) == "None" or _sizes(ev, source, depth) == {Size.SLOTS}:
             return Size.SLOTS
         few = bool(source) and all(_is_small(ev, each, depth) for each in source)
         return Size.SMALL if few and node.for_in.inner_for_in is None else size

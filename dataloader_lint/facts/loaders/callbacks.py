@@ -32,7 +32,7 @@ class Callback:
     @property
     def steps(self) -> tuple[Step, ...]:
         """Where the loader is made that gets the function."""
-        return (loader_steps.made(self.loader, "num_workers"),)
+        return loader_steps.made(self.loader, "num_workers")
 
     @property
     def is_lambda(self) -> bool:

@@ -43,6 +43,7 @@ def fields_of(ev: Evaluator, klass: Class, bases: Bases, construction: tuple[Sco
             _add(found, _cached(ev, bases, name) or _spread(spread, name) or _of_class_body(bases, name))
         if "." in name:
             _add(found, _of_helper(ev, klass, found, name))
+            _add(found, _set_on_helper(construction, name))
     return {name: _as_run(bindings) for name, bindings in found.items()}
 
 
@@ -69,6 +70,15 @@ def _of_helper(ev: Evaluator, klass: Class, fields: Fields, path: str) -> Iterat
             yield from (replace(each, name=path, of=value.by.scope, receiver=value) for each in own)
             if not own:
                 yield replace(binding, name=path, part=part)
+
+
+def _set_on_helper(construction: tuple[Scope, ...], path: str) -> Iterator[AttributeBinding]:
+    """What construction itself stores in a helper: `self.index.files = sorted(self.index.files)`."""
+    for scope in construction:
+        wanted = f"{classes.receiver_name(scope)}.{path}"
+        for assign in scope.own(cst.Assign):
+            if any(dotted(each.target) == wanted for each in assign.targets):
+                yield AttributeBinding(path, assign, scope, assign.value)
 
 
 def _add(fields: Fields, bindings: Iterator[AttributeBinding] | list[AttributeBinding]) -> None:

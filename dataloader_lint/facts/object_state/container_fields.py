@@ -33,6 +33,7 @@ from dataloader_lint.facts.object_state.mutations import (
     grown_elsewhere,
     grown_under_a_key,
     is_numbered_later,
+    records_added,
 )
 from dataloader_lint.facts.object_state.non_container_fields import is_non_container
 from dataloader_lint.facts.object_state.strong_updates import (
@@ -97,6 +98,9 @@ def _containers(dataset: Dataset, name: str, bindings: list[AttributeBinding]) -
                 size = Size.DICT
             if size is Size.SLOTS and (_is_added_to(ev, values) or _is_other_arm(ev, binding, values)):
                 continue
+            records = records_added(dataset, name, binding) if size is Size.SLOTS else ()
+            if records:
+                size = Size.LIST
             kind = container_kind(value) or kind_of_object(ev, value)
             if kind is not None:
                 first.setdefault(kind, binding)
@@ -111,7 +115,7 @@ def _containers(dataset: Dataset, name: str, bindings: list[AttributeBinding]) -
                 showing.setdefault(size, []).append(binding)
             if size in (Size.LIST, Size.DICT) and size not in shown and not is_excluded_by_guard(binding, size):
                 grown = bool(growth) or grown_elsewhere(dataset, binding) or not isinstance(value, Opaque)
-                elements = _elements(ev, value, growth, dataset)
+                elements = records or _elements(ev, value, growth, dataset)
                 shown[size] = Container(name, size, first.get(size, binding), value, elements, grown)
             elif size in (Size.ARRAY, Size.SLOTS) or is_object(ev, value, values):
                 replacing.append(binding)

@@ -20,6 +20,8 @@ from dataloader_lint.facts.infer.values import (
     Partial,
     Sequence,
     Value,
+    Values,
+    merge,
 )
 from dataloader_lint.facts.object_state.aliases import other_names
 from dataloader_lint.facts.object_state.constructed import objects_elsewhere
@@ -125,14 +127,29 @@ def _is_length_of(node: cst.BaseExpression | None, own: str) -> bool:
 
 def added_to(dataset: Dataset, name: str, binding: AttributeBinding) -> list[tuple[cst.BaseExpression, Scope]]:
     """What is added to an attribute for each of many things, also under the local name that it had before."""
+    return [(write.value, write.scope) for write in _added(dataset, name, binding)]
+
+
+def _added(dataset: Dataset, name: str, binding: AttributeBinding) -> list[Write]:
     starts = [*_own_places(dataset, name), *other_names(dataset.ev, binding, dataset.self_value)]
-    return [(write.value, write.scope) for write in _many(dataset.ev, places_from(dataset.ev, starts))]
+    return list(_many(dataset.ev, places_from(dataset.ev, starts)))
 
 
 def adds_files(dataset: Dataset, name: str, binding: AttributeBinding) -> bool:
     """True if all that is added to an attribute is what a whole file holds, as an array: few things, and large ones."""
     found = added_to(dataset, name, binding)
     return bool(found) and all(_is_file_content(dataset.ev, added, scope, frozenset()) for added, scope in found)
+
+
+def records_added(dataset: Dataset, name: str, binding: AttributeBinding) -> Values:
+    """What an attribute gets in its places, if all of it surely is lists or dicts: `self.rows[i] = {"text": text}`."""
+    ev = dataset.ev
+    writes = _added(dataset, name, binding)
+    found = merge(*(ev.values(each.value, ev.frame_of(function_scope(each.scope))) for each in writes))
+    are_records = all(each.is_stored for each in writes) and all(
+        container_kind(value) in (Size.LIST, Size.DICT) for value in found
+    )
+    return found if are_records else ()
 
 
 def fills_fields(dataset: Dataset, name: str, binding: AttributeBinding) -> bool:

@@ -112,7 +112,7 @@ class SampleStorage:
         loader = loader_of_class(self.dataset.reach, self.dataset.klass)
         return (
             *(Step(each.scope.module, each.node, f"{name} reads it here") for each in reads),
-            *([loader_steps.made(loader, "num_workers")] if loader is not None else []),
+            *(loader_steps.made(loader, "num_workers") if loader is not None else ()),
         )
 
     @property

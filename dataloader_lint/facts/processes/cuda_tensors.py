@@ -38,7 +38,7 @@ class KeptCudaTensor:
     has_workers: bool  # else pinning is all that it breaks
 
     @property
-    def step(self) -> Step:
+    def steps(self) -> tuple[Step, ...]:
         """Where the loader is made."""
         return loader_steps.made(self.loader, "num_workers", "pin_memory")
 

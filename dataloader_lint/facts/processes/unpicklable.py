@@ -35,7 +35,7 @@ class KeptFunction:
     @property
     def steps(self) -> tuple[Step, ...]:
         """Where the loader is made, if one is known."""
-        return (loader_steps.made(self.loader, "num_workers"),) if self.loader is not None else ()
+        return loader_steps.made(self.loader, "num_workers") if self.loader is not None else ()
 
     @property
     def function(self) -> Function | None:

@@ -33,7 +33,7 @@ class MissingSample:
     @property
     def steps(self) -> tuple[Step, ...]:
         """Where the loader is made that collates the samples."""
-        return (loader_steps.made(self.loader, "collate_fn"),)
+        return loader_steps.made(self.loader, "collate_fn")
 
     @property
     def name(self) -> str:

@@ -72,7 +72,7 @@ class UnsharedStream:
     @property
     def steps(self) -> tuple[Step, ...]:
         """Where the loader is made, if one is known."""
-        return (loader_steps.made(self.loader, "num_workers"),) if self.loader is not None else ()
+        return loader_steps.made(self.loader, "num_workers") if self.loader is not None else ()
 
     @property
     def name(self) -> str:

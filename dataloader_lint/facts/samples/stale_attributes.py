@@ -49,7 +49,7 @@ class StaleAttribute:
     @property
     def steps(self) -> tuple[Step, ...]:
         """Where the loader is made whose workers stay."""
-        return (loader_steps.made(self.loader, "num_workers", "persistent_workers"),)
+        return loader_steps.made(self.loader, "num_workers", "persistent_workers")
 
 
 def stale_attributes(workers: Workers, loops: list[EpochLoop]) -> Iterator[StaleAttribute]:

@@ -70,7 +70,7 @@ class Origin:
         return self.loader.bound_name
 
     @property
-    def step(self) -> Step:
+    def steps(self) -> tuple[Step, ...]:
         """Where the loader is made, and how it pins."""
         return loader_steps.made(self.loader, "pin_memory")
 

@@ -9,31 +9,37 @@ import libcst as cst
 from dataloader_lint.facts.infer.loader_calls import Loader
 from dataloader_lint.facts.infer.values import CallResult, Class
 from dataloader_lint.facts.loaders import loader_steps
-from dataloader_lint.facts.syntax.module import last_name
+from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
 from dataloader_lint.facts.syntax.steps import MAX_STEPS, Step
 from dataloader_lint.facts.syntax.tree import function_scope
 from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
 from dataloader_lint.facts.workers.worker_callgraph import WorkerFunction
 
 
-def to_function(reach: DatasetFlow, function: WorkerFunction) -> tuple[Step, ...]:
-    """The loader whose workers run a function, if one is known, and the calls that lead there."""
-    loader = loader_of_worker(reach, function)
-    steps = [loader_steps.made(loader, "num_workers")] if loader is not None else []
+def to_function(reach: DatasetFlow, function: WorkerFunction, near: ModuleFacts) -> tuple[Step, ...]:
+    """The loader whose workers run a function, if one is known, and the calls that lead there.
+
+    Of several loaders one of the module `near`, which is linted.
+    """
+    receiver = function.path[0].frame.receiver
+    by = receiver.by if isinstance(receiver, CallResult) else None
+    loader = loader_of_class(reach, by, near) if isinstance(by, Class) else None
+    steps = loader_steps.made(loader, "num_workers") if loader is not None else ()
     return (*steps, *_calls(function))[:MAX_STEPS]
 
 
-def loader_of_worker(reach: DatasetFlow, function: WorkerFunction) -> Loader | None:
-    """A loader that is given the Dataset whose code a worker runs; one with workers before others."""
-    receiver = function.path[0].frame.receiver
-    by = receiver.by if isinstance(receiver, CallResult) else None
-    return loader_of_class(reach, by) if isinstance(by, Class) else None
+def loader_of_class(reach: DatasetFlow, klass: Class, near: ModuleFacts | None = None) -> Loader | None:
+    """A loader that is given objects of a class: one of the module `near` before others, then one with workers.
 
+    What stands in a subclass of DataLoader comes last.
+    """
 
-def loader_of_class(reach: DatasetFlow, klass: Class) -> Loader | None:
-    """A loader that is given objects of a class; one with workers before others, subclasses of DataLoader last."""
-    loaders = sorted(reach.loaders_of(klass), key=lambda each: last_name(each.construction[0].func) == "__init__")
-    return next((each for each in loaders if each.has_workers), loaders[0] if loaders else None)
+    def rank(loader: Loader) -> tuple[bool, bool, bool, bool]:
+        call, frame = loader.construction
+        is_far = near is not None and frame.scope.module is not near
+        return last_name(call.func) == "__init__", loader.has_workers is False, is_far, not loader.has_workers
+
+    return min(reach.loaders_of(klass), key=rank, default=None)
 
 
 def _calls(function: WorkerFunction) -> Iterator[Step]:

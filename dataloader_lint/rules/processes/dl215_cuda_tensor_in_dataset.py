@@ -102,4 +102,4 @@ def check(file: Analysis) -> Iterator[Finding]:
         else:
             effect = f"`{found.loader.bound_name}` cannot pin it and raises"
             advice = "keep it on the CPU, or do not pin"
-        yield Finding(found.node, f"`{found.keeper}` keeps a tensor on CUDA: {effect}", advice, because=(found.step,))
+        yield Finding(found.node, f"`{found.keeper}` keeps a tensor on CUDA: {effect}", advice, because=found.steps)

@@ -136,7 +136,7 @@ def check(transfer: Transfer) -> Iterator[Finding]:
     place = f" of `{pinned.file}`" if pinned.file != transfer.file else ""
     default = by_default(pins.default if pins is not None else "")
     problem = f"`{transfer.text}` blocks the host, but `{pinned.name}`{place} pins its batches{default}"
-    yield Finding(transfer.call, problem, _advice(transfer), partial(fix, transfer), (pinned.step,))
+    yield Finding(transfer.call, problem, _advice(transfer), partial(fix, transfer), pinned.steps)
 
 
 def _advice(transfer: Transfer) -> str:

@@ -71,4 +71,4 @@ def check(facts: Analysis) -> Iterator[Finding]:
         place = f" of `{origin.file}`" if origin.file != transfer.file else ""
         problem = f"`{transfer.text}` copies batches of `{origin.name}`{place}, which pins none: the host waits"
         advice = "measure `pin_memory=True` with `non_blocking=True`"
-        yield Finding(transfer.call, problem, advice, because=(origin.step,))
+        yield Finding(transfer.call, problem, advice, because=origin.steps)
