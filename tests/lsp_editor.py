@@ -66,7 +66,10 @@ class Editor:
         place = types.Position(line, character)
         asked = types.HoverParams(types.TextDocumentIdentifier(uri), place)
         hover = await asyncio.wait_for(self.client.text_document_hover_async(asked), PATIENCE)
-        return hover.contents.value if hover is not None else ""
+        if hover is None:
+            return ""
+        assert isinstance(hover.contents, types.MarkupContent)
+        return hover.contents.value
 
     async def resolved(self, action: types.CodeAction) -> types.CodeAction:
         return await asyncio.wait_for(self.client.code_action_resolve_async(action), PATIENCE)
@@ -76,8 +79,11 @@ class Editor:
         assert action.edit is not None
         assert action.edit.document_changes
         change = action.edit.document_changes[0]
+        assert isinstance(change, types.TextDocumentEdit)
         assert change.text_document.version == self.versions[change.text_document.uri]
-        return applied(self.texts[change.text_document.uri], change.edits)
+        return applied(
+            self.texts[change.text_document.uri], [each for each in change.edits if isinstance(each, types.TextEdit)]
+        )
 
 
 def applied(text: str, edits: Sequence[types.TextEdit]) -> str:
