@@ -64,7 +64,7 @@ def sample_mutations(dataset: Dataset) -> Iterator[SampleMutation]:
         id(place.node): (name, place)
         for name, use in dataset.reads.uses.items()
         for place in use.places
-        if isinstance(place.node, cst.Subscript) and place.itself >= IndexDep.KEY and "." not in name
+        if _is_element(place) and "." not in name
     }
     if not reads:
         return
@@ -141,7 +141,7 @@ class _Function:
         """The element of an attribute that an expression surely is, or is a part of."""
         if depth > STORED_ALIAS_DEPTH:
             return None
-        if isinstance(node, cst.Subscript) and id(node) in self._reads:
+        if id(node) in self._reads:
             name, read = self._reads[id(node)]
             return _Stored(name, read, 0)
         if isinstance(node, cst.Subscript) and not all(map(self._is_basic, node.slice)):
@@ -172,7 +172,7 @@ class _Function:
     def is_lasting(self, stored: _Stored, change: _Change) -> bool:
         """True if a change surely stays in what the Dataset keeps, and comes again with the next epoch."""
         values = self.dataset.ev.values(_owner(stored.read), self.frame)
-        kinds = {_kind(self.dataset, each) for each in values}
+        kinds = {_kind(self.dataset, each) for each in values if each != Const(None)}
         if not kinds or None in kinds:
             return False
         changed = _root(change.target)  # `if "image" not in item` asks whether it was changed already
@@ -183,6 +183,8 @@ class _Function:
         if change.method in _IN_PLACE or "tensor" in kinds:  # an index of a tensor gives a view of it
             is_view = kinds == {"tensor"} and stored.read.itself is IndexDep.INDEX
             return is_view and (not change.method or change.method in _IN_PLACE)
+        if change.method and stored.read.is_sampled and stored.depth == 0:
+            return _takes_key(change.node)  # any other may be a buffer that is meant to be used up
         if change.method:
             return stored.depth > 0 or change.target is not stored.read.node
         if id(change.target) in self._reads:
@@ -236,7 +238,22 @@ def _is_idempotent(node: cst.BaseExpression) -> bool:
     return isinstance(node, cst.Call) and last_name(node.func) in _IDEMPOTENT
 
 
+def _is_element(place: AccessSite) -> bool:
+    """True if it reads one sample: `self.items[index]`, `random.choice(self.items)`."""
+    node = place.node
+    if isinstance(node, cst.Call):
+        return place.is_sampled and last_name(node.func) == "choice" and isinstance(_owner(place), cst.Attribute)
+    return isinstance(node, cst.Subscript) and (place.itself >= IndexDep.KEY or place.is_sampled)
+
+
+def _takes_key(node: Node) -> bool:
+    """True for `record.pop("path")`."""
+    return isinstance(node, cst.Call) and bool(node.args) and isinstance(node.args[0].value, cst.SimpleString)
+
+
 def _owner(read: AccessSite) -> cst.BaseExpression:
+    if isinstance(read.node, cst.Call):
+        return read.node.args[0].value
     assert isinstance(read.node, cst.Subscript)
     return read.node.value
 

@@ -8,6 +8,7 @@ Reports worker code of a Dataset that changes what it reads from the Dataset's o
 - `x = self.x[index]`, then `x *= 2`, `x[0] += 1`, `x.mul_(2)`
 - `item = self.items[index]`, then `item["boxes"] = flip(item["boxes"])`, `item["boxes"][:, 0] *= width`
 - `item.pop("path")`, `item["words"].append(end)`, `del item["path"]`
+- the same of a sample that is picked at random: `other = random.choice(self.items)`
 
 ## Why is this bad?
 Indexing a list, a dict or a tensor returns the stored object, not a copy. The change stays, and the next epoch starts
