@@ -14,7 +14,7 @@ from dataloader_lint.facts.datasets.index_dep import IndexDep
 from dataloader_lint.facts.datasets.random_choice import is_size_of, random_index_bounds, sampled_source
 from dataloader_lint.facts.infer import classes
 from dataloader_lint.facts.infer.dataset_bases import dataset_kind
-from dataloader_lint.facts.infer.values import Bases, CallResult, Class, Evaluator, Function, Method
+from dataloader_lint.facts.infer.values import Bases, CallResult, Class, Evaluator, Function, Method, Value
 from dataloader_lint.facts.limits import WORKER_BODY_DEPTH
 from dataloader_lint.facts.syntax.names import Kind, resolve, written_out
 from dataloader_lint.facts.syntax.tree import Scope, parameters
@@ -242,19 +242,27 @@ class Body:
             yield Entry(target.scope, own, levels, held, self._part, self.bases if self._part else None)
 
     def _called_helpers(self, call: cst.Call) -> Iterator[Entry]:
-        """`self.index.find(number)`, of an object of a class of the project."""
+        """`self.index.find(number)` or `self.augment(sample)`, of an object of a class of the project."""
         function = call.func
         if not isinstance(function, cst.Attribute) or self._part:
             return
-        names = sorted(self.attributes(function.value))
+        names = sorted(self.attributes(function.value) or self.attributes(function))
         if not names or all(self._dependence.at(arg.value) is IndexDep.NONE for arg in call.args):
             return
         for value in self.ev.values(function, self.ev.frame_of(self.scope)):
-            if isinstance(value, Method) and isinstance(value.receiver, CallResult):
-                own = classes.receiver_name(value.function.scope)
-                passed = self._parameters_passed(call, value.function, own)
+            method, receiver = self._of_object(value)
+            if method is not None and receiver is not None:
+                passed = self._parameters_passed(call, method, classes.receiver_name(method.scope))
                 levels = tuple((name, self._dependence.at(node)) for name, node in passed)
-                yield from self._of_helper(value.function, value.receiver, names, levels)
+                yield from self._of_helper(method, receiver, names, levels)
+
+    def _of_object(self, called: Value) -> tuple[Function | None, CallResult | None]:
+        """The method that a call of a value runs, and the object that it runs on: itself if it can be called."""
+        if isinstance(called, Method) and isinstance(called.receiver, CallResult):
+            return called.function, called.receiver
+        if isinstance(called, CallResult) and isinstance(called.by, Class):
+            return classes.find_method(self.ev, self.ev.bases(called.by).classes, "__call__"), called
+        return None, None
 
     def _indexed_helpers(self, node: cst.Subscript) -> Iterator[Entry]:
         """`self.index[number]`, likewise."""

@@ -31,7 +31,13 @@ def holds_samples(dataset: Dataset, container: Container) -> bool:
             held = tuple(each for each in held if not isinstance(each, Opaque) or each.kind not in _RECORDS)
         if any(map(_is_record, held)):
             return True
-    return any(_is_opened(place.node, place.scope) for place in places)
+    return holds_opened_files(dataset, container)
+
+
+def holds_opened_files(dataset: Dataset, container: Container) -> bool:
+    """True if what is chosen from a container is a file that the worker opens."""
+    places = dataset.reads.of(container.name).places
+    return any(place.is_sampled and _is_opened(place.node, place.scope) for place in places)
 
 
 def _is_from_element(node: Node) -> bool:

@@ -56,7 +56,7 @@ from dataloader_lint.facts.object_state.per_sample_entries import (
     has_files_of_each,
     is_numbered_by_samples,
 )
-from dataloader_lint.facts.object_state.random_access import holds_samples
+from dataloader_lint.facts.object_state.random_access import holds_opened_files, holds_samples
 from dataloader_lint.facts.object_state.type_guards import reads_of_size
 from dataloader_lint.facts.object_state.worker_reachability import is_reached_in_workers
 from dataloader_lint.facts.syntax.module import last_name
@@ -170,7 +170,8 @@ def sample_storage(dataset: Dataset, size: Size, tree: Tree) -> Iterator[SampleS
         if found is not size or container.name in told or _holds_little(container):
             continue
         if _is_lookup_by_place(container) and use.itself is not IndexDep.INDEX and not use.is_length:
-            continue
+            if not (use.is_sampled and container.grows and holds_opened_files(dataset, container)):
+                continue
         if size is Size.LIST:
             # What a file holds may be a dict as well, which is asked for keys, or have the list inside.
             grows = container.grows
