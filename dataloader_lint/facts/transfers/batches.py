@@ -46,7 +46,7 @@ from dataloader_lint.facts.transfers.batch_stores import (
     is_written_by_other_name,
     stores_before,
 )
-from dataloader_lint.facts.transfers.devices import Device, is_device_object, kind_of_constant, possible_devices
+from dataloader_lint.facts.transfers.devices import Device, is_device_object, kind_of_choice, possible_devices
 from dataloader_lint.facts.transfers.pinned_parts import is_pinned, loader_of_batches, path_of
 from dataloader_lint.facts.transfers.tensors import is_tensor
 
@@ -254,13 +254,13 @@ class Transfer:
 
     def _kind(self, value: Value, given: cst.BaseExpression) -> Device:
         if isinstance(value, Const):
-            return kind_of_constant(value.value)
+            return kind_of_choice(value)
         if isinstance(value, CallResult) and value.library == "torch.device" and value.call is not None:
             inner = keyword_of(value.call, "type") or next(iter(positional_of(value.call)), None)
             if inner is None or value.frame is None:
                 return Device.UNKNOWN
             kinds = {
-                kind_of_constant(each.value) if isinstance(each, Const) else Device.UNKNOWN
+                kind_of_choice(each) if isinstance(each, Const) else Device.UNKNOWN
                 for each in self.ev.values(inner, value.frame)
             }
             return kinds.pop() if len(kinds) == 1 else Device.UNKNOWN

@@ -6,7 +6,7 @@ from enum import Enum
 
 import libcst as cst
 
-from dataloader_lint.facts.infer.parameters import arguments_of_callers
+from dataloader_lint.facts.infer.parameters import OF_PARAMETER, arguments_of_callers
 from dataloader_lint.facts.infer.values import CallResult, Const, Evaluator, Frame, Value
 from dataloader_lint.facts.limits import DEVICE_DEPTH
 from dataloader_lint.facts.syntax.module import last_name
@@ -34,6 +34,13 @@ def kind_of_constant(value: object) -> Device:
         return Device.CUDA
     kind = str(value).partition(":")[0]
     return {"cpu": Device.CPU, "cuda": Device.CUDA, "mps": Device.MPS}.get(kind, Device.OTHER)
+
+
+def kind_of_choice(value: Const) -> Device:
+    """The device that a constant names; an option that is the CPU by default is there to be set to another one."""
+    kind = kind_of_constant(value.value)
+    is_option = bool(value.default) and not value.default.startswith(OF_PARAMETER)
+    return Device.UNKNOWN if kind is Device.CPU and is_option else kind
 
 
 def possible_devices(ev: Evaluator, node: cst.BaseExpression, frame: Frame, depth: int = 0) -> frozenset[Device]:

@@ -23,7 +23,7 @@ page-locked copy and does not get the overlap.
 - Batches and loaders that come from code outside the project are unknown and not reported.
 - Loaders that went through Accelerate, Fabric or a Trainer are not reported, since these move batches themselves.
 - Silent in the `forward` of a module, and for `non_blocking=NAME`, whatever the name holds.
-- Silent if the target is known to be the CPU or MPS.
+- Silent if the target is known to be the CPU or MPS. An option that is the CPU by default may be set to another device.
 - Silent if the data was on a device before the loader was made.
 
 On Apple GPUs (MPS) a copy with `non_blocking=True` can read or write memory that is in use, without an error. If the
