@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import libcst as cst
 
+from dataloader_lint.facts.datasets.wrappers import wrapped_datasets
 from dataloader_lint.facts.infer.definition_site import definition_site
 from dataloader_lint.facts.infer.loader_calls import Loader
 from dataloader_lint.facts.infer.values import CallResult, Class, Function, Value
@@ -14,7 +15,7 @@ from dataloader_lint.facts.libraries.datasets import SAMPLE_WRAPPERS
 from dataloader_lint.facts.loaders import loader_steps
 from dataloader_lint.facts.loaders.picklable import is_local, is_notebooks_own, is_plain, is_unpicklable
 from dataloader_lint.facts.loaders.worker_processes import may_pickle, never_pickled
-from dataloader_lint.facts.project.scripts import is_notebook_file
+from dataloader_lint.facts.project.scripts import is_notebook_file, is_test
 from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
 from dataloader_lint.facts.syntax.steps import Step
 from dataloader_lint.facts.syntax.tree import function_scope
@@ -114,13 +115,30 @@ def kept_functions(reach: DatasetFlow, module: ModuleFacts) -> list[KeptFunction
             key = id(owner.scope)
             if key not in silent:
                 silent[key] = never_pickled(reach.loaders_of(owner))
-            if silent[key]:
+            if silent[key] or _is_never_held(reach, owner, node):
                 continue
         container = kept.path.container
         if container is not None and container in module.tree:
             counts[id(container)] = counts.get(id(container), 0) + 1
         found[id(node)] = KeptFunction(node, kept.value, kept, 0, owner if isinstance(owner, Loader) else None)
     return list(_one_per_container(found, counts, module))
+
+
+def _is_never_held(reach: DatasetFlow, klass: Class, node: cst.BaseExpression) -> bool:
+    """True if nothing that loaders get holds the function of an expression, and all of that is known.
+
+    `Images(folder, name=file_name)` has no use for the lambda that is the default of `name`. What tests construct says
+    nothing about the objects of others.
+    """
+    made: list[CallResult] = []
+    for loader in reach.loaders_of(klass):
+        for value in () if is_test(loader.frame.scope.module) else loader.values("dataset"):
+            inside = list(wrapped_datasets(reach.ev, value))
+            if not inside or any(each.call is None for each in inside):
+                return False
+            made += inside
+    held = (kept for each in made for kept in reach.graph_of(each).kept)
+    return bool(made) and not any(_report_site(reach, kept) is node for kept in held)
 
 
 def _one_per_container(

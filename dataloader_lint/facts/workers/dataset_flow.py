@@ -97,6 +97,10 @@ class DatasetFlow:
         made = self._graphs.bare(klass)
         return self._graphs.of(made, with_length=dataset_kind(self.ev, klass) != "iterable")
 
+    def graph_of(self, made: CallResult) -> ObjectGraph:
+        """The object graph of an object of a class of the project, constructed as it is."""
+        return self._graphs.of(made)
+
     def loaders_of(self, klass: Class) -> list[Loader]:
         """The loaders of the project that instances of a class, or of a subclass, reach.
 

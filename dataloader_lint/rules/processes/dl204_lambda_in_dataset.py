@@ -28,6 +28,7 @@ Python 3.13.
 
 ## Known limits
 - Silent if all DataLoaders found in the project that the Dataset reaches have no workers or fork them.
+- Silent if every object of the class that a loader gets is constructed with another function in its place.
 - Silent for objects whose class defines `__getstate__` or `__reduce__`.
 - A lambda that is used within one call only (`sorted(key=...)`, `DataFrame.apply`) is not reported.
 - Of the objects of a library, only those whose class name begins with a capital letter are assumed to hold their
