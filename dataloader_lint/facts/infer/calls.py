@@ -1,10 +1,10 @@
-"""What calls give: functions and classes of the project. `library_calls` has the rest."""
+"""What calls give: functions and classes of the project. `library_functions` and `library_methods` have the rest."""
 
 from __future__ import annotations
 
 import libcst as cst
 
-from dataloader_lint.facts.infer import classes, library_calls, records, type_hints
+from dataloader_lint.facts.infer import classes, library_functions, library_methods, records, type_hints
 from dataloader_lint.facts.infer.loader_calls import loader_class
 from dataloader_lint.facts.infer.reachability import is_reached
 from dataloader_lint.facts.infer.star_args import starred
@@ -33,7 +33,7 @@ from dataloader_lint.facts.infer.values import (
 def result(ev: Evaluator, callee: Value, call: cst.Call, frame: Frame) -> Values:
     """What `callee(...)` gives, for the call as written in `frame`."""
     if isinstance(callee, Library):
-        return library_calls.of_library(ev, callee, call, frame)
+        return library_functions.of_library(ev, callee, call, frame)
     if isinstance(callee, Class):
         return (CallResult(callee, call, frame),)
     if isinstance(callee, Function):
@@ -53,9 +53,9 @@ def result(ev: Evaluator, callee: Value, call: cst.Call, frame: Frame) -> Values
     if isinstance(callee, CallResult) and callee.library in records.MAKERS_OF_NAMED_TUPLES:
         return records.named_tuple(ev, callee, call, frame)
     if isinstance(callee, AttributeOf):
-        return library_calls.of_method(ev, callee.of, callee.name, call, frame)
+        return library_methods.of_method(ev, callee.of, callee.name, call, frame)
     if isinstance(call.func, cst.Attribute):
-        return library_calls.of_method(ev, UNKNOWN, call.func.attr.value, call, frame)
+        return library_methods.of_method(ev, UNKNOWN, call.func.attr.value, call, frame)
     return NOTHING_KNOWN
 
 

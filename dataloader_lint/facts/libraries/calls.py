@@ -8,6 +8,7 @@ from dataloader_lint.facts.libraries.models import (
     builtin_functions,
     files,
     media,
+    methods,
     numpy,
     pandas,
     paths,
@@ -45,6 +46,11 @@ KEYED = frozenset({"dict", "set"})
 def row(name: str) -> Call:
     """Returns what a call of the function or class with this qualified name does; nothing holds for unknown names."""
     return _ROWS.get(name, _UNKNOWN)
+
+
+def method_row(kind: str, name: str) -> Call:
+    """Returns what a method does, by the kind of value that it is called on, or `any`."""
+    return methods.ROWS.get(f"{kind}.{name}", _UNKNOWN)
 
 
 def names_where(holds: Callable[[Call], object]) -> frozenset[str]:

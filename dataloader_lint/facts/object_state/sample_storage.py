@@ -151,69 +151,98 @@ def _kind(value: Value) -> str:
 
 def sample_storage(dataset: Dataset, size: Size, tree: Tree) -> Iterator[SampleStorage]:
     """The lists or dicts of a Dataset that are sample storage; those that the tree binds among them."""
+    grows_with_samples = _is_list_of_samples if size is Size.LIST else _is_dict_of_samples
     told: set[str] = set()
     for container in containers_of(dataset, tree):
-        use, found = dataset.reads.of(container.name), container.size
+        use = dataset.reads.of(container.name)
         if not is_parsed(container.value):
-            use = reads_of_size(use, container.name, found)
-        if found is Size.LIST and is_parsed(container.value):
-            if is_list_inside(use):
-                found = Size.LIST
-            elif use.is_named or is_called(dataset, container.name, ("items", "keys", "values")):
-                found = Size.DICT
-            elif is_indexed_by_field(use) or is_indexed_by_text(use):
-                found = Size.DICT
-            elif use.indexed is IndexDep.KEY and not use.is_length and keys_come_from_sample_list(dataset, use):
-                found = Size.DICT
-            elif is_indexed_by_own_keys(dataset, container.value, use) or _is_dict_elsewhere(dataset, container):
-                found = Size.DICT
-        if found is not size or container.name in told or _holds_little(container):
+            use = reads_of_size(use, container.name, container.size)
+        if _size_as_read(dataset, container, use) is not size or container.name in told or _holds_little(container):
             continue
         if _is_lookup_by_place(container) and use.itself is not IndexDep.INDEX and not use.is_length:
             if not (use.is_sampled and container.grows and holds_opened_files(dataset, container)):
                 continue
-        if size is Size.LIST:
-            # What a file holds may be a dict as well, which is asked for keys, or have the list inside.
-            grows = container.grows
-            if use.indexed is IndexDep.KEY and is_parsed(container.value):
-                grows = is_indexed_by_position(dataset, container.name, use)
-            elif use.indexed is IndexDep.KEY and not grows:
-                grows = is_indexed_by_number(dataset, use)
-            indexed = use.indexed if use.itself is use.indexed or _has_lists(dataset, container) else use.itself
-            if is_parsed(container.value) and is_list_inside(use):
-                indexed = IndexDep.INDEX
-            stored = indexed is IndexDep.INDEX or use.is_length or (indexed is IndexDep.KEY and grows)
-            stored = stored or use.is_iterated
-            if not stored and use.itself is IndexDep.SAMPLE:
-                stored = has_files_of_each(dataset, container) or is_numbered_by_samples(dataset, container)
-            stored = stored or (use.is_sampled and container.grows and holds_samples(dataset, container))
-            if stored and use.itself is not IndexDep.INDEX and not use.is_length:
-                stored = not holds_parts(dataset, container, use.itself is not IndexDep.NONE)
-                stored = stored and not is_numbered_by_labels(dataset, container)
-            elif stored:
-                stored = not is_round_robin(dataset, container, use)
-            stored = stored and not shares_elements(dataset, container) and not _is_two_things(dataset, container)
-        else:
-            # Most dicts of pairs number names.
-            numbers = numbers_names(dataset, container) or (
-                is_of_pairs(container.value)
-                and not _is_rearranged(container.value)
-                and not is_keyed_by_samples(dataset, container.value, use)
-            )
-            least = IndexDep.INDEX if numbers or _is_written_out(container, dataset) else IndexDep.KEY
-            asked = use.indexed >= least or use.queried >= (IndexDep.SAMPLE if _is_index(container) else least)
-            if IndexDep.SAMPLE in (use.itself, use.queried) and not asked:
-                asked = collects_from(dataset, container.name, container.binding) or (
-                    container.grows
-                    and (has_entry_for_each(dataset, container) or has_entry_for_each_pair(dataset, container, use))
-                )
-            if use.is_sampled and not asked and fills_fields(dataset, container.name, container.binding):
-                asked = holds_samples(dataset, container)
-            stored = use.is_length or ((asked or use.is_iterated) and container.grows)
-            stored = stored and not _is_record(container, dataset) and not _is_of_sources(container, dataset, use)
-        if stored and (use.is_length or is_reached_in_workers(dataset, use)):
+        if grows_with_samples(dataset, container, use) and (use.is_length or is_reached_in_workers(dataset, use)):
             told.add(container.name)
             yield SampleStorage(container, use, dataset)
+
+
+def _size_as_read(dataset: Dataset, container: Container, use: FieldUse) -> Size | None:
+    """The size class of a container; what a file holds is a dict where it is asked for keys."""
+    if container.size is not Size.LIST or not is_parsed(container.value) or is_list_inside(use):
+        return container.size
+    is_dict = (
+        use.is_named
+        or is_called(dataset, container.name, ("items", "keys", "values"))
+        or is_indexed_by_field(use)
+        or is_indexed_by_text(use)
+        or (use.indexed is IndexDep.KEY and not use.is_length and keys_come_from_sample_list(dataset, use))
+        or is_indexed_by_own_keys(dataset, container.value, use)
+        or _is_dict_elsewhere(dataset, container)
+    )
+    return Size.DICT if is_dict else Size.LIST
+
+
+def _is_list_of_samples(dataset: Dataset, container: Container, use: FieldUse) -> bool:
+    """True if a list has an element for each sample, and they are objects of their own."""
+    stored = _is_list_read_by_sample(dataset, container, use)
+    if stored and use.itself is not IndexDep.INDEX and not use.is_length:
+        stored = not holds_parts(dataset, container, use.itself is not IndexDep.NONE)
+        stored = stored and not is_numbered_by_labels(dataset, container)
+    elif stored:
+        stored = not is_round_robin(dataset, container, use)
+    return stored and not shares_elements(dataset, container) and not _is_two_things(dataset, container)
+
+
+def _is_list_read_by_sample(dataset: Dataset, container: Container, use: FieldUse) -> bool:
+    """True if what workers read of a list depends on the sample, so that it may be as long as the Dataset."""
+    # What a file holds may be a dict as well, which is asked for keys, or have the list inside.
+    grows = container.grows
+    if use.indexed is IndexDep.KEY and is_parsed(container.value):
+        grows = is_indexed_by_position(dataset, container.name, use)
+    elif use.indexed is IndexDep.KEY and not grows:
+        grows = is_indexed_by_number(dataset, use)
+    indexed = use.indexed if use.itself is use.indexed or _has_lists(dataset, container) else use.itself
+    if is_parsed(container.value) and is_list_inside(use):
+        indexed = IndexDep.INDEX
+    if indexed is IndexDep.INDEX or (indexed is IndexDep.KEY and grows) or use.is_length or use.is_iterated:
+        return True
+    if use.itself is IndexDep.SAMPLE:
+        if has_files_of_each(dataset, container) or is_numbered_by_samples(dataset, container):
+            return True
+    return use.is_sampled and container.grows and holds_samples(dataset, container)
+
+
+def _is_dict_of_samples(dataset: Dataset, container: Container, use: FieldUse) -> bool:
+    """True if a dict has an entry for each sample."""
+    stored = use.is_length or (
+        container.grows and (use.is_iterated or _is_dict_read_by_sample(dataset, container, use))
+    )
+    return stored and not _is_record(container, dataset) and not _is_of_sources(container, dataset, use)
+
+
+def _is_dict_read_by_sample(dataset: Dataset, container: Container, use: FieldUse) -> bool:
+    """True if workers ask a dict for what depends on the sample; most dicts of pairs number names."""
+    numbers = numbers_names(dataset, container) or (
+        is_of_pairs(container.value)
+        and not _is_rearranged(container.value)
+        and not is_keyed_by_samples(dataset, container.value, use)
+    )
+    least = IndexDep.INDEX if numbers or _is_written_out(container, dataset) else IndexDep.KEY
+    if use.indexed >= least or use.queried >= (IndexDep.SAMPLE if _is_index(container) else least):
+        return True
+    if IndexDep.SAMPLE in (use.itself, use.queried):
+        if (
+            collects_from(dataset, container.name, container.binding)
+            or has_entry_for_each(dataset, container)
+            or has_entry_for_each_pair(dataset, container, use)
+        ):
+            return True
+    return (
+        use.is_sampled
+        and fills_fields(dataset, container.name, container.binding)
+        and holds_samples(dataset, container)
+    )
 
 
 def _is_lookup_by_place(container: Container) -> bool:
