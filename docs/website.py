@@ -40,6 +40,7 @@ FIRST = (
     "errors.md",
     "pitfalls.md",
     "settings.md",
+    "doctor.md",
     "api.md",
     "evidence.md",
     "performance.md",

@@ -33,6 +33,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if given[:1] == ["lsp"]:  # a directory of this name is `./lsp`
             return _serve(given[1:])
+        if given[:1] == ["doctor"]:  # as above
+            return _examine(given[1:])
         return _run(read_options(given), given)
     except UsageError as error:
         return _complain(str(error))
@@ -161,6 +163,20 @@ def _serve(arguments: list[str]) -> int:
         _complain("waiting for an editor on standard input; a directory called lsp is linted as ./lsp")
     serve()
     return CLEAN
+
+
+def _examine(arguments: list[str]) -> int:
+    """Run a script and watch its DataLoaders. Raises UsageError where what that needs is not installed."""
+    for needed in ("torch", "psutil"):
+        try:
+            __import__(needed)
+        except ImportError:
+            advice = "pip install torch" if needed == "torch" else "pip install 'dataloader-lint[doctor]'"
+            raise UsageError(f"`dataloader-lint doctor` needs {needed}: {advice}") from None
+    from dataloader_lint.doctor.command import main as examine
+
+    gc.enable()  # the script that runs now may live long
+    return examine(arguments)
 
 
 def _complain(message: str) -> int:

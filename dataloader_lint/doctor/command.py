@@ -1,0 +1,96 @@
+"""The command `dataloader-lint doctor SCRIPT -- ARGUMENTS`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+from dataloader_lint.doctor.report import Report
+from dataloader_lint.doctor.script import run_script
+from dataloader_lint.doctor.watch import STALL, UnsupportedTorchError
+
+CLEAN, FOUND, ERROR = 0, 1, 2
+_ABOUT = """Run a script, watch every DataLoader that it iterates, and say which line of the code explains what was
+measured. This runs your code. The report comes when the script ends, when the time is over, at Ctrl-C, and when a
+worker dies."""
+
+
+def parser() -> argparse.ArgumentParser:
+    """The parser of the command's options."""
+    made = argparse.ArgumentParser("dataloader-lint doctor", description=_ABOUT)
+    made.add_argument("script", help="the Python script to run")
+    made.add_argument("arguments", nargs="*", help="its arguments, after --")
+    made.add_argument(
+        "--seconds", type=float, default=120.0, metavar="N", help="end the script after N seconds (default: 120)"
+    )
+    made.add_argument(
+        "--batches", type=int, default=0, metavar="N", help="end it after N batches of one loader (default: no limit)"
+    )
+    made.add_argument("--to-end", action="store_true", help="let the script run to its end, however long that takes")
+    made.add_argument(
+        "--stall",
+        type=float,
+        default=STALL,
+        metavar="N",
+        help=f"give up a loader that has no batch for N seconds (default: {STALL:.0f}; 0: never)",
+    )
+    made.add_argument(
+        "--try",
+        action="store_true",
+        dest="trials",
+        help="afterwards, iterate the slowest loader with other settings, in pairs, and say what helps",
+    )
+    made.add_argument(
+        "--output-format", choices=("text", "json", "html", "sarif"), default="text", help="default: text"
+    )
+    made.add_argument("--output-file", metavar="FILE", help="write the report into a file")
+    made.add_argument("--ascii", action="store_true", help="draw plots with ASCII characters")
+    return made
+
+
+def main(given: Sequence[str]) -> int:
+    """Run the command: 0 without symptoms, 1 with some, 2 where the script cannot be run."""
+    own, rest = list(given), []
+    if "--" in own:
+        cut = own.index("--")
+        own, rest = own[:cut], own[cut + 1 :]
+    options = parser().parse_args(own)
+    if not os.path.isfile(options.script):
+        return _complain(f"no such script: {options.script}")
+    try:
+        report = run_script(
+            options.script,
+            [*options.arguments, *rest],
+            seconds=0.0 if options.to_end else options.seconds,
+            batches=options.batches,
+            stall=options.stall,
+            trials=options.trials,
+        )
+    except UnsupportedTorchError as error:
+        return _complain(str(error))
+    try:
+        _show(report, options)
+    except OSError as error:
+        return _complain(f"cannot write the report: {error.strerror or error}")
+    return FOUND if report.all_symptoms else CLEAN
+
+
+def _show(report: Report, options: argparse.Namespace) -> None:
+    encoding = (sys.stdout.encoding or "ascii").lower().replace("-", "")
+    if options.output_format == "text":
+        text = report.text(ascii_only=options.ascii or not encoding.startswith("utf"))
+    else:
+        text = {"json": report.to_json, "html": report.to_html, "sarif": report.to_sarif}[options.output_format]()
+    if options.output_file:
+        with open(options.output_file, "w", encoding="utf-8") as file:
+            file.write(text + "\n")
+        return
+    sys.stdout.flush()
+    print(text, flush=True)
+
+
+def _complain(message: str) -> int:
+    print(f"dataloader-lint: {message}", file=sys.stderr, flush=True)
+    return ERROR

@@ -1,0 +1,82 @@
+"""Findings of the linter in the files that a loader comes from, and which of them a symptom belongs to."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import os
+import sysconfig
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from dataloader_lint import runner
+from dataloader_lint.diagnostics import Diagnostic
+from dataloader_lint.doctor.sizes import objects_of
+from dataloader_lint.source.pyproject import chosen
+
+_MOST_FILES = 60
+# Families that say something about a running loader; the opinions among them come only with a symptom.
+_OPT_IN = ("DL106", "DL306", "DL309", "DL402", "DL406", "DL606", "DL607", "DL608", "DL611", "DL617")
+
+
+def source_files(loader: Any, place: str) -> list[str]:
+    """The user's files that a loader comes from: those of its Dataset, its functions, and the code that iterates it."""
+    found = [place]
+    things: list[Any] = [type(each) for each in objects_of(loader.dataset)]
+    things += [loader.collate_fn, loader.worker_init_fn, type(loader.sampler), type(loader)]
+    for thing in things:
+        with contextlib.suppress(TypeError, OSError):  # built in, or defined at a prompt
+            found.append(inspect.getsourcefile(inspect.unwrap(getattr(thing, "func", thing))) or "")
+    return own_files(found)
+
+
+def own_files(names: Iterable[str]) -> list[str]:
+    """The files among the names that exist and belong to no installed package."""
+    installed = tuple(
+        os.path.realpath(path) + os.sep for name, path in sysconfig.get_paths().items() if name.endswith("lib")
+    )
+    real = dict.fromkeys(os.path.realpath(name) for name in names if name and os.path.isfile(name))
+    own = [name for name in real if not name.startswith(installed) and f"{os.sep}site-packages{os.sep}" not in name]
+    return [name for name in own if name.endswith((".py", ".ipynb"))][:_MOST_FILES]
+
+
+def lint(files: Sequence[str], codes: Iterable[str] = ()) -> list[Diagnostic]:
+    """All findings in the files, with the project's settings; opt-in rules run if a symptom names them."""
+    if not files:
+        return []
+    wanted = tuple(dict.fromkeys((*_OPT_IN, *codes)))
+    try:
+        settings = chosen(folder=os.path.dirname(files[0]))
+    except Exception:  # settings that cannot be read are the linter's to report
+        settings = chosen(isolated=True)
+    values = settings.replace(extend_select=tuple(dict.fromkeys((*settings.extend_select, *wanted))), options=None)
+    return runner.lint_paths(list(files), values)
+
+
+def matching(
+    findings: Sequence[Diagnostic],
+    codes: Sequence[str],
+    names: Sequence[str] = (),
+    places: Sequence[tuple[str, int]] = (),
+) -> list[Diagnostic]:
+    """The findings with one of the codes, the likeliest first.
+
+    Those at one of the places are the only ones, if there are any; then those whose message has one of the names.
+    """
+    found = [one for one in findings if one.code in codes]
+    real = {(os.path.realpath(name), line) for name, line in places}
+    exact = [one for one in found if (os.path.realpath(one.filename), one.start.line) in real]
+    named = [one for one in found if any(_mentions(one, name) for name in names)]
+    return sorted(exact or named or found, key=lambda one: (codes.index(one.code), one.sort_key))
+
+
+def _mentions(one: Diagnostic, name: str) -> bool:
+    return f".{name}`" in one.problem or f"`{name}`" in one.problem
+
+
+def attribute_named(one: Diagnostic) -> tuple[str, str] | None:
+    """The class and the attribute that a finding is about, if its message begins with them: `Images.paths`."""
+    if not one.problem.startswith("`"):
+        return None
+    owner, dot, name = one.problem[1:].partition("`")[0].rpartition(".")
+    return (owner, name) if dot and owner.isidentifier() and name.isidentifier() else None

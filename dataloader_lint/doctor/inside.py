@@ -1,0 +1,261 @@
+"""What runs inside a worker: it times fetching and collating, and writes what it sees into a file of its own.
+
+Nothing here waits for anybody: a worker appends lines to its file, up to a number of lines, and the main process reads
+the file when the worker is done or dead. Measuring is held to a share of the time that the worker has worked.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from dataloader_lint.doctor.memory import memory_of_this_process, threads_of_this_process
+from dataloader_lint.doctor.pickling import pickled_by_path
+from dataloader_lint.doctor.randomness import generator_states, sample_digest
+
+MOST_LINES = 20_000
+_SHARE = 0.01  # of a worker's time, for each kind of measurement
+_FIRST = 3  # batches after which memory is read whatever it costs
+_MOST_DIGESTS = 4_000
+_CHAIN = 8  # Datasets in Datasets whose attributes are watched
+
+
+class InWorker:
+    """A `worker_init_fn` that calls the user's own, then has the worker measure itself."""
+
+    def __init__(self, own: Callable[[int], object] | None, folder: str, round: int) -> None:  # noqa: A002
+        self.own = own
+        self.folder = folder
+        self.round = round
+
+    def __call__(self, worker: int) -> None:
+        if self.own is not None:
+            self.own(worker)
+        with contextlib.suppress(Exception):  # a worker that cannot be measured must still work
+            self._begin(worker)
+
+    def _begin(self, worker: int) -> None:
+        from torch.utils import data
+
+        info: Any = data.get_worker_info()
+        kinds: Any = data._DatasetKind
+        meter = Meter(info.dataset, worker, self.round, os.path.join(self.folder, f"{os.getpid()}.jsonl"))
+        create = kinds.create_fetcher
+
+        def create_fetcher(*arguments: Any, **named: Any) -> Any:
+            fetcher = create(*arguments, **named)
+            meter.attach(fetcher)
+            return fetcher
+
+        kinds.create_fetcher = staticmethod(create_fetcher)
+
+
+class Meter:
+    """Measures the process that fetches batches: a worker, or the main process of a loader without workers."""
+
+    def __init__(self, dataset: Any, worker: int, round: int, path: str) -> None:  # noqa: A002
+        self._dataset = dataset
+        self._path = path
+        self._file = -1
+        self._lines = MOST_LINES
+        self._is_worker = worker >= 0
+        self._epoch = -1
+        self._batches = 0
+        self._samples = 0
+        self._digests = 0
+        self._began = time.monotonic()
+        self._spent = {"memory": 0.0, "digest": 0.0}
+        self._collating = 0.0
+        self._read: Any = None
+        self.write("start", worker=worker, round=round, pid=os.getpid(), at=self._began, libraries=_library_threads())
+        self._write_memory()
+
+    def attach(self, fetcher: Any) -> None:
+        """Time the fetches of an epoch, which this fetcher is made for."""
+        self._epoch += 1
+        self.write("epoch", epoch=self._epoch, states=self._states(), at=time.monotonic())
+        fetch, collate = fetcher.fetch, fetcher.collate_fn
+
+        def timed_collate(data: Any) -> Any:
+            self._read = data
+            start = time.perf_counter()
+            try:
+                return collate(data)
+            finally:
+                self._collating = time.perf_counter() - start
+
+        def timed_fetch(index: Any) -> Any:
+            return self._fetched(fetch, index)
+
+        fetcher.collate_fn, fetcher.fetch = timed_collate, timed_fetch
+
+    def _fetched(self, fetch: Callable[[Any], Any], index: Any) -> Any:
+        is_first = self._batches == 0
+        compares = self._may_digest()
+        before = self._states() if compares and not is_first else {}
+        self._read, self._collating = None, 0.0
+        seen: dict[str, int] = {}
+        start = time.perf_counter()
+        with _watched_attributes(self._dataset, seen) if is_first and self._is_worker else contextlib.nullcontext():
+            batch = fetch(index)
+        seconds = time.perf_counter() - start
+        data, self._read = self._read, None
+        size = len(data) if isinstance(data, (list, tuple)) and isinstance(index, (list, tuple)) else 1
+        self._batches += 1
+        self._samples += size
+        self.write("batch", fetch=seconds - self._collating, collate=self._collating, size=size, at=time.monotonic())
+        # What is measured must not change what the worker returns.
+        with contextlib.suppress(Exception):
+            if is_first:
+                self._look_at_first(batch, seen)
+            if compares:
+                self._write_digests(index, data, before)
+            if self._batches & (self._batches - 1) == 0 or self._may("memory"):  # 1, 2, 4, 8, ... whatever it costs
+                self._write_memory()
+        return batch
+
+    def _states(self) -> dict[str, str]:
+        start = time.monotonic()
+        try:
+            return generator_states(self._dataset)
+        except Exception:  # an object of the user's that cannot be walked
+            return {}
+        finally:
+            self._spent["digest"] += time.monotonic() - start
+
+    def _look_at_first(self, batch: Any, seen: dict[str, int]) -> None:
+        self.write("drawn", epoch=self._epoch, states=generator_states(self._dataset), libraries=_library_threads())
+        if seen:
+            self.write("touched", names=seen)
+        result = pickled_by_path(batch, "batch", seconds=1.0)
+        if result.error:
+            self.write("unpicklable", error=result.error, path=result.path)
+
+    def _may(self, kind: str) -> bool:
+        return self._spent[kind] <= _SHARE * (time.monotonic() - self._began)
+
+    def _may_digest(self) -> bool:
+        return self._digests < _MOST_DIGESTS and (self._batches <= _FIRST or self._may("digest"))
+
+    def _write_digests(self, index: Any, data: Any, before: dict[str, str]) -> None:
+        """Digests of the samples of a batch, and the random generators that were used while it was read."""
+        start = time.monotonic()
+        states = generator_states(self._dataset)
+        drawn = sorted(path for path, state in states.items() if before.get(path, state) != state)
+        if isinstance(index, (list, tuple)) and isinstance(data, (list, tuple)):
+            samples = list(zip(index, data, strict=False))[:64]
+        else:
+            samples = [(index, data)]
+        digests = [(each if isinstance(each, int) else None, sample_digest(sample)) for each, sample in samples]
+        self._digests += len(digests)
+        self.write("samples", epoch=self._epoch, digests=digests, drawn=drawn, known=bool(before))
+        self._spent["digest"] += time.monotonic() - start
+
+    def _write_memory(self) -> None:
+        start = time.monotonic()
+        memory = memory_of_this_process()
+        threads = threads_of_this_process()
+        self._spent["memory"] += time.monotonic() - start
+        self.write(
+            "memory",
+            own=memory.own,
+            shared=memory.shared,
+            threads=threads,
+            batches=self._batches,
+            samples=self._samples,
+            at=start,
+        )
+
+    def write(self, kind: str, **values: Any) -> None:
+        """Append one line. What cannot be written is lost, and the worker goes on."""
+        if self._lines <= 0:
+            return
+        self._lines -= 1
+        try:
+            if self._file < 0:
+                self._file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+            os.write(self._file, (json.dumps({"kind": kind, **values}, default=str) + "\n").encode())
+        except OSError:
+            self._lines = 0
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._file >= 0:
+            os.close(self._file)
+            self._file, self._lines = -1, 0
+
+
+def _library_threads() -> dict[str, int]:
+    """How many threads the libraries that are loaded would use for one operation."""
+    counts: dict[str, int] = {}
+    torch, cv2 = sys.modules.get("torch"), sys.modules.get("cv2")
+    if torch is not None:
+        counts["torch"] = torch.get_num_threads()
+    if cv2 is not None and hasattr(cv2, "getNumThreads"):
+        counts["cv2"] = cv2.getNumThreads()
+    return counts
+
+
+@contextlib.contextmanager
+def _watched_attributes(dataset: Any, seen: dict[str, int]) -> Iterator[None]:
+    """Count the reads of attributes of a Dataset, and of Datasets in it. Changes their classes, in this process."""
+    undo: list[tuple[Any, Any]] = []
+    try:
+        for kind in _classes(dataset):
+            own = kind.__dict__.get("__getattribute__")
+            with contextlib.suppress(TypeError):  # a class that is not written in Python
+                kind.__getattribute__ = _counting(kind.__getattribute__, kind.__name__, seen)
+                undo.append((kind, own))
+        yield
+    finally:
+        for kind, own in undo:
+            if own is None:
+                del kind.__getattribute__
+            else:
+                kind.__getattribute__ = own
+
+
+def _counting(inner: Callable[[Any, str], Any], owner: str, seen: dict[str, int]) -> Any:
+    def read(self: Any, name: str) -> Any:
+        value = inner(self, name)
+        if not name.startswith("__") and not callable(value):
+            seen[f"{owner}.{name}"] = seen.get(f"{owner}.{name}", 0) + 1
+        return value
+
+    return read
+
+
+def _classes(dataset: Any) -> list[Any]:
+    found: list[Any] = []
+    pending = [dataset]
+    while pending and len(found) < _CHAIN:
+        each = pending.pop()
+        state = getattr(each, "__dict__", None)
+        if not isinstance(state, dict):
+            continue
+        if type(each) not in found:
+            found.append(type(each))
+        inner = state.get("datasets")
+        pending += [state.get("dataset"), *(inner[:_CHAIN] if isinstance(inner, (list, tuple)) else ())]
+    return found
+
+
+def read_lines(folder: str) -> dict[int, list[dict[str, Any]]]:
+    """What the processes have written so far, by process id; a line that a killed one left unfinished is skipped."""
+    found: dict[int, list[dict[str, Any]]] = {}
+    for name in sorted(os.listdir(folder)):
+        pid, _, end = name.partition(".")
+        if end != "jsonl" or not pid.isdigit():
+            continue
+        lines = []
+        with open(os.path.join(folder, name), "rb") as file:
+            for line in file.read().splitlines():
+                with contextlib.suppress(ValueError):
+                    lines.append(json.loads(line))
+        found[int(pid)] = lines
+    return found

@@ -1,0 +1,109 @@
+"""What was seen of one loader while it was iterated: plain data, filled by `watch` and read by `symptoms`."""
+
+from __future__ import annotations
+
+import multiprocessing
+from dataclasses import dataclass, field
+from typing import Any
+
+MOST_TIMES = 20_000
+
+
+@dataclass(slots=True)
+class Epoch:
+    """One pass over the loader, or the part of it that was watched. Times are in seconds."""
+
+    started: float
+    creating: float  # making the iterator, which starts the workers
+    first_wait: float = 0.0
+    batches: int = 0
+    starts_workers: bool = False
+    ended: bool = False
+
+
+@dataclass(slots=True)
+class Settings:
+    """What a loader was given."""
+
+    num_workers: int
+    batch_size: int | None
+    prefetch_factor: int | None
+    persistent_workers: bool
+    pin_memory: bool
+    start_method: str
+    in_order: bool
+    timeout: float
+    drop_last: bool
+    shuffles: bool
+
+
+@dataclass(slots=True)
+class LoaderRecord:
+    """One DataLoader: what it is, and all that was measured of it."""
+
+    loader: Any
+    place: tuple[str, int]
+    settings: Settings
+    folder: str
+    epochs: list[Epoch] = field(default_factory=list)
+    waits: list[float] = field(default_factory=list)
+    steps: list[float] = field(default_factory=list)
+    batches: int = 0
+    batch_bytes: int = 0
+    batch_tensors: int = 0
+    unpinned: bool | None = None
+    descriptors: list[tuple[int, int]] = field(default_factory=list)
+    shm_free: list[int] = field(default_factory=list)
+    main_memory: list[tuple[int, int]] = field(default_factory=list)
+    workers: dict[int, list[dict[str, Any]]] = field(default_factory=dict)
+    exit_codes: dict[int, int] = field(default_factory=dict)
+    error: str = ""
+    seconds: float = 0.0
+    spent: float = 0.0
+    is_measured_inside: bool = True
+
+    @property
+    def waited(self) -> float:
+        """Seconds that the loop waited for batches, without the first of each epoch."""
+        return sum(self.waits)
+
+    @property
+    def stepped(self) -> float:
+        """Seconds between batches, in the code of the loop."""
+        return sum(self.steps)
+
+    @property
+    def lines(self) -> list[dict[str, Any]]:
+        """What all processes wrote."""
+        return [line for lines in self.workers.values() for line in lines]
+
+    def of_kind(self, kind: str) -> list[dict[str, Any]]:
+        """The lines of one kind, from all processes."""
+        return [line for line in self.lines if line.get("kind") == kind]
+
+    @property
+    def startup(self) -> float | None:
+        """Seconds from the start of an epoch to its first batch, as a median over epochs that started workers."""
+        times = sorted(each.creating + each.first_wait for each in self.epochs if each.starts_workers and each.batches)
+        return times[len(times) // 2] if times else None
+
+
+def settings_of(loader: Any) -> Settings:
+    """The arguments of a DataLoader, as its attributes say."""
+    context = getattr(loader, "multiprocessing_context", None)
+    method = context.get_start_method() if context is not None else multiprocessing.get_start_method(allow_none=True)
+    if method is None:
+        method = multiprocessing.get_context().get_start_method()
+    sampler = getattr(loader, "sampler", None)
+    return Settings(
+        num_workers=int(loader.num_workers),
+        batch_size=getattr(loader, "batch_size", None),
+        prefetch_factor=getattr(loader, "prefetch_factor", None),
+        persistent_workers=bool(getattr(loader, "persistent_workers", False)),
+        pin_memory=bool(getattr(loader, "pin_memory", False)),
+        start_method=str(method),
+        in_order=bool(getattr(loader, "in_order", True)),
+        timeout=float(getattr(loader, "timeout", 0) or 0),
+        drop_last=bool(getattr(loader, "drop_last", False)),
+        shuffles="Random" in type(sampler).__name__,
+    )

@@ -1,0 +1,147 @@
+"""What a Dataset holds: its attributes by path, with the number of Python objects and the bytes in each."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from dataloader_lint.doctor.pickling import pickled
+
+_MOST_OWNERS = 60
+_DEEPEST = 4
+_SAMPLED = 500  # elements of a container that stand for all of them
+_SECONDS = 3.0
+_MOST_PICKLED = 256 * 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """One attribute of a Dataset, or of what it holds.
+
+    `objects` is how many Python objects it is made of, about: each has a reference count, which workers write to when
+    they read it. `size` are their bytes and those of its arrays; `owner` is the class that has the attribute,
+    `element` the type of most elements of a container.
+    """
+
+    path: str
+    name: str
+    owner: type
+    kind: str
+    elements: int | None
+    element: str
+    objects: int
+    size: int
+    pickled: int
+    is_cut: bool
+
+
+def attributes_of(dataset: object) -> list[Attribute]:
+    """The attributes of a Dataset and of the objects of Python classes in it, the largest first. Takes seconds."""
+    end = time.monotonic() + _SECONDS
+    found: list[Attribute] = []
+    pending: list[tuple[str, object, int]] = [("dataset", dataset, 0)]
+    seen: set[int] = set()
+    while pending and len(seen) < _MOST_OWNERS and time.monotonic() < end:
+        path, owner, depth = pending.pop(0)
+        if id(owner) in seen:
+            continue
+        seen.add(id(owner))
+        if isinstance(owner, (list, tuple, dict)):
+            found.append(_attribute(path, path, type(owner), owner, end))
+            continue
+        for name, value in list(getattr(owner, "__dict__", {}).items()):
+            if time.monotonic() > end:
+                break
+            found.append(_attribute(f"{path}.{name}", name, type(owner), value, end))
+            if depth < _DEEPEST:
+                pending += [(f"{path}.{name}{step}", part, depth + 1) for step, part in _owners(value)]
+    return sorted(found, key=lambda one: (-one.size, one.path))
+
+
+def objects_of(dataset: object) -> list[object]:
+    """The objects of Python classes that a Dataset is made of, itself first."""
+    pending: list[tuple[object, int]] = [(dataset, 0)]
+    found: list[object] = []
+    while pending and len(found) < _MOST_OWNERS:
+        owner, depth = pending.pop(0)
+        if any(owner is each for each in found):
+            continue
+        found.append(owner)
+        if depth < _DEEPEST:
+            for value in list(getattr(owner, "__dict__", {}).values()):
+                pending += [(part, depth + 1) for _, part in _owners(value)]
+    return found
+
+
+def _owners(value: object) -> Iterator[tuple[str, object]]:
+    """The objects with attributes of their own that a value is or holds: datasets in datasets, transforms in lists."""
+    if isinstance(value, (list, tuple)):
+        if len(value) <= _MOST_OWNERS:
+            yield from ((f"[{number}]", each) for number, each in enumerate(value) if _has_attributes(each))
+    elif isinstance(value, dict):
+        if len(value) <= _MOST_OWNERS:
+            yield from ((f"[{key!r}]", each) for key, each in value.items() if _has_attributes(each))
+    elif _has_attributes(value):
+        yield "", value
+
+
+def _has_attributes(value: object) -> bool:
+    kind = type(value)
+    if isinstance(value, type) or kind.__module__ in ("builtins", "types", "functools", "collections", "re", "pathlib"):
+        return False
+    return isinstance(getattr(value, "__dict__", None), dict) and not hasattr(value, "nbytes")
+
+
+def _attribute(path: str, name: str, owner: type, value: object, end: float) -> Attribute:
+    objects, size = measure(value)
+    left = max(0.05, end - time.monotonic())
+    as_bytes = pickled(value, most=_MOST_PICKLED, seconds=left)
+    elements = len(value) if isinstance(value, Collection) and hasattr(type(value), "__len__") else None
+    first = next(iter(value), None) if isinstance(value, (list, tuple, dict, set, frozenset)) else None
+    element = type(first).__name__ if elements and first is not None else ""
+    kind = type(value).__name__
+    return Attribute(path, name, owner, kind, elements, element, objects, size, as_bytes.size, as_bytes.is_cut)
+
+
+def measure(value: Any, depth: int = 0) -> tuple[int, int]:
+    """About how many Python objects a value is made of, and their bytes; large containers are sampled."""
+    nbytes = getattr(value, "nbytes", None)
+    if isinstance(nbytes, int) and hasattr(value, "dtype"):
+        if str(value.dtype) == "object" and hasattr(value, "tolist") and depth < _DEEPEST:
+            flat = value.reshape(-1)
+            step = max(1, len(flat) // _SAMPLED)
+            objects, size = _sum_of(list(flat[::step]), len(flat), depth)
+            return objects, size + nbytes
+        return 1, nbytes
+    size = sys.getsizeof(value, 64)
+    if depth >= _DEEPEST:
+        return 1, size
+    if isinstance(value, dict):
+        step = max(1, len(value) // _SAMPLED)
+        some = [part for item in islice(value.items(), 0, None, step) for part in item]
+        objects, inner = _sum_of(some, 2 * len(value), depth)
+    elif isinstance(value, (list, tuple, set, frozenset)):
+        step = max(1, len(value) // _SAMPLED)
+        objects, inner = _sum_of(list(islice(value, 0, None, step)), len(value), depth)
+    elif _has_attributes(value):
+        objects, inner = _sum_of(list(vars(value).values()), len(vars(value)), depth)
+    else:
+        return 1, size
+    return objects + 1, size + inner
+
+
+def _sum_of(some: list[Any], count: int, depth: int) -> tuple[int, int]:
+    if not some:
+        return 0, 0
+    distinct = {id(each): each for each in some}
+    # Few objects that stand in many places, such as small numbers, count once.
+    repeated = len(distinct) * 10 < len(some)
+    measured = [measure(each, depth + 1) for each in distinct.values()]
+    scale = 1.0 if repeated else count / len(some)
+    objects = sum(objects for objects, _ in measured) * scale
+    size = sum(size for _, size in measured) * scale
+    return round(objects), round(size)

@@ -1,0 +1,49 @@
+"""Runs small programs under the doctor, each in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from textwrap import dedent
+from typing import Any
+
+from benchmarks import processes
+
+
+def write(folder: Path, program: str, name: str = "train.py") -> Path:
+    """Write a program into a project of its own."""
+    (folder / "pyproject.toml").touch()
+    path = folder / name
+    path.write_text(dedent(program).lstrip(), encoding="utf-8")
+    return path
+
+
+def examined(folder: Path, program: str, *options: str, seconds: float = 120.0, **environment: str) -> dict[str, Any]:
+    """The report on a program, as JSON."""
+    path = write(folder, program)
+    report = folder / "report.json"
+    command = [sys.executable, "-m", "dataloader_lint", "doctor", str(path), *options]
+    command += ["--output-format", "json", "--output-file", str(report)]
+    done = processes.run(
+        command, cwd=folder, seconds=seconds, env={**os.environ, "OMP_NUM_THREADS": "1", **environment}
+    )
+    assert done.returncode in (0, 1), done.stderr
+    found: dict[str, Any] = json.loads(report.read_text(encoding="utf-8"))
+    return found
+
+
+def explained(report: dict[str, Any]) -> dict[str, set[tuple[str, int]]]:
+    """The code and the line of each finding, by the kind of the symptom that it explains."""
+    found: dict[str, set[tuple[str, int]]] = {}
+    for symptom in report["symptoms"]:
+        places = found.setdefault(symptom["kind"], set())
+        places |= {(one["code"], one["row"]) for one in symptom["findings"]}
+    return found
+
+
+def line_of(program: str, text: str) -> int:
+    """The line of a program that holds a text."""
+    lines = dedent(program).lstrip().splitlines()
+    return next(number for number, line in enumerate(lines, 1) if text in line)

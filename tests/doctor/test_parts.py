@@ -1,0 +1,135 @@
+"""The parts of the doctor that need no worker: sizes, pickling by path, growth, digests, and the report's outputs."""
+
+from __future__ import annotations
+
+import functools
+import json
+import random
+import threading
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from dataloader_lint.doctor import words
+from dataloader_lint.doctor.memory import growth_of, memory_of_this_process, threads_of_this_process
+from dataloader_lint.doctor.pickling import pickled, pickled_by_path
+from dataloader_lint.doctor.randomness import generator_states, sample_digest
+from dataloader_lint.doctor.sizes import attributes_of, measure
+
+
+class Step:
+    def __init__(self, function: Any) -> None:
+        self.function = function
+
+
+class Holder:
+    def __init__(self, **values: Any) -> None:
+        self.__dict__.update(values)
+
+
+class Stateful(Holder):
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "lock"}
+
+
+@pytest.mark.parametrize(
+    ("value", "path"),
+    [
+        (Holder(transform=Holder(transforms=[abs, len, Step(lambda row: row)])), "d.transform.transforms[2].function"),
+        (Holder(readers={"a": threading.Lock()}), "d.readers['a']"),
+        (Holder(call=functools.partial(max, key=lambda row: row)), "d.call.keywords['key']"),
+        (Holder(rows=(number for number in range(3))), "d.rows"),
+        (lambda row: row, "d"),
+        (Stateful(lock=threading.Lock(), rows=[1]), None),
+        (Holder(rows=torch.zeros(3), lock=torch.multiprocessing.get_context("spawn").Lock()), None),
+    ],
+)
+def test_the_path_to_what_cannot_be_pickled(value: object, path: str | None) -> None:
+    result = pickled_by_path(value, "d")
+    assert (result.path or None) == path
+    assert bool(result.error) == (path is not None)
+
+
+def test_tensors_are_counted_and_not_moved() -> None:
+    rows = torch.zeros(1_000)
+    result = pickled(Holder(rows=rows))
+    assert result.tensors == 4_000 and result.size < 1_000
+    assert not rows.is_shared()
+
+
+def test_a_large_object_is_not_pickled_to_its_end() -> None:
+    assert pickled([b"x" * 100_000 for _ in range(100)], most=1_000_000).is_cut
+
+
+def test_sizes() -> None:
+    paths = [f"{number:032d}" for number in range(20_000)]
+    found = {
+        one.path: one for one in attributes_of(Holder(paths=paths, inner=Holder(rows=np.zeros(1_000)), two=[1, 2]))
+    }
+    assert found["dataset.paths"].objects == 20_001
+    assert 1.5e6 < found["dataset.paths"].size < 2e6
+    assert (found["dataset.paths"].elements, found["dataset.paths"].element) == (20_000, "str")
+    assert found["dataset.inner.rows"].size == 8_000
+    assert found["dataset.two"].elements == 2
+    # The same few objects in many places cost little.
+    assert measure([paths[0], paths[1]] * 10_000)[0] <= 3
+
+
+def test_growth() -> None:
+    noise = random.Random(0)
+    xs = list(range(40))
+    grown = growth_of(xs, [1_000 * x + noise.randrange(3_000) for x in xs])
+    assert grown is not None and grown.is_certain and 900 < grown.slope < 1_100
+    flat = growth_of(xs, [noise.randrange(3_000) for _ in xs])
+    assert flat is not None and not flat.is_certain
+    bent = growth_of(xs, [min(x, 12) * 1_000 for x in xs])
+    assert bent is not None and bent.low >= 0
+    assert growth_of([1, 2, 3], [1, 2, 3]) is None
+    assert growth_of([1] * 9, list(range(9))) is None
+
+
+def test_this_process() -> None:
+    assert memory_of_this_process().own > 1_000_000
+    assert threads_of_this_process() >= 1
+
+
+def test_states_change_when_they_are_drawn_from() -> None:
+    held = Holder(steps=[Holder(rng=np.random.default_rng(0))], generator=torch.Generator(), own=random.Random(0))
+    before = generator_states(held)
+    assert {"dataset.steps[0].rng", "dataset.generator", "dataset.own", "random", "numpy.random", "torch"} == set(
+        before
+    )
+    assert generator_states(held) == before
+    held.steps[0].rng.random()
+    held.own.random()
+    after = generator_states(held)
+    assert {path for path in before if before[path] != after[path]} == {"dataset.steps[0].rng", "dataset.own"}
+
+
+def test_digests_of_samples() -> None:
+    def sample(number: float) -> dict[str, Any]:
+        return {"image": torch.full((3, 4), number), "rows": np.full(5, number), "name": "a", "box": (1, 2.5, None)}
+
+    assert sample_digest(sample(1)) == sample_digest(sample(1)) != sample_digest(sample(2))
+    assert sample_digest(object()) is None
+
+
+def test_words(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    assert [words.size(each) for each in (12, 1_234, 61_000_000, 2.5e9)] == ["12 B", "1.2 kB", "61.0 MB", "2.5 GB"]
+    assert [words.seconds(each) for each in (2, 0.0123, 0.0012, 2e-6)] == ["2.0 s", "12 ms", "1.2 ms", "2 µs"]
+    assert words.number(1_234_567) == "1.2 million"
+    monkeypatch.chdir(tmp_path)
+    assert words.place((str(tmp_path / "a.py"), 3)) == "a.py:3"
+
+
+def test_an_empty_report() -> None:
+    from dataloader_lint.doctor import Report
+
+    report = Report()
+    assert "No DataLoader was iterated" in report.text()
+    assert json.loads(report.to_json())["symptoms"] == []
+    assert "Nothing wrong was measured" in report.to_html()
+    assert json.loads(report.to_sarif())["runs"][0]["results"] == []
