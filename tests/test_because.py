@@ -85,6 +85,21 @@ def test_a_subclass_of_a_loader_is_made_where_its_user_says_so(project: Path) ->
         assert chain(one) == [WANTED[0], ("train.py", 7, 19, f"`train_loader` is made here with {shown}")]
 
 
+def test_handles_and_object_arrays_have_a_chain(project: Path) -> None:
+    (project / "data.py").write_text(
+        "import h5py\nimport numpy as np\nfrom torch.utils.data import Dataset\n\n\n"
+        "class Rows(Dataset):\n"
+        "    def __init__(self, path):\n"
+        "        self.file = h5py.File(path)\n"
+        "        self.rows = np.load(path, allow_pickle=True)\n\n"
+        "    def __getitem__(self, index):\n"
+        "        return self.file['x'][index], self.rows[index]['name']\n"
+    )
+    array, handle = lint_paths([project], Settings(select=("DL103", "DL205")))[::-1]
+    assert chain(handle) == [WANTED[1]]
+    assert chain(array) == [("data.py", 12, 38, "`Rows.__getitem__` reads it here"), WANTED[1]]
+
+
 def test_what_a_caller_passes_is_a_step(project: Path) -> None:
     (project / "train.py").write_text(
         "from data import Rows\nfrom torch.utils.data import DataLoader\n\n\n"

@@ -13,8 +13,10 @@ from dataloader_lint.facts.arguments.restarts import Restart, restarts
 from dataloader_lint.facts.entity import Entity
 from dataloader_lint.facts.infer.evaluate import Evaluation
 from dataloader_lint.facts.infer.loader_calls import Loader, loaders_in
+from dataloader_lint.facts.infer.values import Class
 from dataloader_lint.facts.libraries.extras import Extras
 from dataloader_lint.facts.limits import SECONDS_PER_FILE
+from dataloader_lint.facts.loaders import loader_steps
 from dataloader_lint.facts.loaders.callbacks import Callback, callbacks_of
 from dataloader_lint.facts.loaders.evaluations import Evaluation as LoaderEvaluation
 from dataloader_lint.facts.loaders.evaluations import evaluations
@@ -49,8 +51,9 @@ from dataloader_lint.facts.transfers.cpu import EarlyRead, early_reads
 from dataloader_lint.facts.transfers.mps import MpsMove, moves_to_mps
 from dataloader_lint.facts.transfers.pinning import UselessPin, unpinned_moves, unpinned_trainings, useless_pins
 from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
+from dataloader_lint.facts.workers.object_graph import Reachable
 from dataloader_lint.facts.workers.worker_callgraph import WorkerFunction
-from dataloader_lint.facts.workers.worker_steps import to_function
+from dataloader_lint.facts.workers.worker_steps import loader_of_class, to_function
 from dataloader_lint.facts.workers.workers import Workers
 from dataloader_lint.gate import Gate, words_about
 from dataloader_lint.settings import Settings
@@ -180,6 +183,12 @@ class Analysis:
     def steps_to(self, function: WorkerFunction) -> tuple[Step, ...]:
         """The chain from a loader to a function that its workers run."""
         return to_function(self.session.reach, function, self.module)
+
+    def steps_to_loader(self, kept: Reachable) -> tuple[Step, ...]:
+        """The loader that gets the object which contains something, as far as one is known."""
+        made = kept.path.holdings[0].owner.by if kept.path.holdings else None
+        loader = loader_of_class(self.session.reach, made, self.module) if isinstance(made, Class) else None
+        return loader_steps.made(loader, "num_workers") if loader is not None else ()
 
     def entities(self, kind: Entity) -> Iterable[object]:
         """Returns the arguments for a rule's `check`, by the kind of entity that the rule requests."""

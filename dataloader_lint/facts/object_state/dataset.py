@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dataloader_lint.facts.datasets.field_uses import FieldUses
+import libcst as cst
+
+from dataloader_lint.facts.datasets.field_uses import FieldUse, FieldUses
+from dataloader_lint.facts.infer import classes
 from dataloader_lint.facts.infer.classes import AttributeBinding
 from dataloader_lint.facts.infer.values import Bases, CallResult, Class, Evaluator
+from dataloader_lint.facts.loaders import loader_steps
 from dataloader_lint.facts.object_state import constructed, consumers
+from dataloader_lint.facts.syntax.steps import Step
 from dataloader_lint.facts.syntax.tree import Scope
 from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
+from dataloader_lint.facts.workers.worker_steps import loader_of_class
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,6 +53,22 @@ class Dataset:
         """Its objects as the visible loaders that may have workers get them, or one of which nothing is known."""
         return consumers.objects_in_workers(self.reach, self.klass) or [self.self_value]
 
+    def steps_to(self, use: FieldUse) -> tuple[Step, ...]:
+        """Where worker code reads an attribute, and the loader whose workers do, as far as one is known."""
+        place = next((each for each in use.places if each.node in each.scope.module.tree), None)
+        read = (Step(place.scope.module, place.node, f"{_called(place.scope)} reads it here"),) if place else ()
+        loader = loader_of_class(self.reach, self.klass)
+        return (*read, *(loader_steps.made(loader, "num_workers") if loader is not None else ()))
+
     def bound(self) -> dict[str, list[AttributeBinding]]:
         """Where construction binds the attributes of the object, by attribute, in the order of construction."""
         return constructed.fields_of(self.ev, self.klass, self.bases, self.construction, self.reads)
+
+
+def _called(scope: Scope) -> str:
+    """What the user calls a function that workers run."""
+    if not isinstance(scope.node, cst.FunctionDef):
+        return "worker code"
+    klass = classes.class_of(scope)
+    owner = f"{klass.node.name.value}." if klass is not None and isinstance(klass.node, cst.ClassDef) else ""
+    return f"`{owner}{scope.node.name.value}`"

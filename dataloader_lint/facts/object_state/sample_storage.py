@@ -25,7 +25,6 @@ from dataloader_lint.facts.infer.values import (
     merge,
 )
 from dataloader_lint.facts.libraries.calls import KEYED, row
-from dataloader_lint.facts.loaders import loader_steps
 from dataloader_lint.facts.object_state.access_patterns import (
     is_indexed_by_field,
     is_indexed_by_number,
@@ -61,8 +60,7 @@ from dataloader_lint.facts.object_state.type_guards import reads_of_size
 from dataloader_lint.facts.object_state.worker_reachability import is_reached_in_workers
 from dataloader_lint.facts.syntax.module import last_name
 from dataloader_lint.facts.syntax.steps import Step
-from dataloader_lint.facts.syntax.tree import Node, Scope, Tree, function_scope
-from dataloader_lint.facts.workers.worker_steps import loader_of_class
+from dataloader_lint.facts.syntax.tree import Node, Tree, function_scope
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -107,13 +105,7 @@ class SampleStorage:
     @property
     def steps(self) -> tuple[Step, ...]:
         """Where worker code reads it, and the loader whose workers do, as far as one is known."""
-        reads = [place for place in self.use.places if place.node in place.scope.module.tree][:1]
-        name = next((_called(each.scope, self.dataset.name) for each in reads), "worker code")
-        loader = loader_of_class(self.dataset.reach, self.dataset.klass)
-        return (
-            *(Step(each.scope.module, each.node, f"{name} reads it here") for each in reads),
-            *(loader_steps.made(loader, "num_workers") if loader is not None else ()),
-        )
+        return self.dataset.steps_to(self.use)
 
     @property
     def kind(self) -> str:
@@ -133,14 +125,6 @@ class SampleStorage:
         """The kind of all its elements where it is known: `str`, `int`, `float`, `bool`, `tensor`, ...; else empty."""
         kinds = {_kind(value) for value in self.container.elements}
         return kinds.pop() if len(kinds) == 1 else ""
-
-
-def _called(scope: Scope, dataset: str) -> str:
-    """What the user calls a function that workers run: a method by the Dataset's name."""
-    if not isinstance(scope.node, cst.FunctionDef):
-        return "worker code"
-    name = scope.node.name.value
-    return f"`{dataset}.{name}`" if classes.class_of(scope) is not None else f"`{name}`"
 
 
 def _kind(value: Value) -> str:

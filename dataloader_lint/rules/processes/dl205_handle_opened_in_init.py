@@ -139,7 +139,8 @@ def check(file: Analysis) -> Iterator[Finding]:
             what += " (from `__len__`)"
         forked = "" if handle.is_safe_forked else FORKED.get(row(handle.kind).shared, "")
         effect = f"{forked}, and pickling it fails" if forked else PICKLING_FAILS
-        yield Finding(handle.node, f"{keeper} is {what}: {effect}", _advice(handle))
+        steps = file.steps_to_loader(handle.kept)
+        yield Finding(handle.node, f"{keeper} is {what}: {effect}", _advice(handle), because=steps)
 
 
 def _advice(handle: KeptHandle) -> str:
