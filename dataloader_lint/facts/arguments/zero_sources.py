@@ -8,6 +8,7 @@ import libcst as cst
 
 from dataloader_lint.facts.arguments.command_lines import click_takes_zero, takes_zero
 from dataloader_lint.facts.infer import attributes, classes, options
+from dataloader_lint.facts.infer.number_values import is_positive
 from dataloader_lint.facts.infer.parameters import arguments_of_callers
 from dataloader_lint.facts.infer.reachability import is_reached
 from dataloader_lint.facts.infer.values import (
@@ -25,7 +26,6 @@ from dataloader_lint.facts.infer.values import (
     Method,
     Value,
     Values,
-    is_positive,
 )
 from dataloader_lint.facts.infer.zero_guards import at_zero, bars, is_checked, is_kept_away, name_of
 from dataloader_lint.facts.libraries.catalogue import LOADERS

@@ -5,12 +5,12 @@ Where the error is wanted, the code that raises it is no mistake, and a fix woul
 
 from __future__ import annotations
 
-import builtins
 import re
 from collections.abc import Callable, Iterator
 
 import libcst as cst
 
+from dataloader_lint.facts.infer.caught_errors import Errors
 from dataloader_lint.facts.infer.expecting_calls import (
     calls_in_tests,
     calls_under_another_name,
@@ -26,18 +26,14 @@ from dataloader_lint.facts.infer.values import (
     Library,
     Method,
     Partial,
-    Sequence,
-    Value,
 )
 from dataloader_lint.facts.limits import EXPECTED_ERROR_DEPTH
-from dataloader_lint.facts.syntax.handlers import always_fails, only_reports
 from dataloader_lint.facts.syntax.module import last_name
 from dataloader_lint.facts.syntax.names import Kind, bindings_of, dotted, resolve, written_part
 from dataloader_lint.facts.syntax.tree import Node, Scope, Tree, function_scope, keyword_of, parameters
 
 # `pytest.raises`, `self.assertRaisesRegex`, `nose.tools.assert_raises`, `contextlib.suppress` and their like.
 _EXPECTING = re.compile(r"^(raises(group|exc)?|suppress|(assert|fail_?unless)_?raises\w*)$", re.IGNORECASE)
-_BROAD = frozenset({"Exception", "BaseException"})
 
 
 def is_error_expected(
@@ -76,11 +72,9 @@ class _Search:
         can_fail: Callable[[Frame], bool],
     ) -> None:
         self.ev = ev
-        self.errors = errors
         self.at_use = at_use
-        self.by_name = by_name
         self.can_fail = can_fail
-        self.caught_by = errors | _BROAD | {base for name in errors for base in _bases_of(name)}
+        self.errors = Errors(ev, errors, by_name)
         self.asked: set[int] = set()
         self.inside: list[int] = []  # functions that are being asked whether they run a parameter
 
@@ -121,7 +115,7 @@ class _Search:
                 if any(self.expects(each.item, frame) for each in items) or self.is_entered(above, node, frame):
                     return True
             elif isinstance(above, cst.Try | cst.TryStar) and child is above.body:
-                if any(self.swallows(handler, frame, depth) for handler in above.handlers):
+                if any(self.errors.are_swallowed(handler, frame, depth) for handler in above.handlers):
                     return True
             elif function is not None and above is function.node:
                 return False
@@ -189,7 +183,7 @@ class _Search:
     def is_expecting_call(self, call: cst.Call, frame: Frame) -> bool:
         """`pytest.raises(ValueError)`, under whatever name, also with the function to be called behind it."""
         given = self.expected_by(call, frame)
-        return given is not None and any(self.catches(each, where) for each, where in given)
+        return given is not None and any(self.errors.are_caught(each, where) for each, where in given)
 
     def expected_by(self, call: cst.Call, frame: Frame) -> list[tuple[cst.BaseExpression | None, Frame]] | None:
         """The exceptions that a call such as `pytest.raises(...)` names, None for any; None for other calls."""
@@ -232,37 +226,6 @@ class _Search:
                     return True
         return False
 
-    # Exceptions and handlers.
-
-    def catches(self, node: cst.BaseExpression | None, frame: Frame) -> bool:
-        """True if an exception or a tuple of them, as written, covers the error; any does where None is written."""
-        if node is None:
-            return True
-        if isinstance(node, cst.Tuple | cst.List | cst.Set):
-            return any(self.catches(each.value, frame) for each in node.elements)
-        return any(self.covers(value) for value in self.ev.values(node, frame))
-
-    def covers(self, value: Value) -> bool:
-        if isinstance(value, Library):
-            return value.name.removeprefix("builtins.") in self.caught_by
-        if isinstance(value, Sequence) and value.items is not None:
-            return any(self.covers(each) for several in value.items for each in several)
-        return not isinstance(value, Class)  # an exception of the project's own is none that torch raises
-
-    def swallows(self, handler: cst.ExceptHandler | cst.ExceptStarHandler, frame: Frame, depth: int) -> bool:
-        """True if a handler catches the error and the program goes on.
-
-        One that catches everything at the top of a script, and only reports it, tells nothing about this error.
-        """
-        if not self.catches(handler.type, frame) or always_fails(handler.body):
-            return False
-        tree = frame.scope.module.tree
-        is_at_the_top = depth > 0 and tree.scope_of(handler).function is None
-        if not self.by_name and not (is_at_the_top and only_reports(handler.body)):
-            return True
-        names = {name.value for name in tree.find(handler.type, cst.Name)} if handler.type is not None else _BROAD
-        return not names & _BROAD
-
     # Who runs it.
 
     def is_marked(self, node: Node, tree: Tree, frame: Frame) -> bool:
@@ -281,7 +244,7 @@ class _Search:
             if isinstance(each, cst.Name | cst.Attribute) and last_name(each) in ("xfail", "expectedFailure"):
                 above = tree.parent(each)
                 raised = keyword_of(above, "raises") if isinstance(above, cst.Call) and above.func is each else None
-                if self.catches(raised, frame):
+                if self.errors.are_caught(raised, frame):
                     return True
         return False
 
@@ -387,13 +350,6 @@ class _Search:
 
 def _is_expecting(name: str) -> bool:
     return _EXPECTING.match(name) is not None
-
-
-def _bases_of(error: str) -> Iterator[str]:
-    """The builtin exceptions that catch a builtin one."""
-    found = getattr(builtins, error, None)
-    if isinstance(found, type):
-        yield from (base.__name__ for base in found.__mro__)
 
 
 def _is_named(scope: Scope, name: str) -> bool:

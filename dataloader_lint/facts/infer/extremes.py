@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from dataloader_lint.facts.infer.number_values import is_positive
 from dataloader_lint.facts.infer.values import (
     NOTHING_KNOWN,
     Const,
@@ -13,7 +14,6 @@ from dataloader_lint.facts.infer.values import (
     Sequence,
     Values,
     constant,
-    is_positive,
 )
 
 if TYPE_CHECKING:

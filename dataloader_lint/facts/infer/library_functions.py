@@ -10,6 +10,7 @@ from dataloader_lint.facts.infer import options, records
 from dataloader_lint.facts.infer.extremes import extreme
 from dataloader_lint.facts.infer.imported_by_name import IMPORTS_BY_NAME, imported_by_name
 from dataloader_lint.facts.infer.library_methods import are_lists
+from dataloader_lint.facts.infer.number_values import is_positive
 from dataloader_lint.facts.infer.values import (
     NOTHING_KNOWN,
     CallResult,
@@ -27,7 +28,6 @@ from dataloader_lint.facts.infer.values import (
     Value,
     Values,
     constant,
-    is_positive,
     merge,
 )
 from dataloader_lint.facts.libraries.calls import VALUE_KINDS, row

@@ -9,6 +9,7 @@ import libcst as cst
 
 from dataloader_lint.facts.infer import classes, dict_contents
 from dataloader_lint.facts.infer.expected_errors import is_error_expected
+from dataloader_lint.facts.infer.number_values import is_positive
 from dataloader_lint.facts.infer.reachability import is_reached
 from dataloader_lint.facts.infer.star_args import starred
 from dataloader_lint.facts.infer.values import (
@@ -25,7 +26,6 @@ from dataloader_lint.facts.infer.values import (
     Value,
     Values,
     constant,
-    is_positive,
     merge,
 )
 from dataloader_lint.facts.libraries.catalogue import DATALOADER_DEFAULTS, LOADER_METHODS, LOADERS, LoaderClass

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
+from dataloader_lint.facts.infer.number_values import is_positive
 from dataloader_lint.facts.infer.values import (
     ABSENT,
     NOTHING_KNOWN,
@@ -18,7 +19,6 @@ from dataloader_lint.facts.infer.values import (
     Value,
     Values,
     constant,
-    is_positive,
     merge,
 )
 

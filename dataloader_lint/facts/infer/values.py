@@ -388,22 +388,3 @@ def _truth(value: Value) -> bool | None:
     if isinstance(value, Function | Class | Method | Module | Partial | Library):
         return True
     return None
-
-
-def is_positive(value: Value) -> bool | None:
-    """True if a number is known to be above zero (True), known not to be (False), or unknown (None)."""
-    if isinstance(value, Const):
-        number = value.value
-        if isinstance(number, bool) or not isinstance(number, int | float):
-            return False if number is None else None
-        return number > 0
-    if isinstance(value, Opaque):
-        return True if value.positive else None
-    return None
-
-
-def is_whole_number(value: Value) -> bool:
-    """True if a value is known to be a whole number, and no truth value."""
-    if isinstance(value, Const):
-        return isinstance(value.value, int) and not isinstance(value.value, bool)
-    return isinstance(value, Opaque) and value.kind == "int"

@@ -9,6 +9,7 @@ import libcst as cst
 
 from dataloader_lint.facts.infer import classes, dict_sources
 from dataloader_lint.facts.infer.loader_calls import Loader, loader_of
+from dataloader_lint.facts.infer.number_values import is_positive
 from dataloader_lint.facts.infer.option_overrides import with_overrides
 from dataloader_lint.facts.infer.options import is_namespace
 from dataloader_lint.facts.infer.values import (
@@ -23,7 +24,6 @@ from dataloader_lint.facts.infer.values import (
     Sequence,
     Value,
     Values,
-    is_positive,
 )
 from dataloader_lint.facts.libraries.catalogue import FOREIGN, WORKER_KEYWORDS
 from dataloader_lint.facts.loaders.argument_sites import sites_of

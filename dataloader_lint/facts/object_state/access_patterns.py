@@ -10,7 +10,8 @@ from dataloader_lint.facts.datasets import streams
 from dataloader_lint.facts.datasets.field_uses import FieldUse
 from dataloader_lint.facts.datasets.index_dep import IndexDep
 from dataloader_lint.facts.infer import attributes
-from dataloader_lint.facts.infer.values import Mapping, Opaque, Sequence, Value, is_whole_number, merge
+from dataloader_lint.facts.infer.number_values import is_whole_number
+from dataloader_lint.facts.infer.values import Mapping, Opaque, Sequence, Value, merge
 from dataloader_lint.facts.limits import KEY_DEPTH
 from dataloader_lint.facts.object_state.dataset import Dataset
 from dataloader_lint.facts.object_state.mutations import added_to

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import libcst as cst
 
 from dataloader_lint.facts.infer.loader_calls import Loader
-from dataloader_lint.facts.infer.values import CallResult, Class, Const, Frame, Value, is_positive
+from dataloader_lint.facts.infer.number_values import is_positive
+from dataloader_lint.facts.infer.values import CallResult, Class, Const, Frame, Value
 from dataloader_lint.facts.loaders.argument_sites import sites_of
 from dataloader_lint.facts.project.imports import is_imported
 from dataloader_lint.facts.project.scripts import is_test

@@ -13,6 +13,7 @@ import libcst as cst
 
 from dataloader_lint.facts.datasets.field_uses import FieldUse
 from dataloader_lint.facts.datasets.index_dep import IndexDep
+from dataloader_lint.facts.infer.number_values import is_whole_number
 from dataloader_lint.facts.infer.size_classes import Size, is_parsed, size_of
 from dataloader_lint.facts.infer.values import (
     CallResult,
@@ -24,7 +25,6 @@ from dataloader_lint.facts.infer.values import (
     Sequence,
     Unknown,
     Value,
-    is_whole_number,
 )
 from dataloader_lint.facts.limits import ENTRY_DEPTH
 from dataloader_lint.facts.object_state.container_fields import Container

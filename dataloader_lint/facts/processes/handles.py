@@ -25,14 +25,14 @@ from dataloader_lint.facts.infer.values import (
 from dataloader_lint.facts.libraries.calls import names_where, row
 from dataloader_lint.facts.libraries.datasets import SAMPLE_WRAPPERS
 from dataloader_lint.facts.loaders.worker_processes import may_pickle
-from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
-from dataloader_lint.facts.syntax.names import dotted, resolve
-from dataloader_lint.facts.syntax.tree import Node, Scope, Tree, parameters
+from dataloader_lint.facts.processes.closing import closing_block, is_closed_locally, is_released, makes_objects
+from dataloader_lint.facts.syntax.module import ModuleFacts
+from dataloader_lint.facts.syntax.names import dotted
+from dataloader_lint.facts.syntax.tree import Node, Tree, parameters
 from dataloader_lint.facts.workers.constructor_steps import Step
 from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
 from dataloader_lint.facts.workers.object_graph import FieldOwner, Reachable
 
-_CLOSING = frozenset({"close", "release", "shutdown", "terminate"})
 _OPENING = frozenset(name.rpartition(".")[2] for name in names_where(lambda call: call.opens))
 _LISTING = frozenset(
     {
@@ -91,9 +91,9 @@ def kept_handles(reach: DatasetFlow, module: ModuleFacts) -> list[KeptHandle]:
         if not kind or not all(map(_wraps_handle, kept.path.through)):
             continue
         node = _opening_call(reach.ev, kept)
-        if node not in module.tree or id(node) in found or _is_closed_locally(node, module, owner):
+        if node not in module.tree or id(node) in found or is_closed_locally(node, module, owner):
             continue
-        if any(_is_released(holding) for holding in kept.path.holdings):
+        if any(is_released(holding) for holding in kept.path.holdings):
             continue
         if isinstance(owner, Loader):
             if not may_pickle(owner):
@@ -230,58 +230,6 @@ def _wraps_handle(library: str) -> bool:
     return row(library).wraps_handle or library in SAMPLE_WRAPPERS
 
 
-def _is_closed_locally(node: Node, module: ModuleFacts, owner: Class | Loader | None = None) -> bool:
-    """True if a handle is closed where it is opened: by a `with` block, or in the same function.
-
-    A loader that is made inside of the block finds it open.
-    """
-    tree = module.tree
-    parent = tree.parent(node)
-    if isinstance(parent, cst.WithItem) and parent.asname is None:
-        return True
-    block = _block_of(node, module)
-    if block is not None:
-        return owner is not None and not (isinstance(owner, Loader) and _is_inside(owner.node, block, tree))
-    return isinstance(parent, cst.Assign) and any(
-        isinstance(each.target, cst.Name) and _is_closed(tree.scope_of(node), each.target.value, "")
-        for each in parent.targets
-    )
-
-
-def _block_of(node: Node, module: ModuleFacts) -> cst.With | None:
-    """The `with` block that closes a handle: it enters the handle itself, or the stack that this is entered into."""
-    tree = module.tree
-    parent = tree.parent(node)
-    if isinstance(parent, cst.WithItem):
-        block = tree.parent(parent)
-        return block if isinstance(block, cst.With) else None
-    call = tree.parent(parent) if isinstance(parent, cst.Arg) else None
-    if not isinstance(call, cst.Call) or last_name(call.func) != "enter_context":
-        return None
-    stack = call.func.value if isinstance(call.func, cst.Attribute) else None
-    bindings = resolve(stack, tree) if isinstance(stack, cst.Name) else []
-    return next((each.node for each in bindings if isinstance(each.node, cst.With)), None)
-
-
-def _makes_objects(block: cst.With, tree: Tree) -> bool:
-    """A cheap look: whether something that is called like a class is given what a block enters."""
-
-    def work_out() -> bool:
-        named = (item.asname.name for item in block.items if item.asname is not None)
-        entered = {name for each in named for name in tree.words(each).split()}
-        return any(
-            last_name(call.func)[:1].isupper()
-            and entered & {word for arg in call.args for word in tree.words(arg.value).split()}
-            for call in tree.find(block.body, cst.Call)
-        )
-
-    return tree.once(("makes objects", id(block)), work_out)
-
-
-def _is_inside(node: Node, block: cst.With, tree: Tree) -> bool:
-    return node in tree and any(above is block for above in tree.ancestors(node))
-
-
 def _is_optional(holding: FieldOwner) -> bool:
     """True if a parameter with a default decides whether the handle is opened: callers can avoid it."""
     step: Step | None = holding.step
@@ -297,54 +245,6 @@ def _is_optional(holding: FieldOwner) -> bool:
     return False
 
 
-def _is_released(holding: FieldOwner) -> bool:
-    if any(_is_closed(step.scope, step.own, holding.attribute) for step in holding.steps):
-        return True
-    step: Step = holding.step
-    after: Node = holding.node
-    while not _is_overwritten(step.scope, step.own, holding.attribute, after):
-        before, site = step.before, step.site
-        if before is None or site is None:
-            return False
-        step, after = before, site
-    return True
-
-
-def _is_closed(scope: Scope, owner: str, attribute: str) -> bool:
-    """True if a function closes `owner.attribute` (or the name `owner`), by a call or a `with` block."""
-
-    def work_out() -> set[str]:
-        closing = (call.func for call in scope.own(cst.Call) if isinstance(call.func, cst.Attribute))
-        closed = [func.value for func in closing if func.attr.value in _CLOSING]
-        closed += (item.item for block in scope.own(cst.With) for item in block.items)
-        return {dotted(each) for each in closed}
-
-    closed = scope.module.tree.once(("closed", id(scope)), work_out)
-    return (f"{owner}.{attribute}" if attribute else owner) in closed
-
-
-def _is_overwritten(scope: Scope, owner: str, attribute: str, after: Node) -> bool:
-    """True if a function deletes the attribute, or sets it to None, a list or an array, after a place in it."""
-    tree = scope.module.tree
-
-    def work_out() -> dict[str, int]:
-        without = (each for each in scope.own(cst.Assign) if _is_without_handle(each.value))
-        places: list[tuple[Node, int]] = [(each.target, tree.order(one)) for one in without for each in one.targets]
-        places += ((each.target, tree.order(each)) for each in scope.own(cst.Del))
-        last: dict[str, int] = {}
-        for target, place in places:
-            last[dotted(target)] = max(place, last.get(dotted(target), -1))
-        return last
-
-    return tree.once(("overwritten", id(scope)), work_out).get(f"{owner}.{attribute}", -1) > tree.order(after)
-
-
-def _is_without_handle(node: cst.BaseExpression) -> bool:
-    if isinstance(node, cst.Call):
-        return last_name(node.func) in ("array", "asarray", "list", "sorted", "tuple")
-    return isinstance(node, cst.ListComp) or (isinstance(node, cst.Name) and node.value == "None")
-
-
 def _candidates(ev: Evaluation, module: ModuleFacts) -> list[cst.CSTNode]:
     """Calls of opening functions, and stored generators: a cheap check before the search."""
     calls = (call for name in _OPENING for call in module.calls_named(name))
@@ -354,10 +254,10 @@ def _candidates(ev: Evaluation, module: ModuleFacts) -> list[cst.CSTNode]:
 def _may_be_stored(ev: Evaluation, call: cst.Call, module: ModuleFacts) -> bool:
     """True if a call may open a lasting handle, unlike `Image.open(path)` and `json.load(open(path))`."""
     opened = ev.library_name(call.func, module)
-    if (opened and not row(opened).opens) or _is_closed_locally(call, module) or _is_own_method(call, module):
+    if (opened and not row(opened).opens) or is_closed_locally(call, module) or _is_own_method(call, module):
         return False
-    block = _block_of(call, module)
-    if block is not None and not _makes_objects(block, module.tree):
+    block = closing_block(call, module)
+    if block is not None and not makes_objects(block, module.tree):
         return False
     if opened == "numpy.load" and not _may_be_archive(ev, call, module):
         return False

@@ -11,6 +11,7 @@ import libcst as cst
 
 from dataloader_lint.facts.infer import classes
 from dataloader_lint.facts.infer.loader_calls import loader_of
+from dataloader_lint.facts.infer.number_values import is_positive
 from dataloader_lint.facts.infer.reachability import is_reached
 from dataloader_lint.facts.infer.values import (
     UNKNOWN,
@@ -28,7 +29,6 @@ from dataloader_lint.facts.infer.values import (
     Value,
     Values,
     constant,
-    is_positive,
 )
 from dataloader_lint.facts.infer.values import (
     Iterator as Iterated,

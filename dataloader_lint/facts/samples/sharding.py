@@ -10,6 +10,7 @@ import libcst as cst
 
 from dataloader_lint.facts.infer import classes
 from dataloader_lint.facts.infer.loader_calls import Loader
+from dataloader_lint.facts.infer.number_values import is_positive
 from dataloader_lint.facts.infer.values import (
     NOTHING_KNOWN,
     CallResult,
@@ -22,7 +23,6 @@ from dataloader_lint.facts.infer.values import (
     Opaque,
     Sequence,
     Value,
-    is_positive,
 )
 from dataloader_lint.facts.infer.values import (
     Iterator as Iterated,

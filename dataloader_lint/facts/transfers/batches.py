@@ -12,9 +12,8 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from dataloader_lint.facts.infer import classes
 from dataloader_lint.facts.infer.loader_calls import Loader
-from dataloader_lint.facts.infer.parameters import arguments_of_callers
+from dataloader_lint.facts.infer.number_values import is_whole_number
 from dataloader_lint.facts.infer.reachability import is_reached
 from dataloader_lint.facts.infer.values import (
     ABSENT,
@@ -31,22 +30,27 @@ from dataloader_lint.facts.infer.values import (
     Value,
     Values,
     constant,
-    is_whole_number,
 )
-from dataloader_lint.facts.libraries.calls import names_where
 from dataloader_lint.facts.loaders import loader_steps
 from dataloader_lint.facts.syntax.layout import code
 from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
-from dataloader_lint.facts.syntax.names import Kind, dotted, resolve
+from dataloader_lint.facts.syntax.names import dotted
 from dataloader_lint.facts.syntax.steps import Step
 from dataloader_lint.facts.syntax.tree import Tree, function_scope, keyword_of, positional_of
+from dataloader_lint.facts.transfers.batch_parts import may_be_part
 from dataloader_lint.facts.transfers.batch_stores import (
     is_passed_on_after,
     is_written_after,
     is_written_by_other_name,
     stores_before,
 )
-from dataloader_lint.facts.transfers.devices import Device, is_device_object, kind_of_choice, possible_devices
+from dataloader_lint.facts.transfers.devices import (
+    Device,
+    is_called_device,
+    is_device_object,
+    kind_of_choice,
+    possible_devices,
+)
 from dataloader_lint.facts.transfers.pinned_parts import is_pinned, loader_of_batches, path_of
 from dataloader_lint.facts.transfers.tensors import is_tensor
 
@@ -269,7 +273,7 @@ class Transfer:
         if isinstance(value, Library):
             return Device.NONE  # torch.float32
         # Nothing is known of it, so its name has to say that it is a device and no data type.
-        return Device.UNKNOWN if _is_called_device(self.ev, given, self.frame) else Device.NONE
+        return Device.UNKNOWN if is_called_device(self.ev, given, self.frame) else Device.NONE
 
     @property
     def is_of_own_class(self) -> bool:
@@ -279,7 +283,7 @@ class Transfer:
     @property
     def origins(self) -> tuple[Origin, ...]:
         """The loaders whose batches it moves, all of them; empty where it may move anything else as well."""
-        if not _may_be_part(self.moved, self.frame):
+        if not may_be_part(self.moved, self.frame):
             return ()
         found = self.origins_of(self.moved)
         if found and self.moved in self.frame.scope.module.tree:
@@ -291,7 +295,7 @@ class Transfer:
     @property
     def known_origins(self) -> tuple[tuple[Origin, ...], bool]:
         """The loaders that are known to be among those whose batches it moves, and True if it moves nothing else."""
-        if not _may_be_part(self.moved, self.frame):
+        if not may_be_part(self.moved, self.frame):
             return (), True
         return self._found_origins(self.moved)
 
@@ -320,27 +324,6 @@ class Transfer:
 
 _WAITING = re.compile("block|async")
 _TYPE_NAME = re.compile(r"dtype|^(?:b?float|double|half|u?int|long|short|bool|complex)(?:\d+)?$", re.IGNORECASE)
-_DEVICE_NAME = re.compile(r"device|gpu|cuda|rank|\bdev\b")
-
-
-def _is_called_device(ev: Evaluator, node: cst.BaseExpression, frame: Frame, depth: int = 0) -> bool:
-    """True if an expression, or what the visible calls pass for it, is named like a device."""
-    tree = frame.scope.module.tree
-    text = tree.words(node).lower()
-    if _DEVICE_NAME.search(text):
-        return "dtype" not in text
-    if not isinstance(node, cst.Name) or node not in tree or depth > 3:
-        return False
-    for binding in resolve(node, tree):
-        if binding.kind is Kind.PARAMETER:
-            given = arguments_of_callers(ev, binding.scope, binding.name)
-        elif binding.kind is Kind.VALUE and binding.value is not None and not binding.path:
-            given = [(binding.value, frame)]
-        else:
-            continue
-        if any(_is_called_device(ev, each, where, depth + 1) for each, where in given if each is not node):
-            return True
-    return False
 
 
 def transfers_in(ev: Evaluator, anywhere: Evaluator, module: ModuleFacts, may_be_pinned: bool) -> Iterator[Transfer]:
@@ -366,46 +349,3 @@ def shown(tree: Tree, node: cst.CSTNode) -> str:
 def _known(values: Values) -> object:
     known = constant(values)
     return known.value if known is not None else None
-
-
-# Functions that return what they are given, by the last part of their names.
-_HANDING_BACK = frozenset(name.rpartition(".")[2] for name in names_where(lambda call: call.gives_argument))
-
-
-def _may_be_part(node: cst.CSTNode | None, frame: Frame, depth: int = 0) -> bool:
-    """A cheap look before the evaluation: whether an expression can be part of what a loop or `next` gave.
-
-    Models and tensors made on the spot, which is what most moves move, can not.
-    """
-    while isinstance(node, cst.Subscript):
-        node = node.value
-    if isinstance(node, cst.Call):
-        if isinstance(node.func, cst.Attribute):  # batch.squeeze(), iterator.next(), autograd.Variable(batch)
-            given = node.args[:1] if node.func.attr.value in _HANDING_BACK else ()
-            return any(_may_be_part(each, frame, depth) for each in (node.func.value, *(arg.value for arg in given)))
-        name = node.func.value if isinstance(node.func, cst.Name) else ""
-        return (name not in ("super", "len") and bool(name) and not name[0].isupper()) or any(
-            _may_be_part(arg.value, frame, depth) for arg in node.args[:1]
-        )
-    tree = frame.scope.module.tree
-    if node is None or depth > 4 or node not in tree:
-        return depth > 4
-    if isinstance(node, cst.Attribute):
-        method = tree.scope_of(node).function
-        klass = classes.class_of(method) if method is not None else None
-        if isinstance(node.value, cst.Name) and method is not None and klass is not None:
-            if node.value.value == classes.receiver_name(method):
-                bound = classes.attribute_bindings(klass).get(node.attr.value, ())
-                return any(_binds_part(each.kind, each.value, frame, depth) for each in bound)
-        return _may_be_part(node.value, frame, depth)
-    if isinstance(node, cst.Name):
-        return any(_binds_part(each.kind, each.value, frame, depth) for each in resolve(node, tree))
-    if isinstance(node, cst.Tuple | cst.List):
-        return any(_may_be_part(element.value, frame, depth) for element in node.elements)
-    return isinstance(node, cst.IfExp | cst.ListComp | cst.GeneratorExp | cst.DictComp | cst.Dict | cst.NamedExpr)
-
-
-def _binds_part(kind: Kind, value: cst.BaseExpression | None, frame: Frame, depth: int) -> bool:
-    if kind in (Kind.ELEMENT, Kind.PARAMETER):
-        return True
-    return kind in (Kind.VALUE, Kind.ENTERED) and _may_be_part(value, frame, depth + 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from enum import Enum
 
 import libcst as cst
@@ -195,3 +196,26 @@ def _prefix(node: cst.BaseExpression) -> str:
     elif isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and last_name(node.func) == "format":
         text = node.func.value.evaluated_value if isinstance(node.func.value, cst.SimpleString) else ""
     return text.partition(":")[0] if isinstance(text, str) and ":" in text else ""
+
+
+_DEVICE_NAME = re.compile(r"device|gpu|cuda|rank|\bdev\b")
+
+
+def is_called_device(ev: Evaluator, node: cst.BaseExpression, frame: Frame, depth: int = 0) -> bool:
+    """True if an expression, or what the visible calls pass for it, is named like a device."""
+    tree = frame.scope.module.tree
+    text = tree.words(node).lower()
+    if _DEVICE_NAME.search(text):
+        return "dtype" not in text
+    if not isinstance(node, cst.Name) or node not in tree or depth > 3:
+        return False
+    for binding in resolve(node, tree):
+        if binding.kind is Kind.PARAMETER:
+            given = arguments_of_callers(ev, binding.scope, binding.name)
+        elif binding.kind is Kind.VALUE and binding.value is not None and not binding.path:
+            given = [(binding.value, frame)]
+        else:
+            continue
+        if any(is_called_device(ev, each, where, depth + 1) for each, where in given if each is not node):
+            return True
+    return False
