@@ -97,13 +97,14 @@ def _says_evaluation(name: str) -> bool:
 
 
 def _has_no_gradients(loop: cst.For, scope: Scope) -> bool:
-    """True if a loop stands in `torch.no_grad()`, or in a function that is decorated with it."""
+    """True if a loop stands in `torch.no_grad()`, or in a function decorated with it, or enters it in each round."""
     tree = scope.module.tree
     node = scope.node
     decorators = node.decorators if isinstance(node, cst.FunctionDef) else ()
     if any(_turns_gradients_off(each.decorator) for each in decorators):
         return True
-    blocks = (each for each in tree.ancestors(loop) if isinstance(each, cst.With))
+    inside = loop.body.body if isinstance(loop.body, cst.IndentedBlock) else ()
+    blocks = (each for each in (*tree.ancestors(loop), *inside) if isinstance(each, cst.With))
     return any(_turns_gradients_off(item.item) for block in blocks for item in block.items)
 
 

@@ -3,8 +3,8 @@
 ## What it does
 Reports a DataLoader with `drop_last=True`
 
-- over which a loop goes in `torch.no_grad()` or `torch.inference_mode()`, if the loader or the function is named for
-  validation or test
+- over which a loop goes in `torch.no_grad()` or `torch.inference_mode()`, or enters it for each batch, if the loader
+  or the function is named for validation or test
 - which `val_dataloader`, `test_dataloader` or `predict_dataloader` returns
 
 **Where**: at the DataLoader, or at the loop if another file makes the DataLoader.
