@@ -116,13 +116,15 @@ def _is_repeated(node: cst.BaseExpression, scope: Scope) -> bool:
 def numbers_names(dataset: Dataset, container: Container) -> bool:
     """True if a dict numbers the names of something, or names their numbers, but those of the samples.
 
-    `{name: i for i, name in enumerate(names)}`, `{i: name for i, name in enumerate(names)}`, or a number for each name
-    that is not in it yet.
+    `{name: i for i, name in enumerate(names)}`, `{i: name for i, name in enumerate(names)}`, the same as a loop, or a
+    number for each name that is not in it yet.
     """
     made = container.value.node if isinstance(container.value, Mapping) else None
     if isinstance(made, cst.Dict) and not made.elements:
         added = added_to(dataset, container.name, container.binding)
-        return bool(added) and all(_is_next_number(node, scope) for node, scope in added)
+        return bool(added) and all(
+            _is_next_number(node, scope) or _is_counter(dataset, node, scope) for node, scope in added
+        )
     names = _numbered(made) if isinstance(made, cst.DictComp) else None
     return names is not None and not (isinstance(names, cst.Attribute) and dataset.reads.of(names.attr.value).is_length)
 
@@ -151,6 +153,25 @@ def _numbered(made: cst.DictComp) -> cst.BaseExpression | None:
     is_number = number < len(targets) and isinstance(made.value, cst.Name)
     written = (dotted(made.value), dotted(made.key))
     return loop.iter.args[0].value if is_number and dotted(targets[number].value) in written else None
+
+
+def _is_counter(dataset: Dataset, node: cst.BaseExpression, scope: Scope) -> bool:
+    """`for i, name in enumerate(names): numbers[name] = i`, but for names of files or those of the samples."""
+    tree = scope.module.tree
+    statement = tree.parent(node)
+    target = statement.targets[0].target if isinstance(statement, cst.Assign) else None
+    index = target.slice[0].slice if isinstance(target, cst.Subscript) else None
+    name = index.value if isinstance(index, cst.Index) else None
+    loop = next((above for above in tree.ancestors(node) if isinstance(above, cst.For)), None)
+    if not isinstance(name, cst.Name) or names_file(name.value) or loop is None or not isinstance(node, cst.Name):
+        return False
+    if not isinstance(loop.iter, cst.Call) or last_name(loop.iter.func) != "enumerate" or not loop.iter.args:
+        return False
+    counted = loop.iter.args[0].value
+    if isinstance(counted, cst.Attribute) and dataset.reads.of(counted.attr.value).is_length:
+        return False
+    targets = loop.target.elements if isinstance(loop.target, cst.Tuple) else ()
+    return [dotted(each.value) for each in targets] == [node.value, name.value]
 
 
 def _is_next_number(node: cst.BaseExpression, scope: Scope) -> bool:
