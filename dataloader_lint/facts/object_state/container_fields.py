@@ -32,6 +32,7 @@ from dataloader_lint.facts.object_state.mutations import (
     appended_later,
     grown_elsewhere,
     grown_under_a_key,
+    holds_grown_lists,
     is_numbered_later,
     records_added,
 )
@@ -105,11 +106,7 @@ def _containers(dataset: Dataset, name: str, bindings: list[AttributeBinding]) -
             if kind is not None:
                 first.setdefault(kind, binding)
             if size in (Size.SMALL, Size.OTHER) and kind is not None:
-                if growth or grown_elsewhere(dataset, binding) or grown_under_a_key(ev, value):
-                    size = kind
-                elif isinstance(value, Sequence) and not value.items and appended_later(dataset, name):
-                    size = kind
-                elif kind is Size.DICT and is_numbered_later(dataset, name):
+                if growth or _grows(dataset, name, binding, value, kind):
                     size = kind
             if size in (Size.LIST, Size.DICT):
                 showing.setdefault(size, []).append(binding)
@@ -232,6 +229,16 @@ def _is_added_to(ev: Evaluator, values: Values) -> bool:
 def _is_other_arm(ev: Evaluator, binding: AttributeBinding, values: Values) -> bool:
     """True if one thing again and again is what there is in place of a list: `starts if starts else [0] * n`."""
     return isinstance(binding.value, cst.IfExp) and any(size_of(ev, value) is Size.LIST for value in values)
+
+
+def _grows(dataset: Dataset, name: str, binding: AttributeBinding, value: Value, kind: Size) -> bool:
+    """True if what starts small grows under another name, in one of its places, or after construction."""
+    ev = dataset.ev
+    if grown_elsewhere(dataset, binding) or grown_under_a_key(ev, value) or holds_grown_lists(ev, value):
+        return True
+    if isinstance(value, Sequence) and not value.items and appended_later(dataset, name):
+        return True
+    return kind is Size.DICT and is_numbered_later(dataset, name)
 
 
 def _as_it_stays(dataset: Dataset, container: Container, bindings: list[AttributeBinding]) -> Container:

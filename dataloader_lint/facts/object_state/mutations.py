@@ -17,6 +17,7 @@ from dataloader_lint.facts.infer.values import (
     Const,
     Evaluator,
     Library,
+    Mapping,
     Partial,
     Sequence,
     Value,
@@ -37,7 +38,7 @@ from dataloader_lint.facts.object_state.writes import (
 )
 from dataloader_lint.facts.syntax.additions import ADDING_METHODS
 from dataloader_lint.facts.syntax.module import last_name
-from dataloader_lint.facts.syntax.names import Kind, dotted, resolve, written_part
+from dataloader_lint.facts.syntax.names import Kind, bindings_of, dotted, resolve, written_part
 from dataloader_lint.facts.syntax.tree import Node, Scope, function_scope
 
 
@@ -262,6 +263,26 @@ def grown_elsewhere(dataset: Dataset, binding: AttributeBinding) -> bool:
     """True if the value is grown under another name that it has: `items = []`, a loop, `self.items = items`."""
     starts = list(other_names(dataset.ev, binding, dataset.self_value))
     return any(True for _ in _many(dataset.ev, places_from(dataset.ev, starts)))
+
+
+def holds_grown_lists(ev: Evaluator, value: Value) -> bool:
+    """True if a written-out list or dict holds lists that grow under their own names: `[easy, hard]`."""
+    node, frame = (value.node, value.frame) if isinstance(value, Sequence | Mapping) else (None, None)
+    if frame is None or not isinstance(node, cst.List | cst.Dict) or node not in frame.scope.module.tree:
+        return False
+    home = frame.scope.module.tree.scope_of(node)
+    names = [each.value.value for each in node.elements if isinstance(each.value, cst.Name)]
+    return bool(names) and len(names) == len(node.elements) and all(_is_grown(ev, home, name) for name in names)
+
+
+def _is_grown(ev: Evaluator, home: Scope, name: str) -> bool:
+    bindings = bindings_of(home).get(name, ())
+    are_lists = bool(bindings) and all(
+        isinstance(part := written_part(each.value, each.path), cst.List) and not part.elements
+        for each in bindings
+        if each.kind is not Kind.AUGMENTED
+    )
+    return are_lists and any(True for _ in _many(ev, places_from(ev, [Place(home, "", name)])))
 
 
 def grown_under_a_key(ev: Evaluator, value: Value) -> bool:
