@@ -17,7 +17,11 @@ from dataloader_lint.facts.syntax.guards import is_guarded
 from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.facts.syntax.names import Kind, dotted, resolve
 from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
-from dataloader_lint.facts.workers.unread_by_workers import is_read_in_parent_only, trainer_has_no_workers
+from dataloader_lint.facts.workers.unread_by_workers import (
+    is_read_by_own_code,
+    is_read_in_parent_only,
+    trainer_has_no_workers,
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,6 +45,8 @@ def is_unread(reach: DatasetFlow, klass: Class) -> bool:
     if readers is None or any(heir.scope.module is home for each in readers for heir in each.subclasses):
         return False
     if trainer_has_no_workers(reach.ev, klass):
+        return True
+    if not readers and not reach.ev.project.is_in_package(home) and is_read_by_own_code(reach.ev, klass):
         return True
     # The loaders of a module that only running the module itself makes show what the class can do.
     if any(each.loader.frame.scope.module is not home for each in readers):

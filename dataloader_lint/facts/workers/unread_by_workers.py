@@ -8,6 +8,7 @@ from __future__ import annotations
 import libcst as cst
 
 from dataloader_lint.facts.infer import classes
+from dataloader_lint.facts.infer.dataset_bases import dataset_kind
 from dataloader_lint.facts.infer.values import Class, Evaluator, Frame, Library
 from dataloader_lint.facts.libraries.calls import names_where
 from dataloader_lint.facts.libraries.catalogue import TRAINER_WORKERS
@@ -15,7 +16,7 @@ from dataloader_lint.facts.limits import UNREAD_DEPTH
 from dataloader_lint.facts.loaders.single_pass import uses_of
 from dataloader_lint.facts.syntax.module import last_name
 from dataloader_lint.facts.syntax.names import bindings_of
-from dataloader_lint.facts.syntax.tree import Node, Tree, function_scope
+from dataloader_lint.facts.syntax.tree import Node, Tree, function_scope, parameters
 from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
 
 _HANDED_ON = names_where(lambda call: call.yields_argument) | {"builtins.enumerate", "builtins.iter", "builtins.zip"}
@@ -34,6 +35,21 @@ def is_read_in_parent_only(reach: DatasetFlow, klass: Class) -> bool:
         return False
     uses = list(uses_of(home.tree, found[0]))
     return bool(uses) and all(_is_made_for_parent(reach.ev, home.tree, use) for use in uses)
+
+
+def is_read_by_own_code(ev: Evaluator, klass: Class) -> bool:
+    """True if a class derives from no Dataset, and all objects of it that are made in sight are read without a loader.
+
+    That is by going through them, or by an object of the project that makes batches of them itself.
+    """
+    made = classes.find_method(ev, ev.bases(klass).classes, "__init__")
+    if dataset_kind(ev, klass) or made is None:
+        return False
+    found = ev.callers(made.scope)
+    return bool(found) and all(
+        last_name(call.func) != "__init__" and is_made_for_parent(ev, frame.scope.module.tree, call)
+        for call, frame, _ in found
+    )
 
 
 def _is_made_for_parent(ev: Evaluator, tree: Tree, use: cst.Name) -> bool:
@@ -55,7 +71,8 @@ def is_made_for_parent(ev: Evaluator, tree: Tree, call: cst.Call) -> bool:
     )
 
 
-def _is_read_in_parent(ev: Evaluator, tree: Tree, node: Node) -> bool:
+def _is_read_in_parent(ev: Evaluator, tree: Tree, node: Node, may_be_kept: bool = True) -> bool:
+    """True if an object is gone through, indexed or asked for its length, or kept by one that makes batches of it."""
     above = tree.parent(node)
     if isinstance(above, cst.Subscript | cst.Attribute):
         return above.value is node
@@ -67,8 +84,43 @@ def _is_read_in_parent(ev: Evaluator, tree: Tree, node: Node) -> bool:
     if not isinstance(call, cst.Call):
         return isinstance(above, cst.Expr | cst.Comparison | cst.ComparisonTarget)
     callees = ev.values(call.func, ev.frame_of(function_scope(tree.scope_of(call))))
+    if may_be_kept and callees:
+        if all(isinstance(each, Class) and _makes_batches(ev, each, call, node) for each in callees):
+            return True
     names = {each.name if isinstance(each, Library) else "" for each in callees}
-    return names <= _LOOKING or (names <= _HANDED_ON and _is_read_in_parent(ev, tree, call))
+    return names <= _LOOKING or (names <= _HANDED_ON and _is_read_in_parent(ev, tree, call, may_be_kept))
+
+
+def _makes_batches(ev: Evaluator, klass: Class, call: cst.Call, given: Node) -> bool:
+    """True if an object of the project keeps what its constructor is given, goes through it itself, and no one else.
+
+    `class Batches` with `self.data = data` in the constructor, and `[self.data[i] for i in batch]` in `__iter__`.
+    """
+    bases = ev.bases(klass)
+    own = classes.methods_of(klass.scope)
+    made = own.get("__init__")
+    if bases.libraries or not bases.complete or made is None or "__iter__" not in own or "__getitem__" in own:
+        return False
+    assert isinstance(made.node, cst.FunctionDef)
+    place = next(number for number, arg in enumerate(call.args) if arg.value is given)
+    params = [param.name.value for param in parameters(made.node)[1:]]
+    keyword = call.args[place].keyword
+    name = keyword.value if keyword is not None else params[place] if place < len(params) else ""
+    tree = klass.scope.module.tree
+    kept: set[str] = set()
+    for binding in bindings_of(made).get(name, []):
+        for use in uses_of(tree, binding):
+            above = tree.parent(use)
+            target = above.targets[0].target if isinstance(above, cst.Assign) and above.value is use else None
+            if isinstance(target, cst.Attribute):
+                kept.add(target.attr.value)
+            elif not _is_read_in_parent(ev, tree, use, may_be_kept=False):
+                return False
+    return bool(kept) and all(
+        isinstance(tree.parent(each), cst.AssignTarget) or _is_read_in_parent(ev, tree, each, may_be_kept=False)
+        for each in tree.find(klass.node, cst.Attribute)
+        if each.attr.value in kept
+    )
 
 
 def trainer_has_no_workers(ev: Evaluator, klass: Class, depth: int = 0) -> bool:
