@@ -161,6 +161,8 @@ def _with_findings(symptom: Symptom, findings: Sequence[Diagnostic], names: Sequ
 
 def _names(symptom: Symptom, one: LoaderReport) -> list[str]:
     """The attributes that are large enough to be the cause of a symptom of memory."""
+    if symptom.kind == "cache":
+        return [symptom.title.partition("`dataset.")[2].partition("`")[0]]
     if symptom.kind not in ("growth", "copies"):
         return []
     return [each.name for each in one.attributes if each.size > _CHEAP and each.objects > 1_000]

@@ -22,6 +22,8 @@ MOST_LINES = 20_000
 _SHARE = 0.01  # of a worker's time, for each kind of measurement
 _FIRST = 3  # batches after which memory is read whatever it costs
 _MOST_DIGESTS = 4_000
+_MOST_ATTRIBUTES = 100
+_ROUNDS = 3  # times that workers are started for which more is read
 _CHAIN = 8  # Datasets in Datasets whose attributes are watched
 
 
@@ -64,6 +66,7 @@ class Meter:
         self._file = -1
         self._lines = MOST_LINES
         self._is_worker = worker >= 0
+        self._round = round
         self._epoch = -1
         self._batches = 0
         self._samples = 0
@@ -72,13 +75,15 @@ class Meter:
         self._spent = {"memory": 0.0, "digest": 0.0}
         self._collating = 0.0
         self._read: Any = None
+        self._at_start: dict[str, str] = {}
         self.write("start", worker=worker, round=round, pid=os.getpid(), at=self._began, libraries=_library_threads())
         self._write_memory()
 
     def attach(self, fetcher: Any) -> None:
         """Time the fetches of an epoch, which this fetcher is made for."""
         self._epoch += 1
-        self.write("epoch", epoch=self._epoch, states=self._states(), at=time.monotonic())
+        self._at_start = self._states()
+        self.write("epoch", epoch=self._epoch, states=self._at_start, at=time.monotonic())
         fetch, collate = fetcher.fetch, fetcher.collate_fn
 
         def timed_collate(data: Any) -> Any:
@@ -97,11 +102,14 @@ class Meter:
     def _fetched(self, fetch: Callable[[Any], Any], index: Any) -> Any:
         is_first = self._batches == 0
         compares = self._may_digest()
-        before = self._states() if compares and not is_first else {}
+        before = self._at_start or (self._states() if compares else {})
+        self._at_start = {}
         self._read, self._collating = None, 0.0
         seen: dict[str, int] = {}
+        opened: dict[str, int] = {}
         start = time.perf_counter()
-        with _watched_attributes(self._dataset, seen) if is_first and self._is_worker else contextlib.nullcontext():
+        looks = is_first and self._round < _ROUNDS
+        with _watched_reads(self._dataset, seen, opened, self._is_worker) if looks else contextlib.nullcontext():
             batch = fetch(index)
         seconds = time.perf_counter() - start
         data, self._read = self._read, None
@@ -113,9 +121,13 @@ class Meter:
         with contextlib.suppress(Exception):
             if is_first:
                 self._look_at_first(batch, seen)
+                if opened:
+                    self.write("opened", names=opened, size=size)
             if compares:
                 self._write_digests(index, data, before)
-            if self._batches & (self._batches - 1) == 0 or self._may("memory"):  # 1, 2, 4, 8, ... whatever it costs
+            # The first workers read it after 1, 2, 4, 8, ... batches, whatever it costs.
+            is_due = self._round < _ROUNDS and self._batches & (self._batches - 1) == 0
+            if is_due or self._may("memory"):
                 self._write_memory()
         return batch
 
@@ -166,6 +178,7 @@ class Meter:
             own=memory.own,
             shared=memory.shared,
             threads=threads,
+            lengths=_lengths(self._dataset),
             batches=self._batches,
             samples=self._samples,
             at=start,
@@ -190,6 +203,14 @@ class Meter:
             self._file, self._lines = -1, 0
 
 
+def _lengths(dataset: Any) -> dict[str, int]:
+    """How many elements the containers of a Dataset have, by the names of its attributes."""
+    state = getattr(dataset, "__dict__", None)
+    if not isinstance(state, dict) or len(state) > _MOST_ATTRIBUTES:
+        return {}
+    return {name: len(value) for name, value in state.items() if isinstance(value, (dict, list, set))}
+
+
 def _library_threads() -> dict[str, int]:
     """How many threads the libraries that are loaded would use for one operation."""
     counts: dict[str, int] = {}
@@ -199,6 +220,25 @@ def _library_threads() -> dict[str, int]:
     if cv2 is not None and hasattr(cv2, "getNumThreads"):
         counts["cv2"] = cv2.getNumThreads()
     return counts
+
+
+@contextlib.contextmanager
+def _watched_reads(dataset: Any, seen: dict[str, int], opened: dict[str, int], is_worker: bool) -> Iterator[None]:
+    """Count the attributes that are read, as `_watched_attributes`, and the files and folders that are opened."""
+    counting = [True]
+
+    def hook(event: str, arguments: tuple[Any, ...]) -> None:
+        if counting and event in ("open", "os.listdir", "os.scandir") and isinstance(arguments[0], (str, bytes)):
+            name = f"{event} {os.fsdecode(arguments[0])}"
+            if name in opened or len(opened) < _MOST_ATTRIBUTES:
+                opened[name] = opened.get(name, 0) + 1
+
+    sys.addaudithook(hook)  # for as long as the process lives, so it is made to do nothing afterwards
+    try:
+        with _watched_attributes(dataset, seen) if is_worker else contextlib.nullcontext():
+            yield
+    finally:
+        counting.clear()
 
 
 @contextlib.contextmanager

@@ -60,7 +60,7 @@ class LoaderRecord:
     error: str = ""
     seconds: float = 0.0
     spent: float = 0.0
-    is_measured_inside: bool = True
+    has_several_datasets: bool = False  # as where one function evaluates on two splits
 
     @property
     def waited(self) -> float:

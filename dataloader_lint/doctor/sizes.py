@@ -14,7 +14,7 @@ from dataloader_lint.doctor.pickling import pickled
 _MOST_OWNERS = 60
 _DEEPEST = 4
 _SAMPLED = 500  # elements of a container that stand for all of them
-_SECONDS = 3.0
+_SECONDS = 10.0
 _MOST_PICKLED = 256 * 2**20
 
 

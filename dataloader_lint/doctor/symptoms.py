@@ -74,12 +74,7 @@ def _copies(record: LoaderRecord, report: LoaderReport) -> Iterator[Symptom]:
 
 def _growth(_record: LoaderRecord, report: LoaderReport) -> Iterator[Symptom]:
     growing = [
-        one
-        for one in report.workers
-        if one.growth is not None
-        and one.growth.is_certain
-        and one.points
-        and one.growth.slope * (one.points[-1][0] - one.points[0][0]) > _GROWTH
+        one for one in report.workers if one.growth is not None and one.growth.is_certain and _grows(one.points, report)
     ]
     known = [one for one in report.workers if one.growth is not None]
     if not growing or 2 * len(growing) < len(known):
@@ -95,6 +90,36 @@ def _growth(_record: LoaderRecord, report: LoaderReport) -> Iterator[Symptom]:
     largest = [one for one in report.attributes if one.objects > 1_000][:2]
     advice = "; ".join(f"`{one.path}` is {_described(one)}" for one in largest) or "look for a cache or kept batches"
     yield Symptom("growth", title, advice, MEMORY_CODES, MEMORY, grown)
+
+
+def _grows(points: Sequence[tuple[int, int]], report: LoaderReport) -> bool:
+    """True if the growth is more than what a process loads at first.
+
+    It either goes on in the second half of the samples, or the Dataset holds so many objects: a forked worker has soon
+    copied the pages of all of them, and then grows no more.
+    """
+    last, grown = points[-1][0], points[-1][1] - points[0][1]
+    middle = max((point for point in points if 2 * point[0] <= last), default=points[0])
+    is_held = any(one.objects > 1_000 and one.size > grown / 3 for one in report.attributes)
+    return grown > _GROWTH and (is_held or points[-1][1] - middle[1] > max(_GROWTH / 4, grown / 20))
+
+
+def _caches(record: LoaderRecord, report: LoaderReport) -> Iterator[Symptom]:
+    """Containers of the Dataset to which each worker adds an element for most samples that it reads."""
+    if not record.settings.num_workers:
+        return
+    grown: dict[str, tuple[int, int]] = {}
+    for lines in record.workers.values():
+        memory = [line for line in lines if line["kind"] == "memory" and line.get("lengths")]
+        for name, last in memory[-1]["lengths"].items() if memory else ():
+            samples = memory[-1]["samples"] - memory[0]["samples"]
+            added = last - memory[0]["lengths"].get(name, 0)
+            if samples >= _FEWEST and 2 * added >= samples and added > grown.get(name, (0, 0))[0]:
+                grown[name] = added, samples
+    for name, (added, samples) in grown.items():
+        title = f"a worker added {words.number(added)} elements to `dataset.{name}` while it read {samples} samples"
+        advice = "fill the cache before workers start, or share it; each worker fills its own, and it ends with them"
+        yield Symptom("cache", title, advice, ("DL104",), MEMORY, float(added))
 
 
 def _described(one: Any) -> str:
@@ -196,12 +221,12 @@ def _duplicates(record: LoaderRecord, report: LoaderReport) -> Iterator[Symptom]
 def _changing(record: LoaderRecord, report: LoaderReport) -> Iterator[Symptom]:
     """Samples with the same index that differ although nothing random was used."""
     seen: dict[int, set[str]] = {}
-    compared = 0
+    if record.has_several_datasets:
+        return
     for line in record.of_kind("samples"):
         for index, digest in line["digests"]:
             if index is None or digest is None or line["drawn"] or not line["known"]:
                 continue
-            compared += index in seen
             seen.setdefault(index, set()).add(digest)
     changed = [index for index, digests in seen.items() if len(digests) > 1]
     if changed:
@@ -211,6 +236,22 @@ def _changing(record: LoaderRecord, report: LoaderReport) -> Iterator[Symptom]:
         )
         advice = "return a copy of what is stored, and change that"
         yield Symptom("changing", title, advice, ("DL613", "DL205"), WRONG, float(len(changed)))
+
+
+def _reads(record: LoaderRecord, report: LoaderReport) -> Iterator[Symptom]:
+    """Files and folders that a worker opened again and again for the samples of its first batch."""
+    several: dict[str, tuple[int, int]] = {}
+    for line in record.of_kind("opened"):
+        for name, count in line["names"].items():
+            if count >= _FEWEST and 2 * count >= line["size"] and count > several.get(name, (0, 0))[0]:
+                several[name] = count, line["size"]
+    for name, (count, size) in list(several.items())[:3]:
+        event, _, path = name.partition(" ")
+        is_file = event == "open"
+        what = f"the file {words.path(path)} was opened" if is_file else f"the folder {words.path(path)} was listed"
+        title = f"{what} {count} times for the {size} samples of one batch"
+        advice = "read it once, in the constructor or on first use in the worker"
+        yield Symptom("reads", title, advice, ("DL605",) if is_file else ("DL614",), SPEED, float(count))
 
 
 def _batches_that_hang(record: LoaderRecord, report: LoaderReport) -> Iterator[Symptom]:
@@ -309,11 +350,13 @@ _FINDERS: tuple[Callable[[LoaderRecord, LoaderReport], Iterator[Symptom]], ...] 
     _pickling,
     _copies,
     _growth,
+    _caches,
     _descriptors,
     _shared_memory,
     _random,
     _duplicates,
     _changing,
+    _reads,
     _batches_that_hang,
     _threads,
     _waiting,

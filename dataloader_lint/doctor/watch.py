@@ -98,6 +98,7 @@ class Watch:
             # A loader that is made anew for each epoch, or each batch, is one and the same in the report.
             is_alike = type(record.loader.dataset) is type(loader.dataset) and record.settings == settings
             if self._only is None and record.place == place and is_alike:
+                record.has_several_datasets |= record.loader.dataset is not loader.dataset
                 record.loader = loader
                 return record
         if len(self.records) >= _MOST_LOADERS:
