@@ -16,6 +16,7 @@ TRANSFORMS = "transforms"
 # What a file has something to say about by itself. The others matter where workers run what stands there, or where
 # what loaders are given keeps it.
 ON_ITS_OWN = frozenset({LOADING, THREADS, TRANSFERS})
+SUBJECTS = frozenset({DEVICES, LOADING, MEMOISING, OPENCV, RANDOM, STORES, THREADS, TRANSFERS, TRANSFORMS})
 
 # Searching for each word in turn is several times faster than one regular expression with alternatives.
 _LOADING = (
@@ -140,6 +141,10 @@ class Gate:
         if found is None:
             found = self._about[path] = subjects(source, self.words)
         return found
+
+    def know(self, path: str, about: frozenset[str]) -> None:
+        """Take in what `subjects` said of a file in an earlier run, when it held the same."""
+        self._about.setdefault(path, about)
 
     def turned_away(self, path: str) -> bool:
         """True if a file was read and cannot matter."""

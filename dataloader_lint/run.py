@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from dataloader_lint.cache.store import Cache, Store
     from dataloader_lint.diagnostics import Diagnostic, FixResult
     from dataloader_lint.facts.analysis import Session
+    from dataloader_lint.facts.project.answers import Answers
     from dataloader_lint.facts.project.dependencies import Dependencies, Sent
     from dataloader_lint.source.states import State
 
@@ -34,6 +35,7 @@ class Run:
     """
 
     __slots__ = (
+        "_answers",
         "_by_file",
         "_cache",
         "_cache_folder",
@@ -62,6 +64,7 @@ class Run:
         self.gates = {} if gates is None else gates
         self._by_file = SettingsByFile(settings)
         self._sessions: dict[ProjectKey, Session] = {}
+        self._answers: dict[ProjectKey, Answers] = {}  # of projects that have no session yet
         self._cache_folder = cache
         self._warn = warn
         self._cache: Cache | None = None
@@ -159,7 +162,7 @@ class Run:
         root = self._roots.of(os.path.dirname(os.path.abspath(path)))
         dependencies = self._dependencies_for(settings.project_key)
         return self._cache.store(
-            root, f"{settings.key} {self.fixes}", dependencies, lambda: self._session_for(settings).project.answers
+            root, f"{settings.key} {self.fixes}", dependencies, lambda: self._answers_for(settings)
         )
 
     def _note(self, path: str, state: State, settings: Settings) -> None:
@@ -222,10 +225,26 @@ class Run:
         if session is None:
             from dataloader_lint.facts.analysis import Session
 
-            session = self._sessions[settings.project_key] = Session(
-                settings, self._gate_for(settings), self._dependencies_for(settings.project_key)
+            dependencies, answers = (
+                self._dependencies_for(settings.project_key),
+                self._answers.get(settings.project_key),
             )
+            session = Session(settings, self._gate_for(settings), dependencies, answers)
+            self._sessions[settings.project_key] = session
         return session
+
+    def _answers_for(self, settings: Settings) -> Answers:
+        """What answers questions about files without all that rules need, which takes half a second to load."""
+        key = settings.project_key
+        session = self._sessions.get(key)
+        if session is not None:
+            return session.project.answers
+        if key not in self._answers:
+            from dataloader_lint.facts.project.answers import Answers
+
+            dependencies = self._dependencies_for(key)
+            self._answers[key] = Answers(settings.src, self._gate_for(settings), dependencies, settings.roots)
+        return self._answers[key]
 
     def _gate_for(self, settings: Settings) -> Gate:
         words = settings.extra_words

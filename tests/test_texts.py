@@ -10,7 +10,8 @@ import pytest
 from dataloader_lint.facts.project.disk import Disk
 from dataloader_lint.facts.project.outline import defined_about, outline, statements, that_use
 from dataloader_lint.facts.project.search_paths import added_folders
-from dataloader_lint.facts.project.sources import Source, Sources
+from dataloader_lint.facts.project.source import Source, source_of
+from dataloader_lint.facts.project.sources import Sources
 from dataloader_lint.gate import Gate
 
 TEXT = b"""\
@@ -40,7 +41,7 @@ def last[T](faces: Faces): return (faces) . run()
 
 
 def _source(text: bytes) -> Source:
-    return Source("made_up.py", text, frozenset())
+    return source_of("made_up.py", text)
 
 
 def test_imports() -> None:

@@ -28,8 +28,8 @@ MAX_BYTES = 100_000_000
 MAX_AGE = 30 * 24 * 3600
 MAX_AGE_UNFINISHED = 600
 
-_STORE = re.compile(r"[0-9a-f]{40}\.json")
-_UNFINISHED = re.compile(r"(?:[0-9a-f]{40}\.json|CACHEDIR\.TAG|\.gitignore)\.([0-9]{1,10})")
+_STORE = re.compile(r"[0-9a-f]{40}\.(?:json|texts)")
+_UNFINISHED = re.compile(r"(?:[0-9a-f]{40}\.(?:json|texts)|CACHEDIR\.TAG|\.gitignore)\.([0-9]{1,10})")
 _MAX_NAMES = 10_000  # a folder with more is not listed to the end
 # Flags that a platform lacks are 0. Without O_NONBLOCK, opening a named pipe waits for a writer.
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOINHERIT", 0)

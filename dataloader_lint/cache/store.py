@@ -15,6 +15,7 @@ from dataloader_lint.cache import plain
 from dataloader_lint.cache.engine import engine, seal
 from dataloader_lint.cache.folder import Folder, UnusableError
 from dataloader_lint.facts.project.dependencies import OTHER_FILES, behind, resting_on
+from dataloader_lint.facts.project.texts import Texts
 from dataloader_lint.source.other_files import stamp_of
 from dataloader_lint.source.projects import Roots, contents_of
 from dataloader_lint.source.states import RACY, FolderState, State, current, current_folder
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
     from dataloader_lint.diagnostics import Diagnostic
     from dataloader_lint.facts.project.answers import Answers
     from dataloader_lint.facts.project.dependencies import Asked, Dependencies
+    from dataloader_lint.facts.project.texts import Parts
+
+
+_TEXTS = " texts"  # ends the keys of what texts say
 
 
 class Known:
@@ -55,6 +60,7 @@ class Cache:
         self._states: dict[str, State] = {}
         self._folders: dict[str, FolderState] = {}
         self._stores: dict[tuple[str, str], Store] = {}
+        self._texts: dict[str, Texts] = {}
 
     def store(self, root: str, settings_key: str, dependencies: Dependencies, answers: Callable[[], Answers]) -> Store:
         """The findings of one project under one choice of settings.
@@ -70,26 +76,39 @@ class Cache:
         """Write what is new. A folder that cannot be written is left as it is."""
         for store in self._stores.values():
             store.save()
+        for context, texts in self._texts.items():
+            if texts.has_new:
+                self.write(_texts_key(context), json.dumps(texts.used, separators=(",", ":")).encode())
         if self._folder is not None:
             self._folder.close()
             self._folder = None
 
-    def read(self, name: str) -> bytes:
-        """What a file of the folder holds; nothing where it cannot or must not be read."""
+    def read(self, key: str) -> bytes:
+        """What the folder holds for a key; nothing where it cannot or must not be read, or is damaged."""
         folder = self._opened(make=False)
         if folder is None:
             return b""
         try:
-            return folder.read(name) or b""
+            found, _, content = (folder.read(_name_for(key)) or b"").partition(b"\n")
         except UnusableError as error:
             self._complain(f"{error}; what it should hold is worked out again")
             return b""
+        return content if found == seal(key, content) else b""
 
-    def write(self, name: str, content: bytes) -> None:
-        """Put a file into the folder, if that can and may be done."""
+    def write(self, key: str, content: bytes) -> None:
+        """Put a file for a key into the folder, if that can and may be done."""
         folder = self._opened(make=True)
         if folder is not None:
-            folder.write(name, content)
+            folder.write(_name_for(key), seal(key, content) + b"\n" + content)
+
+    def texts(self, context: str) -> Texts:
+        """What the texts of a context say, as far as earlier runs have worked it out: that holds while a text does.
+
+        What looks wrong is worked out again.
+        """
+        if context not in self._texts:
+            self._texts[context] = Texts(_texts_from(self.read(_texts_key(context))))
+        return self._texts[context]
 
     def _opened(self, *, make: bool) -> Folder | None:
         if self._folder is None and not self._is_refused:
@@ -145,8 +164,8 @@ class Store:
         self._cache = cache
         self._dependencies = dependencies
         self._answers = answers
+        dependencies.disk.load_texts = cache.texts
         self._key = f"{engine()} {root!r} {settings_key}"
-        self._name = f"{seal(self._key, b'')[:40].decode()}.json"
         self._known: dict[str, Known] = {}
         self._is_new = False
         # Of an earlier run, and as it was, what the answers came from.
@@ -209,7 +228,7 @@ class Store:
         }
         lines = (body, {path: plain.plain_asked(each) for path, each in asked.items()})
         content = b"\n".join(json.dumps(line, separators=(",", ":")).encode() for line in lines)
-        self._cache.write(self._name, seal(self._key, content) + b"\n" + content)
+        self._cache.write(self._key, content)
 
     def _root_of(self, folder: str) -> str:
         return self._roots.get(folder) or self._dependencies.roots.get(folder) or self._cache.roots.of(folder)
@@ -221,9 +240,8 @@ class Store:
         self._asked = b"{}"
 
     def _load(self) -> None:
-        sealed = self._cache.read(self._name)
-        found, _, content = sealed.partition(b"\n")
-        if found != seal(self._key, content):
+        content = self._cache.read(self._key)
+        if not content:
             return
         first, _, asked = content.partition(b"\n")
         body = json.loads(first)
@@ -261,6 +279,30 @@ class Store:
         changed = [path for path, each in asked.items() if not answers.hold(path, each)]
         gone = resting_on(changed, asked)
         self._known = {path: each for path, each in known.items() if path not in gone}
+
+
+def _name_for(key: str) -> str:
+    ending = "texts" if key.endswith(_TEXTS) else "json"
+    return f"{seal(key, b'')[:40].decode()}.{ending}"
+
+
+def _texts_key(context: str) -> str:
+    return f"{engine()} {context!r}{_TEXTS}"
+
+
+def _texts_from(content: bytes) -> dict[str, Parts]:
+    """What `Texts` of an earlier run knew; without what looks damaged."""
+    try:
+        known = json.loads(content) if content else {}
+    except (ValueError, RecursionError):
+        return {}
+    if not isinstance(known, dict):
+        return {}
+    return {digest: parts for digest, parts in known.items() if isinstance(parts, dict) and _are_texts(parts)}
+
+
+def _are_texts(parts: dict[str, object]) -> bool:
+    return all(isinstance(each, str) for each in parts.values())
 
 
 def _asks_other_files(asked: Asked) -> bool:

@@ -36,6 +36,7 @@ from dataloader_lint.facts.processes.start_methods import StartMethod, start_met
 from dataloader_lint.facts.processes.unguarded_starts import Start, first_start
 from dataloader_lint.facts.processes.unpicklable import KeptFunction, kept_functions
 from dataloader_lint.facts.processes.unpicklable_samples import UnpicklableSample, unpicklable_samples
+from dataloader_lint.facts.project.answers import Answers
 from dataloader_lint.facts.project.dependencies import Dependencies
 from dataloader_lint.facts.project.imports import Imports, may_be_imported
 from dataloader_lint.facts.project.outline import defined_about
@@ -73,15 +74,21 @@ class Session:
     """State shared by the files of one run: the project's modules and the cached facts about them.
 
     Only the settings in `Settings.project_key` count; files that differ in these need other sessions. `gate` is the
-    gate of the run, if any; `dependencies` records what findings depend on.
+    gate of the run, if any; `dependencies` records what findings depend on. `answers` are those with which the session
+    begins, where the run has asked something already.
     """
 
     def __init__(
-        self, settings: Settings | None = None, gate: Gate | None = None, dependencies: Dependencies | None = None
+        self,
+        settings: Settings | None = None,
+        gate: Gate | None = None,
+        dependencies: Dependencies | None = None,
+        answers: Answers | None = None,
     ) -> None:
         self._settings = settings or Settings()
         self._gate = gate or Gate(self._settings.extra_words)
         self.dependencies = dependencies or Dependencies()
+        self._answers = answers
         self._whole: set[str] = set()
         self._limit = MAX_KEPT
         self._files = 0  # since modules were last freed
@@ -90,8 +97,11 @@ class Session:
 
     def forget(self) -> None:
         """Starts anew, after an error that may have left incomplete facts."""
-        settings = self._settings
-        self._start(Project(settings.src, self._gate, self._whole, self.dependencies, settings.roots))
+        answers, self._answers = self._answers, None
+        self._start(Project(answers or self._new_answers(), self._whole))
+
+    def _new_answers(self) -> Answers:
+        return Answers(self._settings.src, self._gate, self.dependencies, self._settings.roots)
 
     def use_libcst_for(self, path: str) -> None:
         """Starts anew, with LibCST as the parser of this file: the tree from Python's parser differed from LibCST's."""

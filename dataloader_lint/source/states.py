@@ -20,6 +20,7 @@ MAX_BYTES = 1_500_000
 _MAX_OTHER = 100_000_000
 # Stamps that no file has, so that its content is compared.
 _UNSURE = (0, 0, 0, 0)
+_TOO_LONG, _CHANGED = "too long", "unsure"  # in place of hashes
 _REQUIREMENTS = frozenset({"pyproject.toml", "setup.py", "setup.cfg", "environment.yml", "environment.yaml", "Pipfile"})
 
 Stamps = tuple[int, int, int, int]
@@ -39,7 +40,7 @@ class State(NamedTuple):
 
     def agreed(self, other: State | None) -> State:
         """This state; one that is equal to no other where the file held something else at another time of the run."""
-        return self if other is None or other.digest == self.digest else State(*_UNSURE, "unsure")
+        return self if other is None or other.digest == self.digest else State(*_UNSURE, _CHANGED)
 
 
 class FolderState(NamedTuple):
@@ -52,10 +53,12 @@ class FolderState(NamedTuple):
 
     def agreed(self, other: FolderState | None) -> FolderState:
         """This state; one that is equal to no other where the folder held something else at another time of the run."""
-        return self if other is None or other.digest == self.digest else FolderState(0, 0, 0, "unsure")
+        return self if other is None or other.digest == self.digest else FolderState(0, 0, 0, _CHANGED)
 
 
 MISSING = State(*_UNSURE, "")
+# Hashes that stand for no text: of files that cannot be read, are too long, or changed while the run went on.
+NO_TEXT = frozenset({"", _TOO_LONG, _CHANGED})
 
 
 def digest_of(content: bytes) -> str:
@@ -67,7 +70,7 @@ def digest_of(content: bytes) -> str:
 
 def file_state(status: os.stat_result, content: bytes | None) -> State:
     """The state of a file from its status, asked for before it was read, and from what was read; None if too long."""
-    return State(*_stamps(status), "too long" if content is None else digest_of(content))
+    return State(*_stamps(status), _TOO_LONG if content is None else digest_of(content))
 
 
 def is_readable(path: str, status: os.stat_result) -> bool:

@@ -130,7 +130,7 @@ class Reached:
         if other is None:
             dependencies, lookup = Dependencies(is_noting=True), answers._lookup
             roots = tuple(answers._roots._named)
-            other = Answers(lookup._src, answers._gate, dependencies, lambda _: None, roots)
+            other = Answers(lookup._src, answers._gate, dependencies, roots)
             self._others = {answers: other}
         self.kinds |= {
             str(question[0]) for question, answer in asked.items() if other.answer(asker, question) != answer

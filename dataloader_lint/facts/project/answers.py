@@ -12,7 +12,8 @@ from dataloader_lint.facts.project.lookup import Lookup
 from dataloader_lint.facts.project.mentions import OtherFiles
 from dataloader_lint.facts.project.notebook_code import notebook_code
 from dataloader_lint.facts.project.own_names import OwnNames
-from dataloader_lint.facts.project.sources import Source, Sources
+from dataloader_lint.facts.project.source import Source
+from dataloader_lint.facts.project.sources import Sources
 from dataloader_lint.facts.project.users import Users
 from dataloader_lint.gate import Gate
 from dataloader_lint.source.projects import Roots
@@ -26,8 +27,8 @@ class Answers:
     `ask` is the only way in: a question is one of `KINDS`, and what its method takes. All that is remembered beside
     `dependencies` is read from the texts and folders of the disk, whoever asks.
 
-    `src` is as for `Lookup`, `roots` are the directories that were named; `at_hand` gives the text of a file that is
-    open, and None for others.
+    `src` is as for `Lookup`, `gate` knows what files are about, `roots` are the directories that were named. `at_hand`
+    gives the text of a file that is open, and None for others.
     """
 
     def __init__(
@@ -35,15 +36,14 @@ class Answers:
         src: tuple[str, ...],
         gate: Gate,
         dependencies: Dependencies,
-        at_hand: Callable[[str], str | None],
         roots: tuple[str, ...] = (),
     ) -> None:
         self.dependencies = dependencies
         self._disk = dependencies.disk
         self._gate = gate
         self._roots = Roots(roots)
-        self._at_hand = at_hand
-        self._other_files = OtherFiles(self.root_of, src)
+        self.at_hand: Callable[[str], str | None] = lambda _: None
+        self._other_files = OtherFiles(self.root_of, src, self._disk)
         self._lookup = Lookup(self._disk, src, self.root_of, self.text_of)
         self._sources: dict[str, Sources] = {}
         self._unsaved: dict[str, list[bytes]] = {}  # by context
@@ -97,7 +97,7 @@ class Answers:
 
         That of a notebook is the code of its cells.
         """
-        text = self._at_hand(path)
+        text = self.at_hand(path)
         if text is not None:
             return text
         content = self._disk.read(path) or b""
@@ -239,7 +239,7 @@ class Answers:
     def _names(self, path: str) -> DatasetNames | OwnNames:
         """The classes of the project of a file, with its own as they are in its text at hand."""
         around = self._around(path)
-        text = self._at_hand(path)
+        text = self.at_hand(path)
         if text is None:
             if around.holds_file(path):
                 return around.dataset_names

@@ -38,26 +38,18 @@ class DatasetNames:
 
     def add(self, text: bytes) -> None:
         """Take in the classes of one more file."""
-        if b"class" not in text:
-            return
-        text = _in_lines(text)
-        subscripted: set[bytes] = set()
-        for name, bases, is_read in _classes(text):
-            if b"ataset" in bases:
-                self._note(self._sure, {name})
-            elif is_read:
-                self._note(self._found, {name})
-            self._note(self._bases.setdefault(name, set()), words_of(bases))
-            if b"[" in bases:
-                subscripted.update(words_of(bases))
-        for name, classes in _TABLE.findall(text) if subscripted else ():
-            if name in subscripted:  # class Images(SOURCES[source])
-                self._note(self._bases.setdefault(name, set()), words_of(classes))
-        if b"datasets" in text:
-            for names in _FROM_DATASETS.findall(text):
-                self._note(self._sure, words_of(names))
-        for name, other in (*_renamed(text), *_SAME.findall(text)):
-            self._note(self._bases.setdefault(name, set()), words_of(other))
+        self.take_in(said_of_classes(text))
+
+    def take_in(self, said: bytes) -> None:
+        """Take in what `said_of_classes` gives."""
+        for line in said.split(b"\n"):
+            kind, *words = line.split() or [b""]
+            if kind == b"sure":
+                self._note(self._sure, words)
+            elif kind == b"found":
+                self._note(self._found, words)
+            elif kind == b"bases" and words:
+                self._note(self._bases.setdefault(words[0], set()), words[1:])
 
     def _note(self, known: set[bytes], new: Iterable[bytes]) -> None:
         """Most files that are added again say nothing new, and then the answers still hold."""
@@ -107,6 +99,30 @@ class DatasetNames:
                 found.add(each)
                 todo.extend(self._bases.get(each, ()))
         return found
+
+
+def said_of_classes(text: bytes) -> bytes:
+    """What a file says of classes, in lines for `DatasetNames.take_in`: names, behind what is said of them."""
+    if b"class" not in text:
+        return b""
+    text = _in_lines(text)
+    lines: list[list[bytes]] = []
+    subscripted: set[bytes] = set()
+    for name, bases, is_read in _classes(text):
+        if b"ataset" in bases:
+            lines.append([b"sure", name])
+        elif is_read:
+            lines.append([b"found", name])
+        lines.append([b"bases", name, *words_of(bases)])
+        if b"[" in bases:
+            subscripted.update(words_of(bases))
+    for name, classes in _TABLE.findall(text) if subscripted else ():
+        if name in subscripted:  # class Images(SOURCES[source])
+            lines.append([b"bases", name, *words_of(classes)])
+    if b"datasets" in text:
+        lines += ([b"sure", *words_of(names)] for names in _FROM_DATASETS.findall(text))
+    lines += ([b"bases", name, *words_of(other)] for name, other in (*_renamed(text), *_SAME.findall(text)))
+    return b"\n".join(b" ".join(line) for line in lines)
 
 
 def classes_in(text: bytes) -> set[bytes]:

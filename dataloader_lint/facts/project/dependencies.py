@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from dataloader_lint.facts.project.disk import Disk
+from dataloader_lint.facts.project.texts import Parts
 from dataloader_lint.source.states import FolderState, State
 
 # A question begins with its kind; see `Answers`. Answers are small, and equal where facts are the same.
@@ -68,6 +69,8 @@ class Dependencies:
         self.roots.update(sent.roots)
         self.contexts.update(sent.contexts)
         self.disk.take_in(sent.files, sent.folders, sent.found)
+        for context, new in sent.texts.items():
+            self.disk.texts_of(context).take_in(new)
 
     def unsent(self) -> Sent:
         """What has been asked and noted since the last call of this, and some of what was before."""
@@ -75,7 +78,8 @@ class Dependencies:
         self._sent.update((path, len(each)) for path, each in asked.items())
         files = {path: state for path, state in self.disk.files.items() if path not in self._sent_files}
         self._sent_files.update(files)
-        return Sent(asked, self.roots, self.contexts, files, self.disk.folders, self.disk.found)
+        texts = {context: new for context, each in self.disk.texts.items() if (new := each.new())}
+        return Sent(asked, self.roots, self.contexts, files, self.disk.folders, self.disk.found, texts)
 
 
 class Sent(NamedTuple):
@@ -87,6 +91,7 @@ class Sent(NamedTuple):
     files: dict[str, State]
     folders: dict[str, FolderState]
     found: dict[str, bool]
+    texts: dict[str, dict[str, Parts]]
 
 
 def behind(paths: Iterable[str], asked: Mapping[str, Asked]) -> set[str]:

@@ -7,11 +7,13 @@ state is noted for the cache, which compares it on the next run.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
+from dataloader_lint.facts.project.texts import TextParts, Texts
 from dataloader_lint.source.projects import contents_of
 from dataloader_lint.source.states import (
     MISSING,
+    NO_TEXT,
     FolderState,
     State,
     file_state,
@@ -23,13 +25,14 @@ from dataloader_lint.source.states import (
 
 
 class Disk:
-    """The folders and files that were looked at so far.
+    """The folders and files that were looked at so far, and what their texts say.
 
     `files` and `folders` are their states when they were looked at, `found` tells of other paths whether a folder was
     there, `projects` are the Python files and the notebooks of projects by their roots.
+    `texts` is by context what its files say; `load_texts` gives what an earlier run knows of it.
     """
 
-    __slots__ = ("_listed", "files", "folders", "found", "is_noting", "projects")
+    __slots__ = ("_listed", "files", "folders", "found", "is_noting", "load_texts", "projects", "texts")
 
     def __init__(self, *, is_noting: bool = False) -> None:
         self.is_noting = is_noting
@@ -37,6 +40,8 @@ class Disk:
         self.folders: dict[str, FolderState] = {}
         self.found: dict[str, bool] = {}
         self.projects: dict[str, tuple[list[str], list[str]]] = {}
+        self.texts: dict[str, Texts] = {}
+        self.load_texts: Callable[[str], Texts] = lambda _: Texts()
         self._listed: dict[str, Mapping[str, bool]] = {}
 
     def listed(self, folder: str) -> Mapping[str, bool]:
@@ -102,6 +107,33 @@ class Disk:
     def note(self, path: str, state: State) -> None:
         """Keep the state of a file that was read; of one that has changed since it was read before, that it has."""
         self.files[path] = state.agreed(self.files.get(path))
+
+    def parts_of(self, context: str, path: str) -> TextParts | None:
+        """What a file of a context says; None where it cannot be read.
+
+        What an earlier run has read from the same text is not read again, and the text only where it is asked for.
+        """
+        if not self.is_noting:
+            content = self.read(path)
+            return TextParts(lambda: self.read(path) or b"", text=content) if content is not None else None
+        digest = self.digest(path)
+        if digest in NO_TEXT:
+            return None
+
+        def read() -> bytes:
+            content = self.read(path) or b""
+            if self.digest(path) != digest:
+                parts.keep_no_more()
+            return content
+
+        parts = TextParts(read, self.texts_of(context).of(digest))
+        return parts
+
+    def texts_of(self, context: str) -> Texts:
+        """What the texts of a context say, as far as that is known."""
+        if context not in self.texts:
+            self.texts[context] = self.load_texts(context)
+        return self.texts[context]
 
     def take_in(
         self, files: Mapping[str, State], folders: Mapping[str, FolderState], found: Mapping[str, bool]

@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-_PYTHON = (".py", ".pyi", ".pyx")
+# What ends the names of files whose imports can be read one by one.
+PYTHON = (".py", ".pyi", ".pyx")
 _CONTINUED = re.compile(rb"\\\r?\n|\\\r")
 _REST = rb"(?:from|import)(?!\w)(?:[^\n(]*\((?>(?:[^)#]|#[^\n]*+){0,2000})\)?|[^\n]*)"
 # An import, to the end of its line or of its brackets.
@@ -57,7 +58,7 @@ def imports_of(path: str, text: bytes) -> Imports:
     """The imports in the text of a file, which `plain` has gone over."""
     modules, stars = set[ImportedModule](), set[ImportedModule]()
     words, star_words = set[bytes](), set[bytes]()
-    is_python = path.endswith(_PYTHON)
+    is_python = path.endswith(PYTHON)
     statements = _STATEMENT.findall(text) if is_python else _ANYWHERE.findall(text)
     for statement in statements:
         read = _read(statement) if is_python else None

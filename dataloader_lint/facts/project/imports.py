@@ -10,7 +10,7 @@ import libcst as cst
 from dataloader_lint.facts.libraries.catalogue import TOP_LEVEL
 from dataloader_lint.facts.limits import IMPORTED_MODULES
 from dataloader_lint.facts.project.project import Project
-from dataloader_lint.facts.project.sources import imports_in
+from dataloader_lint.facts.project.source import imports_in
 from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.facts.syntax.names import dotted
 

@@ -6,16 +6,20 @@ as it is.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
+from typing import Any
 
+from dataloader_lint.facts.project.disk import Disk
 from dataloader_lint.facts.project.import_targets import ImportTargets
-from dataloader_lint.facts.project.import_texts import Imports, imports_of, plain
+from dataloader_lint.facts.project.import_texts import PYTHON, Imports, imports_of, plain
 from dataloader_lint.source.other_files import OtherFile, files_below, read
 from dataloader_lint.source.projects import Roots
+from dataloader_lint.source.states import digest_of
 
 # `x.device = ...`, `device = ...` below something, and `setattr(x, "device", ...)`.
 _STORES = re.compile(rb"\.(\w+)[ \t]*=(?!=)|\n[ \t]+(\w+)[ \t]*=(?!=)|[\"'](?:[\w.]*\.)?(\w+)[\"']")
@@ -89,11 +93,14 @@ class OtherFiles:
     """Answers for all files of a session; the files below a root are listed once.
 
     `root_of` gives it for a folder; `src` are folders in which modules are looked for besides those around a file.
+    What a file says is kept by `disk`, if that keeps anything.
     """
 
-    def __init__(self, root_of: Callable[[str], str], src: tuple[str, ...] = ()) -> None:
+    def __init__(self, root_of: Callable[[str], str], src: tuple[str, ...] = (), disk: Disk | None = None) -> None:
         self._root_of = root_of
         self._src = src
+        self._disk = disk or Disk()
+        self._said: dict[OtherFile, _Said | None] = {}
         self._files: dict[str, tuple[list[OtherFile], ImportTargets] | None] = {}
 
     def say(self, path: str, what: str, name: str) -> bool:
@@ -101,18 +108,42 @@ class OtherFiles:
         root = self._root_of(os.path.dirname(path))
         if root not in self._files:
             files = files_below(root)
-            targets = ImportTargets(root, files, self._src, _imports) if files is not None else None
+            targets = ImportTargets(root, files, self._src, partial(self._imports, root)) if files is not None else None
             self._files[root] = (files, targets) if files is not None and targets is not None else None
         known = self._files[root]
         if known is None:
             return True
-        others = [each for each in known[0] if each[0] != path]
-        return any(_says(each, known[1], path, what, name.encode("utf-8", "replace")) for each in others)
+        said = ((each, self._said_by(root, each)) for each in known[0] if each[0] != path)
+        return any(_says(*each, known[1], path, what, name.encode("utf-8", "replace")) for each in said)
+
+    def _said_by(self, root: str, file: OtherFile) -> _Said | None:
+        if not self._disk.is_noting:
+            return _said(file)
+        if file not in self._said:
+            content = read(file)
+            self._said[file] = None if content is None else self._kept(root, file[0], content)
+        return self._said[file]
+
+    def _kept(self, root: str, path: str, content: bytes) -> _Said:
+        """What a file says that holds this."""
+        kept = self._disk.texts_of(root).of(digest_of(content))
+        what = "said of imports" if path.endswith(PYTHON) else "said of words"
+        if what in kept:
+            try:
+                return _from_plain(json.loads(kept[what]))
+            except (ValueError, TypeError, AttributeError):
+                pass  # damaged
+        said = _said_in(path, content)
+        kept[what] = json.dumps(_as_plain(said), separators=(",", ":"))
+        return said
+
+    def _imports(self, root: str, file: OtherFile) -> Imports | None:
+        said = self._said_by(root, file)
+        return said.imports if said is not None else None
 
 
-def _says(file: OtherFile, targets: ImportTargets, path: str, what: str, name: bytes) -> bool:
-    """The answer for one file; True as well where it cannot be read."""
-    said = _said(file)
+def _says(file: OtherFile, said: _Said | None, targets: ImportTargets, path: str, what: str, name: bytes) -> bool:
+    """The answer for one file, which says this; True as well where it cannot be read."""
     if said is None:
         return True
     if what == "uses name":
@@ -143,12 +174,36 @@ def _holds(file: OtherFile, pattern: bytes, name: bytes) -> bool:
 @lru_cache(maxsize=8192)
 def _said(file: OtherFile) -> _Said | None:
     content = read(file)
-    if content is None:
-        return None
+    return None if content is None else _said_in(file[0], content)
+
+
+def _said_in(path: str, content: bytes) -> _Said:
     text = plain(content)
     stored = {name for names in _STORES.findall(text) for name in names if name}
-    imports = imports_of(file[0], text)
+    imports = imports_of(path, text)
     return _Said(imports, frozenset(stored), _moves(imports, text))
+
+
+def _as_plain(said: _Said) -> list[Any]:
+    """What a file says, in parts that JSON knows."""
+    imports = said.imports
+    modules = [sorted(each) for each in (imports.modules, imports.stars)]
+    several = (imports.words, imports.star_words, imports.named, said.stored)
+    words = [b" ".join(sorted(each)).decode("latin-1") for each in several]
+    has_any = b"" in imports.star_words  # any module
+    return [*modules, *words, imports.changes_path, said.moves, has_any]
+
+
+def _from_plain(parts: list[Any]) -> _Said:
+    """What `_as_plain` was given. Raises ValueError, TypeError or AttributeError for anything else."""
+    modules, stars, words, star_words, named, stored, changes_path, moves, has_any = parts
+    several = [frozenset(each.encode("latin-1").split()) for each in (words, star_words, named, stored)]
+    several[1] |= {b""} if has_any else set()
+    named_modules, named_stars = (
+        frozenset((int(level), str(dotted)) for level, dotted in each) for each in (modules, stars)
+    )
+    imports = Imports(named_modules, named_stars, several[0], several[1], several[2], bool(changes_path))
+    return _Said(imports, several[3], bool(moves))
 
 
 def _moves(imports: Imports, text: bytes) -> bool:
@@ -162,8 +217,3 @@ def _moves(imports: Imports, text: bytes) -> bool:
     return any(
         _MAPPINGS_THAT_MOVE in top for top in (*tops, *(each.decode(errors="replace") for each in imports.words))
     )
-
-
-def _imports(file: OtherFile) -> Imports | None:
-    said = _said(file)
-    return said.imports if said is not None else None

@@ -64,6 +64,23 @@ def outline(source: bytes, parts: list[Statement]) -> Outline:
     return found
 
 
+def outline_as_text(found: Outline) -> bytes:
+    """An outline in lines: the names that are bound together, a bar, and the words that they mention."""
+    names: dict[frozenset[bytes], list[bytes]] = {}
+    for name, words in found.items():
+        names.setdefault(words, []).append(name)
+    return b"\n".join(b"|".join((b" ".join(several), b" ".join(words))) for words, several in names.items())
+
+
+def outline_from_text(text: bytes) -> Outline:
+    """The outline that `outline_as_text` gave."""
+    found: Outline = {}
+    for line in text.split(b"\n"):
+        names, _, words = line.partition(b"|")
+        found.update(dict.fromkeys(names.split(), frozenset(words.split())))
+    return found
+
+
 def _imported(words: list[bytes]) -> Iterator[tuple[bytes, frozenset[bytes]]]:
     """The names that an import binds, each with what it means; its words are given in their order."""
     if words[0] == b"import":  # nobody knows any more which words belong together

@@ -27,24 +27,17 @@ from dataloader_lint.source.parsing import own_tree, tree_of
 class Project:
     """Opens and keeps modules. One for a whole run; everything in it can be worked out again from the files.
 
-    `src` are folders in which imported modules are looked for besides those around the importing file; `gate` knows
-    what files are about; `whole` are files for which no bare tree will do. `dependencies` take down what was asked,
-    `roots` are directories that were named.
+    `answers` answers questions about other files, from now on for the texts that are open here; `whole` are files for
+    which no bare tree will do.
     """
 
-    def __init__(
-        self,
-        src: tuple[str, ...] = (),
-        gate: Gate | None = None,
-        whole: AbstractSet[str] = frozenset(),
-        dependencies: Dependencies | None = None,
-        roots: tuple[str, ...] = (),
-    ) -> None:
+    def __init__(self, answers: Answers | None = None, whole: AbstractSet[str] = frozenset()) -> None:
         self._whole = whole
         self._modules: dict[str, ModuleFacts | None] = {}
         self._kept = 0
         self._at_hand: tuple[str, str] | None = None  # the file that is being linted, and its text
-        self.answers = Answers(src, gate or Gate(), dependencies or Dependencies(), self._overlaid_text, roots)
+        self.answers = answers or Answers((), Gate(), Dependencies())
+        self.answers.at_hand = self._overlaid_text
         self.mentions = Mentions(lambda path, what, name: bool(self.answers.ask(path, OTHER_FILES, what, name)))
 
     def forget_modules(self) -> None:

@@ -2,152 +2,30 @@
 
 from __future__ import annotations
 
-import codecs
 import os
-import re
 from collections.abc import Iterator
-from collections.abc import Set as AbstractSet
-from itertools import chain
 
-from dataloader_lint.facts.project.dataset_names import DatasetNames
+from dataloader_lint.facts.project.dataset_names import DatasetNames, said_of_classes
 from dataloader_lint.facts.project.disk import Disk
 from dataloader_lint.facts.project.notebook_code import notebook_code
 from dataloader_lint.facts.project.outline import (
     Outline,
-    Statement,
-    mentioned_by_each_other,
     outline,
     statements,
-    that_lead_to,
-    that_mention,
-    words_of,
 )
-from dataloader_lint.gate import LOADING, Gate, may_lead_on
+from dataloader_lint.facts.project.source import Source, defined_functions, makes_loaders_in, source_of
+from dataloader_lint.facts.project.texts import TextParts
+from dataloader_lint.gate import SUBJECTS, Gate, may_lead_on, subjects
 
 _PACKAGE = f"{os.sep}__init__.py"  # hands names on, maybe under other ones
-# Patterns begin with what they look for, and not with `^` or `\b`, which makes them much faster; for that, texts
-# get a line end in front of them.
-_IMPORTED = re.compile(
-    rb"\n[ \t]*(?:from(?!\w)[ \t]*+([.\w]+)[ \t]+import(?:[ \t]*\(([^)]*)|[ \t]+([\w, \t]+))?"
-    rb"|import[ \t]+([\w., \t]+))"
-)
-_FIRST = re.compile(rb"[ \t]*(\w*)")
-_DEFINED = re.compile(rb"def(?<=\bdef)[ \t]+([\w\x80-\xff]+)")
-_METHODS_CALLED = re.compile(rb"\.([\w\x80-\xff]+)\s*\(")
-_BASES = re.compile(rb"\n[ \t]*class\s[^:(\n]*\(([^:]*)")
-_AT_THE_TOP = re.compile(rb"\n(?:(?:async[ \t]+)?def[ \t]+|class[ \t]+)?([\w\x80-\xff]+)")
 # What stands in a file that expects an error from what it calls.
 _EXPECTING = (b"raises", b"Raises", b"RAISES", b"except", b"suppress")
-_COLLATING = re.compile(rb"collate_fn[\"']?\s*[=:]([^\n]{1,120})")
-# Leaves words and opening brackets as they are; what else is no space becomes the end of a line.
-_CALLS = bytes(
-    byte if byte >= 0x80 or chr(byte).isalnum() or chr(byte) in "_(" else ord(" " if chr(byte).isspace() else "\n")
-    for byte in range(256)
-)
+# What a look for a few words shows of a file.
+_MAKES_LOADERS, _LEADS_ON, _RENAMES, _EXPECTS = b"makes-loaders", b"leads-on", b"renames", b"expects"
 # Functions that run without being called by their own names, so that a call of one says nothing; b"" is no function.
 _NOT_BY_NAME = frozenset(
     {b"", b"__call__", b"__enter__", b"__exit__", b"__getitem__", b"__init__", b"__iter__", b"forward"}
 )
-
-
-class Source:
-    """A file of the project as text. What follows from the text is worked out when it is first asked for."""
-
-    __slots__ = (
-        "_called",
-        "_calls",
-        "_mentioned",
-        "_outline",
-        "_statements",
-        "_using",
-        "_words",
-        "makes_loaders",
-        "path",
-        "text",
-    )
-
-    def __init__(self, path: str, text: bytes, about: AbstractSet[str]) -> None:
-        self.path = path
-        self.text = text
-        # Whether it may define a Dataset or make a loader, were it through a function of another file.
-        self.makes_loaders = LOADING in about or b"oader" in text
-        self._called: dict[str, frozenset[bytes]] = {}
-        self._calls: list[tuple[bytes, frozenset[bytes]]] | None = None
-        self._mentioned: dict[bytes, list[bytes]] | None = None
-        self._outline: Outline | None = None
-        self._statements: list[Statement] = []
-        self._using: dict[AbstractSet[bytes], frozenset[bytes]] = {}
-        self._words: frozenset[bytes] | None = None
-
-    def imported(self, known: AbstractSet[bytes]) -> set[bytes]:
-        """The parts of the names of the modules that it imports, and what it imports from packages.
-
-        `known` are the names of the project's files and folders: `torch.utils.data` is none of its modules, even where
-        a folder of it is called `data`.
-        """
-        found: list[bytes] = []
-        for module, in_brackets, names, modules in _IMPORTED.findall(_joined(self.text)):
-            if module.startswith(b".") or module.partition(b".")[0] in known:
-                found += (module, in_brackets, names)
-            found += (each for each in modules.split(b",") if (first := _FIRST.match(each)) and first[1] in known)
-        return set(words_of(b" ".join(found)))
-
-    @property
-    def words(self) -> frozenset[bytes]:
-        """All words in it, those in strings and comments among them."""
-        if self._words is None:
-            self._words = frozenset().union(*(each.words for each in self._parts()))
-        return self._words
-
-    @property
-    def calls_by_function(self) -> list[tuple[bytes, frozenset[bytes]]]:
-        """Each function's name, and the names of what is called between its head and that of the next one.
-
-        Ahead of them what is called above the first one, under no name.
-        """
-        if self._calls is None:
-            plain = self.text.translate(_CALLS)
-            self._calls = []
-            name, start = b"", 0
-            for head in _DEFINED.finditer(self.text):
-                self._calls.append((name, _called_in(plain[start : head.start()])))
-                name, start = head[1], head.end()
-            self._calls.append((name, _called_in(plain[start:])))
-        return self._calls
-
-    def called(self, kind: str) -> frozenset[bytes]:
-        """The names by which it calls something: a "function", a "method", or a "class", by its subclasses too."""
-        if kind not in self._called:
-            if kind == "method":
-                found = frozenset(_METHODS_CALLED.findall(self.text))
-            else:
-                found = frozenset().union(*(called for _, called in self.calls_by_function))
-            if kind == "class":  # subclasses call its constructor
-                found |= frozenset(words_of(b" ".join(_BASES.findall(b"\n" + self.text))))
-            self._called[kind] = found
-        return self._called[kind]
-
-    @property
-    def outline(self) -> Outline:
-        """The names at its top, each with the words around what binds it."""
-        if self._outline is None:
-            self._outline = outline(self.text, self._parts())
-        return self._outline
-
-    def that_use(self, wanted: AbstractSet[bytes]) -> frozenset[bytes]:
-        """The names at its top that mention one of the wanted names, directly or through each other."""
-        found = self._using.get(wanted)
-        if found is None:
-            direct = that_mention(self.outline, wanted)
-            if direct and self._mentioned is None:
-                self._mentioned = mentioned_by_each_other(self.outline)
-            found = self._using[wanted] = frozenset(that_lead_to(self._mentioned or {}, direct))
-        return found
-
-    def _parts(self) -> list[Statement]:
-        if not self._statements:
-            self._statements = statements(self.text)
-        return self._statements
 
 
 def _names_in(context: str, paths: list[str]) -> set[bytes]:
@@ -173,13 +51,6 @@ def _shared(one: list[str], other: list[str]) -> int:
     return next((place for place, (mine, its) in enumerate(pairs) if mine != its), min(len(one), len(other)))
 
 
-def _called_in(plain: bytes) -> frozenset[bytes]:
-    """The words that stand before brackets, in a text that was translated by `_CALLS`."""
-    before = [piece.rstrip(b" ") for piece in plain.split(b"(")]
-    before.pop()  # behind the last bracket
-    return frozenset(piece.rsplit(None, 1)[-1] for piece in before if piece[-1:] not in (b"", b"\n"))
-
-
 class Sources:
     """The files of one context that may hold what facts about other files depend on, in the order of their paths.
 
@@ -201,24 +72,25 @@ class Sources:
         self._paths = frozenset(paths)
         known = self._known = _names_in(context, paths)
         self._context, self._gate, self._disk = context, gate, disk
-        self._may_expect: list[str] = []
+        self._may_expect: list[Source] = []
         self._expecting: list[tuple[Source, set[bytes]]] | None = None
         self._read_notebooks: list[tuple[Source, set[bytes]]] | None = None
         for path in paths:
-            text = disk.read(path)
-            if text is None:
+            parts = disk.parts_of(context, path)
+            if parts is None:
                 continue
-            self._defined.update(_DEFINED.findall(text))
-            self.dataset_names.add(text)
-            about = gate.subjects(path, text)
-            if about or may_lead_on(text) or (path.endswith(_PACKAGE) and b" as " in text):
-                source = Source(path, text.removeprefix(codecs.BOM_UTF8), about)
+            self._defined.update(parts.get("defined", defined_functions).split())
+            self.dataset_names.take_in(parts.get("classes", said_of_classes))
+            looks, about = _looked_at(parts, path, gate)
+            if about or _LEADS_ON in looks or (path.endswith(_PACKAGE) and _RENAMES in looks):
+                source = Source(path, parts, makes_loaders=_MAKES_LOADERS in looks)
                 for part in source.imported(known):
                     self._naming.setdefault(part, set()).add(len(self._all))
                 self._all.append(source)
                 self._by_path[path] = source
-            elif any(word in text for word in _EXPECTING):
-                self._may_expect.append(path)
+            elif _EXPECTS in looks:
+                self._may_expect.append(Source(path, parts, makes_loaders=False))
+                parts.let_go()
 
     @property
     def _calling_notebooks(self) -> list[tuple[Source, set[bytes]]]:
@@ -234,7 +106,7 @@ class Sources:
             about = self._gate.subjects(path, content) if content is not None else frozenset()
             code = notebook_code(content) if content is not None and about else None
             if code is not None:
-                yield Source(path, code.encode("utf-8", "surrogatepass"), about)
+                yield source_of(path, code.encode("utf-8", "surrogatepass"), about)
 
     def outline_of(self, path: str, text: bytes) -> Outline:
         """What the names at the top of a file mention that holds this text, or will once it is saved."""
@@ -272,20 +144,18 @@ class Sources:
     def expecting(self, path: str, name: bytes) -> list[str]:
         """The files about no subject that may import the module of a file, hold a word, and may expect errors."""
         if self._expecting is None:
-            texts = ((each, self._disk.read(each)) for each in self._may_expect)
-            spared = (Source(each, text.removeprefix(codecs.BOM_UTF8), frozenset()) for each, text in texts if text)
-            self._expecting = [(each, each.imported(self._known)) for each in spared]
+            self._expecting = [(each, each.imported(self._known)) for each in self._may_expect]
         parts = _names_of(path)
         return [
             each.path
             for each, imported in self._expecting
-            if each.path != path and name in each.text and not imported.isdisjoint(parts) and name in each.words
+            if each.path != path and not imported.isdisjoint(parts) and name in each.words
         ]
 
     def with_word(self, word: str) -> Iterator[Source]:
         """The files that hold a word."""
         text = word.encode()
-        return (source for source in self._all if text in source.text and text in source.words)
+        return (source for source in self._all if text in source.words)
 
     def hold(self, text: bytes) -> bool:
         """True if any file holds a text, be it in a comment."""
@@ -300,7 +170,7 @@ class Sources:
             makers = [source for source in self._all if source.makes_loaders]
             paths = {part for source in makers for part in source.path.encode().split(os.sep.encode())}
             stems = {part.removesuffix(b".py") for part in paths}
-            self._beside_loaders = stems.union(*(_AT_THE_TOP.findall(b"\n" + source.text) for source in makers))
+            self._beside_loaders = stems.union(*(source.names_at_the_top for source in makers))
         return name.encode() in self._beside_loaders
 
     def leading_to(self, wanted: frozenset[bytes], levels: int) -> frozenset[bytes]:
@@ -324,21 +194,25 @@ class Sources:
     def is_collating(self, name: str) -> bool:
         """True if a name stands right behind `collate_fn` anywhere: `collate_fn=name`."""
         if self._collating is None:
-            behind = [each for source in self._all for each in _COLLATING.findall(source.text)]
-            self._collating = set(words_of(b" ".join(behind)))
+            self._collating = {word for source in self._all for word in source.collating}
         return name.encode() in self._collating
 
 
-def _joined(text: bytes) -> bytes:
-    """A text with continued lines in one, behind a line end."""
-    return b"\n" + (text.replace(b"\\\r\n", b" ").replace(b"\\\n", b" ") if b"\\" in text else text)
+def _looked_at(parts: TextParts, path: str, gate: Gate) -> tuple[list[bytes], frozenset[str]]:
+    """What a look for a few words has shown of a file, and what the gate says of it."""
 
+    def look(text: bytes) -> bytes:
+        about = subjects(text, gate.words)  # what the gate knows by the path may be of another text
+        looks = {
+            _MAKES_LOADERS: makes_loaders_in(text, about),
+            _LEADS_ON: may_lead_on(text),
+            _RENAMES: b" as " in text,
+            _EXPECTS: any(word in text for word in _EXPECTING),
+        }
+        return b" ".join((*(name for name, holds in looks.items() if holds), *map(str.encode, sorted(about))))
 
-def imports_in(text: bytes) -> Iterator[tuple[str, list[str]]]:
-    """The modules that a text imports, as they are written there, each with what it imports from it by name."""
-    for module, in_brackets, names, modules in _IMPORTED.findall(_joined(text)):
-        if module:
-            members = [words_of(each)[:1] for each in (in_brackets or names).split(b",")]
-            yield module.decode(errors="replace"), [word.decode(errors="replace") for word in chain(*members)]
-        for each in modules.split(b","):
-            yield from ((found.decode(errors="replace"), []) for found in each.split()[:1])
+    words = b" ".join(gate.words).decode("latin-1")
+    looks = parts.get(f"looks {words}", look).split()
+    about = frozenset(map(bytes.decode, looks)) & SUBJECTS
+    gate.know(path, about)
+    return looks, about

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from dataloader_lint.facts.project.sources import Source
+from dataloader_lint.facts.project.source import Source
 
 Names = frozenset[bytes]
 
