@@ -174,18 +174,22 @@ class _Search:
                     return None
                 return self.of(given.node, given.frame, names, depth + 1)
             return None
+        return self.given(scope, param.name.value, param.default is None, Zero(shown, names), depth)
+
+    def given(self, scope: Scope, name: str, is_required: bool, zero: Zero, depth: int) -> Zero | None:
+        """What callers give a function under a name; `zero` if others may call it, or if one of them gives a 0."""
+        assert isinstance(scope.node, cst.FunctionDef)
         callers = self.ev.callers(scope)
-        passed = arguments_of_callers(self.ev, scope, param.name.value)
+        passed = arguments_of_callers(self.ev, scope, name)
         for node, outer in passed:
-            found = self.of(node, outer, names, depth + 1)
+            found = self.of(node, outer, zero.names, depth + 1)
             if found is not None:
-                return found if not found.source else replace(found, source=shown)
-        is_private = function.name.value.startswith("_") and not function.name.value.startswith("__")
-        if callers and (len(passed) == len(callers) or is_private):
+                return found if not found.source else replace(found, source=zero.source)
+        called = scope.node.name.value
+        is_private = called.startswith("_") and not called.startswith("__")
+        if callers and (len(passed) == len(callers) or is_private or is_required):
             return None
-        if param.default is None and callers:
-            return None
-        return Zero(shown, names)
+        return zero
 
     def attribute(self, node: cst.Attribute, frame: Frame, names: frozenset[str], depth: int) -> Zero | None:
         name = node.attr.value
@@ -249,6 +253,8 @@ class _Search:
         """`cfg["workers"]`, `cfg.get("workers", 4)`."""
         key, owners = name_of(node), self.ev.values(of, frame)
         if any(isinstance(owner, Mapping) for owner in owners):
+            if all(isinstance(owner, Mapping) and _is_rest(owner) for owner in owners):
+                return self.keyword(owners, key, node, names, depth)
             places = argument_sites.in_dict(self.ev, of, key, frame)
             for place in places or ():
                 found = self.of(place.node, place.frame, names, depth + 1) if place.node is not None else None
@@ -259,6 +265,18 @@ class _Search:
             found = self.configured(owner, key, node, frame, names) if _is_configuration(owner) else None
             if found is not None:
                 return found
+        return None
+
+    def keyword(
+        self, rests: Values, name: str, node: cst.BaseExpression, names: frozenset[str], depth: int
+    ) -> Zero | None:
+        """`kwargs.get("workers", 4)` in a function whose callers are not known: a parameter with a default."""
+        scopes = {id(rest.frame.scope): rest.frame.scope for rest in rests if isinstance(rest, Mapping)}
+        for scope in scopes.values():
+            if isinstance(node, cst.Call) and not is_checked(name, scope) and isinstance(scope.node, cst.FunctionDef):
+                found = self.given(scope, name, False, Zero(f"keyword `{name}`", names), depth)
+                if found is not None:
+                    return found
         return None
 
     def call(self, node: cst.Call, name: str, frame: Frame, names: frozenset[str], depth: int) -> Zero | None:
@@ -302,6 +320,11 @@ def _is_checked_field(declared: cst.BaseExpression | None) -> bool:
     return isinstance(declared, cst.Call) and any(
         arg.star or (arg.keyword is not None and arg.keyword.value in _CHECKS) for arg in declared.args
     )
+
+
+def _is_rest(owner: Mapping) -> bool:
+    """True for the `**kwargs` of a function, of which no call is known here."""
+    return isinstance(owner.node, cst.Param) and owner.frame.args is None
 
 
 def _is_configuration(owner: Value) -> bool:

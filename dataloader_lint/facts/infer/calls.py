@@ -93,7 +93,7 @@ def enter(function: Function, call: cst.Call, frame: Frame, receiver: Value | No
     position = 0
     for arg in call.args:
         if arg.star == "**":
-            args["**"] = Argument(arg.value, frame)
+            args["**"] = Argument(arg.value, frame, below=args.get("**"))
         elif arg.star == "*" and (several := starred(arg.value, frame)) is not None:
             taken = params[position : position + len(several)]
             args.update((param.name.value, each) for param, each in zip(taken, several, strict=False))

@@ -128,11 +128,14 @@ def decorator_names(node: cst.FunctionDef | cst.ClassDef) -> list[str]:
 
 
 _WITH_FIELDS = frozenset({"dataclass", "dataclass_json", "define", "attrs"})
+_MODELS = frozenset({"BaseModel", "BaseSettings"})  # of pydantic
 
 
 def is_dataclass(klass: Class) -> bool:
-    """True if a decorator makes the constructor of a class, of its annotated names."""
-    return any(name.rpartition(".")[2] in _WITH_FIELDS for name in decorator_names(klass.node))
+    """True if a decorator, or pydantic's base, makes the constructor of a class, of its annotated names."""
+    bases = [dotted(base.value).rpartition(".")[2] for base in klass.node.bases]
+    decorators = [name.rpartition(".")[2] for name in decorator_names(klass.node)]
+    return not _WITH_FIELDS.isdisjoint(decorators) or not _MODELS.isdisjoint(bases)
 
 
 def field_bindings(klass: Class) -> Iterator[AttributeBinding]:

@@ -26,6 +26,7 @@ from dataloader_lint.facts.infer.values import (
     NONE,
     NOTHING_KNOWN,
     UNKNOWN,
+    Argument,
     Const,
     Evaluator,
     Frame,
@@ -376,8 +377,16 @@ def _in_rest(ev: Evaluator, param: cst.Param, key: object, frame: Frame) -> Valu
             return ev.values(passed.node, passed.frame)
         return NOTHING_KNOWN
     rest = frame.args.get("**")
-    if rest is None:
-        return (ABSENT,)
-    if rest.node is not None and rest.frame is not None:
-        return lookup(ev, rest.node, key, rest.frame)
-    return NOTHING_KNOWN
+    return in_keywords(ev, rest, key) if rest is not None else (ABSENT,)
+
+
+def in_keywords(ev: Evaluator, passed: Argument, key: str) -> Values:
+    """What a keyword is in the dicts that a call passes with `**`; ABSENT among the values if it may be missing."""
+    if passed.node is None or passed.frame is None:
+        return NOTHING_KNOWN
+    found = lookup(ev, passed.node, key, passed.frame)
+    if passed.below is None:
+        return found
+    others = in_keywords(ev, passed.below, key)
+    is_elsewhere = ABSENT not in others and UNKNOWN not in others  # in both it would be a TypeError
+    return others if is_elsewhere else over(found, others)

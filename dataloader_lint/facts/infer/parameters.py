@@ -111,7 +111,7 @@ def passed(ev: Evaluator, param: cst.Param, frame: Frame) -> Values:
     default = ev.values(param.default, _outside(ev, frame.scope, frame)) if param.default is not None else NOTHING_KNOWN
     rest = frame.args.get("**")
     if rest is not None and rest.node is not None and rest.frame is not None:
-        found = dict_contents.lookup(ev, rest.node, param.name.value, rest.frame)
+        found = dict_contents.in_keywords(ev, rest, param.name.value)
         if ABSENT not in found:
             return found
         return merge(tuple(value for value in found if value is not ABSENT), default)

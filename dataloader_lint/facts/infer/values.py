@@ -91,12 +91,13 @@ class Frame:
 class Argument:
     """An argument as written, with the frame to evaluate it in; `node` None means that it is unknown.
 
-    `value` is set where the value is known without an expression.
+    `value` is set where the value is known without an expression. `below` is the `**` before this one, if it is a `**`.
     """
 
     node: cst.BaseExpression | None
     frame: Frame | None
     value: Value | None = None
+    below: Argument | None = None
 
 
 @dataclass(frozen=True, slots=True)

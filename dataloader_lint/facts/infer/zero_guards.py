@@ -23,7 +23,7 @@ _ENDING_CALLS = ("abort", "error", "exit", "fail")
 
 
 def name_of(node: cst.CSTNode) -> str:
-    """The last name by which an expression calls a number: `n` for `args.n`, `n`, `cfg["n"]` and `cfg.get("n", 4)`."""
+    """The last name by which an expression calls a number: `n` for `args.n`, `n`, `cfg["n"]`, `cfg.get("n", 4)`."""
     if isinstance(node, cst.Name):
         return node.value
     if isinstance(node, cst.Attribute):
@@ -31,7 +31,7 @@ def name_of(node: cst.CSTNode) -> str:
     key: cst.BaseExpression | None = None
     if isinstance(node, cst.Subscript) and len(node.slice) == 1 and isinstance(node.slice[0].slice, cst.Index):
         key = node.slice[0].slice.value
-    elif isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value == "get":
+    elif isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value in ("get", "pop"):
         key = node.args[0].value if node.args else None
     elif isinstance(node, cst.Call) and isinstance(node.func, cst.Name) and node.func.value == "getattr":
         key = node.args[1].value if len(node.args) > 1 else None

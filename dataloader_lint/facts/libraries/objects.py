@@ -36,5 +36,8 @@ LAYERS = frozenset(
     )
 )
 
+# What the names of functions begin with that make whole networks, whose parameters need gradients.
+NETWORKS = ("timm.create_model", "torchvision.models.")
+
 # Arguments that a constructor does not store, by the last part of its name.
 ARGUMENTS_NOT_STORED = frozenset({("DatasetFolder", "is_valid_file"), ("ImageFolder", "is_valid_file")})

@@ -143,12 +143,14 @@ def _in_rest(ev: Evaluator, param: cst.Param, key: str, frame: Frame, depth: int
         return (
             [ArgumentSite(passed.node, passed.frame)] if passed.node is not None and passed.frame is not None else None
         )
+    layers: list[Sites] = []
     rest = frame.args.get("**")
-    if rest is None:
-        return [ArgumentSite(None, frame)]
-    if rest.node is None or rest.frame is None:
-        return None
-    return in_dict(ev, rest.node, key, rest.frame, depth + 1)
+    while rest is not None:
+        if rest.node is None or rest.frame is None:
+            return None
+        layers.append(in_dict(ev, rest.node, key, rest.frame, depth + 1))
+        rest = rest.below
+    return _over(sorted(layers, key=lambda layer: layer is not None), frame)  # a key in two would be a TypeError
 
 
 def _over(layers: list[Sites], frame: Frame) -> Sites:

@@ -15,7 +15,7 @@ from dataloader_lint.facts.limits import OBJECT_HOPS
 from dataloader_lint.facts.loaders import loader_steps
 from dataloader_lint.facts.processes.cuda import form_of_call, may_start_cuda
 from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
-from dataloader_lint.facts.syntax.names import Kind, resolve
+from dataloader_lint.facts.syntax.names import Kind, resolve, written_part
 from dataloader_lint.facts.syntax.steps import Step
 from dataloader_lint.facts.syntax.tree import Node
 from dataloader_lint.facts.transfers.cpu import KEEPING
@@ -131,9 +131,10 @@ def _named_on_cuda(ev: Evaluator, node: cst.Name, frame: Frame, hops: int) -> It
     several: list[list[cst.Call]] = []
     for binding in resolve(node, tree) if node in tree else ():
         passed = frame.args.get(binding.name) if frame.args is not None else None
-        if binding.kind is Kind.VALUE and binding.value is not None and not binding.path:
+        bound = written_part(binding.value, binding.path) if binding.value is not None else None
+        if binding.kind is Kind.VALUE and bound is not None:
             where = frame if binding.scope is frame.scope else ev.frame_of(binding.scope)
-            several.append(list(_on_cuda(ev, binding.value, where, hops + 1)))
+            several.append(list(_on_cuda(ev, bound, where, hops + 1)))
         elif binding.kind is Kind.PARAMETER and passed is not None and passed.node is not None and passed.frame:
             several.append(list(_on_cuda(ev, passed.node, passed.frame, hops + 1)))
         else:

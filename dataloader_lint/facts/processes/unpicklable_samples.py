@@ -25,7 +25,7 @@ from dataloader_lint.facts.infer.values import (
 )
 from dataloader_lint.facts.libraries.calls import row
 from dataloader_lint.facts.libraries.catalogue import MODULES
-from dataloader_lint.facts.libraries.objects import LAYERS
+from dataloader_lint.facts.libraries.objects import LAYERS, NETWORKS
 from dataloader_lint.facts.limits import SAMPLE_DEPTH
 from dataloader_lint.facts.loaders.picklable import is_unpicklable
 from dataloader_lint.facts.loaders.worker_processes import never_started
@@ -184,7 +184,9 @@ def _unpicklable_part(ev: Evaluator, node: cst.BaseExpression, frame: Frame, dep
 
 
 def _call_behind(node: cst.BaseExpression, frame: Frame) -> cst.Call | None:
-    """The call that an expression is, or that its name is bound to."""
+    """The call that an expression is or takes a part of, or that its name is bound to."""
+    while isinstance(node, cst.Subscript):
+        node = node.value
     if isinstance(node, cst.Name):
         bindings = resolve(node, frame.scope.module.tree)
         if len(bindings) != 1 or bindings[0].kind is not Kind.VALUE or bindings[0].path:
@@ -243,7 +245,7 @@ def _has_parameters(ev: Evaluator, value: CallResult) -> bool:
         inside = [each for arg in value.call.args for each in ev.values(arg.value, value.frame)]
         return any(isinstance(each, CallResult) and each.library in LAYERS for each in inside)
     if value.library:
-        return value.library in LAYERS
+        return value.library in LAYERS or value.library.startswith(NETWORKS)
     assert isinstance(value.by, Class)
     if not any(name in MODULES for name in ev.bases(value.by).libraries):
         return False

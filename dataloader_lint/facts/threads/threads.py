@@ -16,6 +16,7 @@ from dataloader_lint.facts.infer.values import (
     Frame,
     Function,
     Library,
+    Mapping,
     Method,
     Values,
     constant,
@@ -180,6 +181,9 @@ def _environment_settings(ev: Evaluator, module: ModuleFacts) -> Iterator[tuple[
                     index = target.slice[0].slice
                     if isinstance(index, cst.Index):
                         yield assign, _limits_named(ev, index.value, scope)
+        for added in scope.own(cst.AugAssign):
+            if isinstance(added.operator, cst.BitOrAssign) and _is_environment(ev, added.target, scope):
+                yield added, _limits_in(ev, added.value, scope)
         for call in scope.own(cst.Call):
             if isinstance(call.func, cst.Attribute) and call.func.attr.value in ("setdefault", "update") and call.args:
                 if not _is_environment(ev, call.func.value, scope):
@@ -189,17 +193,27 @@ def _environment_settings(ev: Evaluator, module: ModuleFacts) -> Iterator[tuple[
                     yield call, _limits_named(ev, first.value, scope)
                 else:
                     names = [arg.keyword.value for arg in call.args if arg.keyword is not None]
-                    if isinstance(first.value, cst.Dict):
-                        for element in first.value.elements:
-                            if isinstance(element, cst.DictElement):
-                                names += _limits_named(ev, element.key, scope)
-                    yield call, [name for name in names if name in _READERS]
+                    given = _limits_in(ev, first.value, scope) if first.keyword is None else []
+                    yield call, [name for name in [*names, *given] if name in _READERS]
 
 
 def _is_environment(ev: Evaluator, node: cst.BaseExpression, scope: Scope) -> bool:
     if not dotted(node).endswith("environ"):
         return False
     return any(isinstance(each, Library) and each.name == "os.environ" for each in ev.values(node, ev.frame_of(scope)))
+
+
+def _limits_in(ev: Evaluator, node: cst.BaseExpression, scope: Scope) -> list[str]:
+    """The variables that a dict sets which is written out, in place or under a name."""
+    found = [each.node for each in ev.values(node, ev.frame_of(scope)) if isinstance(each, Mapping)]
+    return [
+        name
+        for written in found[:1]
+        if isinstance(written, cst.Dict)
+        for element in written.elements
+        if isinstance(element, cst.DictElement)
+        for name in _limits_named(ev, element.key, scope)
+    ]
 
 
 def _limits_named(ev: Evaluator, node: cst.BaseExpression, scope: Scope) -> list[str]:
