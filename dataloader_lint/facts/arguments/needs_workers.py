@@ -37,11 +37,15 @@ def zero_workers(loader: Loader) -> Zero | None:
     return None
 
 
-def workers_name(loader: Loader) -> str:
-    """How the number of workers is written for a loader, where that is a name or an attribute."""
+def workers_name(loader: Loader, *options: str) -> str:
+    """How the number of workers is written for a loader; empty where that name does not exist beside all options."""
     places = argument_sites.sites_of(loader, "num_workers")
-    node = places[0].node if places else None
-    return dotted(node) or "num_workers"
+    if not places or places[0].node is None:
+        return ""
+    scope = places[0].frame.scope
+    others = [place for option in options for place in argument_sites.sites_of(loader, option) or ()]
+    is_beside = all(each.node is not None and each.frame.scope is scope for each in others)
+    return dotted(places[0].node) if is_beside else ""
 
 
 def persistent_code(loader: Loader) -> str:

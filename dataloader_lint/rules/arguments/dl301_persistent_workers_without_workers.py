@@ -96,7 +96,8 @@ def _finding(made: MadeLoader) -> Finding:
     zero = no_workers(bool(loader.is_passed("num_workers")), workers.default)
     when, advice = "", "remove it, or add workers"
     if workers.default or persistent.default:
-        when, advice = " by default", f"use `persistent_workers={workers_name(loader)} > 0`"
+        name = workers_name(loader, "persistent_workers")
+        when, advice = " by default", f"use `persistent_workers={name} > 0`" if name else "set it only with workers"
     option = f"`persistent_workers` is true{by_default(persistent.default)}"
     problem = f"`{loader.name}` raises ValueError{when}: {option} but {zero}{made.suffix}"
     return Finding(loader.node, problem, advice, None if made.by else partial(fix, loader))

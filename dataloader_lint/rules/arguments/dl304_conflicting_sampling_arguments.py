@@ -85,7 +85,6 @@ _SHOWN = {
     "shuffle": "`shuffle=True`",
 }
 _ADVICE = {
-    ("sampler", "shuffle"): "use `shuffle=sampler is None`",
     ("batch_size", "drop_last"): "remove `drop_last`: without batches it has no meaning",
 }
 # What the other argument makes meaningless.
@@ -108,11 +107,17 @@ def check(loader: Loader) -> Iterator[Finding]:
     reason = by_default(conflict.default)
     where = "" if conflict.is_sure and not reason else " on one path" if not reason else " by default"
     problem = f"`{loader.name}` raises ValueError{where}: {second} cannot be combined with {first}{reason}"
-    yield Finding(loader.node, problem, _advice(conflict), partial(fix, loader, conflict))
+    yield Finding(loader.node, problem, _advice(loader, conflict), partial(fix, loader, conflict))
 
 
-def _advice(conflict: Conflict) -> str:
+def _advice(loader: Loader, conflict: Conflict) -> str:
+    from dataloader_lint.facts.syntax.names import dotted
+
     pair = (conflict.first, conflict.second)
+    if pair == ("sampler", "shuffle"):
+        written = loader.argument("sampler")
+        name = dotted(written.value) if written is not None else ""
+        return f"use `shuffle={name} is None`" if name else "shuffle only without a sampler"
     if pair in _ADVICE:
         return _ADVICE[pair]
     if conflict.first == "dataset":

@@ -95,9 +95,9 @@ def _finding(made: MadeLoader, zero: Zero, fixed: list[str]) -> Finding:
     when = f"if {zero.source} is 0" if zero.source else "on one branch, where `num_workers` is 0"
     *others, last = (f"`{name}`" for name in fixed)
     names = f"{', '.join(others)} and {last} need" if others else f"{last} needs"
-    workers = _workers_name(loader)
-    advice = f"set them only if `{workers} > 0`"
-    if not others:
+    workers = _workers_name(loader, fixed)
+    advice = f"set {'them' if others else 'it'} only if " + (f"`{workers} > 0`" if workers else "there are workers")
+    if workers and not others:
         advice = f"use `{fixed[0]}={_FOLLOWING[fixed[0]].format(value='...', workers=workers)}`"
     problem = f"`{loader.name}` {error} {when}: {names} workers{made.suffix}"
     return Finding(loader.node, problem, advice, None if made.by else partial(fix, loader))
@@ -155,7 +155,7 @@ def _zero(loader: Loader) -> tuple[Zero, list[str]] | None:
     return found
 
 
-def _workers_name(loader: Loader) -> str:
+def _workers_name(loader: Loader, options: list[str]) -> str:
     from dataloader_lint.facts.arguments.needs_workers import workers_name
 
-    return workers_name(loader)
+    return workers_name(loader, *options)
