@@ -17,7 +17,7 @@ from torch.utils.data import DataLoader, Dataset
 
 from dataloader_lint.doctor.watch import Watch
 
-_ROWS = 16_000
+_ROWS = 8_000
 
 
 class Images(Dataset[torch.Tensor]):
