@@ -11,4 +11,3 @@ class Entity(Enum):
     MODULE = "module"  # facts.analysis.Analysis: the whole file
     DATASET = "dataset"  # facts.datasets.datasets.Dataset
     LOADER = "loader"  # facts.infer.loader_calls.Loader
-    TRANSFER = "transfer"  # facts.transfers.batches.Transfer
