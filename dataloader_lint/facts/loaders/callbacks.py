@@ -19,6 +19,9 @@ from dataloader_lint.facts.syntax.names import Kind, dotted, resolve
 from dataloader_lint.facts.syntax.steps import Step
 from dataloader_lint.facts.syntax.tree import Scope, function_scope, parameters
 
+# The arguments of loaders that are functions, which workers call.
+FUNCTION_ARGUMENTS = ("collate_fn", "worker_init_fn")
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Callback:
@@ -212,24 +215,42 @@ def _loaders_behind(ev: Evaluator, callee: Value, call: cst.Call, frame: Frame) 
 
 
 def _assigned_later(ev: Evaluator, module: ModuleFacts, argument: str) -> Iterator[Callback]:
-    """`loader.collate_fn = function` after the construction."""
-    for scope in module.root.descend():
-        for owner, stored in _stores(scope, argument):
-            frame = ev.frame_of(function_scope(scope))
-            for each in ev.values(owner, frame):
-                loader = loader_of(ev, each)
-                for value in ev.values(stored, frame) if loader is not None else ():
-                    function, in_partial = _function(value)
-                    if function is not None and loader is not None:
-                        yield Callback(function, loader, stored, in_partial)
+    for loader, stored, value in assigned_later(ev, module, argument):
+        function, in_partial = _function(value)
+        if function is not None:
+            yield Callback(function, loader, stored, in_partial)
 
 
-def _stores(scope: Scope, attribute: str) -> Iterator[tuple[cst.BaseExpression, cst.BaseExpression]]:
-    """Where a scope sets an attribute of that name: the object and the value."""
-    for assign in scope.own(cst.Assign):
-        for each in assign.targets:
-            if isinstance(each.target, cst.Attribute) and each.target.attr.value == attribute:
-                yield each.target.value, assign.value
-    for store in named_stores(scope):
-        if store.name == attribute:
-            yield store.owner, store.value
+def assigned_later(
+    ev: Evaluator, module: ModuleFacts, argument: str
+) -> Iterator[tuple[Loader, cst.BaseExpression, Value]]:
+    """What a module sets an argument of loaders to after their construction: `loader.collate_fn = function`."""
+    for scope, owner, stored in _stores(module).get(argument, ()):
+        frame = ev.frame_of(function_scope(scope))
+        for each in ev.values(owner, frame):
+            loader = loader_of(ev, each)
+            for value in ev.values(stored, frame) if loader is not None else ():
+                if loader is not None:
+                    yield loader, stored, value
+
+
+_Stores = dict[str, list[tuple[Scope, cst.BaseExpression, cst.BaseExpression]]]
+
+
+def _stores(module: ModuleFacts) -> _Stores:
+    """Where a module sets an attribute that is called like a function for loaders: the scope, object and value."""
+
+    def work_out() -> _Stores:
+        found: _Stores = {}
+        for scope in module.root.descend():
+            for assign in scope.own(cst.Assign):
+                for each in assign.targets:
+                    if isinstance(each.target, cst.Attribute) and each.target.attr.value in FUNCTION_ARGUMENTS:
+                        store = (scope, each.target.value, assign.value)
+                        found.setdefault(each.target.attr.value, []).append(store)
+            for named in named_stores(scope):
+                if named.name in FUNCTION_ARGUMENTS:
+                    found.setdefault(named.name, []).append((scope, named.owner, named.value))
+        return found
+
+    return module.tree.once(("stores of callbacks", id(module.root)), work_out)

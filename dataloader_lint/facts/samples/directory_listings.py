@@ -16,7 +16,7 @@ from dataloader_lint.facts.samples.per_sample import (
     enclosing_definitions,
     has_one_sample,
     is_cached,
-    runs_for_each_sample,
+    runs_for_each,
     runs_in_construction,
 )
 from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
@@ -31,11 +31,16 @@ _WILDCARDS = frozenset("*?[")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DirectoryListing:
-    """A call that lists the same folder for every sample."""
+    """A call that lists the same folder for every sample or batch."""
 
     call: cst.Call
     function: WorkerFunction
     name: str
+
+    @property
+    def each(self) -> str:
+        """What it is listed again for: `sample` or `batch`."""
+        return runs_for_each(self.function)
 
 
 def directory_listings(workers: Workers, module: ModuleFacts) -> Iterator[DirectoryListing]:
@@ -53,7 +58,7 @@ def directory_listings(workers: Workers, module: ModuleFacts) -> Iterator[Direct
     wanted = {id(call) for call in calls}
     seen: set[int] = set()
     for function in workers.functions_inside(module, workers.names_that_use(module, names)):
-        if not runs_for_each_sample(function):
+        if not runs_for_each(function):
             continue
         known = {id(call): name for call, name in function.library_calls}
         for call in function.scope.within(cst.Call):

@@ -22,9 +22,9 @@ _CACHES = ("cache", "lru_cache", "cached", "cached_property", "lazy_property", "
 def dependence_on_sample(ev: Evaluator, function: WorkerFunction) -> Dependence:
     """What expressions of a worker function depend on, where the argument from the loader is the sample."""
     entry = function.path[0].scope
-    own = classes.receiver_name(entry)
-    params = parameters(entry.node) if isinstance(entry.node, cst.FunctionDef) else []
-    roots = {id(param): Dep.SAMPLE for param in params if param.name.value != own}
+    assert isinstance(entry.node, cst.FunctionDef | cst.Lambda)
+    own = classes.receiver_name(entry) if classes.class_of(entry) is not None else ""
+    roots = {id(param): Dep.SAMPLE for param in parameters(entry.node) if param.name.value != own}
     return Dependence(ev, roots, [each.scope for each in function.path])
 
 
@@ -53,11 +53,14 @@ def runs_in_construction(workers: Workers, scope: Scope) -> bool:
     return scope.node.name.value == "__init__" or any(each.scope is scope for each in run)
 
 
-def runs_for_each_sample(function: WorkerFunction) -> bool:
-    """True if it runs for each sample of a map-style Dataset."""
+def runs_for_each(function: WorkerFunction) -> str:
+    """What a function runs for again and again: each `sample` of a map-style Dataset or each `batch`; else empty."""
     entry = function.path[0]
     node = entry.scope.node
-    return entry.argument == "" and isinstance(node, cst.FunctionDef) and node.name.value == "__getitem__"
+    if entry.argument:
+        return "batch" if entry.argument == "collate_fn" else ""
+    name = node.name.value if isinstance(node, cst.FunctionDef) else ""
+    return {"__getitem__": "sample", "__getitems__": "batch"}.get(name, "")
 
 
 def has_one_sample(workers: Workers, function: WorkerFunction) -> bool:

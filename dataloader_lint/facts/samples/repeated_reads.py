@@ -16,7 +16,7 @@ from dataloader_lint.facts.samples.per_sample import (
     enclosing_definitions,
     has_one_sample,
     is_cached,
-    runs_for_each_sample,
+    runs_for_each,
     runs_in_construction,
 )
 from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
@@ -38,11 +38,16 @@ _PARTIAL_ARGUMENTS = frozenset(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RepeatedRead:
-    """A call that reads a file whose path is the same for all samples, in code that runs for each sample."""
+    """A call that reads a file whose path is the same for all samples, in code that runs for each sample or batch."""
 
     call: cst.Call
     function: WorkerFunction
     reader: str
+
+    @property
+    def each(self) -> str:
+        """What it is read again for: `sample` or `batch`."""
+        return runs_for_each(self.function)
 
     @property
     def content(self) -> str:
@@ -57,7 +62,7 @@ def repeated_reads(workers: Workers, module: ModuleFacts) -> Iterator[RepeatedRe
         return
     seen: set[int] = set()
     for function in workers.functions_inside(module, workers.names_that_use(module, names)):
-        if not runs_for_each_sample(function):
+        if not runs_for_each(function):
             continue
         for call, name in (*function.library_calls, *_method_calls(function)):
             if (row(name).reads or name in _METHODS) and id(call) not in seen:

@@ -42,7 +42,7 @@ def unbounded_retries(workers: Workers, module: ModuleFacts) -> Iterator[Retry]:
     seen: set[int] = set()
     for function in workers.functions_inside(module, names):
         for handler, recurses in found.get(id(function.scope), ()):
-            if id(handler) not in seen and function.path[0].argument == "":
+            if id(handler) not in seen and function.path[0].argument != "worker_init_fn":
                 seen.add(id(handler))
                 yield Retry(handler, function, recurses)
 

@@ -28,7 +28,7 @@ from dataloader_lint.facts.limits import SEEDING_DEPTH
 from dataloader_lint.facts.loaders.single_pass import is_iterated_once
 from dataloader_lint.facts.loaders.worker_processes import never_started
 from dataloader_lint.facts.samples.dependence import Dep, Dependence, Deps
-from dataloader_lint.facts.samples.per_sample import calls_to_next
+from dataloader_lint.facts.samples.per_sample import calls_to_next, dependence_on_sample
 from dataloader_lint.facts.samples.rng_use import may_draw
 from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
 from dataloader_lint.facts.syntax.names import dotted
@@ -221,17 +221,10 @@ def seedings_for_samples(reach: DatasetFlow, module: ModuleFacts) -> Iterator[Se
             if is_first and (_may_have_persistent_workers(reach, function) or _has_no_workers(reach, function)):
                 continue  # then the sequence may continue in the next epoch
             if is_first or not (is_generator or _is_conditional(call, function)):
-                parts = _dependence_on_samples(workers, function).of(seed, function.frame)
+                parts = dependence_on_sample(workers.ev, function).of(seed, function.frame)
                 yield Seeding(
                     call, function.label, function.scope, parts, None, is_first=is_first, is_generator=is_generator
                 )
-
-
-def _dependence_on_samples(workers: Workers, function: WorkerFunction) -> Dependence:
-    entry = function.path[0].scope
-    own = classes.receiver_name(entry) if classes.class_of(entry) is not None else ""
-    roots = {id(param): Dep.SAMPLE for param in parameters(entry.node) if param.name.value != own}  # type: ignore[arg-type]
-    return Dependence(workers.ev, roots, [each.scope for each in function.path])
 
 
 def _runs_for_each_sample(function: WorkerFunction) -> bool:

@@ -27,16 +27,17 @@ from dataloader_lint.facts.infer.values import (
     Partial,
     Sequence,
     Value,
+    Values,
 )
 from dataloader_lint.facts.libraries.datasets import CALLED_BY_BASES
 from dataloader_lint.facts.limits import WORKER_CALLS, WORKER_FRAMES, WORKER_FUNCTIONS
+from dataloader_lint.facts.loaders.callbacks import FUNCTION_ARGUMENTS, assigned_later
 from dataloader_lint.facts.loaders.dynamic_classes import arguments_of_dynamic_class
 from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
 from dataloader_lint.facts.syntax.tree import Scope, function_scope, parameters
 from dataloader_lint.facts.workers.prefilter import is_unresolved_parameter, may_be_function
 
 ENTRIES = ("__getitem__", "__getitems__", "__iter__")
-WORKER_ARGUMENTS = ("collate_fn", "worker_init_fn")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -128,11 +129,11 @@ class _CallGraph:
                     for arg, frame in arguments_of_dynamic_class(loader):
                         for given in self.ev.values(arg.value, frame):
                             self._stored_callable(given, None)
-            for name in WORKER_ARGUMENTS if loader.has_workers is not False else ():
-                self._argument = name
-                for value in loader.values(name):
-                    self._stored_callable(value, None)
-                self._argument = ""
+            for name in FUNCTION_ARGUMENTS:
+                self._callbacks(loader, name, loader.values(name))
+        for name in FUNCTION_ARGUMENTS:
+            for loader, _, value in assigned_later(self.ev, module, name):
+                self._callbacks(loader, name, (value,))
         for call in module.all_calls():
             name = last_name(call.func)
             if name[:1].isupper() and self.ev.project.may_be_dataset(module, name):
@@ -147,6 +148,14 @@ class _CallGraph:
             if calls > WORKER_CALLS:
                 break
         return self.found
+
+    def _callbacks(self, loader: Loader, name: str, values: Values) -> None:
+        """Adds the functions that the workers of a loader call because of one of its arguments."""
+        if loader.has_workers is not False:
+            self._argument = name
+            for value in values:
+                self._stored_callable(value, None)
+            self._argument = ""
 
     def _dataset(self, value: Value) -> None:
         """Adds what workers run of a Dataset, including one that a library Dataset wraps."""

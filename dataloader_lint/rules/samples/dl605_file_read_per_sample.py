@@ -1,7 +1,7 @@
 """A whole file is read again for every sample, which can take milliseconds each time.
 
 ## What it does
-Reports calls in worker code that read a whole file for each sample, if nothing in the path depends on the sample.
+Reports calls in worker code that read a whole file for each sample or batch, if nothing in the path depends on it.
 
 **What is recognized**
 
@@ -89,5 +89,5 @@ _ADVICE = "read it once in `__init__`, or memory-map it"
 def check(analysis: Analysis) -> Iterator[Finding]:
     for reread in analysis.samples.repeated_reads:
         label = reread.function.label
-        problem = f"`{label}` reads {reread.content} with `{reread.reader}` per sample (milliseconds each)"
+        problem = f"`{label}` reads {reread.content} with `{reread.reader}` per {reread.each} (milliseconds each)"
         yield Finding(reread.call, problem, _ADVICE, because=analysis.steps_to(reread.function))

@@ -1,7 +1,8 @@
 """A whole directory is listed again for every sample.
 
 ## What it does
-Reports calls in `__getitem__`, and in what it calls, that list a directory which is the same for all samples.
+Reports calls in `__getitem__`, `__getitems__` or `collate_fn`, and in what these call, that list a directory which is
+the same for all samples.
 
 **What is recognized**
 
@@ -88,5 +89,5 @@ RULE = Rule("DL614", "directory-listed-per-sample", Entity.MODULE, Level.SPEED)
 
 def check(analysis: Analysis) -> Iterator[Finding]:
     for listing in analysis.samples.directory_listings:
-        problem = f"`{listing.function.label}` lists the same directory with `{listing.name}` for every sample"
+        problem = f"`{listing.function.label}` lists the same directory with `{listing.name}` for every {listing.each}"
         yield Finding(listing.call, problem, "list it once in `__init__`", because=analysis.steps_to(listing.function))
