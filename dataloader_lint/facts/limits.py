@@ -92,9 +92,6 @@ OUTLIVING_DEPTH: Final = 5
 # Names that the seed of a generator is followed through.
 INGREDIENT_DEPTH: Final = 8
 
-# Datasets around a Dataset that may return None.
-WRAPPED_DATASET_DEPTH: Final = 3
-
 # Samplers around a DistributedSampler.
 SAMPLER_WRAPPERS: Final = 3
 

@@ -26,6 +26,7 @@ from dataloader_lint.facts.infer.values import (
     Method,
     Value,
     Values,
+    is_default,
 )
 from dataloader_lint.facts.infer.zero_guards import at_zero, bars, is_checked, is_kept_away, name_of
 from dataloader_lint.facts.libraries.catalogue import LOADERS
@@ -70,7 +71,7 @@ class _Search:
             return None
         found = self.ev.values(node, frame)
         # No value that is known may be left here, as under `n is not None`; others may be passed.
-        is_sure = bool(found) and all(is_positive(value) and not _is_default(value) for value in found)
+        is_sure = bool(found) and all(is_positive(value) and not is_default(value) for value in found)
         if is_sure and not self.is_decided_by_default(node, frame):
             return None
         if isinstance(node, cst.Name):
@@ -99,7 +100,7 @@ class _Search:
     def is_decided_by_default(self, node: cst.BaseExpression, frame: Frame) -> bool:
         """`n if n is not None else cpu_count()`: by the default of None the count, but a caller may pass a number."""
         if isinstance(node, cst.IfExp):
-            return any(_is_default(value) for value in self.ev.values(node.test, frame))
+            return any(is_default(value) for value in self.ev.values(node.test, frame))
         bindings = resolve(node, frame.scope.module.tree) if isinstance(node, cst.Name) else []
         return any(
             isinstance(each.value, cst.IfExp) and self.is_decided_by_default(each.value, frame)
@@ -332,10 +333,6 @@ def _is_configuration(owner: Value) -> bool:
     if isinstance(owner, CallResult):
         return bool(owner.library) and owner.library not in LOADERS
     return owner is UNKNOWN or isinstance(owner, AttributeOf | ItemOf)
-
-
-def _is_default(value: Value) -> bool:
-    return isinstance(value, Const) and bool(value.default)
 
 
 def _is_zero(values: Values) -> bool:

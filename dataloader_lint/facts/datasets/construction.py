@@ -14,7 +14,7 @@ from dataloader_lint.facts.infer.run_arguments import RUNNING
 from dataloader_lint.facts.infer.values import Bases, Class, Evaluator, Function
 from dataloader_lint.facts.libraries.datasets import RUN_BY_CONSTRUCTORS
 from dataloader_lint.facts.syntax.module import last_name
-from dataloader_lint.facts.syntax.names import bindings_of, dotted
+from dataloader_lint.facts.syntax.names import bindings_of, dotted, is_none
 from dataloader_lint.facts.syntax.tree import Scope, function_scope
 
 
@@ -75,7 +75,7 @@ def with_setup_methods(ev: Evaluator, bases: Bases, made: tuple[Scope, ...], rea
 
 def _is_none(node: cst.BaseExpression | None) -> bool:
     """True for what only declares an attribute that is set later: None, or no value at all."""
-    return node is None or (isinstance(node, cst.Name) and node.value == "None")
+    return node is None or is_none(node)
 
 
 def is_lazy(binding: AttributeBinding) -> bool:

@@ -248,5 +248,5 @@ def stored(ev: Evaluator, node: cst.BaseExpression, frame: Frame) -> list[Values
         if isinstance(target.target, cst.Subscript)
         and isinstance(target.target.value, cst.Name)
         and target.target.value.value == node.value
-        and not any(above is assign for above in tree.ancestors(node))
+        and not tree.is_inside(node, assign)
     ]

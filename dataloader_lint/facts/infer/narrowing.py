@@ -21,7 +21,7 @@ from dataloader_lint.facts.infer.values import (
     Values,
 )
 from dataloader_lint.facts.infer.values import Value as AnyValue
-from dataloader_lint.facts.syntax.names import Binding, Kind, dotted, resolve
+from dataloader_lint.facts.syntax.names import Binding, Kind, dotted, is_none, resolve
 from dataloader_lint.facts.syntax.tree import Node, Scope, Tree, function_scope
 
 _COLLECTION = frozenset({"Collection", "Container", "Iterable", "Sized"})
@@ -82,7 +82,7 @@ def type_test(test: cst.BaseExpression, answer: bool, tree: Tree) -> Iterator[Ty
         yield TypeTest(test.args[0].value, frozenset(_last_parts(test.args[1].value)), answer, test)
     elif isinstance(test, cst.Comparison) and len(test.comparisons) == 1:  # type(rows) is list
         sign, other = test.comparisons[0].operator, test.comparisons[0].comparator
-        if _is_none(other):
+        if is_none(other):
             yield TypeTest(test.left, _NONE, answer is isinstance(sign, cst.Equal | cst.Is), test)
         elif isinstance(test.left, cst.Call) and dotted(test.left.func) == "type" and len(test.left.args) == 1:
             if isinstance(sign, cst.Equal | cst.Is | cst.NotEqual | cst.IsNot):
@@ -115,10 +115,6 @@ def asked_on_the_way(node: Node, scope: Scope) -> Iterator[TypeTest]:
     while told is not None:
         yield from told.tests
         told = told.outer
-
-
-def _is_none(node: cst.BaseExpression) -> bool:
-    return isinstance(node, cst.Name) and node.value == "None"
 
 
 def _kept_answer(name: cst.Name, tree: Tree) -> cst.BaseExpression | None:

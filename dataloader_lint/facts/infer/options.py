@@ -25,13 +25,9 @@ from dataloader_lint.facts.infer.values import (
 from dataloader_lint.facts.project.scripts import is_test
 from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.facts.syntax.names import dotted
-from dataloader_lint.facts.syntax.tree import Scope, Tree
+from dataloader_lint.facts.syntax.tree import Scope, Tree, keyword_of
 
 _ASKS_FOR_GPU = re.compile(r"(?:use_|enable_|with_)?(?:cuda|gpu|accel|accelerator)")
-
-
-def _keyword(call: cst.Call, name: str) -> cst.BaseExpression | None:
-    return next((arg.value for arg in call.args if arg.keyword is not None and arg.keyword.value == name), None)
 
 
 def _labelled(values: Values, label: str) -> Values:
@@ -51,7 +47,7 @@ def _flags(call: cst.Call) -> list[str]:
 
 def _destination(call: cst.Call, flags: list[str]) -> str:
     """The attribute that argparse stores the option under."""
-    dest = _keyword(call, "dest")
+    dest = keyword_of(call, "dest")
     if isinstance(dest, cst.SimpleString) and isinstance(dest.evaluated_value, str):
         return dest.evaluated_value
     long = next((flag for flag in flags if flag.startswith("--")), flags[0] if flags else "")
@@ -116,7 +112,7 @@ def _declared(ev: Evaluator, module: ModuleFacts, name: str) -> Values:
     found: list[Values] = []
     tree = module.tree
     root = tree.root
-    told = [call for call in module.calls_named("set_defaults") if _keyword(call, name) is not None]
+    told = [call for call in module.calls_named("set_defaults") if keyword_of(call, name) is not None]
     options = tree.once(("options", id(root)), lambda: _options(module))
     for call, flags in options.get(name, ()):
         if any(_takes_over(later, call, tree) for later in told):
@@ -124,8 +120,8 @@ def _declared(ev: Evaluator, module: ModuleFacts, name: str) -> Values:
         frame = ev.frame_of(tree.scope_of(call))
         shown = next((flag for flag in flags if flag.startswith("--")), flags[0])
         label = f"the default of `{shown}`"
-        default = _keyword(call, "default")
-        action = _keyword(call, "action")
+        default = keyword_of(call, "default")
+        action = keyword_of(call, "action")
         kind = action.evaluated_value if isinstance(action, cst.SimpleString) else ""
         if default is not None:
             found.append(_labelled(_converted(ev, call, ev.values(default, frame), frame), label))
@@ -133,12 +129,12 @@ def _declared(ev: Evaluator, module: ModuleFacts, name: str) -> Values:
             found.append((Const(True, f"`{shown}`"),))  # who asks about a GPU asks what is there with this option
         elif kind in ("store_true", "store_false"):
             found.append((Const(kind == "store_false", label),))
-        elif not flags[0].startswith("-") or _keyword(call, "required") is not None:
+        elif not flags[0].startswith("-") or keyword_of(call, "required") is not None:
             found.append(NOTHING_KNOWN)
         else:
             found.append((Const(None, label),))
     for call in told:
-        default = _keyword(call, name)
+        default = keyword_of(call, name)
         if default is not None:
             found.append(_labelled(ev.values(default, ev.frame_of(root)), f"the default of `{name}`"))
     return merge(*found)
@@ -159,7 +155,7 @@ def of_filled(ev: Evaluator, made: CallResult, name: str) -> Values:
     call, frame = made.call, made.frame
     if call is None or frame is None:
         return ()
-    given = _keyword(call, name)
+    given = keyword_of(call, name)
     if given is not None:
         found = ev.values(given, frame)
         # Nobody sets the options that a test writes to anything else.
@@ -188,7 +184,7 @@ def _takes_over(later: cst.Call, call: cst.Call, tree: Tree) -> bool:
 
 def _converted(ev: Evaluator, call: cst.Call, values: Values, frame: Frame) -> Values:
     """argparse runs `type` over a default that is a string."""
-    kind = _keyword(call, "type")
+    kind = keyword_of(call, "type")
     if kind is None:
         return values
     types = ev.values(kind, frame)
@@ -214,9 +210,9 @@ def of_decorators(ev: Evaluator, scope: Scope, param: cst.Param) -> Values:
         names = {flag.lstrip("-").replace("-", "_").lower() for flag in flags}
         if param.name.value.lower() not in names:
             continue
-        default = _keyword(call, "default")
+        default = keyword_of(call, "default")
         if default is None:
-            return (Const(False, f"the default of `{flags[0]}`"),) if _keyword(call, "is_flag") else NOTHING_KNOWN
+            return (Const(False, f"the default of `{flags[0]}`"),) if keyword_of(call, "is_flag") else NOTHING_KNOWN
         shown = next((flag for flag in flags if flag.startswith("--")), flags[0])
         return _labelled(ev.values(default, ev.frame_of(scope.parent)), f"the default of `{shown}`")
     return ()
@@ -236,11 +232,11 @@ def of_environment(ev: Evaluator, call: cst.Call, frame: Frame) -> Values:
 
 def of_field(ev: Evaluator, name: str, call: cst.Call, frame: Frame) -> Values:
     """The default that a field or option object declares: `field(default=4)`, `typer.Option(4)`."""
-    default = _keyword(call, "default")
+    default = keyword_of(call, "default")
     if default is None and not name.startswith("dataclasses."):
         default = call.args[0].value if call.args and call.args[0].keyword is None else None
     if default is None:
-        factory = _keyword(call, "default_factory")
+        factory = keyword_of(call, "default_factory")
         return ev.values(factory.body, frame) if isinstance(factory, cst.Lambda) else NOTHING_KNOWN
     values = ev.values(default, frame)
     return values if not isinstance(default, cst.Ellipsis) else (UNKNOWN,)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from dataloader_lint.facts.infer.values import Const, Evaluator, Frame, Value, truth
+from dataloader_lint.facts.infer.values import Evaluator, Frame, is_default, truth
 from dataloader_lint.facts.syntax.flow import P, early_exits
 from dataloader_lint.facts.syntax.tree import Node, Scope, Tree
 
@@ -68,7 +68,7 @@ def excludes(ev: Evaluator, condition: Condition, frame: Frame, with_options: bo
     sure = truth(found)
     if sure is None or sure is condition.wanted:
         return False
-    return not ((with_options or condition.raises) and any(_is_default(each) for each in found))
+    return not ((with_options or condition.raises) and any(is_default(each) for each in found))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -141,11 +141,6 @@ def _exits_passed(
         return ways
 
     return tree.once((f"exits passed from {id(scope)}", id(block)), work_out)
-
-
-def _is_default(value: Value) -> bool:
-    """A declared default that raises is not meant to be left as it is: `if args.data is None: raise ...`."""
-    return isinstance(value, Const) and bool(value.default)
 
 
 def _raises(body: cst.BaseSuite) -> bool:

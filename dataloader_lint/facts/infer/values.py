@@ -371,6 +371,11 @@ def constant(values: Values) -> Const | None:
     return next((value for value in values if isinstance(value, Const) and value.default), first)
 
 
+def is_default(value: Value) -> bool:
+    """True for a declared default, which callers or users may set to something else."""
+    return isinstance(value, Const) and bool(value.default)
+
+
 def truth(values: Values) -> bool | None:
     """True if the value is true in every case (True), false in every case (False), or unknown (None)."""
     answer = _truth(values[0]) if values else None

@@ -60,7 +60,7 @@ def _is_other_case(match: cst.Match, at: Node, names: frozenset[str], tree: Tree
     """True if a place stands in a case of a `match` on such a number, and not in that of 0."""
     if not mentions(match.subject, names, tree):
         return False
-    case = next((each for each in match.cases if any(above is each for above in tree.ancestors(at))), None)
+    case = next((each for each in match.cases if tree.is_inside(at, each)), None)
     pattern = case.pattern if case is not None else None
     is_zero = isinstance(pattern, cst.MatchValue) and isinstance(pattern.value, cst.Integer)
     return not (is_zero and pattern.value.evaluated_value == 0)  # type: ignore[union-attr]

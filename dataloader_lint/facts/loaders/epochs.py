@@ -303,7 +303,7 @@ class _Search:
         tree = self.frame.scope.module.tree
         call = made.call
         assert call is not None and made.frame is not None
-        if call in tree and _is_below(tree, call, self.loop):
+        if call in tree and tree.is_inside(call, self.loop):
             return True
         # Made in a function: the loop is older only where it does not call that function.
         inside = made.frame.scope
@@ -359,10 +359,6 @@ def _starts_anew(scope: Scope) -> bool:
     """True if an `__iter__` iterates over something itself, or makes an iterator, and tells no sampler the epoch."""
     calls = {last_name(call.func) for call in scope.within(cst.Call)}
     return ("iter" in calls or bool(scope.own(cst.For))) and "set_epoch" not in calls
-
-
-def _is_below(tree: Tree, node: Node, loop: Node) -> bool:
-    return any(above is loop for above in tree.ancestors(node))
 
 
 def _run_by(scope: Scope) -> list[Node]:

@@ -43,7 +43,7 @@ from dataloader_lint.facts.object_state.array_contents import (
 from dataloader_lint.facts.object_state.dataset import Dataset
 from dataloader_lint.facts.syntax.module import last_name
 from dataloader_lint.facts.syntax.names import Kind, dotted, resolve, written_part
-from dataloader_lint.facts.syntax.tree import Node
+from dataloader_lint.facts.syntax.tree import Node, keyword_of
 
 _ARRAYS = frozenset(
     f"numpy.{name}" for name in ("array", "asarray", "asanyarray", "empty", "fromiter", "full", "zeros")
@@ -288,7 +288,7 @@ def _unpacked(ev: Evaluator, call: cst.Call, name: str, frame: Frame) -> Values:
 
 def _keyword(call: cst.Call, name: str, position: int | None = None) -> cst.BaseExpression | None:
     """The argument of a name, or else the one that is written at a position."""
-    named = next((arg.value for arg in call.args if arg.keyword is not None and arg.keyword.value == name), None)
+    named = keyword_of(call, name)
     if named is not None or position is None or len(call.args) <= position:
         return named
     before = call.args[: position + 1]

@@ -22,8 +22,8 @@ from dataloader_lint.facts.infer.values import (
     truth,
 )
 from dataloader_lint.facts.loaders.worker_processes import never_started
-from dataloader_lint.facts.syntax.module import ModuleFacts
-from dataloader_lint.facts.syntax.tree import Node, Scope, function_scope
+from dataloader_lint.facts.syntax.module import ModuleFacts, enclosing_definitions
+from dataloader_lint.facts.syntax.tree import function_scope
 from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
 from dataloader_lint.facts.workers.instances import harms_one, of_object
 from dataloader_lint.facts.workers.worker_callgraph import ENTRIES, WorkerFunction
@@ -50,7 +50,7 @@ def calls_in_workers(
     """
     workers = reach.workers
     several = list(candidates)
-    names = {name for call in several if (name := _top_name(module, call))}
+    names = enclosing_definitions(module, several)
     if not names:
         return []
     found: dict[int, WorkerCall] = {}
@@ -69,15 +69,6 @@ def calls_in_workers(
                     found[key] = WorkerCall(call, function, way)
                     break
     return sorted(found.values(), key=lambda one: module.tree.order(one.call))
-
-
-def _top_name(module: ModuleFacts, node: Node) -> str:
-    """The name of the top-level function or class that contains a node; empty outside of them."""
-    scope: Scope | None = module.tree.scope_of(node)
-    while scope is not None and scope.parent is not None and scope.parent.parent is not None:
-        scope = scope.parent
-    top = scope.node if scope is not None else None
-    return top.name.value if isinstance(top, cst.FunctionDef | cst.ClassDef) else ""
 
 
 def _has_workers(reach: DatasetFlow, function: WorkerFunction) -> bool:

@@ -26,7 +26,9 @@ def is_closed_locally(node: Node, module: ModuleFacts, owner: Class | Loader | N
         return True
     block = closing_block(node, module)
     if block is not None:
-        return owner is not None and not (isinstance(owner, Loader) and _is_inside(owner.node, block, tree))
+        return owner is not None and not (
+            isinstance(owner, Loader) and owner.node in tree and tree.is_inside(owner.node, block)
+        )
     return isinstance(parent, cst.Assign) and any(
         isinstance(each.target, cst.Name) and _is_closed(tree.scope_of(node), each.target.value, "")
         for each in parent.targets
@@ -61,10 +63,6 @@ def makes_objects(block: cst.With, tree: Tree) -> bool:
         )
 
     return tree.once(("makes objects", id(block)), work_out)
-
-
-def _is_inside(node: Node, block: cst.With, tree: Tree) -> bool:
-    return node in tree and any(above is block for above in tree.ancestors(node))
 
 
 def is_released(holding: FieldOwner) -> bool:

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import libcst as cst
 
 from dataloader_lint.facts.libraries.calls import row
-from dataloader_lint.facts.samples.per_sample import enclosing_definitions
-from dataloader_lint.facts.syntax.module import ModuleFacts
+from dataloader_lint.facts.syntax.module import ModuleFacts, enclosing_definitions
 from dataloader_lint.facts.syntax.names import Kind, bindings_of, resolve
 from dataloader_lint.facts.syntax.tree import Scope
 from dataloader_lint.facts.workers.worker_callgraph import WorkerFunction

@@ -12,7 +12,7 @@ from dataloader_lint.facts.infer.values import NONE, CallResult, Evaluator, Fram
 from dataloader_lint.facts.limits import NONE_DEPTH
 from dataloader_lint.facts.syntax.flow import leaves
 from dataloader_lint.facts.syntax.module import last_name
-from dataloader_lint.facts.syntax.names import Binding, Kind, resolve
+from dataloader_lint.facts.syntax.names import Binding, Kind, is_none, resolve
 from dataloader_lint.facts.syntax.tree import LOOPS, Node, Scope, Tree
 
 
@@ -27,10 +27,10 @@ class NonePlace:
 def none_places(ev: Evaluator, function: Scope, frame: Frame, depth: int = 0) -> Iterator[NonePlace]:
     """The places of a function where some of its calls return None, while others return something."""
     returns = function.own(cst.Return)
-    if not any(each.value is not None and not _is_none(each.value) for each in returns) or function.own(cst.Yield):
+    if not any(each.value is not None and not is_none(each.value) for each in returns) or function.own(cst.Yield):
         return
     for each in returns:
-        if each.value is None or _is_none(each.value):
+        if each.value is None or is_none(each.value):
             if _is_about_data(each, frame) and is_reached_for_data(ev, each, frame):
                 yield NonePlace(each, "returns None here")
         else:
@@ -49,7 +49,7 @@ def _how_none(ev: Evaluator, node: cst.BaseExpression, frame: Frame, depth: int)
     """How an expression that is returned can be None for some samples; empty where it is not known to be."""
     if isinstance(node, cst.IfExp):
         arms = [node.body, node.orelse]
-        if any(_is_none(arm) for arm in arms) and NONE in ev.values(node, frame):
+        if any(is_none(arm) for arm in arms) and NONE in ev.values(node, frame):
             return "returns None on one arm of this expression"
         return next((how for arm in arms if (how := _how_none(ev, arm, frame, depth))), "")
     if isinstance(node, cst.Call):
@@ -61,8 +61,8 @@ def _how_none(ev: Evaluator, node: cst.BaseExpression, frame: Frame, depth: int)
         return ""
     if any(each.path and not isinstance(each.value, cst.Call) for each in bindings):
         return ""  # `image, rate = read(path)` binds something else than None
-    if any(each.value is not None and _is_none(each.value) for each in bindings):
-        bound = any(_may_be_passed_by(each) for each in bindings if each.value is None or not _is_none(each.value))
+    if any(each.value is not None and is_none(each.value) for each in bindings):
+        bound = any(_may_be_passed_by(each) for each in bindings if each.value is None or not is_none(each.value))
         return f"returns `{node.value}`, which can still be None" if bound else ""
     called = (each.value for each in bindings if isinstance(each.value, cst.Call) and not each.path)
     return next((how for call in called if (how := _how_called(ev, call, frame, depth))), "")
@@ -153,7 +153,7 @@ def is_reached_for_data(ev: Evaluator, node: Node, frame: Frame) -> bool:
 
 def _asks_for_none(ev: Evaluator, test: cst.BaseExpression, frame: Frame) -> bool:
     """`cv2.imread(path) is None`, also under a name: a file that cannot be read."""
-    if not isinstance(test, cst.Comparison) or not _is_none(test.comparisons[0].comparator):
+    if not isinstance(test, cst.Comparison) or not is_none(test.comparisons[0].comparator):
         return False
     asked = test.left.value if isinstance(test.left, cst.NamedExpr) else test.left
     bindings = resolve(asked, frame.scope.module.tree) if isinstance(asked, cst.Name) else []
@@ -174,7 +174,3 @@ _NEVER_NONE = frozenset({"PIL", "builtins", "collections", "numpy", "pandas", "p
 def _leaves(statement: cst.Try) -> bool:
     """True if the body of a `try` returns wherever nothing is raised."""
     return leaves(statement.body) or (statement.orelse is not None and leaves(statement.orelse.body))
-
-
-def _is_none(node: cst.BaseExpression) -> bool:
-    return isinstance(node, cst.Name) and node.value == "None"

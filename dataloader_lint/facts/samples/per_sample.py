@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import libcst as cst
 
 from dataloader_lint.facts.datasets.construction import called_by_library_constructors
@@ -11,7 +9,7 @@ from dataloader_lint.facts.infer import classes
 from dataloader_lint.facts.infer.reachability import enclosing_tests
 from dataloader_lint.facts.infer.values import CallResult, Class, Evaluator
 from dataloader_lint.facts.samples.dependence import Dep, Dependence
-from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
+from dataloader_lint.facts.syntax.module import last_name
 from dataloader_lint.facts.syntax.tree import Scope, Tree, parameters
 from dataloader_lint.facts.workers.worker_callgraph import WorkerFunction
 from dataloader_lint.facts.workers.workers import Workers
@@ -26,19 +24,6 @@ def dependence_on_sample(ev: Evaluator, function: WorkerFunction) -> Dependence:
     own = classes.receiver_name(entry) if classes.class_of(entry) is not None else ""
     roots = {id(param): Dep.SAMPLE for param in parameters(entry.node) if param.name.value != own}
     return Dependence(ev, roots, [each.scope for each in function.path])
-
-
-def enclosing_definitions(module: ModuleFacts, nodes: Iterable[cst.CSTNode]) -> set[str]:
-    """The top-level functions and classes of a module that contain some nodes."""
-    found = set()
-    for node in nodes:
-        child: cst.CSTNode | None = None
-        for above in module.tree.ancestors(node):
-            if isinstance(above, cst.FunctionDef | cst.ClassDef):
-                child = above
-        if isinstance(child, cst.FunctionDef | cst.ClassDef):
-            found.add(child.name.value)
-    return found
 
 
 def runs_in_construction(workers: Workers, scope: Scope) -> bool:

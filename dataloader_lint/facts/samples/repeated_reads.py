@@ -13,13 +13,12 @@ from dataloader_lint.facts.libraries.calls import names_where, row
 from dataloader_lint.facts.samples.dependence import Dep
 from dataloader_lint.facts.samples.per_sample import (
     dependence_on_sample,
-    enclosing_definitions,
     has_one_sample,
     is_cached,
     runs_for_each,
     runs_in_construction,
 )
-from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
+from dataloader_lint.facts.syntax.module import ModuleFacts, enclosing_definitions, last_name
 from dataloader_lint.facts.syntax.names import Binding, Kind, resolve
 from dataloader_lint.facts.syntax.tree import function_scope
 from dataloader_lint.facts.workers.worker_callgraph import WorkerFunction

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import libcst as cst
 
 from dataloader_lint.facts.infer import classes
-from dataloader_lint.facts.samples.per_sample import enclosing_definitions
-from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
+from dataloader_lint.facts.syntax.module import ModuleFacts, enclosing_definitions, last_name
 from dataloader_lint.facts.syntax.names import dotted
 from dataloader_lint.facts.syntax.tree import Node, Scope, Tree, function_scope, parameters
 from dataloader_lint.facts.workers.worker_callgraph import WorkerFunction
@@ -55,7 +54,7 @@ def _retries(scope: Scope) -> Iterator[tuple[cst.ExceptHandler, bool]]:
             continue
         if any(True for _ in tree.find(handler, cst.Raise)):
             continue
-        calls = [call for call in _calls_of_itself(scope) if _is_inside(call, handler, tree)]
+        calls = [call for call in _calls_of_itself(scope) if tree.is_inside(call, handler)]
         if calls:
             if all(_has_one_argument(call) for call in calls) and not _is_bounded(handler, scope):
                 yield handler, True
@@ -110,7 +109,7 @@ def _goes_on(attempt: cst.Try, handler: cst.ExceptHandler, scope: Scope) -> bool
     if not _leaves_by_success(loop, attempt, tree):
         return False
     ways_out = [each for kind in (cst.Return, cst.Break, cst.Raise) for each in tree.find(loop.body, kind)]
-    return all(_is_inside(each, attempt.body, tree) or _follows_success(each, attempt, loop, tree) for each in ways_out)
+    return all(tree.is_inside(each, attempt.body) or _follows_success(each, attempt, loop, tree) for each in ways_out)
 
 
 def _leaves_by_success(loop: cst.While, attempt: cst.Try, tree: Tree) -> bool:
@@ -131,11 +130,7 @@ def _leaves_by_success(loop: cst.While, attempt: cst.Try, tree: Tree) -> bool:
 
 def _follows_success(node: Node, attempt: cst.Try, loop: cst.While, tree: Tree) -> bool:
     """True for what runs only after the attempt: an `else`, or the statements behind it when the handler continues."""
-    if attempt.orelse is not None and _is_inside(node, attempt.orelse, tree):
+    if attempt.orelse is not None and tree.is_inside(node, attempt.orelse):
         return True
     continues = all(any(True for _ in tree.find(each, cst.Continue)) for each in attempt.handlers)
     return continues and tree.order(node) > tree.order(attempt)
-
-
-def _is_inside(node: Node, block: Node, tree: Tree) -> bool:
-    return node is block or any(above is block for above in tree.ancestors(node))

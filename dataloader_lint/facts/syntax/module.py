@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 import libcst as cst
 
-from dataloader_lint.facts.syntax.tree import Scope, Tree
+from dataloader_lint.facts.syntax.tree import Node, Scope, Tree
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,3 +108,16 @@ def last_name(node: cst.CSTNode) -> str:
     if kind is cst.Attribute:
         return str(node.attr.value)  # type: ignore[attr-defined]
     return str(node.value) if kind is cst.Name else ""  # type: ignore[attr-defined]
+
+
+def enclosing_definitions(module: ModuleFacts, nodes: Iterable[Node]) -> set[str]:
+    """The top-level functions and classes of a module that contain some nodes."""
+    found = set()
+    for node in nodes:
+        child: Node | None = None
+        for above in module.tree.ancestors(node):
+            if isinstance(above, cst.FunctionDef | cst.ClassDef):
+                child = above
+        if isinstance(child, cst.FunctionDef | cst.ClassDef):
+            found.add(child.name.value)
+    return found

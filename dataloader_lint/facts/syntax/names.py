@@ -204,6 +204,11 @@ def dotted(node: cst.CSTNode | None) -> str:
     return ".".join(reversed(parts))
 
 
+def is_none(node: cst.CSTNode | None) -> bool:
+    """True for a `None` that is written out."""
+    return isinstance(node, cst.Name) and node.value == "None"
+
+
 def _imports(statement: cst.Import | cst.LazyImport, scope: Scope) -> Iterable[Binding]:
     for alias in statement.names:
         full = dotted(alias.name)

@@ -216,6 +216,10 @@ class Tree:
             yield self._nodes[number]
             number = self._parents[number]
 
+    def is_inside(self, node: Node, block: Node) -> bool:
+        """True if a node is another one, or a part of it."""
+        return node is block or any(above is block for above in self.ancestors(node))
+
     def scope_of(self, node: Node) -> Scope:
         """The scope in which the node stands; for a node that opens one, the scope around it."""
         return self._scopes[self._index[id(node)]]

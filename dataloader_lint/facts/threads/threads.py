@@ -26,7 +26,7 @@ from dataloader_lint.facts.limits import THREAD_DEPTH
 from dataloader_lint.facts.processes.start_methods import start_methods
 from dataloader_lint.facts.syntax.flow import reaching
 from dataloader_lint.facts.syntax.guards import is_guarded
-from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
+from dataloader_lint.facts.syntax.module import ModuleFacts, enclosing_definitions, last_name
 from dataloader_lint.facts.syntax.names import Binding, Kind, bindings_of, dotted
 from dataloader_lint.facts.syntax.tree import Node, Scope, function_scope
 from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
@@ -70,7 +70,7 @@ class ThreadCall:
 def limits_in_workers(reach: DatasetFlow, module: ModuleFacts) -> Iterator[ThreadCall]:
     """The calls of `torch.set_num_threads` in a module that forked workers run, each once."""
     calls = module.calls_named(_LIMIT)
-    tops = {_top_name(module, call) for call in calls} - {""}
+    tops = enclosing_definitions(module, calls)
     if not tops:
         return
     workers = reach.workers
@@ -83,15 +83,6 @@ def limits_in_workers(reach: DatasetFlow, module: ModuleFacts) -> Iterator[Threa
                 seen.add(id(call))
                 found = workers.ev.values(call.args[0].value, function.frame) if call.args else ()
                 yield ThreadCall(call, function, _constant_number(found))
-
-
-def _top_name(module: ModuleFacts, node: Node) -> str:
-    """The name of the top-level function or class that contains a node; empty outside of them."""
-    scope: Scope | None = module.tree.scope_of(node)
-    while scope is not None and scope.parent is not None and scope.parent.parent is not None:
-        scope = scope.parent
-    top = scope.node if scope is not None else None
-    return top.name.value if isinstance(top, cst.FunctionDef | cst.ClassDef) else ""
 
 
 def _constant_number(found: Values) -> int | None:

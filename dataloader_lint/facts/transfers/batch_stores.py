@@ -25,7 +25,7 @@ def stores_before(node: cst.BaseExpression, tree: Tree, depth: int = 0) -> Itera
         return
     known = {id(binding) for binding in bindings}
     for assign in function_scope(tree.scope_of(node)).own(cst.Assign):
-        if tree.order(assign) >= tree.order(node) or any(above is assign for above in tree.ancestors(node)):
+        if tree.order(assign) >= tree.order(node) or tree.is_inside(node, assign):
             continue
         for each in assign.targets:
             owner, stored = _way_to(each.target)
@@ -57,7 +57,7 @@ def is_passed_on_after(moved: cst.BaseExpression, place: Node, tree: Tree) -> bo
     if not isinstance(root, cst.Name):
         return False
     for use in tree.named(function_scope(tree.scope_of(place)).node, root.value):
-        if tree.order(use) <= tree.order(place) or any(above is place for above in tree.ancestors(use)):
+        if tree.order(use) <= tree.order(place) or tree.is_inside(use, place):
             continue
         node: Node = use
         above = tree.parent(node)
