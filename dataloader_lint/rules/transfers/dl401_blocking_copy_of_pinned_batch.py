@@ -161,8 +161,8 @@ def _finding(copies: list[Transfer], pinned: Origin) -> Finding:
     pins = pinned.loader.known("pin_memory")
     place = f" of `{pinned.file}`" if pinned.file != first.file else ""
     default = by_default(pins.default if pins is not None else "")
-    more = f" and {len(others)} more cop{'ies' if len(others) > 1 else 'y'} block" if others else " blocks"
-    problem = f"`{first.text}`{more} the host, but `{pinned.name}`{place} pins its batches{default}"
+    verb = f"and {len(others)} more block" if others else "blocks"
+    problem = f"`{first.text}` {verb} the host, but `{pinned.name}`{place} pins its batches{default}"
     also = tuple(Step(each.frame.scope.module, each.call, "this copy waits as well") for each in others)
     return Finding(first.call, problem, _advice(first), partial(fix, copies), (*pinned.steps, *also))
 
@@ -170,7 +170,7 @@ def _finding(copies: list[Transfer], pinned: Origin) -> Finding:
 def _advice(transfer: Transfer) -> str:
     flag = _flag(transfer)
     if not flag:
-        advice = "pass `non_blocking=True` on CUDA only (MPS can corrupt data)"
+        advice = "pass `non_blocking=True` on CUDA only: MPS can corrupt it"
     elif flag == "True":
         advice = "pass `non_blocking=True`"
     else:
