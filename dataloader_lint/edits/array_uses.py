@@ -23,10 +23,29 @@ def refuse_uses_elsewhere(editor: Editor, path: str, name: str) -> None:
 
 def check_elements(editor: Editor, name: str, kind: str) -> None:
     """Refuses where the file uses an element of any attribute of that name in a way that tells numpy's scalars."""
-    for attribute in editor.tree.find(editor.tree.module, cst.Attribute):
-        above = editor.tree.parent(attribute)
-        if attribute.attr.value == name and isinstance(above, cst.Subscript) and above.value is attribute:
-            _check_element(editor.tree, above, kind)
+    tree = editor.tree
+    elements = tree.once(("elements of attributes", id(tree.module)), lambda: _elements_of_attributes(tree))
+
+    def reason() -> str:
+        try:
+            for element in elements.get(name, ()):
+                _check_element(tree, element, kind)
+        except RefusedError as refused:
+            return str(refused)
+        return ""
+
+    found = tree.once((f"why no array of {kind} as {name}", id(tree.module)), reason)
+    if found:
+        raise RefusedError(found)
+
+
+def _elements_of_attributes(tree: Tree) -> dict[str, list[cst.Subscript]]:
+    """The subscripts of attributes in a file, `self.rows[i]`, by the attribute's name."""
+    found: dict[str, list[cst.Subscript]] = {}
+    for element in tree.find(tree.module, cst.Subscript):
+        if isinstance(element.value, cst.Attribute):
+            found.setdefault(element.value.attr.value, []).append(element)
+    return found
 
 
 def check_use(tree: Tree, use: cst.BaseExpression, kind: str) -> None:

@@ -264,7 +264,7 @@ REPAIRS: dict[str, Callable[[int], str]] = {
         n, in_function("kw = dict(num_workers=n, persistent_workers=True)\nkw['timeout'] = 5\nDataLoader(data, **kw)")
     ),
     "DL311": lambda n: times(n, in_function("DataLoader(data, pin_memory=True, pin_memory_device='cuda')")),
-    "DL401": lambda n: times(n, in_function("for x in DataLoader(data, pin_memory=True):\n    x = x.cuda()")),
+    "DL401": lambda n: times(n, in_function("for x, in DataLoader(TENSORS, pin_memory=True):\n    x = x.cuda()")),
     "DL402": lambda n: times(n, in_function("for x in DataLoader(data):\n    model(x.to('cuda', non_blocking=True))")),
     "DL403": lambda n: times(n, in_function("for x in DataLoader(data, pin_memory=True):\n    model(x.to('cpu'))")),
     "DL502": lambda n: times(n, "os.environ['OMP_NUM_THREADS'] = '{}'\n"),
@@ -277,7 +277,10 @@ REPAIRS: dict[str, Callable[[int], str]] = {
     ),
 }
 ONE_FOR_ALL = ("DL206", "DL206 strings")
-MORE = "import numpy as np\nfrom torch.utils.data import DistributedSampler\n"
+MORE = (
+    "import numpy as np\nfrom torch.utils.data import DistributedSampler, TensorDataset\n"
+    "TENSORS = TensorDataset(torch.ones(9))\n"
+)
 
 
 def fix(sites: str, number: int) -> None:

@@ -323,10 +323,10 @@ def with_outside_stores(ev: Evaluator, node: cst.Attribute, found: Values, frame
         return found
     tree = module.tree
     here = tree.scope_of(node)
-    own = [store for store in stores if tree.scope_of(store.node) is here]
-    others = [store for store in stores if tree.scope_of(store.node) is not here]
     if _is_receiver(node.value, here):
         return found  # `self.x = ...` is known from the class
+    own = [store for store in stores if tree.scope_of(store.node) is here]
+    others = [store for store in stores if tree.scope_of(store.node) is not here]
     reached, surely = reaching_or_not(node, own, tree) if own else ([], False)
     if ev.cuda:  # what another arm of `if args.no_cuda` sets is none of what a move to CUDA is about
         reached = [store for store in reached if is_reached(ev, store.node, ev.at(here, frame))]

@@ -130,6 +130,17 @@ def _may_be_of_module(func: cst.BaseExpression, module: ModuleFacts) -> bool:
     return not bindings or any(each.kind is Kind.IMPORT for each in bindings)
 
 
+def _by_returned_name(module: ModuleFacts) -> dict[str, list[str]]:
+    """The functions at the top of a module by each name that they return, or that is part of what they return."""
+    found: dict[str, list[str]] = {}
+    for scope in module.root.inner:
+        if isinstance(scope.node, cst.FunctionDef):
+            values = [returned.value for returned in scope.own(cst.Return) if returned.value is not None]
+            for name in {name.value for value in values for name in module.tree.find(value, cst.Name)}:
+                found.setdefault(name, []).append(scope.node.name.value)
+    return found
+
+
 def _calls_by_other_names(
     ev: Evaluator, project: Project, function: Scope, klass: Scope
 ) -> tuple[tuple[cst.Call, Frame, Values], ...]:
@@ -140,17 +151,7 @@ def _calls_by_other_names(
     assert isinstance(klass.node, cst.ClassDef)
     home = klass.module
     own = klass.node.name.value
-    giving = (
-        scope.node.name.value
-        for scope in home.root.inner
-        if isinstance(scope.node, cst.FunctionDef)
-        and any(
-            name.value == own
-            for returned in scope.own(cst.Return)
-            if returned.value is not None
-            for name in home.tree.find(returned.value, cst.Name)
-        )
-    )
+    giving = home.tree.once(("functions by returned name", id(home.root)), lambda: _by_returned_name(home)).get(own, [])
     found: list[tuple[cst.Call, Frame, Values]] = []
     for module in (home, *project.importers(home, [own, *giving], CHOOSING_MODULES)):
         for call, chosen in _calls_of_chosen(module):

@@ -31,7 +31,7 @@ from dataloader_lint.facts.libraries.calls import VALUE_KINDS, row
 from dataloader_lint.facts.libraries.catalogue import LOADERS
 from dataloader_lint.facts.syntax.module import last_name
 from dataloader_lint.facts.syntax.names import REST, STAR, dotted
-from dataloader_lint.facts.syntax.tree import Tree, positional_of
+from dataloader_lint.facts.syntax.tree import Scope, Tree, positional_of
 
 # The parts of a random split are Subsets of the Dataset that is given first.
 _SPLIT, _SUBSET = "torch.utils.data.random_split", "torch.utils.data.Subset"
@@ -145,11 +145,9 @@ def _appended(ev: Evaluator, value: Sequence) -> Values:
     scope = value.frame.scope
     found: list[Values] = []
     owners: set[int] = set()
-    for call in scope.own(cst.Call) if name else ():
-        if isinstance(call.func, cst.Attribute) and call.func.attr.value == "append" and len(call.args) == 1:
-            if dotted(call.func.value) == name:
-                owners.add(id(call.func.value))
-                found.append(ev.values(call.args[0].value, value.frame))
+    for owner, element in _appends(scope).get(name, ()) if name else ():
+        owners.add(id(owner))
+        found.append(ev.values(element, value.frame))
     is_local = isinstance(target, cst.Name) and isinstance(scope.node, cst.FunctionDef)
     if (
         is_local
@@ -162,6 +160,19 @@ def _appended(ev: Evaluator, value: Sequence) -> Values:
     ):
         return merge(*found)
     return merge(*found, NOTHING_KNOWN)
+
+
+def _appends(scope: Scope) -> dict[str, list[tuple[cst.BaseExpression, cst.BaseExpression]]]:
+    """The calls `name.append(element)` of a scope by `name`: what is appended to, and the element."""
+
+    def work_out() -> dict[str, list[tuple[cst.BaseExpression, cst.BaseExpression]]]:
+        found: dict[str, list[tuple[cst.BaseExpression, cst.BaseExpression]]] = {}
+        for call in scope.own(cst.Call):
+            if isinstance(call.func, cst.Attribute) and call.func.attr.value == "append" and len(call.args) == 1:
+                found.setdefault(dotted(call.func.value), []).append((call.func.value, call.args[0].value))
+        return found
+
+    return scope.module.tree.once(("appends", id(scope)), work_out)
 
 
 def _only_reads(arg: cst.CSTNode | None, tree: Tree) -> bool:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import libcst as cst
 
 from dataloader_lint.facts.infer.classes import is_static
 from dataloader_lint.facts.infer.loader_calls import Loader, loaders_in
-from dataloader_lint.facts.infer.values import Function, Method, Partial, Value
+from dataloader_lint.facts.infer.values import Evaluator, Function, Method, Partial, Value
 from dataloader_lint.facts.loaders.callbacks import Callback
 from dataloader_lint.facts.project.project import Project
+from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.facts.syntax.names import dotted
 from dataloader_lint.facts.syntax.tree import Node, Scope, Tree
 
@@ -37,12 +38,13 @@ class SignatureMismatch:
         if self.scope is None:
             return True
         module = self.scope.module
-        given = (each.argument("worker_init_fn") for each in loaders_in(self.loader.ev, module))
-        known = {id(each.value) for each in given if each is not None}
+        known = module.tree.once(("worker_init_fn values", id(module.root)), lambda: _given(self.loader.ev, module))
         if isinstance(self.function, cst.Lambda):
             return id(self.function) not in known
-        return _is_named(module.tree, self.function, known) or (
-            self.scope.parent is module.root and project.mentions.may_use_name(module.path, self.function.name.value)
+        name = self.function.name.value
+        places = module.tree.once(("mentions", id(module.root)), lambda: _mentions(module.tree)).get(name, [])
+        return any(each is not self.function and id(each) not in known for each in places) or (
+            self.scope.parent is module.root and project.mentions.may_use_name(module.path, name)
         )
 
     @property
@@ -93,32 +95,38 @@ def _mismatch(value: Value, node: Node, loader: Loader) -> SignatureMismatch | N
     return SignatureMismatch(value.node, node, loader, False, scope) if len(wanted) > 1 else None
 
 
+def _given(ev: Evaluator, module: ModuleFacts) -> set[int]:
+    """The ids of what loaders of a module get as `worker_init_fn`."""
+    written = (each.argument("worker_init_fn") for each in loaders_in(ev, module))
+    return {id(each.value) for each in written if each is not None}
+
+
 def _examples_in(text: str) -> str:
     """The lines of a docstring that a doctest runs."""
     return "\n".join(line for line in text.splitlines() if line.strip(" \t\"'").startswith((">>>", "...")))
 
 
-def _is_named(tree: Tree, function: cst.FunctionDef, known: set[int]) -> bool:
-    """True if the name of a function stands anywhere in its file but in its head and at known places."""
-    name = function.name.value
+def _mentions(tree: Tree) -> dict[str, list[Node]]:
+    """The places in a file by the name that stands there, also in texts; of docstrings, in their examples."""
+    found: dict[str, list[Node]] = {}
+
+    def add(node: Node, names: Iterable[str]) -> None:
+        for name in names:
+            found.setdefault(name, []).append(node)
+
     for node in tree.walk(tree.module):
-        if isinstance(node, cst.Name | cst.Attribute):
-            written = node.value if isinstance(node, cst.Name) else node.attr.value
-            if written == name and id(node) not in known:
-                return True
+        if isinstance(node, cst.Name):
+            add(node, [node.value])
+        elif isinstance(node, cst.Attribute):
+            add(node, [node.attr.value])
         elif isinstance(node, cst.FunctionDef | cst.ClassDef):
-            if node is not function and node.name.value == name:
-                return True
+            add(node, [node.name.value])
         elif isinstance(node, cst.SimpleString | cst.FormattedStringText):
             text = _examples_in(node.value) if isinstance(tree.parent(node), cst.Expr) else node.value
-            if name in _WORD.findall(text):
-                return True
+            add(node, set(_WORD.findall(text)))
         elif isinstance(node, cst.Global | cst.Nonlocal):
-            if any(each.name.value == name for each in node.names):
-                return True
+            add(node, [each.name.value for each in node.names])
         elif isinstance(node, cst.Import | cst.ImportFrom) and not isinstance(node.names, cst.ImportStar):
-            imported = [dotted(each.name) for each in node.names]
-            imported += [dotted(each.asname.name) for each in node.names if each.asname is not None]
-            if name in imported:
-                return True
-    return False
+            add(node, [dotted(each.name) for each in node.names])
+            add(node, [dotted(each.asname.name) for each in node.names if each.asname is not None])
+    return found

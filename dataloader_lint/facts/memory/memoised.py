@@ -37,12 +37,12 @@ _EMPTYING = frozenset({"clear", "pop", "popitem", "popleft"})
 
 def may_memoise(module: ModuleFacts) -> bool:
     """True if something in a module may remember results: a cheap look before worker code is followed."""
-    text = module.tree.text
-    if "__missing__" in module.functions or any(
-        word in text for word in ("lru_cache", "functools.cache", "import cache")
-    ):
-        return True
-    return "cachetools" in text or module.tree.once(("closures", id(module.root)), lambda: _has_storing_closure(module))
+
+    def work_out() -> bool:
+        text = module.tree.text
+        return "__missing__" in module.functions or any(word in text for word in _WORDS) or _has_storing_closure(module)
+
+    return module.tree.once(("may memoise", id(module.root)), work_out)
 
 
 def _has_storing_closure(module: ModuleFacts) -> bool:

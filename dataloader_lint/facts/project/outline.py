@@ -58,7 +58,9 @@ def outline(source: bytes, parts: list[Statement]) -> Outline:
             for name, mentioned in _imported(words_of(text[start:end])):
                 found[name] = found.get(name, frozenset()) | mentioned
         else:
-            for name in {match[0] or match[1] for match in _DEFINED.findall(text, start, end)}:
+            names = (match[1] or match[2] for match in _DEFINED.finditer(text, start, end))
+            is_one = _HEAD.match(text, start, end) and b"global" not in words
+            for name in set(islice(names, 1) if is_one else names):
                 found[name] = found[name] | words if name in found else words
         ahead = frozenset()
     return found

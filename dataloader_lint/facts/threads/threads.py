@@ -143,7 +143,8 @@ def late_limits(ev: Evaluator, module: ModuleFacts) -> Iterator[LateLimit]:
         if not _starts_unforked_after(ev, node, module):  # in time for such processes
             line = module.tree.statement_of(node)
             movable = _is_movable(ev, module, node, line, binding)
-            yield LateLimit(line, variable, _package(binding), binding.node, movable)
+            anchor = line if isinstance(line, cst.SimpleStatementLine) else node  # `for name in names: set(name)`
+            yield LateLimit(anchor, variable, _package(binding), binding.node, movable)
 
 
 def _is_movable(ev: Evaluator, module: ModuleFacts, node: Node, line: Node, reader: Binding) -> bool:
