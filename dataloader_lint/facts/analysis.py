@@ -206,6 +206,8 @@ class Analysis:
             return self.loaders
         if kind is Entity.DATASET:
             return self.datasets
+        if kind is Entity.TRANSFER:
+            return self.transfers
         return (self,)
 
     def callbacks_of(self, argument: str) -> list[Callback]:

@@ -15,3 +15,4 @@ class Entity(Enum):
     MODULE = "module"
     DATASET = "dataset"  # facts.object_state.dataset.Dataset
     LOADER = "loader"  # facts.infer.loader_calls.Loader
+    TRANSFER = "transfer"  # facts.transfers.batches.Transfer

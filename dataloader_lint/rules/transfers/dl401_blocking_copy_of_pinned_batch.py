@@ -11,9 +11,6 @@ must be known to be true, at least wherever CUDA is available.
   functions, `map` or a parameter
 - from notebooks that call functions of the project
 
-Copies of one loader's batches to one device in one round of a loop are one finding, at the first; the others are in
-its `because:` lines. A `# noqa` at the first covers them all. Copies that need another fix are findings of their own.
-
 One loader that is known to pin is enough, even if the transfer may get batches of others. The rule is silent if the
 pinned batch is surely replaced on the way, or if the loader and the device are chosen together.
 
@@ -109,68 +106,43 @@ from dataloader_lint.rules.base import Entity, Finding, FixLevel, Level, Rule
 from dataloader_lint.rules.wording import by_default
 
 if TYPE_CHECKING:
-    from dataloader_lint.edits import Edit, Editor, Repair
-    from dataloader_lint.facts.analysis import Analysis
-    from dataloader_lint.facts.transfers.batches import Origin, Transfer
+    from dataloader_lint.edits import Editor, Repair
+    from dataloader_lint.facts.transfers.batches import Transfer
 
 RULE = Rule(
     "DL401",
     "blocking-copy-of-pinned-batch",
-    Entity.MODULE,
+    Entity.TRANSFER,
     Level.SPEED,
     fix=FixLevel.SOMETIMES_SAFE,
     subjects=(TRANSFERS,),
 )
 
 
-def check(facts: Analysis) -> Iterator[Finding]:
-    from dataloader_lint.facts.transfers.rounds import kind_of, round_of
-
-    groups: dict[object, list[tuple[Transfer, Origin]]] = {}
-    for transfer in facts.transfers:
-        pinned = _pinned(transfer)
-        if pinned is not None:
-            key = (id(pinned.loader.node), id(round_of(transfer)), kind_of(transfer))
-            groups.setdefault(key, []).append((transfer, pinned))
-    for copies in groups.values():
-        yield _finding([transfer for transfer, _ in copies], copies[0][1])
-
-
-def _pinned(transfer: Transfer) -> Origin | None:
-    """The loader whose pinned batches a copy is known to wait for; None for all other moves."""
+def check(transfer: Transfer) -> Iterator[Finding]:
     if not transfer.may_name_device or transfer.is_in_forward or not transfer.may_be_pinned:
-        return None
+        return
     if not transfer.is_surely_blocking:
-        return None
+        return
     from dataloader_lint.facts.transfers.witness import pinned_origin
 
     pinned = pinned_origin(transfer)
     if pinned is None:
-        return None
+        return
     pins = pinned.loader.known("pin_memory")
     is_optional = pins is None or bool(pins.default)  # then the option that leads here may turn off the pinning, too
     if not transfer.goes_to_gpu or not (transfer.is_reached if is_optional else transfer.may_be_reached):
-        return None
-    return pinned
-
-
-def _finding(copies: list[Transfer], pinned: Origin) -> Finding:
-    from dataloader_lint.facts.syntax.steps import Step
-
-    first, *others = copies
-    pins = pinned.loader.known("pin_memory")
-    place = f" of `{pinned.file}`" if pinned.file != first.file else ""
+        return
+    place = f" of `{pinned.file}`" if pinned.file != transfer.file else ""
     default = by_default(pins.default if pins is not None else "")
-    verb = f"and {len(others)} more block" if others else "blocks"
-    problem = f"`{first.text}` {verb} the host, but `{pinned.name}`{place} pins its batches{default}"
-    also = tuple(Step(each.frame.scope.module, each.call, "this copy waits as well") for each in others)
-    return Finding(first.call, problem, _advice(first), partial(fix, copies), (*pinned.steps, *also))
+    problem = f"`{transfer.text}` blocks the host, but `{pinned.name}`{place} pins its batches{default}"
+    yield Finding(transfer.call, problem, _advice(transfer), partial(fix, transfer), pinned.steps)
 
 
 def _advice(transfer: Transfer) -> str:
     flag = _flag(transfer)
     if not flag:
-        advice = "pass `non_blocking=True` on CUDA only: MPS can corrupt it"
+        advice = "pass `non_blocking=True` on CUDA only (MPS can corrupt data)"
     elif flag == "True":
         advice = "pass `non_blocking=True`"
     else:
@@ -185,42 +157,25 @@ def _flag(transfer: Transfer) -> str:
     return f'{transfer.device_name}.type == "cuda"' if transfer.device_name else ""
 
 
-def _safety(transfer: Transfer) -> Safety | None:
-    """How safe a fix is; None if there is none."""
-    if not transfer.takes_non_blocking or transfer.source_is_written_after:
+def fix(transfer: Transfer, editor: Editor) -> Repair | None:
+    from dataloader_lint.edits import Repair, add_argument, replace
+
+    if transfer.call not in editor.tree or not transfer.takes_non_blocking or transfer.source_is_written_after:
         return None
     found = {origin.is_tensor for origin in transfer.origins}
     flag = _flag(transfer)
     if False in found or not (flag or transfer.is_to_ordinal):
         return None
-    if transfer.may_change_type:
-        return None if transfer.named_type is None or transfer.named_device is None else Safety.UNSAFE
     is_sure = found == {True} and bool(flag) and not transfer.source_is_passed_on_after
-    return Safety.SAFE if is_sure else Safety.UNSAFE
-
-
-def fix(copies: list[Transfer], editor: Editor) -> Repair | None:
-    from dataloader_lint.edits import Repair
-
-    safeties = {_safety(each) for each in copies}
-    if None in safeties or any(each.call not in editor.tree for each in copies):
-        return None
-    safety = Safety.SAFE if safeties == {Safety.SAFE} else Safety.UNSAFE
-    edits = tuple(_edit(each, editor) for each in copies)
-    what = f"`non_blocking={_flag(copies[0]) or True}`"
-    where = f" to {len(copies)} copies" if len(copies) > 1 else ""
-    types = ", and convert the dtype after the move" if any(each.may_change_type for each in copies) else ""
-    return Repair(safety, f"Add {what}{where}{types}", edits)
-
-
-def _edit(transfer: Transfer, editor: Editor) -> Edit:
-    from dataloader_lint.edits import add_argument, replace
-
-    argument = f"non_blocking={_flag(transfer) or True}"
+    argument = f"non_blocking={flag or True}"
     if not transfer.may_change_type:
-        return add_argument(editor, transfer.call, argument)
-    device, dtype = transfer.named_device, transfer.named_type
-    assert device is not None and dtype is not None
+        edit = add_argument(editor, transfer.call, argument)
+        return Repair(Safety.SAFE if is_sure else Safety.UNSAFE, f"Add `{argument}`", (edit,))
+    dtype = transfer.named_type
+    device = transfer.named_device
+    if dtype is None or device is None:
+        return None
     receiver = editor.code(transfer.call.func)
     code = f"{receiver}({editor.code(device)}, {argument}).to({editor.code(dtype)})"
-    return replace(editor, transfer.call, code)
+    edit = replace(editor, transfer.call, code)
+    return Repair(Safety.UNSAFE, f"Add `{argument}`, and convert the dtype after the move", (edit,))
