@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -146,7 +145,7 @@ def test_ctrl_c_gives_the_report_and_leaves_no_process(tmp_path: Path) -> None:
         assert running.wait() in (0, 1)
         assert "The script was interrupted." in running.out.decode()
         time.sleep(0.5)
-        left = subprocess.run(["pgrep", "-g", str(running.pid)], capture_output=True, text=True, check=False).stdout
+        left = processes.run(["pgrep", "-g", str(running.pid)]).stdout
     assert left == ""
 
 
