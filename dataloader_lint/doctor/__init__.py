@@ -6,6 +6,7 @@ program does, and `assert_worker_safe` is for tests of Datasets.
 
 from dataloader_lint.doctor.check import assert_worker_safe
 from dataloader_lint.doctor.examining import examine, watch
-from dataloader_lint.doctor.report import LoaderReport, Report, Symptom
+from dataloader_lint.doctor.measured import LoaderReport, Symptom
+from dataloader_lint.doctor.report import Report
 
 __all__ = ["LoaderReport", "Report", "Symptom", "assert_worker_safe", "examine", "watch"]

@@ -11,10 +11,11 @@ from typing import Any
 from dataloader_lint.diagnostics import Diagnostic
 from dataloader_lint.doctor import words
 from dataloader_lint.doctor.findings import attribute_named, lint, matching, own_files, source_files
+from dataloader_lint.doctor.measured import Cleared, LoaderReport, Symptom, Worker
 from dataloader_lint.doctor.memory import growth_of
 from dataloader_lint.doctor.pickling import Pickled, is_out_of_reach, pickled_by_path
 from dataloader_lint.doctor.records import LoaderRecord
-from dataloader_lint.doctor.report import Cleared, LoaderReport, Report, Symptom, Worker
+from dataloader_lint.doctor.report import Report
 from dataloader_lint.doctor.shm import limits
 from dataloader_lint.doctor.sizes import attributes_of
 from dataloader_lint.doctor.symptoms import FAILS, symptoms_of

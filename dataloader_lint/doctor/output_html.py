@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from html import escape
 
 from dataloader_lint.doctor import words
-from dataloader_lint.doctor.report import LoaderReport, Report, Symptom
+from dataloader_lint.doctor.measured import LoaderReport, Measured, Symptom
 from dataloader_lint.output.as_json import page_url
 from dataloader_lint.rules.registry import found_rules
 
@@ -30,7 +30,7 @@ _COLORS = ("#2563eb", "#c2410c", "#15803d", "#9333ea", "#0891b2", "#b91c1c", "#a
 _WIDTH, _HEIGHT, _LEFT = 640, 180, 70
 
 
-def emit(report: Report) -> str:
+def emit(report: Measured) -> str:
     """The page."""
     body = "\n".join(_body(report))
     head = '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
@@ -39,7 +39,7 @@ def emit(report: Report) -> str:
     return f'<!doctype html>\n<html lang="en">\n<head>{head}</head>\n<body>\n{body}\n</body>\n</html>'
 
 
-def _body(report: Report) -> Iterator[str]:
+def _body(report: Measured) -> Iterator[str]:
     yield "<h1>DataLoader report</h1>"
     if report.stopped:
         yield f'<p class="quiet">{escape(report.stopped)}</p>'

@@ -8,13 +8,13 @@ import os
 from typing import Any
 
 from dataloader_lint.diagnostics import Diagnostic
-from dataloader_lint.doctor.report import Cleared, LoaderReport, Report, Symptom
+from dataloader_lint.doctor.measured import Cleared, LoaderReport, Measured, Symptom
 from dataloader_lint.output.as_json import SITE
 
 VERSION = 1
 
 
-def emit(report: Report) -> str:
+def emit(report: Measured) -> str:
     """The report; sizes are in bytes, times in seconds, and null is what was not measured."""
     content = {
         "version": VERSION,

@@ -7,14 +7,14 @@ from dataclasses import replace
 
 from dataloader_lint import __version__
 from dataloader_lint.diagnostics import Diagnostic
-from dataloader_lint.doctor.report import Report
+from dataloader_lint.doctor.measured import Measured
 from dataloader_lint.output import sarif
 from dataloader_lint.output.as_json import page_url
 from dataloader_lint.output.places import root_folder
 from dataloader_lint.rules.registry import INTERNAL_ERROR, found_rules
 
 
-def emit(report: Report) -> str:
+def emit(report: Measured) -> str:
     """The report. A symptom that no finding explains has no place, and is not in it."""
     seen: dict[tuple[object, ...], Diagnostic] = {}
     for symptom in report.all_symptoms:

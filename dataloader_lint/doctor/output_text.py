@@ -7,7 +7,7 @@ from textwrap import wrap
 
 from dataloader_lint.diagnostics import Diagnostic
 from dataloader_lint.doctor import words
-from dataloader_lint.doctor.report import LoaderReport, Report, Symptom, Worker
+from dataloader_lint.doctor.measured import LoaderReport, Measured, Symptom, Worker
 
 _BARS = "▁▂▃▄▅▆▇█"
 _ASCII_BARS = "_.-=+*#@"
@@ -17,13 +17,13 @@ _MOST_ATTRIBUTES = 5
 _MOST_CLEARED = 8
 
 
-def emit(report: Report, *, ascii_only: bool = False, width: int = 100) -> Iterator[str]:
+def emit(report: Measured, *, ascii_only: bool = False, width: int = 100) -> Iterator[str]:
     """Yields the lines of the report."""
     for line in _lines(report, _ASCII_BARS if ascii_only else _BARS, width):
         yield line.encode("ascii", "replace").decode() if ascii_only else line
 
 
-def _lines(report: Report, bars: str, width: int) -> Iterator[str]:
+def _lines(report: Measured, bars: str, width: int) -> Iterator[str]:
     for one in report.loaders:
         yield from _loader(one, bars)
         yield ""
@@ -45,7 +45,7 @@ def _lines(report: Report, bars: str, width: int) -> Iterator[str]:
         yield f"Not measured: {missing}."
 
 
-def _symptoms(report: Report, width: int) -> Iterator[str]:
+def _symptoms(report: Measured, width: int) -> Iterator[str]:
     several = report.all_symptoms
     if not several:
         yield (

@@ -8,8 +8,8 @@ from itertools import combinations
 from typing import Any
 
 from dataloader_lint.doctor import words
+from dataloader_lint.doctor.measured import LoaderReport, Symptom
 from dataloader_lint.doctor.records import LoaderRecord
-from dataloader_lint.doctor.report import LoaderReport, Symptom
 
 # Ranks: what ends the program, what gives wrong data, what costs memory, what costs time.
 FAILS, WRONG, MEMORY, SPEED, PORTABILITY = range(5)

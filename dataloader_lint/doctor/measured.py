@@ -1,0 +1,109 @@
+"""What a run of the doctor comes to, as plain data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from dataloader_lint.diagnostics import Diagnostic
+from dataloader_lint.doctor.memory import Growth
+from dataloader_lint.doctor.pickling import Pickled
+from dataloader_lint.doctor.records import Settings
+from dataloader_lint.doctor.sizes import Attribute
+
+
+@dataclass(frozen=True, slots=True)
+class Symptom:
+    """Something that was measured and costs something.
+
+    `title` says what in one sentence with its numbers, `advice` what to do or look at. `codes` are the rules that find
+    such causes, `findings` what they report in the user's files. `rank` orders symptoms: the lower, the worse; among
+    equal ranks the larger `weight` comes first.
+    """
+
+    kind: str
+    title: str
+    advice: str
+    codes: tuple[str, ...]
+    rank: int
+    weight: float = 0.0
+    findings: tuple[Diagnostic, ...] = ()
+    place: tuple[str, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Cleared:
+    """A finding that the measurement shows to be cheap here, and why."""
+
+    finding: Diagnostic
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Worker:
+    """One worker process: bytes of its own over batches, and its growth in bytes per sample."""
+
+    number: int
+    pid: int
+    round: int
+    points: tuple[tuple[int, int], ...]
+    growth: Growth | None
+    threads: int
+    exit_code: int | None
+
+
+@dataclass(slots=True)
+class LoaderReport:
+    """All about one loader. Times are in seconds, sizes in bytes; None means that it was not measured."""
+
+    name: str
+    place: tuple[str, int]
+    settings: Settings
+    batches: int
+    epochs: int
+    seconds: float
+    wait: float
+    step: float
+    startup: float | None
+    fetch: float | None
+    collate: float | None
+    workers: list[Worker]
+    attributes: list[Attribute]
+    touched: dict[str, int]
+    pickles: dict[str, Pickled]
+    batch_bytes: int
+    batch_tensors: int
+    shm_size: int | None
+    shm_lowest: int | None
+    descriptors: int | None
+    descriptor_limit: int | None
+    symptoms: list[Symptom] = field(default_factory=list)
+    cleared: list[Cleared] = field(default_factory=list)
+
+    @property
+    def wait_share(self) -> float:
+        """The part of the loop's time that it waits for batches, from 0 to 1."""
+        return self.wait / (self.wait + self.step) if self.wait + self.step > 0 else 0.0
+
+
+@dataclass(slots=True)
+class Measured:
+    """What was measured, what it means, and where the cause is."""
+
+    loaders: list[LoaderReport] = field(default_factory=list)
+    symptoms: list[Symptom] = field(default_factory=list)
+    error: str = ""
+    stopped: str = ""
+    trials: list[Any] = field(default_factory=list)
+    not_measured: list[str] = field(default_factory=list)
+
+    @property
+    def all_symptoms(self) -> list[Symptom]:
+        """Those of the program and of all loaders, the worst first."""
+        several = [*self.symptoms, *(each for one in self.loaders for each in one.symptoms)]
+        return sorted(several, key=lambda each: (each.rank, -each.weight))
+
+    @property
+    def codes(self) -> set[str]:
+        """The codes of all findings that explain a symptom."""
+        return {one.code for each in self.all_symptoms for one in each.findings}
