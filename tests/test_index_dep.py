@@ -10,7 +10,7 @@ import pytest
 from dataloader_lint import Settings, lint_source
 from dataloader_lint.facts.datasets.function_index import IndexInFunction
 from dataloader_lint.facts.datasets.index_dep import IndexDep
-from dataloader_lint.facts.syntax.module import ModuleFacts
+from dataloader_lint.facts.syntax.tree import ModuleFacts
 from dataloader_lint.source.parsing import tree_of
 
 NONE, SAMPLE, KEY, INDEX = IndexDep.NONE, IndexDep.SAMPLE, IndexDep.KEY, IndexDep.INDEX

@@ -13,7 +13,7 @@ from benchmarks import processes
 from dataloader_lint import Settings, lint_source
 from dataloader_lint.diagnostics import Diagnostic, Position
 from dataloader_lint.facts.project.project import Project
-from dataloader_lint.facts.syntax.module import ModuleFacts
+from dataloader_lint.facts.syntax.tree import ModuleFacts
 from dataloader_lint.rules.base import Entity, Finding, Level, Rule
 from dataloader_lint.rules.registry import FoundRule, found_rules
 from fake_rules import fake_rules

@@ -6,7 +6,7 @@ import libcst as cst
 
 from dataloader_lint.edits.editor import Editor
 from dataloader_lint.edits.repair import RefusedError
-from dataloader_lint.facts.syntax.module import last_name
+from dataloader_lint.facts.syntax.expressions import last_name
 from dataloader_lint.facts.syntax.names import resolve
 from dataloader_lint.facts.syntax.tree import Node, Tree
 

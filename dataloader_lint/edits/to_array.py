@@ -31,9 +31,9 @@ from dataloader_lint.facts.infer.values import (
     merge,
 )
 from dataloader_lint.facts.libraries.calls import row
-from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
+from dataloader_lint.facts.syntax.expressions import last_name
 from dataloader_lint.facts.syntax.names import bindings_of
-from dataloader_lint.facts.syntax.tree import LOOPS, Scope, Tree, function_scope
+from dataloader_lint.facts.syntax.tree import LOOPS, ModuleFacts, Scope, Tree, function_scope
 
 if TYPE_CHECKING:
     from dataloader_lint.facts.object_state.dataset import Dataset

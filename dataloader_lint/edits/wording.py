@@ -7,9 +7,8 @@ import re
 import libcst as cst
 
 from dataloader_lint.edits.editor import Editor
-from dataloader_lint.facts.syntax.module import last_name
+from dataloader_lint.facts.syntax.expressions import last_name, parameters
 from dataloader_lint.facts.syntax.names import dotted
-from dataloader_lint.facts.syntax.tree import parameters
 
 _VERBS = {"collate_fn": "collate"}
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")

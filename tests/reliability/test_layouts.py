@@ -17,7 +17,7 @@ import pytest
 from dataloader_lint.diagnostics import Diagnostic, Position
 from dataloader_lint.edits import Editor, RefusedError
 from dataloader_lint.facts.syntax.layout import excerpts
-from dataloader_lint.facts.syntax.module import ModuleFacts
+from dataloader_lint.facts.syntax.tree import ModuleFacts
 from dataloader_lint.fixer import fix_source
 from dataloader_lint.linter import lint_source
 from dataloader_lint.rules.registry import INTERNAL_ERROR, UNREADABLE_FILE

@@ -13,7 +13,7 @@ from dataloader_lint.facts.infer.loader_calls import Loader
 from dataloader_lint.facts.infer.parameters import entered_by
 from dataloader_lint.facts.infer.values import CallResult, Class, Evaluator, Frame
 from dataloader_lint.facts.limits import MADE_FRAMES, MADE_HOPS
-from dataloader_lint.facts.syntax.module import last_name
+from dataloader_lint.facts.syntax.expressions import last_name
 from dataloader_lint.facts.syntax.names import bindings_of, resolve
 from dataloader_lint.facts.syntax.tree import Scope
 

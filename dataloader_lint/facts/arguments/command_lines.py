@@ -6,7 +6,7 @@ import libcst as cst
 
 from dataloader_lint.facts.infer.values import CallResult, Evaluator, Library, Value
 from dataloader_lint.facts.infer.zero_guards import is_checked
-from dataloader_lint.facts.syntax.module import ModuleFacts
+from dataloader_lint.facts.syntax.tree import ModuleFacts
 
 _NUMBERS = ((Library("builtins.int"),), (Library("builtins.float"),))
 

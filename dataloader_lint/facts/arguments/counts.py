@@ -13,9 +13,8 @@ from dataloader_lint.facts.libraries.calls import row
 from dataloader_lint.facts.limits import COUNT_HOPS
 from dataloader_lint.facts.loaders.argument_sites import sites_of
 from dataloader_lint.facts.loaders.epochs import Pass, loaders_behind
-from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.facts.syntax.names import Kind, dotted, resolve
-from dataloader_lint.facts.syntax.tree import Node
+from dataloader_lint.facts.syntax.tree import ModuleFacts, Node
 
 _PREFETCH = 2  # torch's own with workers
 

@@ -24,9 +24,8 @@ from dataloader_lint.facts.infer.values import (
     Partial,
     Value,
 )
-from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.facts.syntax.names import bindings_of, dotted
-from dataloader_lint.facts.syntax.tree import Node, Scope, function_scope
+from dataloader_lint.facts.syntax.tree import ModuleFacts, Node, Scope, function_scope
 
 REFUSED = frozenset({"batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers"})
 _WATCHED = REFUSED | {"shuffle"}

@@ -14,10 +14,10 @@ from dataloader_lint.facts.infer.values import Const, Evaluator, Frame, Library,
 from dataloader_lint.facts.infer.values import Iterator as Iterated
 from dataloader_lint.facts.limits import RESTART_DEPTH
 from dataloader_lint.facts.loaders.epochs import loaders_behind
+from dataloader_lint.facts.syntax.expressions import last_name
 from dataloader_lint.facts.syntax.flow import leaves
-from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
 from dataloader_lint.facts.syntax.names import bindings_of, dotted
-from dataloader_lint.facts.syntax.tree import LOOPS, Node, Scope, Tree, function_scope
+from dataloader_lint.facts.syntax.tree import LOOPS, ModuleFacts, Node, Scope, Tree, function_scope
 
 _STARTING = ("iter", "enumerate")  # what makes an iterator that `next` takes a batch from
 

@@ -32,9 +32,10 @@ from dataloader_lint.facts.infer.zero_guards import at_zero, bars, is_checked, i
 from dataloader_lint.facts.libraries.catalogue import LOADERS
 from dataloader_lint.facts.limits import SETTABLE_DEPTH
 from dataloader_lint.facts.loaders import argument_sites
+from dataloader_lint.facts.syntax.expressions import positional_of
 from dataloader_lint.facts.syntax.layout import code
 from dataloader_lint.facts.syntax.names import Binding, Kind, bindings_of, dotted, resolve, written_part
-from dataloader_lint.facts.syntax.tree import Scope, positional_of
+from dataloader_lint.facts.syntax.tree import Scope
 
 
 @dataclass(frozen=True, slots=True)

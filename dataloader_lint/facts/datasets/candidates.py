@@ -10,9 +10,9 @@ from dataloader_lint.facts.infer import classes
 from dataloader_lint.facts.infer.loader_calls import Loader
 from dataloader_lint.facts.infer.values import Class, Evaluator, Value
 from dataloader_lint.facts.project.scripts import is_test
-from dataloader_lint.facts.syntax.module import ModuleFacts
+from dataloader_lint.facts.syntax.expressions import parameters
 from dataloader_lint.facts.syntax.names import Kind, bindings_of, dotted
-from dataloader_lint.facts.syntax.tree import Scope, parameters
+from dataloader_lint.facts.syntax.tree import ModuleFacts, Scope
 
 
 def looks_like_dataset(ev: Evaluator, klass: Class) -> bool:

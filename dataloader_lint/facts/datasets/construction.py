@@ -13,7 +13,7 @@ from dataloader_lint.facts.infer.reachability import path_conditions
 from dataloader_lint.facts.infer.run_arguments import RUNNING
 from dataloader_lint.facts.infer.values import Bases, Class, Evaluator, Function
 from dataloader_lint.facts.libraries.datasets import RUN_BY_CONSTRUCTORS
-from dataloader_lint.facts.syntax.module import last_name
+from dataloader_lint.facts.syntax.expressions import last_name
 from dataloader_lint.facts.syntax.names import bindings_of, dotted, is_none
 from dataloader_lint.facts.syntax.tree import Scope, function_scope
 

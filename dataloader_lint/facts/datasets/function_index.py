@@ -9,8 +9,8 @@ import libcst as cst
 from dataloader_lint.facts.datasets import streams
 from dataloader_lint.facts.datasets.index_dep import IndexDep, IndexDependence, of_part
 from dataloader_lint.facts.infer.values import Frame
+from dataloader_lint.facts.syntax.expressions import last_name
 from dataloader_lint.facts.syntax.file_names import names_file, unpacked
-from dataloader_lint.facts.syntax.module import last_name
 from dataloader_lint.facts.syntax.names import Binding, Kind, resolve, written_out
 from dataloader_lint.facts.syntax.tree import Scope
 

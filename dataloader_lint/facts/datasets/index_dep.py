@@ -14,8 +14,8 @@ import libcst as cst
 
 from dataloader_lint.facts.infer.values import Frame
 from dataloader_lint.facts.limits import INDEX_NESTING
+from dataloader_lint.facts.syntax.expressions import last_name
 from dataloader_lint.facts.syntax.file_names import field_of, names_file, path_behind
-from dataloader_lint.facts.syntax.module import last_name
 
 
 class IndexDep(IntEnum):

@@ -16,8 +16,7 @@ from dataloader_lint.facts.infer import classes
 from dataloader_lint.facts.infer.values import Bases, Class, Evaluator
 from dataloader_lint.facts.libraries.datasets import INDEXED_BY_BASES
 from dataloader_lint.facts.limits import READING_FUNCTIONS
-from dataloader_lint.facts.syntax.module import last_name
-from dataloader_lint.facts.syntax.tree import parameters
+from dataloader_lint.facts.syntax.expressions import last_name, parameters
 
 
 def reads_of(ev: Evaluator, klass: Class, bases: Bases) -> FieldUses:

@@ -16,8 +16,9 @@ from dataloader_lint.facts.infer import classes
 from dataloader_lint.facts.infer.dataset_bases import dataset_kind
 from dataloader_lint.facts.infer.values import Bases, CallResult, Class, Evaluator, Function, Method, Value
 from dataloader_lint.facts.limits import WORKER_BODY_DEPTH
+from dataloader_lint.facts.syntax.expressions import parameters
 from dataloader_lint.facts.syntax.names import Kind, resolve, written_out
-from dataloader_lint.facts.syntax.tree import Scope, parameters
+from dataloader_lint.facts.syntax.tree import Scope
 
 
 @dataclass(frozen=True, slots=True)

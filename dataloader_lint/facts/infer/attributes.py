@@ -37,6 +37,7 @@ from dataloader_lint.facts.infer.values import (
 from dataloader_lint.facts.libraries.calls import row
 from dataloader_lint.facts.libraries.catalogue import LOADERS
 from dataloader_lint.facts.libraries.datasets import SAMPLE_WRAPPERS
+from dataloader_lint.facts.syntax.attribute_stores import stores_to
 from dataloader_lint.facts.syntax.flow import reaching_or_not
 from dataloader_lint.facts.syntax.names import Binding, Kind, bindings_of, resolve
 from dataloader_lint.facts.syntax.tree import Scope
@@ -318,7 +319,7 @@ def with_outside_stores(ev: Evaluator, node: cst.Attribute, found: Values, frame
     if not isinstance(node.value, cst.Name):
         return found
     module = frame.scope.module
-    stores = module.stores_to(node.value.value, node.attr.value)
+    stores = stores_to(module, node.value.value, node.attr.value)
     if not stores:
         return found
     tree = module.tree

@@ -24,9 +24,9 @@ from dataloader_lint.facts.infer.values import (
 )
 from dataloader_lint.facts.limits import CALLER_DEPTH, CALLERS, CHOOSING_MODULES
 from dataloader_lint.facts.project.project import Project
-from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
+from dataloader_lint.facts.syntax.expressions import last_name
 from dataloader_lint.facts.syntax.names import Kind, resolve
-from dataloader_lint.facts.syntax.tree import Scope, function_scope
+from dataloader_lint.facts.syntax.tree import ModuleFacts, Scope, function_scope
 
 
 def calls_of(ev: Evaluator, project: Project, function: Scope) -> tuple[tuple[cst.Call, Frame, Values], ...]:

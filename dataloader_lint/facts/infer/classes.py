@@ -13,9 +13,10 @@ from dataloader_lint.facts.infer.indirect_stores import indirect_stores
 from dataloader_lint.facts.infer.values import Bases, CallResult, Class, Evaluator, Function, Library, Mapping, Values
 from dataloader_lint.facts.libraries.catalogue import LOADERS
 from dataloader_lint.facts.limits import BASE_CLASSES
+from dataloader_lint.facts.syntax.expressions import parameters
 from dataloader_lint.facts.syntax.flow import never_returns
 from dataloader_lint.facts.syntax.names import Kind, bindings_of, dotted, resolve, target_paths
-from dataloader_lint.facts.syntax.tree import Node, Scope, parameters
+from dataloader_lint.facts.syntax.tree import Node, Scope
 
 
 @dataclass(frozen=True, slots=True, eq=False)

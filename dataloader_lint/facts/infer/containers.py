@@ -29,9 +29,9 @@ from dataloader_lint.facts.infer.values import (
 )
 from dataloader_lint.facts.libraries.calls import VALUE_KINDS, row
 from dataloader_lint.facts.libraries.catalogue import LOADERS
-from dataloader_lint.facts.syntax.module import last_name
+from dataloader_lint.facts.syntax.expressions import last_name, positional_of
 from dataloader_lint.facts.syntax.names import REST, STAR, dotted
-from dataloader_lint.facts.syntax.tree import Scope, Tree, positional_of
+from dataloader_lint.facts.syntax.tree import Scope, Tree
 
 # The parts of a random split are Subsets of the Dataset that is given first.
 _SPLIT, _SUBSET = "torch.utils.data.random_split", "torch.utils.data.Subset"

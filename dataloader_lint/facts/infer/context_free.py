@@ -11,8 +11,9 @@ import libcst as cst
 
 from dataloader_lint.facts.infer import expressions
 from dataloader_lint.facts.infer.values import Class, Const, Evaluator, Function, Library, Module, Values, merge
-from dataloader_lint.facts.syntax.module import ModuleFacts
+from dataloader_lint.facts.syntax.attribute_stores import stores_to
 from dataloader_lint.facts.syntax.names import Kind, resolve, star_imports
+from dataloader_lint.facts.syntax.tree import ModuleFacts
 
 LITERAL_NAMES = {"True": True, "False": False, "None": None}
 _LITERALS = frozenset({cst.Float, cst.Integer, cst.SimpleString})
@@ -57,7 +58,7 @@ def _of_attribute(ev: Evaluator, node: cst.Attribute, module: ModuleFacts) -> Va
     while isinstance(owner, cst.Attribute):  # a loop, as chains may be longer than Python's stack
         names.append(owner.attr.value)
         owner = owner.value
-    if not isinstance(owner, cst.Name) or module.stores_to(owner.value, names[-1]):
+    if not isinstance(owner, cst.Name) or stores_to(module, owner.value, names[-1]):
         return None
     found = ev.everywhere(owner, module)
     for name in reversed(names):

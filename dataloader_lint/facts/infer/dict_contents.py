@@ -36,8 +36,8 @@ from dataloader_lint.facts.infer.values import (
     merge,
 )
 from dataloader_lint.facts.limits import DICT_CHANGES
+from dataloader_lint.facts.syntax.expressions import last_name
 from dataloader_lint.facts.syntax.flow import Flow, reaching_or_not
-from dataloader_lint.facts.syntax.module import last_name
 from dataloader_lint.facts.syntax.names import Binding, Kind, bindings_of, resolve
 from dataloader_lint.facts.syntax.tree import Node, Scope
 

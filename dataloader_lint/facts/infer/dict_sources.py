@@ -22,6 +22,7 @@ from dataloader_lint.facts.infer.values import (
     constant,
     merge,
 )
+from dataloader_lint.facts.syntax.attribute_stores import stores
 from dataloader_lint.facts.syntax.names import resolve
 from dataloader_lint.facts.syntax.tree import Tree
 
@@ -64,7 +65,7 @@ def _may_be_set(made_in: Frame, key: object) -> bool:
     """True if the file that makes an object sets an attribute of that name on anything."""
     module = made_in.scope.module
     return bool(module.calls_named("setattr")) or any(
-        name == key and not _is_on_self(store.node) for name, store in module.stores()
+        name == key and not _is_on_self(store.node) for name, store in stores(module)
     )
 
 

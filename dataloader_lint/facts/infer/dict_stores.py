@@ -21,9 +21,9 @@ from dataloader_lint.facts.infer.values import (
     Value,
     constant,
 )
-from dataloader_lint.facts.syntax.module import last_name
+from dataloader_lint.facts.syntax.expressions import last_name, parameters
 from dataloader_lint.facts.syntax.names import dotted
-from dataloader_lint.facts.syntax.tree import Node, Scope, Tree, parameters
+from dataloader_lint.facts.syntax.tree import Node, Scope, Tree
 
 # Calls that read a dict they are given and leave it as it is.
 READERS = frozenset(

@@ -9,7 +9,7 @@ import libcst as cst
 from dataloader_lint.facts.infer import dict_stores
 from dataloader_lint.facts.infer.dict_mutations import Touch, key_of, touches
 from dataloader_lint.facts.infer.values import ABSENT, UNKNOWN, Evaluator, Frame, constant
-from dataloader_lint.facts.syntax.module import last_name
+from dataloader_lint.facts.syntax.expressions import last_name
 from dataloader_lint.facts.syntax.tree import Node, Scope
 
 

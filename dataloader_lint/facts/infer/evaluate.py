@@ -40,9 +40,8 @@ from dataloader_lint.facts.infer.values import (
 from dataloader_lint.facts.libraries.extras import Extras
 from dataloader_lint.facts.limits import BASE_CLASSES, CALL_DEPTH, KEY_NESTING
 from dataloader_lint.facts.project.project import Project
-from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.facts.syntax.names import Binding, Kind, bindings_of, dotted, resolve, star_imports
-from dataloader_lint.facts.syntax.tree import Scope
+from dataloader_lint.facts.syntax.tree import ModuleFacts, Scope
 from dataloader_lint.settings import Settings
 
 

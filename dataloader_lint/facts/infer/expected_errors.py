@@ -28,9 +28,9 @@ from dataloader_lint.facts.infer.values import (
     Partial,
 )
 from dataloader_lint.facts.limits import EXPECTED_ERROR_DEPTH
-from dataloader_lint.facts.syntax.module import last_name
+from dataloader_lint.facts.syntax.expressions import keyword_of, last_name, parameters
 from dataloader_lint.facts.syntax.names import Kind, bindings_of, dotted, resolve, written_part
-from dataloader_lint.facts.syntax.tree import Node, Scope, Tree, function_scope, keyword_of, parameters
+from dataloader_lint.facts.syntax.tree import Node, Scope, Tree, function_scope
 
 # `pytest.raises`, `self.assertRaisesRegex`, `nose.tools.assert_raises`, `contextlib.suppress` and their like.
 _EXPECTING = re.compile(r"^(raises(group|exc)?|suppress|(assert|fail_?unless)_?raises\w*)$", re.IGNORECASE)

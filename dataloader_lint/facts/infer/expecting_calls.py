@@ -11,9 +11,9 @@ from dataloader_lint.facts.infer import classes
 from dataloader_lint.facts.infer.parameters import entered_by
 from dataloader_lint.facts.infer.values import Class, Evaluator, Frame, Function, Method, Value
 from dataloader_lint.facts.limits import EXPECTING_MODULES
-from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
+from dataloader_lint.facts.syntax.expressions import last_name
 from dataloader_lint.facts.syntax.names import Kind, resolve
-from dataloader_lint.facts.syntax.tree import Scope, Tree, function_scope
+from dataloader_lint.facts.syntax.tree import ModuleFacts, Scope, Tree, function_scope
 
 
 def calls_under_another_name(ev: Evaluator, scope: Scope) -> Iterator[tuple[cst.Call, Frame]]:

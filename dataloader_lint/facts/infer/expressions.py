@@ -29,7 +29,7 @@ from dataloader_lint.facts.infer.values import (
     truth,
 )
 from dataloader_lint.facts.libraries.catalogue import LOADERS
-from dataloader_lint.facts.syntax.module import last_name
+from dataloader_lint.facts.syntax.expressions import last_name
 from dataloader_lint.facts.syntax.names import Kind, resolve
 
 

@@ -21,9 +21,8 @@ from dataloader_lint.facts.infer.values import (
 )
 from dataloader_lint.facts.limits import INDIRECT_CALLERS
 from dataloader_lint.facts.project.project import Project
-from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.facts.syntax.names import Kind, resolve
-from dataloader_lint.facts.syntax.tree import Scope, function_scope
+from dataloader_lint.facts.syntax.tree import ModuleFacts, Scope, function_scope
 
 _Calls = Iterator[tuple[cst.Call, Frame, Values]]
 

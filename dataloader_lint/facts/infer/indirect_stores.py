@@ -8,7 +8,7 @@ from typing import Any
 
 import libcst as cst
 
-from dataloader_lint.facts.syntax.module import last_name
+from dataloader_lint.facts.syntax.expressions import last_name
 from dataloader_lint.facts.syntax.names import Kind, dotted, resolve, written_part
 from dataloader_lint.facts.syntax.tree import Node, Scope, Tree
 

@@ -7,7 +7,7 @@ import libcst as cst
 from dataloader_lint.facts.infer.values import CallResult, Evaluator, Value, constant
 from dataloader_lint.facts.libraries.datasets import ITERABLE_IF, ITERABLE_MAKERS, ITERABLE_STEPS
 from dataloader_lint.facts.limits import OBJECT_HOPS
-from dataloader_lint.facts.syntax.tree import keyword_of
+from dataloader_lint.facts.syntax.expressions import keyword_of
 
 
 def is_iterable_of_library(ev: Evaluator, value: Value) -> bool:

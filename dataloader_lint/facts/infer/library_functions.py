@@ -32,7 +32,7 @@ from dataloader_lint.facts.infer.values import (
 )
 from dataloader_lint.facts.libraries.calls import VALUE_KINDS, row
 from dataloader_lint.facts.libraries.catalogue import LOADERS
-from dataloader_lint.facts.syntax.tree import keyword_of, positional_of
+from dataloader_lint.facts.syntax.expressions import keyword_of, positional_of
 
 # What a call gives, or None where the call does not say.
 _Answer = Callable[[Evaluator, str, cst.Call, Frame], Values | None]

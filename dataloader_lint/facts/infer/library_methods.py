@@ -32,7 +32,7 @@ from dataloader_lint.facts.infer.values import (
 )
 from dataloader_lint.facts.libraries.calls import method_row, row
 from dataloader_lint.facts.libraries.catalogue import MODULES, SELF_RETURNING
-from dataloader_lint.facts.syntax.tree import keyword_of
+from dataloader_lint.facts.syntax.expressions import keyword_of
 
 # What a method gives, or None where it is not the one that is meant.
 _Answer = Callable[[Evaluator, Value, str, cst.Call, Frame], Values | None]

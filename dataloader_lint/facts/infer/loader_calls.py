@@ -30,9 +30,9 @@ from dataloader_lint.facts.infer.values import (
 )
 from dataloader_lint.facts.libraries.catalogue import DATALOADER_DEFAULTS, LOADER_METHODS, LOADERS, LoaderClass
 from dataloader_lint.facts.limits import LOADER_SOURCE_DEPTH
-from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
+from dataloader_lint.facts.syntax.expressions import last_name
 from dataloader_lint.facts.syntax.names import Binding, Kind, bindings_of, dotted, resolve
-from dataloader_lint.facts.syntax.tree import Scope, Tree, function_scope
+from dataloader_lint.facts.syntax.tree import ModuleFacts, Scope, Tree, function_scope
 
 
 @dataclass(frozen=True, slots=True, eq=False)

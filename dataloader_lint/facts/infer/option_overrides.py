@@ -8,8 +8,8 @@ import libcst as cst
 
 from dataloader_lint.facts.infer.options import is_default_of
 from dataloader_lint.facts.infer.values import CallResult, Class, Const, Evaluator, Module, Value, Values, merge
+from dataloader_lint.facts.syntax.attribute_stores import Store, stores
 from dataloader_lint.facts.syntax.flow import reaching_or_not
-from dataloader_lint.facts.syntax.module import Store
 from dataloader_lint.facts.syntax.tree import Node, Scope
 
 
@@ -39,7 +39,7 @@ def _of_default(ev: Evaluator, value: Value, statement: Node, root: Scope) -> Va
 
 def _stores(ev: Evaluator, label: str, root: Scope) -> Iterator[Store]:
     """The assignments of a module to the option that a default is declared for."""
-    for name, store in root.module.stores():
+    for name, store in stores(root.module):
         if is_default_of(label, name):
             target = next(each.target for each in store.node.targets if isinstance(each.target, cst.Attribute))
             frame = ev.frame_of(root.module.tree.scope_of(store.node))

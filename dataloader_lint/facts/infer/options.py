@@ -23,9 +23,10 @@ from dataloader_lint.facts.infer.values import (
     merge,
 )
 from dataloader_lint.facts.project.scripts import is_test
-from dataloader_lint.facts.syntax.module import ModuleFacts
+from dataloader_lint.facts.syntax.attribute_stores import stores_to
+from dataloader_lint.facts.syntax.expressions import keyword_of
 from dataloader_lint.facts.syntax.names import dotted
-from dataloader_lint.facts.syntax.tree import Scope, Tree, keyword_of
+from dataloader_lint.facts.syntax.tree import ModuleFacts, Scope, Tree
 
 _ASKS_FOR_GPU = re.compile(r"(?:use_|enable_|with_)?(?:cuda|gpu|accel|accelerator)")
 
@@ -170,7 +171,7 @@ def of_filled(ev: Evaluator, made: CallResult, name: str) -> Values:
     return merge(
         *(
             _labelled(ev.values(store.value, ev.at(scope, frame)), label)
-            for store in frame.scope.module.stores_to(target.value, name)
+            for store in stores_to(frame.scope.module, target.value, name)
             if tree.scope_of(store.node) is scope
         )
     )

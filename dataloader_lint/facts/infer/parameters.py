@@ -27,8 +27,9 @@ from dataloader_lint.facts.infer.values import (
     Values,
     merge,
 )
+from dataloader_lint.facts.syntax.expressions import parameters
 from dataloader_lint.facts.syntax.names import Binding, Kind, resolve
-from dataloader_lint.facts.syntax.tree import Scope, function_scope, parameters
+from dataloader_lint.facts.syntax.tree import Scope, function_scope
 
 OF_PARAMETER = "the default of parameter"  # what the labels of such defaults begin with
 

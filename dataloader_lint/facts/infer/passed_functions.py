@@ -9,9 +9,9 @@ import libcst as cst
 from dataloader_lint.facts.infer import classes
 from dataloader_lint.facts.infer.values import Class, Evaluator, Frame, Function, Method, Value, Values
 from dataloader_lint.facts.limits import PASSED_FUNCTION_CALLS, PASSED_FUNCTIONS
-from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
+from dataloader_lint.facts.syntax.expressions import last_name
 from dataloader_lint.facts.syntax.names import Kind, resolve, written_part
-from dataloader_lint.facts.syntax.tree import Scope, Tree, function_scope
+from dataloader_lint.facts.syntax.tree import ModuleFacts, Scope, Tree, function_scope
 
 _ADDING = frozenset({"append", "insert", "register"})
 

@@ -19,7 +19,7 @@ from dataloader_lint.facts.infer.values import (
     Value,
     Values,
 )
-from dataloader_lint.facts.syntax.module import last_name
+from dataloader_lint.facts.syntax.expressions import last_name
 from dataloader_lint.facts.syntax.names import dotted
 from dataloader_lint.facts.syntax.tree import Node
 

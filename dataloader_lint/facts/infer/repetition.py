@@ -10,7 +10,7 @@ from dataloader_lint.facts.infer.run_arguments import is_mapping, receiving_para
 from dataloader_lint.facts.infer.size_classes import is_few
 from dataloader_lint.facts.infer.values import Evaluator
 from dataloader_lint.facts.limits import LOOP_CALLERS
-from dataloader_lint.facts.syntax.module import last_name
+from dataloader_lint.facts.syntax.expressions import last_name
 from dataloader_lint.facts.syntax.tree import COMPREHENSIONS, Node, Scope, function_scope
 
 

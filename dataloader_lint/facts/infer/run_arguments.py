@@ -16,8 +16,8 @@ from dataloader_lint.facts.infer.values import (
     Method,
     Value,
 )
-from dataloader_lint.facts.syntax.module import last_name
-from dataloader_lint.facts.syntax.tree import Scope, function_scope, keyword_of, parameters
+from dataloader_lint.facts.syntax.expressions import keyword_of, last_name, parameters
+from dataloader_lint.facts.syntax.tree import Scope, function_scope
 
 # Calls that run a function for each element of what else they are given.
 _MAPPING = frozenset(

@@ -27,7 +27,7 @@ from dataloader_lint.facts.libraries.catalogue import (
     LIST_CLASSES,
 )
 from dataloader_lint.facts.limits import FORM_DEPTH
-from dataloader_lint.facts.syntax.module import last_name
+from dataloader_lint.facts.syntax.expressions import last_name
 from dataloader_lint.facts.syntax.names import dotted
 
 

@@ -14,9 +14,8 @@ if TYPE_CHECKING:
 
     from dataloader_lint.facts.libraries.extras import Extras
     from dataloader_lint.facts.project.project import Project
-    from dataloader_lint.facts.syntax.module import ModuleFacts
     from dataloader_lint.facts.syntax.names import Binding
-    from dataloader_lint.facts.syntax.tree import Node, Scope
+    from dataloader_lint.facts.syntax.tree import ModuleFacts, Node, Scope
 
 T = TypeVar("T")
 

@@ -13,11 +13,11 @@ from dataloader_lint.facts.infer.values import CallResult, Class, Evaluator, Fra
 from dataloader_lint.facts.loaders import loader_steps
 from dataloader_lint.facts.loaders.picklable import is_local, is_plain
 from dataloader_lint.facts.project.scripts import is_notebook_file
-from dataloader_lint.facts.syntax.module import ModuleFacts
-from dataloader_lint.facts.syntax.named_stores import named_stores
+from dataloader_lint.facts.syntax.attribute_stores import named_stores
+from dataloader_lint.facts.syntax.expressions import parameters
 from dataloader_lint.facts.syntax.names import Kind, dotted, resolve
 from dataloader_lint.facts.syntax.steps import Step
-from dataloader_lint.facts.syntax.tree import Scope, function_scope, parameters
+from dataloader_lint.facts.syntax.tree import ModuleFacts, Scope, function_scope
 
 # The arguments of loaders that are functions, which workers call.
 FUNCTION_ARGUMENTS = ("collate_fn", "worker_init_fn")

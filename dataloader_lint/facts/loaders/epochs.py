@@ -29,9 +29,9 @@ from dataloader_lint.facts.libraries.calls import row
 from dataloader_lint.facts.limits import EPOCH_DEPTH, EPOCH_STEPS
 from dataloader_lint.facts.project.outline import that_use
 from dataloader_lint.facts.project.project import Project
-from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
+from dataloader_lint.facts.syntax.expressions import last_name
 from dataloader_lint.facts.syntax.names import Kind, resolve
-from dataloader_lint.facts.syntax.tree import Node, Scope, Tree, function_scope
+from dataloader_lint.facts.syntax.tree import ModuleFacts, Node, Scope, Tree, function_scope
 
 Loop = cst.For | cst.While
 

@@ -12,10 +12,10 @@ from dataloader_lint.facts.infer.loader_calls import Loader, loader_of
 from dataloader_lint.facts.infer.reachability import is_reached
 from dataloader_lint.facts.infer.values import Evaluator, Frame
 from dataloader_lint.facts.loaders.epochs import loaders_behind, trains
-from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
+from dataloader_lint.facts.syntax.expressions import last_name
 from dataloader_lint.facts.syntax.names import dotted
 from dataloader_lint.facts.syntax.steps import Step
-from dataloader_lint.facts.syntax.tree import Node, Scope, Tree
+from dataloader_lint.facts.syntax.tree import ModuleFacts, Node, Scope, Tree
 
 _WITHOUT_GRADIENTS = frozenset({"inference_mode", "no_grad"})
 _LOADER_METHODS = frozenset({"predict_dataloader", "test_dataloader", "val_dataloader"})

@@ -13,9 +13,8 @@ from dataloader_lint.facts.infer.loader_calls import Loader, loaders_in
 from dataloader_lint.facts.infer.values import Evaluator, Function, Method, Partial, Value
 from dataloader_lint.facts.loaders.callbacks import Callback
 from dataloader_lint.facts.project.project import Project
-from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.facts.syntax.names import dotted
-from dataloader_lint.facts.syntax.tree import Node, Scope, Tree
+from dataloader_lint.facts.syntax.tree import ModuleFacts, Node, Scope, Tree
 
 _WORD = re.compile(r"\w+")
 

@@ -30,9 +30,9 @@ from dataloader_lint.facts.memory.lifetimes import ContainerUse, Holder, Lifetim
 from dataloader_lint.facts.memory.memoised import may_memoise, memos_called, unbounded_decorator
 from dataloader_lint.facts.memory.worker_index import IndexInWorker
 from dataloader_lint.facts.syntax.additions import ADDING_METHODS, Addition, additions, by_method
-from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
+from dataloader_lint.facts.syntax.expressions import last_name
 from dataloader_lint.facts.syntax.names import Kind, dotted, resolve
-from dataloader_lint.facts.syntax.tree import Node, Scope, Tree
+from dataloader_lint.facts.syntax.tree import ModuleFacts, Node, Scope, Tree
 from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
 from dataloader_lint.facts.workers.instances import harms_one, reaches
 from dataloader_lint.facts.workers.worker_callgraph import WorkerFunction

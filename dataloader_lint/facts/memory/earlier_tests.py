@@ -10,7 +10,7 @@ from dataloader_lint.facts.infer import classes
 from dataloader_lint.facts.infer.reachability import enclosing_tests
 from dataloader_lint.facts.infer.values import Evaluator, Frame, Library
 from dataloader_lint.facts.memory.lifetimes import Holder
-from dataloader_lint.facts.syntax.module import last_name
+from dataloader_lint.facts.syntax.expressions import last_name
 from dataloader_lint.facts.syntax.names import Kind, dotted
 from dataloader_lint.facts.syntax.tree import Node, Scope
 

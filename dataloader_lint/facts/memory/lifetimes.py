@@ -25,7 +25,8 @@ from dataloader_lint.facts.infer.values import (
 )
 from dataloader_lint.facts.libraries.calls import KEYED, row
 from dataloader_lint.facts.limits import OUTLIVING_DEPTH
-from dataloader_lint.facts.syntax.module import last_name
+from dataloader_lint.facts.syntax.attribute_stores import stores_to
+from dataloader_lint.facts.syntax.expressions import last_name
 from dataloader_lint.facts.syntax.names import Binding, Kind, bindings_of, dotted, resolve, target_paths
 from dataloader_lint.facts.syntax.tree import Node, Scope, Tree, function_scope
 from dataloader_lint.facts.workers.worker_callgraph import WorkerFunction
@@ -170,7 +171,7 @@ class Lifetimes:
     def _of_function(self, owner: Function, node: cst.Attribute, frame: Frame) -> Holder | None:
         """An attribute of a function: `read.known = {}`."""
         module, name = owner.scope.module, node.attr.value
-        stores = [each for each in module.stores_to(dotted(node.value), name) if module is frame.scope.module]
+        stores = [each for each in stores_to(module, dotted(node.value), name) if module is frame.scope.module]
         values = merge(*(self.ev.values(each.value, self.ev.frame_of(module.root)) for each in stores))
         return Holder(dotted(node), name, _shape(self.ev, values), True, None, True, _makes(values))
 

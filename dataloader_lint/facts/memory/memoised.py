@@ -26,9 +26,8 @@ from dataloader_lint.facts.infer.values import (
 from dataloader_lint.facts.libraries.calls import row
 from dataloader_lint.facts.memory.worker_index import IndexInWorker
 from dataloader_lint.facts.syntax.additions import additions
-from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.facts.syntax.names import bindings_of, dotted, resolve
-from dataloader_lint.facts.syntax.tree import Node, Scope
+from dataloader_lint.facts.syntax.tree import ModuleFacts, Node, Scope
 from dataloader_lint.facts.workers.worker_callgraph import WorkerFunction
 
 _WORDS = ("lru_cache", "functools.cache", "import cache", "cachetools")

@@ -7,8 +7,8 @@ import libcst as cst
 from dataloader_lint.facts.datasets.index_dep import IndexDep, IndexDependence, of_part
 from dataloader_lint.facts.infer import classes
 from dataloader_lint.facts.infer.values import Evaluator, Frame
+from dataloader_lint.facts.syntax.expressions import parameters
 from dataloader_lint.facts.syntax.names import Binding, Kind, resolve, written_part
-from dataloader_lint.facts.syntax.tree import parameters
 from dataloader_lint.facts.workers.worker_callgraph import WorkerFunction
 
 _INDEX_METHODS = ("__getitem__", "__getitems__", "get")

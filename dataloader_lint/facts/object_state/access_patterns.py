@@ -15,8 +15,8 @@ from dataloader_lint.facts.infer.values import Mapping, Opaque, Sequence, Value,
 from dataloader_lint.facts.limits import KEY_DEPTH
 from dataloader_lint.facts.object_state.dataset import Dataset
 from dataloader_lint.facts.object_state.mutations import added_to
+from dataloader_lint.facts.syntax.expressions import last_name
 from dataloader_lint.facts.syntax.file_names import field_of, names_file, path_behind
-from dataloader_lint.facts.syntax.module import last_name
 from dataloader_lint.facts.syntax.names import Kind, dotted, resolve
 from dataloader_lint.facts.syntax.tree import Node, Scope, function_scope
 

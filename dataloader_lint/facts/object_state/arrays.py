@@ -41,9 +41,9 @@ from dataloader_lint.facts.object_state.array_contents import (
     parses,
 )
 from dataloader_lint.facts.object_state.dataset import Dataset
-from dataloader_lint.facts.syntax.module import last_name
+from dataloader_lint.facts.syntax.expressions import keyword_of, last_name
 from dataloader_lint.facts.syntax.names import Kind, dotted, resolve, written_part
-from dataloader_lint.facts.syntax.tree import Node, keyword_of
+from dataloader_lint.facts.syntax.tree import Node
 
 _ARRAYS = frozenset(
     f"numpy.{name}" for name in ("array", "asarray", "asanyarray", "empty", "fromiter", "full", "zeros")

@@ -18,7 +18,7 @@ from dataloader_lint.facts.infer.dataset_bases import dataset_kind
 from dataloader_lint.facts.infer.indirect_stores import ANY_NAME
 from dataloader_lint.facts.infer.run_arguments import receiving_parameters
 from dataloader_lint.facts.infer.values import Bases, CallResult, Class, Evaluator, Sequence
-from dataloader_lint.facts.syntax.module import last_name
+from dataloader_lint.facts.syntax.expressions import last_name
 from dataloader_lint.facts.syntax.names import Kind, bindings_of, dotted
 from dataloader_lint.facts.syntax.tree import Scope, function_scope
 

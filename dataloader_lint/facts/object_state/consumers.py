@@ -14,8 +14,8 @@ from dataloader_lint.facts.loaders.argument_sites import sites_of
 from dataloader_lint.facts.project.imports import is_imported
 from dataloader_lint.facts.project.scripts import is_test
 from dataloader_lint.facts.syntax.guards import is_guarded
-from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.facts.syntax.names import Kind, dotted, resolve
+from dataloader_lint.facts.syntax.tree import ModuleFacts
 from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
 from dataloader_lint.facts.workers.unread_by_workers import (
     is_read_by_own_code,

@@ -16,7 +16,7 @@ from dataloader_lint.facts.object_state.bound_containers import BoundContainer, 
 from dataloader_lint.facts.object_state.dataset import Dataset
 from dataloader_lint.facts.object_state.sample_mutations import SampleMutation, sample_mutations
 from dataloader_lint.facts.object_state.sample_storage import SampleStorage, sample_storage
-from dataloader_lint.facts.syntax.module import ModuleFacts
+from dataloader_lint.facts.syntax.tree import ModuleFacts
 from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
 
 

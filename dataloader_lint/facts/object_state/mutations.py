@@ -37,7 +37,7 @@ from dataloader_lint.facts.object_state.writes import (
     writes_at,
 )
 from dataloader_lint.facts.syntax.additions import ADDING_METHODS
-from dataloader_lint.facts.syntax.module import last_name
+from dataloader_lint.facts.syntax.expressions import last_name
 from dataloader_lint.facts.syntax.names import Kind, bindings_of, dotted, resolve, written_part
 from dataloader_lint.facts.syntax.tree import Node, Scope, function_scope
 

@@ -12,7 +12,7 @@ from dataloader_lint.facts.infer.values import Opaque, Sequence, Value
 from dataloader_lint.facts.limits import PICKED_DEPTH
 from dataloader_lint.facts.object_state.container_fields import Container
 from dataloader_lint.facts.object_state.dataset import Dataset
-from dataloader_lint.facts.syntax.module import last_name
+from dataloader_lint.facts.syntax.expressions import last_name
 from dataloader_lint.facts.syntax.names import resolve
 from dataloader_lint.facts.syntax.tree import Node, Scope
 

@@ -20,7 +20,7 @@ from dataloader_lint.facts.infer.values import CallResult, Const, Frame, Opaque,
 from dataloader_lint.facts.limits import STORED_ALIAS_DEPTH
 from dataloader_lint.facts.object_state.dataset import Dataset
 from dataloader_lint.facts.object_state.loaded_objects import is_loaded
-from dataloader_lint.facts.syntax.module import last_name
+from dataloader_lint.facts.syntax.expressions import last_name
 from dataloader_lint.facts.syntax.names import Kind, dotted, resolve, written_part
 from dataloader_lint.facts.syntax.steps import Step
 from dataloader_lint.facts.syntax.tree import Node, Scope

@@ -58,7 +58,7 @@ from dataloader_lint.facts.object_state.per_sample_entries import (
 from dataloader_lint.facts.object_state.random_access import holds_opened_files, holds_samples
 from dataloader_lint.facts.object_state.type_guards import reads_of_size
 from dataloader_lint.facts.object_state.worker_reachability import is_reached_in_workers
-from dataloader_lint.facts.syntax.module import last_name
+from dataloader_lint.facts.syntax.expressions import last_name
 from dataloader_lint.facts.syntax.steps import Step
 from dataloader_lint.facts.syntax.tree import Node, Tree, function_scope
 

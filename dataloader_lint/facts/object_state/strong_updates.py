@@ -21,7 +21,7 @@ from dataloader_lint.facts.infer.values import (
     truth,
 )
 from dataloader_lint.facts.project.scripts import is_test
-from dataloader_lint.facts.syntax.module import last_name
+from dataloader_lint.facts.syntax.expressions import last_name
 from dataloader_lint.facts.syntax.names import Kind, dotted
 from dataloader_lint.facts.syntax.tree import Node, Scope, Tree
 from dataloader_lint.facts.workers.unread_by_workers import is_made_for_parent

@@ -17,7 +17,7 @@ from dataloader_lint.facts.infer.run_arguments import receiving_parameters
 from dataloader_lint.facts.infer.values import Evaluator
 from dataloader_lint.facts.limits import CONTAINER_NAMES
 from dataloader_lint.facts.syntax.additions import ADDING_FUNCTIONS, ADDING_METHODS, Adds
-from dataloader_lint.facts.syntax.module import last_name
+from dataloader_lint.facts.syntax.expressions import last_name
 from dataloader_lint.facts.syntax.names import Kind, bindings_of, dotted, target_paths, written_part
 from dataloader_lint.facts.syntax.tree import Node, Scope, function_scope
 

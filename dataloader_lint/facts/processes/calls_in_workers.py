@@ -22,8 +22,7 @@ from dataloader_lint.facts.infer.values import (
     truth,
 )
 from dataloader_lint.facts.loaders.worker_processes import never_started
-from dataloader_lint.facts.syntax.module import ModuleFacts, enclosing_definitions
-from dataloader_lint.facts.syntax.tree import function_scope
+from dataloader_lint.facts.syntax.tree import ModuleFacts, enclosing_definitions, function_scope
 from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
 from dataloader_lint.facts.workers.instances import harms_one, of_object
 from dataloader_lint.facts.workers.worker_callgraph import ENTRIES, WorkerFunction

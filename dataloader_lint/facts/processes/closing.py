@@ -6,9 +6,9 @@ import libcst as cst
 
 from dataloader_lint.facts.infer.loader_calls import Loader
 from dataloader_lint.facts.infer.values import Class
-from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
+from dataloader_lint.facts.syntax.expressions import last_name
 from dataloader_lint.facts.syntax.names import dotted, resolve
-from dataloader_lint.facts.syntax.tree import Node, Scope, Tree
+from dataloader_lint.facts.syntax.tree import ModuleFacts, Node, Scope, Tree
 from dataloader_lint.facts.workers.constructor_steps import Step
 from dataloader_lint.facts.workers.object_graph import FieldOwner
 

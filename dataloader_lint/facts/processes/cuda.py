@@ -19,8 +19,8 @@ from dataloader_lint.facts.infer.values import (
     Values,
 )
 from dataloader_lint.facts.processes.calls_in_workers import WorkerCall, calls_in_workers
-from dataloader_lint.facts.syntax.module import ModuleFacts
-from dataloader_lint.facts.syntax.tree import positional_of
+from dataloader_lint.facts.syntax.expressions import positional_of
+from dataloader_lint.facts.syntax.tree import ModuleFacts
 from dataloader_lint.facts.transfers.devices import Device, kind_of_constant
 from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
 

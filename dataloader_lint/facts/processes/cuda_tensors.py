@@ -14,10 +14,10 @@ from dataloader_lint.facts.libraries.datasets import SAMPLE_WRAPPERS
 from dataloader_lint.facts.limits import OBJECT_HOPS
 from dataloader_lint.facts.loaders import loader_steps
 from dataloader_lint.facts.processes.cuda import form_of_call, may_start_cuda
-from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
+from dataloader_lint.facts.syntax.expressions import last_name
 from dataloader_lint.facts.syntax.names import Kind, resolve, written_part
 from dataloader_lint.facts.syntax.steps import Step
-from dataloader_lint.facts.syntax.tree import Node
+from dataloader_lint.facts.syntax.tree import ModuleFacts, Node
 from dataloader_lint.facts.transfers.cpu import KEEPING
 from dataloader_lint.facts.workers.constructor_steps import steps_of
 from dataloader_lint.facts.workers.dataset_flow import DatasetFlow

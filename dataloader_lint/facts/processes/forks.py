@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 from dataloader_lint.facts.infer.loader_calls import Loader
 from dataloader_lint.facts.processes.start_methods import StartMethod
-from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.facts.syntax.names import Kind, bindings_of
-from dataloader_lint.facts.syntax.tree import Node
+from dataloader_lint.facts.syntax.tree import ModuleFacts, Node
 from dataloader_lint.facts.transfers.batches import Transfer
 from dataloader_lint.facts.transfers.devices import Device
 

@@ -26,9 +26,9 @@ from dataloader_lint.facts.libraries.calls import names_where, row
 from dataloader_lint.facts.libraries.datasets import SAMPLE_WRAPPERS
 from dataloader_lint.facts.loaders.worker_processes import may_pickle
 from dataloader_lint.facts.processes.closing import closing_block, is_closed_locally, is_released, makes_objects
-from dataloader_lint.facts.syntax.module import ModuleFacts
+from dataloader_lint.facts.syntax.expressions import parameters
 from dataloader_lint.facts.syntax.names import dotted
-from dataloader_lint.facts.syntax.tree import Node, Tree, parameters
+from dataloader_lint.facts.syntax.tree import ModuleFacts, Node, Tree
 from dataloader_lint.facts.workers.constructor_steps import Step
 from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
 from dataloader_lint.facts.workers.object_graph import FieldOwner, Reachable

@@ -13,10 +13,9 @@ from dataloader_lint.facts.infer.values import CallResult, Class, Evaluator, Ite
 from dataloader_lint.facts.loaders import loader_steps
 from dataloader_lint.facts.loaders.worker_processes import may_pickle
 from dataloader_lint.facts.project.scripts import is_notebook_file, is_test
-from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.facts.syntax.names import bindings_of
 from dataloader_lint.facts.syntax.steps import Step
-from dataloader_lint.facts.syntax.tree import Scope
+from dataloader_lint.facts.syntax.tree import ModuleFacts, Scope
 from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
 from dataloader_lint.facts.workers.object_graph import PICKLE_METHODS
 

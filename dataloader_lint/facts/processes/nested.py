@@ -9,8 +9,8 @@ from dataloader_lint.facts.infer.reachability import path_conditions
 from dataloader_lint.facts.infer.values import AttributeOf, CallResult, Class, Evaluator, Frame, Library, Value, truth
 from dataloader_lint.facts.libraries.calls import names_where, row
 from dataloader_lint.facts.processes.calls_in_workers import WorkerCall, calls_in_workers
-from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
-from dataloader_lint.facts.syntax.tree import function_scope
+from dataloader_lint.facts.syntax.expressions import last_name
+from dataloader_lint.facts.syntax.tree import ModuleFacts, function_scope
 from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
 
 _NAMES = frozenset(name.rpartition(".")[2] for name in names_where(lambda call: call.starts == "process"))

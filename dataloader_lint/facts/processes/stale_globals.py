@@ -11,9 +11,8 @@ from dataloader_lint.facts.infer.values import CallResult, Class, Evaluator, Val
 from dataloader_lint.facts.loaders.worker_processes import never_pickled
 from dataloader_lint.facts.project.scripts import is_notebook_file
 from dataloader_lint.facts.syntax.guards import is_guarded
-from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.facts.syntax.names import Binding, Kind, bindings_of, resolve
-from dataloader_lint.facts.syntax.tree import Node, Scope, function_scope
+from dataloader_lint.facts.syntax.tree import ModuleFacts, Node, Scope, function_scope
 from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
 from dataloader_lint.facts.workers.worker_callgraph import WorkerFunction
 

@@ -10,9 +10,9 @@ import libcst as cst
 from dataloader_lint.facts.infer.values import Const, Evaluator, Frame, Library, constant, truth
 from dataloader_lint.facts.libraries.calls import row
 from dataloader_lint.facts.project.scripts import is_notebook, is_test
+from dataloader_lint.facts.syntax.expressions import last_name
 from dataloader_lint.facts.syntax.guards import is_guarded
-from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
-from dataloader_lint.facts.syntax.tree import Tree, function_scope
+from dataloader_lint.facts.syntax.tree import ModuleFacts, Tree, function_scope
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -44,13 +44,13 @@ from dataloader_lint.facts.libraries.harmless import HARMLESS
 from dataloader_lint.facts.limits import START_DEPTH, START_STEPS, START_STEPS_OF_STATEMENT
 from dataloader_lint.facts.loaders.worker_starts import WorkerStart, WorkerStarts, bare, find, first
 from dataloader_lint.facts.project.scripts import is_notebook, is_test
+from dataloader_lint.facts.syntax.expressions import last_name
 from dataloader_lint.facts.syntax.guards import is_guarded
-from dataloader_lint.facts.syntax.module import last_name
 from dataloader_lint.facts.syntax.names import Kind, dotted, resolve
 from dataloader_lint.facts.syntax.tree import Node, Scope, Tree
 
 if TYPE_CHECKING:
-    from dataloader_lint.facts.syntax.module import ModuleFacts
+    from dataloader_lint.facts.syntax.tree import ModuleFacts
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -16,9 +16,9 @@ from dataloader_lint.facts.loaders import loader_steps
 from dataloader_lint.facts.loaders.picklable import is_local, is_notebooks_own, is_plain, is_unpicklable
 from dataloader_lint.facts.loaders.worker_processes import may_pickle, never_pickled
 from dataloader_lint.facts.project.scripts import is_notebook_file, is_test
-from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
+from dataloader_lint.facts.syntax.expressions import last_name
 from dataloader_lint.facts.syntax.steps import Step
-from dataloader_lint.facts.syntax.tree import function_scope
+from dataloader_lint.facts.syntax.tree import ModuleFacts, function_scope
 from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
 from dataloader_lint.facts.workers.object_graph import Reachable
 

@@ -29,9 +29,9 @@ from dataloader_lint.facts.libraries.objects import LAYERS, NETWORKS
 from dataloader_lint.facts.limits import SAMPLE_DEPTH
 from dataloader_lint.facts.loaders.picklable import is_unpicklable
 from dataloader_lint.facts.loaders.worker_processes import never_started
-from dataloader_lint.facts.syntax.module import ModuleFacts
+from dataloader_lint.facts.syntax.expressions import parameters
 from dataloader_lint.facts.syntax.names import Kind, bindings_of, dotted, resolve
-from dataloader_lint.facts.syntax.tree import Node, Scope, parameters
+from dataloader_lint.facts.syntax.tree import ModuleFacts, Node, Scope
 from dataloader_lint.facts.workers.constructor_steps import bare, steps_of
 from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
 

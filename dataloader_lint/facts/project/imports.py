@@ -11,8 +11,8 @@ from dataloader_lint.facts.libraries.catalogue import TOP_LEVEL
 from dataloader_lint.facts.limits import IMPORTED_MODULES
 from dataloader_lint.facts.project.project import Project
 from dataloader_lint.facts.project.source import imports_in
-from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.facts.syntax.names import dotted
+from dataloader_lint.facts.syntax.tree import ModuleFacts
 
 
 class Imports:

@@ -16,9 +16,8 @@ from dataloader_lint.facts.project.dependencies import OPENED, OTHER_FILES, Depe
 from dataloader_lint.facts.project.mentions import Mentions
 from dataloader_lint.facts.project.notebook_code import notebook_code
 from dataloader_lint.facts.project.outline import Outline
-from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.facts.syntax.names import Binding
-from dataloader_lint.facts.syntax.tree import Scope
+from dataloader_lint.facts.syntax.tree import ModuleFacts, Scope
 from dataloader_lint.gate import Gate
 from dataloader_lint.source.decoding import UnreadableError, decode
 from dataloader_lint.source.parsing import own_tree, tree_of

@@ -7,8 +7,8 @@ import re
 
 import libcst as cst
 
-from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.facts.syntax.names import dotted
+from dataloader_lint.facts.syntax.tree import ModuleFacts
 
 _TEST_FILE = re.compile(r"test_.*\.py|.*_test\.py")
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from dataloader_lint.facts.infer.values import CallResult, Evaluator, Value
 from dataloader_lint.facts.limits import PIPELINE_DEPTH
 from dataloader_lint.facts.project.project import Project
-from dataloader_lint.facts.syntax.module import ModuleFacts
+from dataloader_lint.facts.syntax.tree import ModuleFacts
 
 if TYPE_CHECKING:
     import libcst as cst

@@ -9,9 +9,8 @@ import libcst as cst
 
 from dataloader_lint.facts.infer.values import Evaluator, Opaque, Sequence
 from dataloader_lint.facts.libraries.calls import row
-from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.facts.syntax.names import Kind, dotted, resolve
-from dataloader_lint.facts.syntax.tree import Node
+from dataloader_lint.facts.syntax.tree import ModuleFacts, Node
 from dataloader_lint.facts.workers.worker_callgraph import WorkerFunction
 from dataloader_lint.facts.workers.workers import Workers
 

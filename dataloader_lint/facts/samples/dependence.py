@@ -16,8 +16,8 @@ from dataloader_lint.facts.infer.parameters import arguments_of_callers
 from dataloader_lint.facts.infer.values import CallResult, Class, Evaluator, Frame, Function, Library, Method
 from dataloader_lint.facts.libraries.calls import row
 from dataloader_lint.facts.limits import INGREDIENT_DEPTH
+from dataloader_lint.facts.syntax.expressions import last_name
 from dataloader_lint.facts.syntax.flow import reaching
-from dataloader_lint.facts.syntax.module import last_name
 from dataloader_lint.facts.syntax.names import Binding, Kind, bindings_of, resolve
 from dataloader_lint.facts.syntax.tree import Scope
 

@@ -16,9 +16,9 @@ from dataloader_lint.facts.loaders.worker_processes import never_started
 from dataloader_lint.facts.project.scripts import is_test
 from dataloader_lint.facts.samples.augmentations import PIPELINES, has_other_version, is_random_pipeline
 from dataloader_lint.facts.samples.dependence import WORKER_INFO
-from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
+from dataloader_lint.facts.syntax.expressions import last_name
 from dataloader_lint.facts.syntax.names import dotted, resolve
-from dataloader_lint.facts.syntax.tree import Scope, function_scope
+from dataloader_lint.facts.syntax.tree import ModuleFacts, Scope, function_scope
 from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
 from dataloader_lint.facts.workers.instances import harms_one, of_object
 from dataloader_lint.facts.workers.unread_by_workers import trainer_has_no_workers

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 import libcst as cst
 
 from dataloader_lint.facts.libraries.calls import row
-from dataloader_lint.facts.syntax.module import ModuleFacts, enclosing_definitions
 from dataloader_lint.facts.syntax.names import Kind, bindings_of, resolve
-from dataloader_lint.facts.syntax.tree import Scope
+from dataloader_lint.facts.syntax.tree import ModuleFacts, Scope, enclosing_definitions
 from dataloader_lint.facts.workers.worker_callgraph import WorkerFunction
 from dataloader_lint.facts.workers.workers import Workers
 

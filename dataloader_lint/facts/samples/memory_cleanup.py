@@ -11,8 +11,7 @@ from dataloader_lint.facts.infer.reachability import enclosing_tests
 from dataloader_lint.facts.infer.values import Const, Evaluator, Frame, Library, constant
 from dataloader_lint.facts.loaders.epochs import loaders_behind
 from dataloader_lint.facts.samples.per_sample import calls_to_next
-from dataloader_lint.facts.syntax.module import ModuleFacts
-from dataloader_lint.facts.syntax.tree import function_scope
+from dataloader_lint.facts.syntax.tree import ModuleFacts, function_scope
 from dataloader_lint.facts.workers.worker_callgraph import WorkerFunction
 from dataloader_lint.facts.workers.workers import Workers
 

@@ -12,9 +12,8 @@ from dataloader_lint.facts.infer.values import Class, Const, Evaluator, Frame, V
 from dataloader_lint.facts.libraries.catalogue import LOADERS
 from dataloader_lint.facts.loaders import loader_steps
 from dataloader_lint.facts.samples.none_results import is_reached_for_data, none_places
-from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.facts.syntax.steps import Step
-from dataloader_lint.facts.syntax.tree import Node, Scope
+from dataloader_lint.facts.syntax.tree import ModuleFacts, Node, Scope
 from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
 from dataloader_lint.facts.workers.instances import harms_one, of_object
 

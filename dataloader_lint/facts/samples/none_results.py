@@ -10,8 +10,8 @@ import libcst as cst
 from dataloader_lint.facts.infer.reachability import enclosing_tests, excludes, path_conditions
 from dataloader_lint.facts.infer.values import NONE, CallResult, Evaluator, Frame, Function, Method
 from dataloader_lint.facts.limits import NONE_DEPTH
+from dataloader_lint.facts.syntax.expressions import last_name
 from dataloader_lint.facts.syntax.flow import leaves
-from dataloader_lint.facts.syntax.module import last_name
 from dataloader_lint.facts.syntax.names import Binding, Kind, is_none, resolve
 from dataloader_lint.facts.syntax.tree import LOOPS, Node, Scope, Tree
 

@@ -9,8 +9,8 @@ from dataloader_lint.facts.infer import classes
 from dataloader_lint.facts.infer.reachability import enclosing_tests
 from dataloader_lint.facts.infer.values import CallResult, Class, Evaluator
 from dataloader_lint.facts.samples.dependence import Dep, Dependence
-from dataloader_lint.facts.syntax.module import last_name
-from dataloader_lint.facts.syntax.tree import Scope, Tree, parameters
+from dataloader_lint.facts.syntax.expressions import last_name, parameters
+from dataloader_lint.facts.syntax.tree import Scope, Tree
 from dataloader_lint.facts.workers.worker_callgraph import WorkerFunction
 from dataloader_lint.facts.workers.workers import Workers
 

@@ -18,9 +18,9 @@ from dataloader_lint.facts.samples.per_sample import (
     runs_for_each,
     runs_in_construction,
 )
-from dataloader_lint.facts.syntax.module import ModuleFacts, enclosing_definitions, last_name
+from dataloader_lint.facts.syntax.expressions import last_name
 from dataloader_lint.facts.syntax.names import Binding, Kind, resolve
-from dataloader_lint.facts.syntax.tree import function_scope
+from dataloader_lint.facts.syntax.tree import ModuleFacts, enclosing_definitions, function_scope
 from dataloader_lint.facts.workers.worker_callgraph import WorkerFunction
 from dataloader_lint.facts.workers.workers import Workers
 

@@ -10,9 +10,8 @@ import libcst as cst
 from dataloader_lint.facts.infer.loader_calls import Loader, loader_of
 from dataloader_lint.facts.infer.values import AttributeOf, Evaluator, Frame, ItemOf, Library, Sequence, Value
 from dataloader_lint.facts.loaders.epochs import loaders_behind
-from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.facts.syntax.names import dotted
-from dataloader_lint.facts.syntax.tree import Node, Tree, function_scope
+from dataloader_lint.facts.syntax.tree import ModuleFacts, Node, Tree, function_scope
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -23,8 +23,8 @@ from dataloader_lint.facts.infer.values import (
 from dataloader_lint.facts.libraries.catalogue import LOADERS
 from dataloader_lint.facts.libraries.datasets import DATASET_BASES, ITERABLE_BASES
 from dataloader_lint.facts.limits import WORKER_FUNCTIONS
-from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.facts.syntax.names import resolve
+from dataloader_lint.facts.syntax.tree import ModuleFacts
 from dataloader_lint.facts.workers.worker_callgraph import WorkerFunction
 from dataloader_lint.facts.workers.workers import Workers
 

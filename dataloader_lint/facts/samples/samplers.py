@@ -13,10 +13,10 @@ from dataloader_lint.facts.infer.values import CallResult, Const, Evaluator, Fra
 from dataloader_lint.facts.limits import SAMPLER_WRAPPERS
 from dataloader_lint.facts.loaders.epochs import EpochLoop, Pass, epoch_loop
 from dataloader_lint.facts.project.imports import Imports
+from dataloader_lint.facts.syntax.expressions import last_name
 from dataloader_lint.facts.syntax.layout import code
-from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
 from dataloader_lint.facts.syntax.names import bindings_of, dotted, resolve
-from dataloader_lint.facts.syntax.tree import Scope
+from dataloader_lint.facts.syntax.tree import ModuleFacts, Scope
 from dataloader_lint.facts.workers.workers import Workers
 
 DISTRIBUTED = frozenset({"torch.utils.data.DistributedSampler", "torch.utils.data.distributed.DistributedSampler"})

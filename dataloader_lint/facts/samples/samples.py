@@ -22,7 +22,7 @@ from dataloader_lint.facts.samples.sharding import UnsharedStream, unshared_stre
 from dataloader_lint.facts.samples.split_transforms import SplitTransform, split_transforms
 from dataloader_lint.facts.samples.stale_attributes import StaleAttribute, sets_in_loops, stale_attributes
 from dataloader_lint.facts.samples.worker_info import UncheckedInfo, unchecked_infos
-from dataloader_lint.facts.syntax.module import ModuleFacts
+from dataloader_lint.facts.syntax.tree import ModuleFacts
 from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
 
 if TYPE_CHECKING:

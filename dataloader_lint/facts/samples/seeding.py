@@ -30,9 +30,9 @@ from dataloader_lint.facts.loaders.worker_processes import never_started
 from dataloader_lint.facts.samples.dependence import Dep, Dependence, Deps
 from dataloader_lint.facts.samples.per_sample import calls_to_next, dependence_on_sample
 from dataloader_lint.facts.samples.rng_use import may_draw
-from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
+from dataloader_lint.facts.syntax.expressions import last_name, parameters
 from dataloader_lint.facts.syntax.names import dotted
-from dataloader_lint.facts.syntax.tree import Scope, parameters
+from dataloader_lint.facts.syntax.tree import ModuleFacts, Scope
 from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
 from dataloader_lint.facts.workers.worker_callgraph import WorkerFunction
 from dataloader_lint.facts.workers.workers import Workers

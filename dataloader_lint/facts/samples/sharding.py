@@ -32,10 +32,9 @@ from dataloader_lint.facts.libraries.datasets import ITERABLE_BASES
 from dataloader_lint.facts.limits import SHARDING_DEPTH, SHARDING_FUNCTIONS
 from dataloader_lint.facts.loaders import loader_steps
 from dataloader_lint.facts.samples.init_functions import has_sharding_init_function, may_split
-from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.facts.syntax.names import dotted
 from dataloader_lint.facts.syntax.steps import Step
-from dataloader_lint.facts.syntax.tree import Node, Scope, Tree, function_scope
+from dataloader_lint.facts.syntax.tree import ModuleFacts, Node, Scope, Tree, function_scope
 from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
 
 # A name like this suggests that the code divides its data among readers.

@@ -9,10 +9,10 @@ import libcst as cst
 
 from dataloader_lint.facts.infer.reachability import is_reached
 from dataloader_lint.facts.infer.values import CallResult, Evaluator, Frame
-from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
+from dataloader_lint.facts.syntax.expressions import last_name
 from dataloader_lint.facts.syntax.names import dotted
 from dataloader_lint.facts.syntax.steps import Step
-from dataloader_lint.facts.syntax.tree import Node, Scope, function_scope
+from dataloader_lint.facts.syntax.tree import ModuleFacts, Node, Scope, function_scope
 
 _SUBSET = "torch.utils.data.Subset"
 _TRANSFORMS = frozenset({"transform", "transforms", "target_transform"})

@@ -17,10 +17,10 @@ from dataloader_lint.facts.infer.values import CallResult, Class, Const, Frame, 
 from dataloader_lint.facts.limits import CHANGING_METHODS
 from dataloader_lint.facts.loaders import loader_steps
 from dataloader_lint.facts.loaders.epochs import EpochLoop, Pass
-from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
+from dataloader_lint.facts.syntax.expressions import last_name
 from dataloader_lint.facts.syntax.names import dotted
 from dataloader_lint.facts.syntax.steps import Step
-from dataloader_lint.facts.syntax.tree import Node, Scope, Tree, function_scope
+from dataloader_lint.facts.syntax.tree import ModuleFacts, Node, Scope, Tree, function_scope
 from dataloader_lint.facts.workers.workers import Workers
 
 # Attributes whose assignment writes shared memory.

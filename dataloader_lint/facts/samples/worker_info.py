@@ -10,9 +10,9 @@ import libcst as cst
 from dataloader_lint.facts.infer import classes
 from dataloader_lint.facts.infer.values import CallResult, Class, Evaluator, Function, Library, Method, Partial, Value
 from dataloader_lint.facts.samples.dependence import WORKER_INFO
-from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
+from dataloader_lint.facts.syntax.expressions import last_name
 from dataloader_lint.facts.syntax.names import Binding, Kind, resolve
-from dataloader_lint.facts.syntax.tree import Node, Scope, Tree, function_scope
+from dataloader_lint.facts.syntax.tree import ModuleFacts, Node, Scope, Tree, function_scope
 from dataloader_lint.facts.workers.worker_callgraph import WorkerFunction
 from dataloader_lint.facts.workers.workers import Workers
 

@@ -9,7 +9,7 @@ import re
 
 import libcst as cst
 
-from dataloader_lint.facts.syntax.module import last_name
+from dataloader_lint.facts.syntax.expressions import last_name
 from dataloader_lint.facts.syntax.names import dotted
 
 # Records of which there are as many as the data set is large: not the cameras, speakers or sequences that they share.

@@ -9,8 +9,9 @@ from typing import Any
 
 import libcst as cst
 
+from dataloader_lint.facts.syntax.expressions import parameters, type_parameter_names
 from dataloader_lint.facts.syntax.flow import reaching
-from dataloader_lint.facts.syntax.tree import Node, Scope, Tree, parameters, type_parameter_names
+from dataloader_lint.facts.syntax.tree import Node, Scope, Tree
 
 
 class Kind(Enum):
@@ -52,9 +53,7 @@ class Binding:
 
 def bindings_of(scope: Scope) -> dict[str, list[Binding]]:
     """All bindings of the scope's own names, each list in document order. Star imports stand under `*`."""
-    if scope.bindings is None:
-        scope.bindings = _collect(scope)
-    return scope.bindings
+    return scope.module.tree.once(("bindings", id(scope)), lambda: _collect(scope))
 
 
 def _collect(scope: Scope) -> dict[str, list[Binding]]:
@@ -273,10 +272,7 @@ def resolve(name: cst.Name, tree: Tree) -> list[Binding]:
 
     They do not depend on the call that is looked at, so each name is looked up once.
     """
-    known = tree.resolved.get(id(name))
-    if known is None:
-        known = tree.resolved[id(name)] = _look_up(name, tree)
-    return known
+    return tree.once(("resolved", id(name)), lambda: _look_up(name, tree))
 
 
 def type_parameter_owner(name: cst.Name, tree: Tree) -> Node | None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dataloader_lint.facts.syntax.module import ModuleFacts
-from dataloader_lint.facts.syntax.tree import Node
+from dataloader_lint.facts.syntax.tree import ModuleFacts, Node
 
 MAX_STEPS = 5  # of one chain; longer ones are not read
 

@@ -1,4 +1,4 @@
-"""A fast walk of a LibCST module: nodes in document order, parents, scopes.
+"""One module of a project: its nodes in document order, their parents and scopes, and indexes over them.
 
 LibCST's visitors and metadata providers cost more than parsing does, so one hand-written walk over the fields that
 carry meaning replaces them (DESIGN, decision 2).
@@ -6,22 +6,19 @@ carry meaning replaces them (DESIGN, decision 2).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from typing import Any, TypeVar
 
 import libcst as cst
 
 from dataloader_lint.facts.syntax.children import CHILDREN, KEPT
-
-if TYPE_CHECKING:
-    from dataloader_lint.facts.syntax.module import ModuleFacts
-    from dataloader_lint.facts.syntax.names import Binding
+from dataloader_lint.facts.syntax.expressions import last_name, parameters, word_of
 
 Node = cst.CSTNode
 N = TypeVar("N", bound=cst.CSTNode)
 T = TypeVar("T")
 
-Function = cst.FunctionDef | cst.Lambda
 Block = cst.Module | cst.IndentedBlock | cst.SimpleStatementSuite | cst.SimpleStatementLine
 COMPREHENSIONS = (cst.ListComp, cst.SetComp, cst.DictComp, cst.StarredDictComp, cst.GeneratorExp)
 LOOPS = (cst.For, cst.While)
@@ -31,7 +28,6 @@ class Scope:
     """A module, class, function, lambda or comprehension, with the nodes that belong to it and to no inner scope."""
 
     __slots__ = (
-        "bindings",
         "by_type",
         "inner",
         "is_class",
@@ -51,7 +47,6 @@ class Scope:
         self.is_function = type(node) is cst.FunctionDef or type(node) is cst.Lambda
         self.inner: list[Scope] = []
         self.by_type: dict[type[Node], list[Node]] = {}
-        self.bindings: dict[str, list[Binding]] | None = None  # built by names.py when first asked for
         self.module: ModuleFacts = parent.module if parent is not None else None  # type: ignore[assignment]
         if parent is not None:
             parent.inner.append(self)
@@ -104,7 +99,6 @@ class Tree:
         "_scopes",
         "inner_scope",
         "module",
-        "resolved",
         "root",
         "text",
     )
@@ -119,7 +113,6 @@ class Tree:
         self._scopes: list[Scope] = []
         self._known: dict[tuple[str, int], Any] = {}
         self.inner_scope: dict[int, Scope] = {}
-        self.resolved: dict[int, list[Binding]] = {}  # for names.py, by the `id` of a name
         self.root = Scope(module, None)
         self._walk()
 
@@ -294,7 +287,7 @@ class Tree:
 
     def words(self, node: Node) -> str:
         """The names, keywords and texts in an expression, in document order, a space between them."""
-        return " ".join(word for each in self.walk(node) if (word := _word(each)))
+        return " ".join(word for each in self.walk(node) if (word := word_of(each)))
 
     def spelling(self, node: Node) -> tuple[object, ...]:
         """What is the same for two expressions that differ in their layout only."""
@@ -302,52 +295,16 @@ class Tree:
         found: list[object] = []
         for each in self.walk(node):
             depth = depths[id(each)] = depths[id(self.parent(each))] + 1 if each is not node else 0
-            found.append((depth, type(each), type(getattr(each, "operator", None)), _word(each)))
+            found.append((depth, type(each), type(getattr(each, "operator", None)), word_of(each)))
         return tuple(found)
 
 
 SCOPES = frozenset({cst.FunctionDef, cst.Lambda, cst.ClassDef, *COMPREHENSIONS})
 
 
-def _word(node: Node) -> str:
-    """What a node itself says: its name, its text or its keyword."""
-    if isinstance(node, cst.Attribute):
-        return node.attr.value
-    if isinstance(node, cst.Arg):
-        return node.star + (node.keyword.value if node.keyword is not None else "")
-    if isinstance(node, cst.Param):
-        return node.name.value
-    value = getattr(node, "value", "")
-    return value if isinstance(value, str) else ""
-
-
-def parameters(node: Function) -> list[cst.Param]:
-    """All parameters in the order in which they are written, `*args` and `**kwargs` among them."""
-    params = node.params
-    starred = [params.star_arg] if isinstance(params.star_arg, cst.Param) else []
-    keywords = [params.star_kwarg] if params.star_kwarg is not None else []
-    return [*params.posonly_params, *params.params, *starred, *params.kwonly_params, *keywords]
-
-
 def _type_parameters(node: cst.FunctionDef | cst.ClassDef | cst.Lambda) -> list[cst.TypeParameters]:
     found = getattr(node, "type_parameters", None)  # bare trees have none
     return [] if found is None else [found]
-
-
-def type_parameter_names(node: Node) -> frozenset[str]:
-    """The names in the brackets of a generic function, class or type alias."""
-    found = getattr(node, "type_parameters", None)
-    return frozenset() if found is None else frozenset(each.param.name.value for each in found.params)
-
-
-def keyword_of(call: cst.Call, name: str) -> cst.BaseExpression | None:
-    """What a call passes by a name."""
-    return next((arg.value for arg in call.args if arg.keyword is not None and arg.keyword.value == name), None)
-
-
-def positional_of(call: cst.Call) -> list[cst.BaseExpression]:
-    """What a call passes by place."""
-    return [arg.value for arg in call.args if arg.keyword is None and not arg.star]
 
 
 def function_scope(scope: Scope) -> Scope:
@@ -356,3 +313,75 @@ def function_scope(scope: Scope) -> Scope:
         assert scope.parent is not None
         scope = scope.parent
     return scope
+
+
+class ModuleFacts:
+    """One module of a project: its path, its tree, and indexes over it."""
+
+    __slots__ = (
+        "_all_calls",
+        "_calls",
+        "classes",
+        "functions",
+        "is_package",
+        "path",
+        "tree",
+    )
+
+    def __init__(self, path: str, is_package: bool, source: cst.Module, text: str) -> None:
+        self.path = path
+        self.is_package = is_package
+        self.tree = Tree(source, text)
+        self._all_calls: list[cst.Call] | None = None
+        self._calls: dict[str, list[cst.Call]] | None = None
+        self.classes: list[Scope] = []
+        self.functions: set[str] = set()  # the names of all, wherever they are defined
+        for scope in self.tree.root.descend():
+            scope.module = self
+            if scope.is_class:
+                self.classes.append(scope)
+            elif isinstance(scope.node, cst.FunctionDef):
+                self.functions.add(scope.node.name.value)
+
+    @property
+    def root(self) -> Scope:
+        return self.tree.root
+
+    def calls_named(self, name: str) -> list[cst.Call]:
+        """The calls whose callee's last part is `name`, in document order."""
+        return self._calls_by_name().get(name, [])
+
+    @property
+    def called(self) -> AbstractSet[str]:
+        """The last parts of the names by which something is called."""
+        return self._calls_by_name().keys()
+
+    def all_calls(self) -> list[cst.Call]:
+        """Every call of the module, in document order."""
+        if self._all_calls is None:
+            found = self._calls_by_name().values()
+            self._all_calls = sorted((call for several in found for call in several), key=self.tree.order)
+        return self._all_calls
+
+    def _calls_by_name(self) -> dict[str, list[cst.Call]]:
+        if self._calls is None:
+            self._calls = {}
+            for scope in self.root.descend():
+                for call in scope.own(cst.Call):
+                    self._calls.setdefault(last_name(call.func), []).append(call)
+            for found in self._calls.values():
+                found.sort(key=self.tree.order)
+        return self._calls
+
+
+def enclosing_definitions(module: ModuleFacts, nodes: Iterable[Node]) -> set[str]:
+    """The top-level functions and classes of a module that contain some nodes."""
+    found = set()
+    for node in nodes:
+        child: Node | None = None
+        for above in module.tree.ancestors(node):
+            if isinstance(above, cst.FunctionDef | cst.ClassDef):
+                child = above
+        if isinstance(child, cst.FunctionDef | cst.ClassDef):
+            found.add(child.name.value)
+    return found

@@ -12,10 +12,10 @@ from dataloader_lint.facts.infer.reachability import is_reached
 from dataloader_lint.facts.infer.values import Evaluator
 from dataloader_lint.facts.project.imports import Imports
 from dataloader_lint.facts.project.scripts import is_test
+from dataloader_lint.facts.syntax.expressions import last_name
 from dataloader_lint.facts.syntax.guards import is_guarded
-from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
 from dataloader_lint.facts.syntax.names import Binding, Kind, bindings_of, dotted, resolve
-from dataloader_lint.facts.syntax.tree import Tree, function_scope
+from dataloader_lint.facts.syntax.tree import ModuleFacts, Tree, function_scope
 from dataloader_lint.facts.workers.worker_callgraph import WorkerFunction
 from dataloader_lint.facts.workers.workers import Workers
 

@@ -32,11 +32,11 @@ from dataloader_lint.facts.infer.values import (
     constant,
 )
 from dataloader_lint.facts.loaders import loader_steps
+from dataloader_lint.facts.syntax.expressions import keyword_of, last_name, positional_of
 from dataloader_lint.facts.syntax.layout import code
-from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
 from dataloader_lint.facts.syntax.names import dotted
 from dataloader_lint.facts.syntax.steps import Step
-from dataloader_lint.facts.syntax.tree import Tree, function_scope, keyword_of, positional_of
+from dataloader_lint.facts.syntax.tree import ModuleFacts, Tree, function_scope
 from dataloader_lint.facts.transfers.batch_parts import may_be_part
 from dataloader_lint.facts.transfers.batch_stores import (
     is_passed_on_after,

@@ -19,7 +19,7 @@ from dataloader_lint.facts.infer.values import (
     Values,
 )
 from dataloader_lint.facts.libraries.calls import row
-from dataloader_lint.facts.syntax.module import last_name
+from dataloader_lint.facts.syntax.expressions import last_name
 from dataloader_lint.facts.syntax.names import resolve
 from dataloader_lint.facts.syntax.tree import Node, Tree
 from dataloader_lint.facts.transfers.batches import Transfer, transfers_in

@@ -8,9 +8,9 @@ import libcst as cst
 
 from dataloader_lint.facts.infer import classes
 from dataloader_lint.facts.infer.values import CallResult, Class, Evaluator, Frame, Library, Module, Value
-from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
+from dataloader_lint.facts.syntax.expressions import last_name
 from dataloader_lint.facts.syntax.names import Binding, Kind, bindings_of, dotted
-from dataloader_lint.facts.syntax.tree import Node, Scope, Tree, function_scope
+from dataloader_lint.facts.syntax.tree import ModuleFacts, Node, Scope, Tree, function_scope
 
 Source = tuple[cst.BaseExpression, Frame]
 # Objects that hold nothing but what options and stores give them.

@@ -10,9 +10,9 @@ import libcst as cst
 from dataloader_lint.facts.infer.parameters import OF_PARAMETER, arguments_of_callers
 from dataloader_lint.facts.infer.values import CallResult, Const, Evaluator, Frame, Value
 from dataloader_lint.facts.limits import DEVICE_DEPTH
-from dataloader_lint.facts.syntax.module import last_name
+from dataloader_lint.facts.syntax.expressions import keyword_of, last_name, positional_of
 from dataloader_lint.facts.syntax.names import Binding, Kind, dotted, resolve
-from dataloader_lint.facts.syntax.tree import function_scope, keyword_of, positional_of
+from dataloader_lint.facts.syntax.tree import function_scope
 from dataloader_lint.facts.transfers.device_stores import Source, may_be_set, stores_of
 
 

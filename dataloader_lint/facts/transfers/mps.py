@@ -11,9 +11,9 @@ import libcst as cst
 
 from dataloader_lint.facts.infer.reachability import path_conditions
 from dataloader_lint.facts.infer.values import Frame
+from dataloader_lint.facts.syntax.expressions import keyword_of
 from dataloader_lint.facts.syntax.names import dotted
 from dataloader_lint.facts.syntax.steps import Step
-from dataloader_lint.facts.syntax.tree import keyword_of
 from dataloader_lint.facts.transfers.batches import Transfer
 from dataloader_lint.facts.transfers.cpu import is_constant
 from dataloader_lint.facts.transfers.devices import Device, is_device, may_be_mps, mps_call, possible_devices

@@ -29,10 +29,10 @@ from dataloader_lint.facts.infer.values import (
     constant,
     merge,
 )
-from dataloader_lint.facts.syntax.module import last_name
+from dataloader_lint.facts.syntax.expressions import keyword_of, last_name, positional_of
 from dataloader_lint.facts.syntax.names import bindings_of, dotted, resolve, written_part
 from dataloader_lint.facts.syntax.steps import Step
-from dataloader_lint.facts.syntax.tree import Node, Tree, keyword_of, positional_of
+from dataloader_lint.facts.syntax.tree import Node, Tree
 
 
 def path_of(value: Value) -> tuple[list[ItemOf | AttributeOf], Value]:

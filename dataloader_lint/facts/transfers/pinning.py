@@ -10,8 +10,8 @@ import libcst as cst
 from dataloader_lint.facts.infer.loader_calls import Loader, loader_of
 from dataloader_lint.facts.infer.values import CallResult, Evaluator, Frame, Value
 from dataloader_lint.facts.loaders.epochs import trains
-from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
-from dataloader_lint.facts.syntax.tree import function_scope
+from dataloader_lint.facts.syntax.expressions import last_name
+from dataloader_lint.facts.syntax.tree import ModuleFacts, function_scope
 from dataloader_lint.facts.transfers.batches import Origin, Transfer
 from dataloader_lint.facts.transfers.cpu import is_constant, is_to_cpu
 from dataloader_lint.facts.transfers.devices import Device

@@ -24,7 +24,7 @@ from dataloader_lint.facts.infer.values import (
     merge,
 )
 from dataloader_lint.facts.limits import TENSOR_DEPTH
-from dataloader_lint.facts.syntax.tree import positional_of
+from dataloader_lint.facts.syntax.expressions import positional_of
 from dataloader_lint.facts.transfers.pinned_parts import collated, item_of
 
 _TENSOR = Opaque("tensor")

@@ -13,7 +13,7 @@ import libcst as cst
 from dataloader_lint.facts.infer import classes
 from dataloader_lint.facts.infer.values import Evaluator, Sequence
 from dataloader_lint.facts.project.scripts import is_test
-from dataloader_lint.facts.syntax.module import last_name
+from dataloader_lint.facts.syntax.expressions import last_name
 from dataloader_lint.facts.syntax.names import Binding, Kind, resolve, written_part
 from dataloader_lint.facts.syntax.tree import LOOPS, Node, Tree, function_scope
 from dataloader_lint.facts.transfers.batch_stores import bindings_below, stores_before

@@ -12,7 +12,7 @@ from dataloader_lint.facts.infer import classes
 from dataloader_lint.facts.infer.reachability import is_reached
 from dataloader_lint.facts.infer.values import CallResult, Class, Evaluator, Frame, Library
 from dataloader_lint.facts.limits import CONSTRUCTION_STEPS
-from dataloader_lint.facts.syntax.module import last_name
+from dataloader_lint.facts.syntax.expressions import last_name
 from dataloader_lint.facts.syntax.tree import Node, Scope
 
 

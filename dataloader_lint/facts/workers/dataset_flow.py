@@ -27,9 +27,8 @@ from dataloader_lint.facts.infer.values import (
 from dataloader_lint.facts.limits import CALLER_HOPS, LOADER_MODULES, USING_LEVELS, USING_MODULES
 from dataloader_lint.facts.loaders.dynamic_classes import arguments_of_dynamic_class
 from dataloader_lint.facts.project.scripts import is_test
-from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.facts.syntax.names import Kind, bindings_of, dotted
-from dataloader_lint.facts.syntax.tree import Scope
+from dataloader_lint.facts.syntax.tree import ModuleFacts, Scope
 from dataloader_lint.facts.workers.object_graph import ObjectGraph, ObjectGraphs, Reachable
 from dataloader_lint.facts.workers.workers import Workers
 

@@ -32,7 +32,8 @@ from dataloader_lint.facts.libraries.calls import row
 from dataloader_lint.facts.libraries.catalogue import LOADERS
 from dataloader_lint.facts.libraries.objects import ARGUMENTS_NOT_STORED
 from dataloader_lint.facts.limits import OBJECT_HOPS, OBJECTS_KEPT
-from dataloader_lint.facts.syntax.tree import Node, Tree, parameters
+from dataloader_lint.facts.syntax.expressions import parameters
+from dataloader_lint.facts.syntax.tree import Node, Tree
 from dataloader_lint.facts.workers.constructor_steps import Step, bare, steps_of
 from dataloader_lint.facts.workers.stores import added_to_container, attributes_set_on, stores
 

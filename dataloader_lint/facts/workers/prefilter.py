@@ -7,8 +7,9 @@ import libcst as cst
 from dataloader_lint.facts.infer import classes
 from dataloader_lint.facts.infer.evaluate import Evaluation
 from dataloader_lint.facts.infer.values import CallResult, Class, Frame
-from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
+from dataloader_lint.facts.syntax.expressions import last_name
 from dataloader_lint.facts.syntax.names import Binding, Kind, resolve
+from dataloader_lint.facts.syntax.tree import ModuleFacts
 
 # Callables that call a function given to them.
 _CALLING_FUNCTIONS = frozenset(

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from dataloader_lint.facts.infer.indirect_stores import ANY_NAME, indirect_stores
-from dataloader_lint.facts.syntax.named_stores import named_stores
+from dataloader_lint.facts.syntax.attribute_stores import named_stores
 from dataloader_lint.facts.syntax.names import resolve, target_paths
 from dataloader_lint.facts.syntax.tree import Node, Scope, Tree
 from dataloader_lint.facts.workers.constructor_steps import Step

@@ -33,8 +33,8 @@ from dataloader_lint.facts.libraries.datasets import CALLED_BY_BASES
 from dataloader_lint.facts.limits import WORKER_CALLS, WORKER_FRAMES, WORKER_FUNCTIONS
 from dataloader_lint.facts.loaders.callbacks import FUNCTION_ARGUMENTS, assigned_later
 from dataloader_lint.facts.loaders.dynamic_classes import arguments_of_dynamic_class
-from dataloader_lint.facts.syntax.module import ModuleFacts, last_name
-from dataloader_lint.facts.syntax.tree import Scope, function_scope, parameters
+from dataloader_lint.facts.syntax.expressions import last_name, parameters
+from dataloader_lint.facts.syntax.tree import ModuleFacts, Scope, function_scope
 from dataloader_lint.facts.workers.prefilter import is_unresolved_parameter, may_be_function
 
 ENTRIES = ("__getitem__", "__getitems__", "__iter__")

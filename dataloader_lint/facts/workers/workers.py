@@ -19,8 +19,8 @@ from dataloader_lint.facts.infer.values import Class
 from dataloader_lint.facts.limits import CARRYING_LEVELS, USING_LEVELS, USING_MODULES
 from dataloader_lint.facts.project.outline import Outline, mentioned_by, that_lead_to, that_use
 from dataloader_lint.facts.syntax.guards import is_guarded
-from dataloader_lint.facts.syntax.module import ModuleFacts
 from dataloader_lint.facts.syntax.names import Binding, Kind, bindings_of
+from dataloader_lint.facts.syntax.tree import ModuleFacts
 from dataloader_lint.facts.workers.worker_callgraph import WorkerFunction, worker_functions
 
 

@@ -1,0 +1,51 @@
+"""What an expression, a call or a definition says by itself, without looking around it."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+Function = cst.FunctionDef | cst.Lambda
+
+
+def parameters(node: Function) -> list[cst.Param]:
+    """All parameters in the order in which they are written, `*args` and `**kwargs` among them."""
+    params = node.params
+    starred = [params.star_arg] if isinstance(params.star_arg, cst.Param) else []
+    keywords = [params.star_kwarg] if params.star_kwarg is not None else []
+    return [*params.posonly_params, *params.params, *starred, *params.kwonly_params, *keywords]
+
+
+def type_parameter_names(node: cst.CSTNode) -> frozenset[str]:
+    """The names in the brackets of a generic function, class or type alias."""
+    found = getattr(node, "type_parameters", None)
+    return frozenset() if found is None else frozenset(each.param.name.value for each in found.params)
+
+
+def keyword_of(call: cst.Call, name: str) -> cst.BaseExpression | None:
+    """What a call passes by a name."""
+    return next((arg.value for arg in call.args if arg.keyword is not None and arg.keyword.value == name), None)
+
+
+def positional_of(call: cst.Call) -> list[cst.BaseExpression]:
+    """What a call passes by place."""
+    return [arg.value for arg in call.args if arg.keyword is None and not arg.star]
+
+
+def last_name(node: cst.CSTNode) -> str:
+    """The last part of a name or attribute chain; empty for other expressions."""
+    kind = type(node)  # quicker than `isinstance`, which LibCST's abstract classes make slow
+    if kind is cst.Attribute:
+        return str(node.attr.value)  # type: ignore[attr-defined]
+    return str(node.value) if kind is cst.Name else ""  # type: ignore[attr-defined]
+
+
+def word_of(node: cst.CSTNode) -> str:
+    """What a node itself says: its name, its text or its keyword."""
+    if isinstance(node, cst.Attribute):
+        return node.attr.value
+    if isinstance(node, cst.Arg):
+        return node.star + (node.keyword.value if node.keyword is not None else "")
+    if isinstance(node, cst.Param):
+        return node.name.value
+    value = getattr(node, "value", "")
+    return value if isinstance(value, str) else ""
