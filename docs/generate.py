@@ -159,7 +159,7 @@ def render_state(rule: Rule) -> str:
     state = "On by default" if rule.is_on else f"Opt-in: `--extend-select {rule.code}`"
     state = "In preview: `--preview`" if rule.preview else state
     fix = "no autofix" if rule.fix is FixLevel.NONE else f"fix: {rule.fix.value}"
-    return f"Level: {rule.level.value}. {state}; {fix}."
+    return f"Level: {rule.level.value}. {state}; {fix}. {rule.claim.value}."
 
 
 def render_rule(page: Page) -> str:

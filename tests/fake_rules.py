@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from dataloader_lint.rules import registry, selection
-from dataloader_lint.rules.base import Entity, Finding, Level, Rule
+from dataloader_lint.rules.base import Claim, Entity, Finding, Level, Rule
 from dataloader_lint.rules.registry import FoundRule
 
 if TYPE_CHECKING:
@@ -40,10 +40,17 @@ def fake_rules(monkeypatch: pytest.MonkeyPatch) -> dict[str, FoundRule]:
     """Takes the place of the rule files; the engine's own codes stay."""
     real = registry.found_rules()
     made = [
-        FoundRule(Rule("DL301", "made-up-loader", Entity.MODULE, Level.ERROR), _calls, "A made-up page.", "fake"),
-        FoundRule(Rule("DL304", "made-up-crash", Entity.MODULE, Level.ERROR), _crash, "A made-up page.", "fake"),
         FoundRule(
-            Rule("DL305", "made-up-data-set", Entity.MODULE, Level.ERROR, default=False), _opt_in, "Opt-in.", "fake"
+            Rule("DL301", "made-up-loader", Entity.MODULE, Level.ERROR, Claim.MAY), _calls, "A made-up page.", "fake"
+        ),
+        FoundRule(
+            Rule("DL304", "made-up-crash", Entity.MODULE, Level.ERROR, Claim.MAY), _crash, "A made-up page.", "fake"
+        ),
+        FoundRule(
+            Rule("DL305", "made-up-data-set", Entity.MODULE, Level.ERROR, Claim.MAY, default=False),
+            _opt_in,
+            "Opt-in.",
+            "fake",
         ),
     ]
     rules = {

@@ -14,7 +14,7 @@ from dataloader_lint import Settings, lint_source
 from dataloader_lint.diagnostics import Diagnostic, Position
 from dataloader_lint.facts.project.project import Project
 from dataloader_lint.facts.syntax.tree import ModuleFacts
-from dataloader_lint.rules.base import Entity, Finding, Level, Rule
+from dataloader_lint.rules.base import Claim, Entity, Finding, Level, Rule
 from dataloader_lint.rules.registry import FoundRule, found_rules
 from fake_rules import fake_rules
 
@@ -99,7 +99,7 @@ def test_a_rule_that_reports_a_node_of_another_file_is_a_crash(fake_rules: dict[
     import libcst
 
     stray = libcst.Name("x")
-    rule = Rule("DL301", "made-up-loader", Entity.MODULE, Level.ERROR)
+    rule = Rule("DL301", "made-up-loader", Entity.MODULE, Level.ERROR, Claim.MAY)
     fake_rules["DL301"] = FoundRule(rule, lambda facts: [Finding(stray, "here?", "")], "", "fake")
     (crash,) = lint_source("DataLoader(1)\n", "some.py", ONLY_LOADER)
     assert "a node of another file" in crash.problem

@@ -103,7 +103,12 @@ def _page(found: FoundRule) -> Iterator[str]:
     state = f"Level: {rule.level.value}. {'In preview: --preview' if rule.preview else state}"
     fix = "no automatic fix" if rule.fix is FixLevel.NONE else f"fix: {rule.fix.value}"
     yield from page.emit(
-        rule.code, rule.name, f"{state}; {fix}.", found.page, paint_for(sys.stdout), min(width(100), 100)
+        rule.code,
+        rule.name,
+        f"{state}; {fix}. {rule.claim.value}.",
+        found.page,
+        paint_for(sys.stdout),
+        min(width(100), 100),
     )
 
 

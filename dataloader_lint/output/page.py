@@ -17,7 +17,7 @@ def emit(code: str, name: str, state: str, page: str, paint: Paint, width: int =
     """Yields the lines of the page; with colours, text is filled to `width` columns."""
     yield paint("code", f"{code} {name}" if paint is not plain else f"# {code} {name}")
     yield ""
-    yield paint("quiet", state)
+    yield from (paint("quiet", line) for line in textwrap.wrap(state, width, break_on_hyphens=False))
     yield ""
     yield from page.strip().splitlines() if paint is plain else _laid_out(page.strip().splitlines(), paint, width)
     yield ""

@@ -32,11 +32,24 @@ class FixLevel(Enum):
     SOMETIMES_SAFE = "sometimes safe"
 
 
+class Claim(Enum):
+    """What a finding says about the paths through the code, in the words of static analysis.
+
+    MAY: one path in sight leads from cause to harm; what is unknown beside it does not silence the rule, and never
+    makes a finding either. MUST: all that is in sight agrees, as with the value of an option; one unknown silences it.
+    Whatever a rule claims, guards against the harm and safe fixes are always asked for MUST.
+    """
+
+    MAY = "Reported if one path in sight leads to the harm, whatever is unknown beside it"
+    MUST = "Reported if everything in sight agrees; one unknown value or caller silences it"
+
+
 @dataclass(frozen=True, slots=True)
 class Rule:
     """A rule's metadata. `name` reads well after "allow"; `default` is False for opt-in rules.
 
-    `level` says what a finding costs unless the settings say otherwise (see `rules.levels`).
+    `level` says what a finding costs unless the settings say otherwise (see `rules.levels`), `claim` whether one path
+    to the harm is enough.
 
     A rule in `preview` is new: it runs only with `--preview`, until a major version puts it in its place.
     `codemod` is the name of its command for LibCST's runner, if `Fix` and the name would not read well.
@@ -49,6 +62,7 @@ class Rule:
     name: str
     on: Entity
     level: Level
+    claim: Claim
     default: bool = True
     preview: bool = False
     fix: FixLevel = FixLevel.NONE
@@ -79,4 +93,4 @@ class Finding:
     because: tuple[Step, ...] = ()
 
 
-__all__ = ["Entity", "Finding", "FixLevel", "Level", "Rule"]
+__all__ = ["Claim", "Entity", "Finding", "FixLevel", "Level", "Rule"]

@@ -55,7 +55,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from dataloader_lint.diagnostics import Safety
-from dataloader_lint.rules.base import Entity, Finding, FixLevel, Level, Rule
+from dataloader_lint.rules.base import Claim, Entity, Finding, FixLevel, Level, Rule
 from dataloader_lint.rules.wording import by_default, no_workers
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from dataloader_lint.facts.arguments.needs_workers import Unused
     from dataloader_lint.facts.infer.loader_calls import Loader
 
-RULE = Rule("DL302", "prefetch-factor-without-workers", Entity.LOADER, Level.ERROR, fix=FixLevel.SAFE)
+RULE = Rule("DL302", "prefetch-factor-without-workers", Entity.LOADER, Level.ERROR, Claim.MUST, fix=FixLevel.SAFE)
 
 
 def check(loader: Loader) -> Iterator[Finding]:

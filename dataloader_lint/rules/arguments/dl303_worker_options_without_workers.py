@@ -52,14 +52,14 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from dataloader_lint.diagnostics import Safety
-from dataloader_lint.rules.base import Entity, Finding, FixLevel, Level, Rule
+from dataloader_lint.rules.base import Claim, Entity, Finding, FixLevel, Level, Rule
 from dataloader_lint.rules.wording import by_default, no_workers
 
 if TYPE_CHECKING:
     from dataloader_lint.edits import Editor, Repair
     from dataloader_lint.facts.infer.loader_calls import Loader
 
-RULE = Rule("DL303", "worker-options-without-workers", Entity.LOADER, Level.ERROR, fix=FixLevel.SAFE)
+RULE = Rule("DL303", "worker-options-without-workers", Entity.LOADER, Level.ERROR, Claim.MUST, fix=FixLevel.SAFE)
 
 # What the argument has to be without workers, and what torch does when it is not.
 _OPTIONS = {

@@ -66,7 +66,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from dataloader_lint.diagnostics import Safety
-from dataloader_lint.rules.base import Entity, Finding, FixLevel, Level, Rule
+from dataloader_lint.rules.base import Claim, Entity, Finding, FixLevel, Level, Rule
 from dataloader_lint.rules.wording import by_default
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ if TYPE_CHECKING:
     from dataloader_lint.facts.arguments.sampling import Conflict
     from dataloader_lint.facts.infer.loader_calls import Loader
 
-RULE = Rule("DL304", "conflicting-sampling-arguments", Entity.LOADER, Level.ERROR, fix=FixLevel.SAFE)
+RULE = Rule("DL304", "conflicting-sampling-arguments", Entity.LOADER, Level.ERROR, Claim.MAY, fix=FixLevel.SAFE)
 
 _SHOWN = {
     "batch_size": "`batch_size`",

@@ -50,12 +50,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from dataloader_lint.rules.base import Entity, Finding, Level, Rule
+from dataloader_lint.rules.base import Claim, Entity, Finding, Level, Rule
 
 if TYPE_CHECKING:
     from dataloader_lint.facts.analysis import Analysis
 
-RULE = Rule("DL305", "too-many-workers", Entity.MODULE, Level.OPINION, default=False)
+RULE = Rule("DL305", "too-many-workers", Entity.MODULE, Level.OPINION, Claim.MUST, default=False)
 
 
 def check(file: Analysis) -> Iterator[Finding]:

@@ -52,13 +52,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from dataloader_lint.rules.base import Entity, Finding, Level, Rule
+from dataloader_lint.rules.base import Claim, Entity, Finding, Level, Rule
 from dataloader_lint.rules.wording import by_default
 
 if TYPE_CHECKING:
     from dataloader_lint.facts.analysis import Analysis
 
-RULE = Rule("DL306", "no-workers", Entity.MODULE, Level.SPEED, default=False)
+RULE = Rule("DL306", "no-workers", Entity.MODULE, Level.SPEED, Claim.MUST, default=False)
 
 _ADVICE = "set `num_workers` and measure, unless the samples are in memory"
 

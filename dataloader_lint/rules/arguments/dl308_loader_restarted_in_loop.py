@@ -63,13 +63,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from dataloader_lint.gate import TRANSFERS
-from dataloader_lint.rules.base import Entity, Finding, Level, Rule
+from dataloader_lint.rules.base import Claim, Entity, Finding, Level, Rule
 
 if TYPE_CHECKING:
     from dataloader_lint.facts.analysis import Analysis
     from dataloader_lint.facts.infer.loader_calls import Loader
 
-RULE = Rule("DL308", "loader-restarted-in-loop", Entity.MODULE, Level.SPEED, subjects=(TRANSFERS,))
+RULE = Rule("DL308", "loader-restarted-in-loop", Entity.MODULE, Level.SPEED, Claim.MAY, subjects=(TRANSFERS,))
 
 
 def check(file: Analysis) -> Iterator[Finding]:

@@ -66,7 +66,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from dataloader_lint.diagnostics import Safety
-from dataloader_lint.rules.base import Entity, Finding, FixLevel, Level, Rule
+from dataloader_lint.rules.base import Claim, Entity, Finding, FixLevel, Level, Rule
 
 if TYPE_CHECKING:
     from dataloader_lint.edits import Editor, Repair
@@ -74,7 +74,7 @@ if TYPE_CHECKING:
     from dataloader_lint.facts.arguments.zero_sources import Zero
     from dataloader_lint.facts.infer.loader_calls import Loader
 
-RULE = Rule("DL310", "persistent-workers-not-guarded", Entity.LOADER, Level.ERROR, fix=FixLevel.SAFE)
+RULE = Rule("DL310", "persistent-workers-not-guarded", Entity.LOADER, Level.ERROR, Claim.MAY, fix=FixLevel.SAFE)
 
 
 def check(loader: Loader) -> Iterator[Finding]:

@@ -60,14 +60,14 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from dataloader_lint.diagnostics import Safety
-from dataloader_lint.rules.base import Entity, Finding, FixLevel, Level, Rule
+from dataloader_lint.rules.base import Claim, Entity, Finding, FixLevel, Level, Rule
 
 if TYPE_CHECKING:
     from dataloader_lint.edits import Editor, Repair
     from dataloader_lint.facts.analysis import Analysis
     from dataloader_lint.facts.infer.loader_calls import Loader
 
-RULE = Rule("DL311", "ignored-loader-setting", Entity.MODULE, Level.ERROR, fix=FixLevel.UNSAFE)
+RULE = Rule("DL311", "ignored-loader-setting", Entity.MODULE, Level.ERROR, Claim.MUST, fix=FixLevel.UNSAFE)
 
 
 def check(file: Analysis) -> Iterator[Finding]:

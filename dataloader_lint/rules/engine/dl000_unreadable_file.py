@@ -66,6 +66,6 @@ than `--ignore DL000`, so that other broken files are still reported.
 
 from __future__ import annotations
 
-from dataloader_lint.rules.base import Entity, Level, Rule
+from dataloader_lint.rules.base import Claim, Entity, Level, Rule
 
-RULE = Rule("DL000", "unreadable-file", Entity.MODULE, Level.ERROR)
+RULE = Rule("DL000", "unreadable-file", Entity.MODULE, Level.ERROR, Claim.MUST)

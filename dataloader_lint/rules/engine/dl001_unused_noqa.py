@@ -44,6 +44,6 @@ None: nothing fails.
 
 from __future__ import annotations
 
-from dataloader_lint.rules.base import Entity, FixLevel, Level, Rule
+from dataloader_lint.rules.base import Claim, Entity, FixLevel, Level, Rule
 
-RULE = Rule("DL001", "unused-noqa", Entity.MODULE, Level.OPINION, fix=FixLevel.SAFE)
+RULE = Rule("DL001", "unused-noqa", Entity.MODULE, Level.OPINION, Claim.MUST, fix=FixLevel.SAFE)

@@ -36,6 +36,6 @@ run any more.
 
 from __future__ import annotations
 
-from dataloader_lint.rules.base import Entity, Level, Rule
+from dataloader_lint.rules.base import Claim, Entity, Level, Rule
 
-RULE = Rule("DL999", "internal-error", Entity.MODULE, Level.ERROR)
+RULE = Rule("DL999", "internal-error", Entity.MODULE, Level.ERROR, Claim.MUST)

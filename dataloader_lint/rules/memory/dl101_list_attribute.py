@@ -120,7 +120,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from dataloader_lint.diagnostics import Safety
-from dataloader_lint.rules.base import Entity, Finding, FixLevel, Level, Rule
+from dataloader_lint.rules.base import Claim, Entity, Finding, FixLevel, Level, Rule
 from dataloader_lint.rules.wording import copied_to
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ if TYPE_CHECKING:
     from dataloader_lint.facts.object_state.datasets import LintedDataset
     from dataloader_lint.facts.object_state.sample_storage import SampleStorage
 
-RULE = Rule("DL101", "list-attribute", Entity.DATASET, Level.MEMORY, fix=FixLevel.UNSAFE)
+RULE = Rule("DL101", "list-attribute", Entity.DATASET, Level.MEMORY, Claim.MAY, fix=FixLevel.UNSAFE)
 
 _ADVICE = {
     "str": "use a NumPy `StringDType` array, or tensors if spawned",

@@ -110,13 +110,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from dataloader_lint.rules.base import Entity, Finding, Level, Rule
+from dataloader_lint.rules.base import Claim, Entity, Finding, Level, Rule
 from dataloader_lint.rules.wording import copied_to
 
 if TYPE_CHECKING:
     from dataloader_lint.facts.object_state.datasets import LintedDataset
 
-RULE = Rule("DL102", "dict-attribute", Entity.DATASET, Level.MEMORY)
+RULE = Rule("DL102", "dict-attribute", Entity.DATASET, Level.MEMORY, Claim.MAY)
 
 
 def check(dataset: LintedDataset) -> Iterator[Finding]:

@@ -89,7 +89,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from dataloader_lint.diagnostics import Safety
-from dataloader_lint.rules.base import Entity, Finding, FixLevel, Level, Rule
+from dataloader_lint.rules.base import Claim, Entity, Finding, FixLevel, Level, Rule
 from dataloader_lint.rules.wording import copied_to
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ if TYPE_CHECKING:
     from dataloader_lint.facts.object_state.arrays import KeptArray
     from dataloader_lint.facts.object_state.datasets import LintedDataset
 
-RULE = Rule("DL103", "object-array-attribute", Entity.DATASET, Level.MEMORY, fix=FixLevel.UNSAFE)
+RULE = Rule("DL103", "object-array-attribute", Entity.DATASET, Level.MEMORY, Claim.MAY, fix=FixLevel.UNSAFE)
 
 _WHAT = {
     "object": "an `object` array (`{maker}`)",

@@ -97,12 +97,14 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from dataloader_lint.gate import MEMOISING, OPENCV, STORES
-from dataloader_lint.rules.base import Entity, Finding, Level, Rule
+from dataloader_lint.rules.base import Claim, Entity, Finding, Level, Rule
 
 if TYPE_CHECKING:
     from dataloader_lint.facts.analysis import Analysis
 
-RULE = Rule("DL104", "cache-grown-in-worker", Entity.MODULE, Level.MEMORY, subjects=(MEMOISING, OPENCV, STORES))
+RULE = Rule(
+    "DL104", "cache-grown-in-worker", Entity.MODULE, Level.MEMORY, Claim.MAY, subjects=(MEMOISING, OPENCV, STORES)
+)
 
 
 def check(facts: Analysis) -> Iterator[Finding]:

@@ -69,12 +69,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from dataloader_lint.rules.base import Entity, Finding, Level, Rule
+from dataloader_lint.rules.base import Claim, Entity, Finding, Level, Rule
 
 if TYPE_CHECKING:
     from dataloader_lint.facts.object_state.datasets import LintedDataset
 
-RULE = Rule("DL105", "container-attribute", Entity.DATASET, Level.OPINION, default=False)
+RULE = Rule("DL105", "container-attribute", Entity.DATASET, Level.OPINION, Claim.MAY, default=False)
 
 
 def check(dataset: LintedDataset) -> Iterator[Finding]:

@@ -78,14 +78,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from dataloader_lint.rules.base import Entity, Finding, Level, Rule
+from dataloader_lint.rules.base import Claim, Entity, Finding, Level, Rule
 from dataloader_lint.rules.levels import spawns
 
 if TYPE_CHECKING:
     from dataloader_lint.facts.analysis import Analysis
 
 
-RULE = Rule("DL106", "array-copied-to-workers", Entity.MODULE, Level.MEMORY, default=False, default_for=spawns)
+RULE = Rule(
+    "DL106", "array-copied-to-workers", Entity.MODULE, Level.MEMORY, Claim.MAY, default=False, default_for=spawns
+)
 
 
 def check(facts: Analysis) -> Iterator[Finding]:

@@ -76,7 +76,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from dataloader_lint.diagnostics import Safety
-from dataloader_lint.rules.base import Entity, Finding, FixLevel, Level, Rule
+from dataloader_lint.rules.base import Claim, Entity, Finding, FixLevel, Level, Rule
 from dataloader_lint.rules.wording import define_function, pickling_fails
 
 if TYPE_CHECKING:
@@ -89,6 +89,7 @@ RULE = Rule(
     "lambda-collate-fn",
     Entity.MODULE,
     Level.WARNING,
+    Claim.MAY,
     fix=FixLevel.SAFE,
     codemod="HoistCollateLambda",
     spawning=True,

@@ -77,7 +77,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from dataloader_lint.diagnostics import Safety
-from dataloader_lint.rules.base import Entity, Finding, FixLevel, Level, Rule
+from dataloader_lint.rules.base import Claim, Entity, Finding, FixLevel, Level, Rule
 from dataloader_lint.rules.wording import MOVE_OUT_OF_NOTEBOOK, NOT_IN_WORKERS, move_function, pickling_fails
 
 if TYPE_CHECKING:
@@ -90,6 +90,7 @@ RULE = Rule(
     "local-function-collate-fn",
     Entity.MODULE,
     Level.WARNING,
+    Claim.MAY,
     fix=FixLevel.UNSAFE,
     codemod="LiftCollateFunction",
     spawning=True,

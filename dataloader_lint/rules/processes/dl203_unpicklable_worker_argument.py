@@ -78,7 +78,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from dataloader_lint.diagnostics import Safety
-from dataloader_lint.rules.base import Entity, Finding, FixLevel, Level, Rule
+from dataloader_lint.rules.base import Claim, Entity, Finding, FixLevel, Level, Rule
 from dataloader_lint.rules.wording import (
     MOVE_OUT_OF_NOTEBOOK,
     NOT_IN_WORKERS,
@@ -95,7 +95,13 @@ if TYPE_CHECKING:
     from dataloader_lint.facts.loaders.callbacks import Callback
 
 RULE = Rule(
-    "DL203", "unpicklable-worker-argument", Entity.MODULE, Level.WARNING, fix=FixLevel.SOMETIMES_SAFE, spawning=True
+    "DL203",
+    "unpicklable-worker-argument",
+    Entity.MODULE,
+    Level.WARNING,
+    Claim.MAY,
+    fix=FixLevel.SOMETIMES_SAFE,
+    spawning=True,
 )
 
 

@@ -88,7 +88,7 @@ from typing import TYPE_CHECKING
 
 from dataloader_lint.diagnostics import Safety
 from dataloader_lint.gate import MEMOISING, TRANSFORMS
-from dataloader_lint.rules.base import Entity, Finding, FixLevel, Level, Rule
+from dataloader_lint.rules.base import Claim, Entity, Finding, FixLevel, Level, Rule
 from dataloader_lint.rules.wording import (
     MOVE_OUT_OF_NOTEBOOK,
     NOT_IN_WORKERS,
@@ -107,6 +107,7 @@ RULE = Rule(
     "lambda-in-dataset",
     Entity.MODULE,
     Level.WARNING,
+    Claim.MAY,
     fix=FixLevel.SOMETIMES_SAFE,
     spawning=True,
     subjects=(TRANSFORMS, MEMOISING),

@@ -111,14 +111,14 @@ from typing import TYPE_CHECKING
 
 from dataloader_lint.facts.libraries.calls import row
 from dataloader_lint.gate import STORES
-from dataloader_lint.rules.base import Entity, Finding, Level, Rule
+from dataloader_lint.rules.base import Claim, Entity, Finding, Level, Rule
 from dataloader_lint.rules.wording import PICKLING_FAILS
 
 if TYPE_CHECKING:
     from dataloader_lint.facts.analysis import Analysis
     from dataloader_lint.facts.processes.handles import KeptHandle
 
-RULE = Rule("DL205", "handle-opened-in-init", Entity.MODULE, Level.ERROR, subjects=(STORES,))
+RULE = Rule("DL205", "handle-opened-in-init", Entity.MODULE, Level.ERROR, Claim.MAY, subjects=(STORES,))
 
 # What becomes of a handle that forked workers share, by the column `shared` of the tables of library calls.
 FORKED = {

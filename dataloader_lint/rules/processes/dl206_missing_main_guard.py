@@ -92,7 +92,7 @@ from typing import TYPE_CHECKING
 
 from dataloader_lint.diagnostics import Safety
 from dataloader_lint.gate import TRANSFERS
-from dataloader_lint.rules.base import Entity, Finding, FixLevel, Level, Rule
+from dataloader_lint.rules.base import Claim, Entity, Finding, FixLevel, Level, Rule
 
 if TYPE_CHECKING:
     from dataloader_lint.edits import Editor, Repair
@@ -104,6 +104,7 @@ RULE = Rule(
     "missing-main-guard",
     Entity.MODULE,
     Level.WARNING,
+    Claim.MAY,
     fix=FixLevel.SOMETIMES_SAFE,
     spawning=True,
     subjects=(TRANSFERS,),

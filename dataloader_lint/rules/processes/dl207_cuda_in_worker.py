@@ -77,12 +77,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from dataloader_lint.gate import DEVICES
-from dataloader_lint.rules.base import Entity, Finding, Level, Rule
+from dataloader_lint.rules.base import Claim, Entity, Finding, Level, Rule
 
 if TYPE_CHECKING:
     from dataloader_lint.facts.analysis import Analysis
 
-RULE = Rule("DL207", "cuda-in-worker", Entity.MODULE, Level.ERROR, subjects=(DEVICES,))
+RULE = Rule("DL207", "cuda-in-worker", Entity.MODULE, Level.ERROR, Claim.MAY, subjects=(DEVICES,))
 
 
 def check(file: Analysis) -> Iterator[Finding]:

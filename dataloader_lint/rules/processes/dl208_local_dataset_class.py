@@ -79,13 +79,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from dataloader_lint.rules.base import Entity, Finding, Level, Rule
+from dataloader_lint.rules.base import Claim, Entity, Finding, Level, Rule
 from dataloader_lint.rules.wording import MOVE_OUT_OF_NOTEBOOK, NOT_IN_WORKERS, PICKLING_FAILS
 
 if TYPE_CHECKING:
     from dataloader_lint.facts.analysis import Analysis
 
-RULE = Rule("DL208", "local-dataset-class", Entity.MODULE, Level.WARNING, spawning=True)
+RULE = Rule("DL208", "local-dataset-class", Entity.MODULE, Level.WARNING, Claim.MAY, spawning=True)
 
 
 def check(file: Analysis) -> Iterator[Finding]:

@@ -60,14 +60,14 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from dataloader_lint.diagnostics import Safety
-from dataloader_lint.rules.base import Entity, Finding, FixLevel, Level, Rule
+from dataloader_lint.rules.base import Claim, Entity, Finding, FixLevel, Level, Rule
 
 if TYPE_CHECKING:
     from dataloader_lint.edits import Editor, Repair
     from dataloader_lint.facts.analysis import Analysis
     from dataloader_lint.facts.processes.start_methods import StartMethod
 
-RULE = Rule("DL210", "start-method-unguarded", Entity.MODULE, Level.WARNING, fix=FixLevel.SOMETIMES_SAFE)
+RULE = Rule("DL210", "start-method-unguarded", Entity.MODULE, Level.WARNING, Claim.MUST, fix=FixLevel.SOMETIMES_SAFE)
 
 
 def check(file: Analysis) -> Iterator[Finding]:

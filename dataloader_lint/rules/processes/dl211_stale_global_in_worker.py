@@ -88,12 +88,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from dataloader_lint.rules.base import Entity, Finding, Level, Rule
+from dataloader_lint.rules.base import Claim, Entity, Finding, Level, Rule
 
 if TYPE_CHECKING:
     from dataloader_lint.facts.analysis import Analysis
 
-RULE = Rule("DL211", "stale-global-in-worker", Entity.MODULE, Level.WARNING, spawning=True)
+RULE = Rule("DL211", "stale-global-in-worker", Entity.MODULE, Level.WARNING, Claim.MAY, spawning=True)
 
 
 def check(file: Analysis) -> Iterator[Finding]:

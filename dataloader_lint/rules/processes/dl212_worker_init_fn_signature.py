@@ -65,14 +65,14 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from dataloader_lint.diagnostics import Safety
-from dataloader_lint.rules.base import Entity, Finding, FixLevel, Level, Rule
+from dataloader_lint.rules.base import Claim, Entity, Finding, FixLevel, Level, Rule
 
 if TYPE_CHECKING:
     from dataloader_lint.edits import Editor, Repair
     from dataloader_lint.facts.analysis import Analysis
     from dataloader_lint.facts.loaders.signatures import SignatureMismatch
 
-RULE = Rule("DL212", "worker-init-fn-signature", Entity.MODULE, Level.ERROR, fix=FixLevel.SOMETIMES_SAFE)
+RULE = Rule("DL212", "worker-init-fn-signature", Entity.MODULE, Level.ERROR, Claim.MAY, fix=FixLevel.SOMETIMES_SAFE)
 
 
 def check(file: Analysis) -> Iterator[Finding]:

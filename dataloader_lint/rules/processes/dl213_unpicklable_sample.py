@@ -65,12 +65,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from dataloader_lint.rules.base import Entity, Finding, Level, Rule
+from dataloader_lint.rules.base import Claim, Entity, Finding, Level, Rule
 
 if TYPE_CHECKING:
     from dataloader_lint.facts.analysis import Analysis
 
-RULE = Rule("DL213", "unpicklable-sample", Entity.MODULE, Level.ERROR)
+RULE = Rule("DL213", "unpicklable-sample", Entity.MODULE, Level.ERROR, Claim.MAY)
 
 
 def check(file: Analysis) -> Iterator[Finding]:

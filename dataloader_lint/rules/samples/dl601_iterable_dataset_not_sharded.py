@@ -76,12 +76,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from dataloader_lint.rules.base import Entity, Finding, Level, Rule
+from dataloader_lint.rules.base import Claim, Entity, Finding, Level, Rule
 
 if TYPE_CHECKING:
     from dataloader_lint.facts.analysis import Analysis
 
-RULE = Rule("DL601", "iterable-dataset-not-sharded", Entity.MODULE, Level.ERROR)
+RULE = Rule("DL601", "iterable-dataset-not-sharded", Entity.MODULE, Level.ERROR, Claim.MUST)
 
 _ADVICE = "split it by `get_worker_info().id` and `.num_workers`"
 

@@ -105,13 +105,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from dataloader_lint.gate import RANDOM
-from dataloader_lint.rules.base import Entity, Finding, Level, Rule
+from dataloader_lint.rules.base import Claim, Entity, Finding, Level, Rule
 
 if TYPE_CHECKING:
     from dataloader_lint.facts.analysis import Analysis
     from dataloader_lint.facts.samples.seeding import Seeding
 
-RULE = Rule("DL602", "random-state-shared-by-workers", Entity.MODULE, Level.ERROR, subjects=(RANDOM,))
+RULE = Rule("DL602", "random-state-shared-by-workers", Entity.MODULE, Level.ERROR, Claim.MAY, subjects=(RANDOM,))
 
 _MAKE_IN_WORKER = "make it in workers from `torch.initial_seed()`"
 _SEED_FROM_TORCH = "use `torch.initial_seed() % 2**32`"

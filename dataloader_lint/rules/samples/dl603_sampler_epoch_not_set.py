@@ -75,14 +75,16 @@ from typing import TYPE_CHECKING
 
 from dataloader_lint.diagnostics import Safety
 from dataloader_lint.gate import TRANSFERS
-from dataloader_lint.rules.base import Entity, Finding, FixLevel, Level, Rule
+from dataloader_lint.rules.base import Claim, Entity, Finding, FixLevel, Level, Rule
 
 if TYPE_CHECKING:
     from dataloader_lint.edits import Editor, Repair
     from dataloader_lint.facts.analysis import Analysis
     from dataloader_lint.facts.samples.samplers import StuckSampler
 
-RULE = Rule("DL603", "sampler-epoch-not-set", Entity.MODULE, Level.ERROR, fix=FixLevel.UNSAFE, subjects=(TRANSFERS,))
+RULE = Rule(
+    "DL603", "sampler-epoch-not-set", Entity.MODULE, Level.ERROR, Claim.MUST, fix=FixLevel.UNSAFE, subjects=(TRANSFERS,)
+)
 
 
 def check(analysis: Analysis) -> Iterator[Finding]:

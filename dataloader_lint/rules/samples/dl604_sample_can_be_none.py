@@ -95,12 +95,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from dataloader_lint.rules.base import Entity, Finding, Level, Rule
+from dataloader_lint.rules.base import Claim, Entity, Finding, Level, Rule
 
 if TYPE_CHECKING:
     from dataloader_lint.facts.analysis import Analysis
 
-RULE = Rule("DL604", "sample-can-be-none", Entity.MODULE, Level.ERROR)
+RULE = Rule("DL604", "sample-can-be-none", Entity.MODULE, Level.ERROR, Claim.MAY)
 
 _ADVICE = "filter them in a `collate_fn` or `__init__`"
 

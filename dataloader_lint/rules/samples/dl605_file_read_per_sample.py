@@ -76,12 +76,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from dataloader_lint.gate import STORES
-from dataloader_lint.rules.base import Entity, Finding, Level, Rule
+from dataloader_lint.rules.base import Claim, Entity, Finding, Level, Rule
 
 if TYPE_CHECKING:
     from dataloader_lint.facts.analysis import Analysis
 
-RULE = Rule("DL605", "file-read-per-sample", Entity.MODULE, Level.SPEED, subjects=(STORES,))
+RULE = Rule("DL605", "file-read-per-sample", Entity.MODULE, Level.SPEED, Claim.MAY, subjects=(STORES,))
 
 _ADVICE = "read it once in `__init__`, or memory-map it"
 

@@ -63,14 +63,14 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from dataloader_lint.diagnostics import Safety
-from dataloader_lint.rules.base import Entity, Finding, FixLevel, Level, Rule
+from dataloader_lint.rules.base import Claim, Entity, Finding, FixLevel, Level, Rule
 
 if TYPE_CHECKING:
     from dataloader_lint.edits import Editor, Repair
     from dataloader_lint.facts.analysis import Analysis
     from dataloader_lint.facts.samples.collating import SlowCollate
 
-RULE = Rule("DL606", "slow-collate", Entity.MODULE, Level.SPEED, default=False, fix=FixLevel.UNSAFE)
+RULE = Rule("DL606", "slow-collate", Entity.MODULE, Level.SPEED, Claim.MAY, default=False, fix=FixLevel.UNSAFE)
 
 
 def check(analysis: Analysis) -> Iterator[Finding]:

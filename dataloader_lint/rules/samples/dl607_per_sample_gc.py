@@ -55,12 +55,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from dataloader_lint.rules.base import Entity, Finding, Level, Rule
+from dataloader_lint.rules.base import Claim, Entity, Finding, Level, Rule
 
 if TYPE_CHECKING:
     from dataloader_lint.facts.analysis import Analysis
 
-RULE = Rule("DL607", "per-sample-gc", Entity.MODULE, Level.SPEED, default=False)
+RULE = Rule("DL607", "per-sample-gc", Entity.MODULE, Level.SPEED, Claim.MAY, default=False)
 
 
 def check(analysis: Analysis) -> Iterator[Finding]:

@@ -51,12 +51,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from dataloader_lint.rules.base import Entity, Finding, Level, Rule
+from dataloader_lint.rules.base import Claim, Entity, Finding, Level, Rule
 
 if TYPE_CHECKING:
     from dataloader_lint.facts.analysis import Analysis
 
-RULE = Rule("DL608", "file-system-sharing", Entity.MODULE, Level.MEMORY, default=False)
+RULE = Rule("DL608", "file-system-sharing", Entity.MODULE, Level.MEMORY, Claim.MAY, default=False)
 
 
 def check(analysis: Analysis) -> Iterator[Finding]:

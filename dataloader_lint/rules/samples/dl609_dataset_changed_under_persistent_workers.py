@@ -99,12 +99,14 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from dataloader_lint.gate import TRANSFERS
-from dataloader_lint.rules.base import Entity, Finding, Level, Rule
+from dataloader_lint.rules.base import Claim, Entity, Finding, Level, Rule
 
 if TYPE_CHECKING:
     from dataloader_lint.facts.analysis import Analysis
 
-RULE = Rule("DL609", "dataset-changed-under-persistent-workers", Entity.MODULE, Level.ERROR, subjects=(TRANSFERS,))
+RULE = Rule(
+    "DL609", "dataset-changed-under-persistent-workers", Entity.MODULE, Level.ERROR, Claim.MAY, subjects=(TRANSFERS,)
+)
 
 _ADVICE = "share it, or drop `persistent_workers`"
 _LATE = "set it before the epoch, or share it"

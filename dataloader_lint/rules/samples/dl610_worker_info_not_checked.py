@@ -58,12 +58,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from dataloader_lint.rules.base import Entity, Finding, Level, Rule
+from dataloader_lint.rules.base import Claim, Entity, Finding, Level, Rule
 
 if TYPE_CHECKING:
     from dataloader_lint.facts.analysis import Analysis
 
-RULE = Rule("DL610", "worker-info-not-checked", Entity.MODULE, Level.ERROR)
+RULE = Rule("DL610", "worker-info-not-checked", Entity.MODULE, Level.ERROR, Claim.MUST)
 
 _ADVICE = "treat None as a single worker"
 

@@ -60,12 +60,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from dataloader_lint.gate import TRANSFERS
-from dataloader_lint.rules.base import Entity, Finding, Level, Rule
+from dataloader_lint.rules.base import Claim, Entity, Finding, Level, Rule
 
 if TYPE_CHECKING:
     from dataloader_lint.facts.analysis import Analysis
 
-RULE = Rule("DL611", "batches-kept", Entity.MODULE, Level.MEMORY, default=False, subjects=(TRANSFERS,))
+RULE = Rule("DL611", "batches-kept", Entity.MODULE, Level.MEMORY, Claim.MAY, default=False, subjects=(TRANSFERS,))
 
 
 def check(analysis: Analysis) -> Iterator[Finding]:

@@ -84,12 +84,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from dataloader_lint.rules.base import Entity, Finding, Level, Rule
+from dataloader_lint.rules.base import Claim, Entity, Finding, Level, Rule
 
 if TYPE_CHECKING:
     from dataloader_lint.facts.object_state.datasets import LintedDataset
 
-RULE = Rule("DL613", "stored-sample-changed", Entity.DATASET, Level.ERROR)
+RULE = Rule("DL613", "stored-sample-changed", Entity.DATASET, Level.ERROR, Claim.MAY)
 
 
 def check(dataset: LintedDataset) -> Iterator[Finding]:

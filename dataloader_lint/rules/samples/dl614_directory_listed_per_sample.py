@@ -79,12 +79,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from dataloader_lint.rules.base import Entity, Finding, Level, Rule
+from dataloader_lint.rules.base import Claim, Entity, Finding, Level, Rule
 
 if TYPE_CHECKING:
     from dataloader_lint.facts.analysis import Analysis
 
-RULE = Rule("DL614", "directory-listed-per-sample", Entity.MODULE, Level.SPEED)
+RULE = Rule("DL614", "directory-listed-per-sample", Entity.MODULE, Level.SPEED, Claim.MAY)
 
 
 def check(analysis: Analysis) -> Iterator[Finding]:

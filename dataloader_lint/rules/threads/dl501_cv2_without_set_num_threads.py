@@ -107,7 +107,7 @@ from typing import TYPE_CHECKING
 
 from dataloader_lint.diagnostics import Safety
 from dataloader_lint.gate import OPENCV
-from dataloader_lint.rules.base import Entity, Finding, FixLevel, Level, Rule
+from dataloader_lint.rules.base import Claim, Entity, Finding, FixLevel, Level, Rule
 
 if TYPE_CHECKING:
     from dataloader_lint.edits import Editor, Repair
@@ -115,7 +115,13 @@ if TYPE_CHECKING:
     from dataloader_lint.facts.threads.opencv import WorkerCall
 
 RULE = Rule(
-    "DL501", "cv2-without-set-num-threads", Entity.MODULE, Level.SPEED, fix=FixLevel.SOMETIMES_SAFE, subjects=(OPENCV,)
+    "DL501",
+    "cv2-without-set-num-threads",
+    Entity.MODULE,
+    Level.SPEED,
+    Claim.MAY,
+    fix=FixLevel.SOMETIMES_SAFE,
+    subjects=(OPENCV,),
 )
 
 

@@ -63,14 +63,22 @@ from typing import TYPE_CHECKING
 
 from dataloader_lint.diagnostics import Safety
 from dataloader_lint.gate import THREADS
-from dataloader_lint.rules.base import Entity, Finding, FixLevel, Level, Rule
+from dataloader_lint.rules.base import Claim, Entity, Finding, FixLevel, Level, Rule
 
 if TYPE_CHECKING:
     from dataloader_lint.edits import Editor, Repair
     from dataloader_lint.facts.analysis import Analysis
     from dataloader_lint.facts.threads.threads import LateLimit
 
-RULE = Rule("DL502", "thread-limit-set-too-late", Entity.MODULE, Level.SPEED, fix=FixLevel.UNSAFE, subjects=(THREADS,))
+RULE = Rule(
+    "DL502",
+    "thread-limit-set-too-late",
+    Entity.MODULE,
+    Level.SPEED,
+    Claim.MUST,
+    fix=FixLevel.UNSAFE,
+    subjects=(THREADS,),
+)
 
 
 def check(facts: Analysis) -> Iterator[Finding]:

@@ -65,12 +65,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from dataloader_lint.gate import THREADS
-from dataloader_lint.rules.base import Entity, Finding, Level, Rule
+from dataloader_lint.rules.base import Claim, Entity, Finding, Level, Rule
 
 if TYPE_CHECKING:
     from dataloader_lint.facts.analysis import Analysis
 
-RULE = Rule("DL503", "threads-in-worker", Entity.MODULE, Level.ERROR, subjects=(THREADS,))
+RULE = Rule("DL503", "threads-in-worker", Entity.MODULE, Level.ERROR, Claim.MAY, subjects=(THREADS,))
 
 
 def check(facts: Analysis) -> Iterator[Finding]:

@@ -60,12 +60,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from dataloader_lint.gate import OPENCV
-from dataloader_lint.rules.base import Entity, Finding, Level, Rule
+from dataloader_lint.rules.base import Claim, Entity, Finding, Level, Rule
 
 if TYPE_CHECKING:
     from dataloader_lint.facts.analysis import Analysis
 
-RULE = Rule("DL504", "cv2-import", Entity.MODULE, Level.OPINION, default=False, subjects=(OPENCV,))
+RULE = Rule("DL504", "cv2-import", Entity.MODULE, Level.OPINION, Claim.MAY, default=False, subjects=(OPENCV,))
 
 
 def check(facts: Analysis) -> Iterator[Finding]:

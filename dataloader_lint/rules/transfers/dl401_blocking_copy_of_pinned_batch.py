@@ -102,7 +102,7 @@ from typing import TYPE_CHECKING
 
 from dataloader_lint.diagnostics import Safety
 from dataloader_lint.gate import TRANSFERS
-from dataloader_lint.rules.base import Entity, Finding, FixLevel, Level, Rule
+from dataloader_lint.rules.base import Claim, Entity, Finding, FixLevel, Level, Rule
 from dataloader_lint.rules.wording import by_default
 
 if TYPE_CHECKING:
@@ -114,6 +114,7 @@ RULE = Rule(
     "blocking-copy-of-pinned-batch",
     Entity.TRANSFER,
     Level.SPEED,
+    Claim.MAY,
     fix=FixLevel.SOMETIMES_SAFE,
     subjects=(TRANSFERS,),
 )

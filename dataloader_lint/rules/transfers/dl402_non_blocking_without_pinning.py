@@ -54,7 +54,7 @@ from typing import TYPE_CHECKING
 
 from dataloader_lint.diagnostics import Safety
 from dataloader_lint.gate import TRANSFERS
-from dataloader_lint.rules.base import Entity, Finding, FixLevel, Level, Rule
+from dataloader_lint.rules.base import Claim, Entity, Finding, FixLevel, Level, Rule
 
 if TYPE_CHECKING:
     from dataloader_lint.edits import Editor, Repair
@@ -66,6 +66,7 @@ RULE = Rule(
     "non-blocking-without-pinning",
     Entity.MODULE,
     Level.SPEED,
+    Claim.MUST,
     default=False,
     fix=FixLevel.UNSAFE,
     subjects=(TRANSFERS,),

@@ -61,14 +61,16 @@ from typing import TYPE_CHECKING
 
 from dataloader_lint.diagnostics import Safety
 from dataloader_lint.gate import TRANSFERS
-from dataloader_lint.rules.base import Entity, Finding, FixLevel, Level, Rule
+from dataloader_lint.rules.base import Claim, Entity, Finding, FixLevel, Level, Rule
 
 if TYPE_CHECKING:
     from dataloader_lint.edits import Editor, Repair
     from dataloader_lint.facts.analysis import Analysis
     from dataloader_lint.facts.infer.loader_calls import Loader
 
-RULE = Rule("DL403", "pinning-on-cpu", Entity.MODULE, Level.SPEED, fix=FixLevel.UNSAFE, subjects=(TRANSFERS,))
+RULE = Rule(
+    "DL403", "pinning-on-cpu", Entity.MODULE, Level.SPEED, Claim.MUST, fix=FixLevel.UNSAFE, subjects=(TRANSFERS,)
+)
 
 
 def check(facts: Analysis) -> Iterator[Finding]:

@@ -58,12 +58,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from dataloader_lint.gate import TRANSFERS
-from dataloader_lint.rules.base import Entity, Finding, Level, Rule
+from dataloader_lint.rules.base import Claim, Entity, Finding, Level, Rule
 
 if TYPE_CHECKING:
     from dataloader_lint.facts.analysis import Analysis
 
-RULE = Rule("DL406", "never-pinned", Entity.MODULE, Level.OPINION, default=False, subjects=(TRANSFERS,))
+RULE = Rule("DL406", "never-pinned", Entity.MODULE, Level.OPINION, Claim.MUST, default=False, subjects=(TRANSFERS,))
 
 
 def check(facts: Analysis) -> Iterator[Finding]:

@@ -76,12 +76,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from dataloader_lint.rules.base import Entity, Finding, Level, Rule
+from dataloader_lint.rules.base import Claim, Entity, Finding, Level, Rule
 
 if TYPE_CHECKING:
     from dataloader_lint.facts.infer.loader_calls import Loader
 
-RULE = Rule("DL407", "batch-class-not-pinned", Entity.LOADER, Level.SPEED)
+RULE = Rule("DL407", "batch-class-not-pinned", Entity.LOADER, Level.SPEED, Claim.MUST)
 
 
 def check(loader: Loader) -> Iterator[Finding]:
