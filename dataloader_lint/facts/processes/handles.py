@@ -10,7 +10,6 @@ import libcst as cst
 from dataloader_lint.facts.infer import classes, dict_contents
 from dataloader_lint.facts.infer.evaluate import Evaluation
 from dataloader_lint.facts.infer.loader_calls import Loader
-from dataloader_lint.facts.infer.reachability import enclosing_tests
 from dataloader_lint.facts.infer.values import (
     ABSENT,
     LISTED_PATHS,
@@ -26,12 +25,10 @@ from dataloader_lint.facts.libraries.calls import names_where, row
 from dataloader_lint.facts.libraries.datasets import SAMPLE_WRAPPERS
 from dataloader_lint.facts.loaders.worker_processes import may_pickle
 from dataloader_lint.facts.processes.closing import closing_block, is_closed_locally, is_released, makes_objects
-from dataloader_lint.facts.syntax.expressions import parameters
 from dataloader_lint.facts.syntax.names import dotted
 from dataloader_lint.facts.syntax.tree import ModuleFacts, Node, Tree
-from dataloader_lint.facts.workers.constructor_steps import Step
 from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
-from dataloader_lint.facts.workers.object_graph import FieldOwner, Reachable
+from dataloader_lint.facts.workers.object_graph import Reachable
 
 _OPENING = frozenset(name.rpartition(".")[2] for name in names_where(lambda call: call.opens))
 _LISTING = frozenset(
@@ -103,7 +100,7 @@ def kept_handles(reach: DatasetFlow, module: ModuleFacts) -> list[KeptHandle]:
             if key not in is_skipped:
                 loaders = reach.loaders_of(owner)
                 is_skipped[key] = bool(loaders) and all(not each.pickles_its_functions for each in loaders)
-            if is_skipped[key] or any(_is_optional(holding) for holding in kept.path.holdings):
+            if is_skipped[key]:
                 continue
         found[id(node)] = KeptHandle(node, kind, kept, _is_safe_forked(reach.ev, kept, kind))
     return sorted(found.values(), key=lambda one: module.tree.order(one.node))
@@ -228,21 +225,6 @@ def _argument(ev: Evaluator, call: cst.Call, frame: Frame, name: str, position: 
 def _wraps_handle(library: str) -> bool:
     """True if a library object holds the handle given to it."""
     return row(library).wraps_handle or library in SAMPLE_WRAPPERS
-
-
-def _is_optional(holding: FieldOwner) -> bool:
-    """True if a parameter with a default decides whether the handle is opened: callers can avoid it."""
-    step: Step | None = holding.step
-    place: Node | None = holding.node
-    while step is not None and place is not None:
-        scope = step.scope
-        assert isinstance(scope.node, cst.FunctionDef)
-        names = {param.name.value for param in parameters(scope.node) if param.default is not None}
-        for test, _ in enclosing_tests(place, step.frame):
-            if any(name.value in names for name in scope.module.tree.find(test, cst.Name)):
-                return True
-        place, step = step.site, step.before
-    return False
 
 
 def _candidates(ev: Evaluation, module: ModuleFacts) -> list[cst.CSTNode]:
