@@ -51,7 +51,10 @@ class _Held:
 
 
 def kept_cuda_tensors(reach: DatasetFlow, module: ModuleFacts) -> list[KeptCudaTensor]:
-    """The tensors that this module puts on CUDA and that Datasets keep, of loaders with workers or pinning."""
+    """The tensors that this module puts on CUDA and that Datasets keep, of loaders with workers or pinning.
+
+    Of several that one statement puts there for the same keeper, the first.
+    """
     calls = [call for call in module.all_calls() if may_start_cuda(reach.ev, call, module)]
     found: dict[int, KeptCudaTensor] = {}
     for each in reach.around(module, reach.workers.names_containing(module, calls)) if calls else ():
@@ -65,7 +68,10 @@ def kept_cuda_tensors(reach: DatasetFlow, module: ModuleFacts) -> list[KeptCudaT
             for held in _held(reach.ev, given.value):
                 if held.node in module.tree and (has_workers or not held.is_copied_to_cpu):
                     found.setdefault(id(held.node), KeptCudaTensor(held.node, loader, held.keeper, has_workers))
-    return sorted(found.values(), key=lambda one: module.tree.order(one.node))
+    first: dict[tuple[str, int], KeptCudaTensor] = {}  # one finding for `self.both = x.cuda(), y.cuda()`
+    for kept in sorted(found.values(), key=lambda one: module.tree.order(one.node)):
+        first.setdefault((kept.keeper, id(module.tree.statement_of(kept.node))), kept)
+    return list(first.values())
 
 
 def _held(ev: Evaluator, value: Value, hops: int = 0) -> Iterator[_Held]:
