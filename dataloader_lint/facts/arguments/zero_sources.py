@@ -26,6 +26,7 @@ from dataloader_lint.facts.infer.values import (
     Method,
     Value,
     Values,
+    constant,
     is_default,
 )
 from dataloader_lint.facts.infer.zero_guards import at_zero, bars, is_checked, is_kept_away, name_of
@@ -252,8 +253,10 @@ class _Search:
     def key(
         self, of: cst.BaseExpression, node: cst.BaseExpression, frame: Frame, names: frozenset[str], depth: int
     ) -> Zero | None:
-        """`cfg["workers"]`, `cfg.get("workers", 4)`."""
+        """`cfg["workers"]`, `cfg.get("workers", 4)`, `os.environ["WORKERS"]`."""
         key, owners = name_of(node), self.ev.values(of, frame)
+        if Library("os.environ") in owners:
+            return _in_environment(key, names)
         if any(isinstance(owner, Mapping) for owner in owners):
             if all(isinstance(owner, Mapping) and _is_rest(owner) for owner in owners):
                 return self.keyword(owners, key, node, names, depth)
@@ -292,6 +295,9 @@ class _Search:
         positional = positional_of(node)
         for callee in self.ev.values(node.func, frame):
             if isinstance(callee, Library) and positional:
+                if callee.name == "os.getenv":
+                    variable = constant(self.ev.values(positional[0], frame))
+                    return _in_environment(str(variable.value), names) if variable is not None else None
                 if callee.name in ("builtins.int", "builtins.float", "builtins.abs", "builtins.min"):
                     return self.first(positional, frame, names, depth)
                 if callee.name == "builtins.max":
@@ -322,6 +328,11 @@ def _is_checked_field(declared: cst.BaseExpression | None) -> bool:
     return isinstance(declared, cst.Call) and any(
         arg.star or (arg.keyword is not None and arg.keyword.value in _CHECKS) for arg in declared.args
     )
+
+
+def _in_environment(variable: str, names: frozenset[str]) -> Zero | None:
+    """An environment variable about workers; a batch system that counts CPUs or ranks in others never sets 0."""
+    return Zero(f"environment variable `{variable}`", names) if "worker" in variable.lower() else None
 
 
 def _is_rest(owner: Mapping) -> bool:

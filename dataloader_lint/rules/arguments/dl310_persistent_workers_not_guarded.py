@@ -5,6 +5,7 @@ Reports a DataLoader whose `persistent_workers=True`, `prefetch_factor`, `timeou
 constant, while its `num_workers` is
 
 - a parameter, an option or a configuration value: `workers`, `args.workers`, `cfg["workers"]`, `self.num_workers`
+- an environment variable whose name says `WORKERS`: `int(os.environ.get("NUM_WORKERS", 4))`
 - 0 on one branch
 
 Keywords that a function passes on are followed to its callers.
