@@ -154,18 +154,20 @@ def render_families(pages: list[Page], target: str) -> str:
     return "\n".join(rows)
 
 
-def render_state(rule: Rule) -> str:
-    """Renders the line below a rule's summary: level, whether it is on, and its fix."""
+def render_state(page: Page) -> str:
+    """Renders the line below a rule's summary: level, whether it is on, its fix, and what it takes to report it."""
+    rule = page.rule
     state = "On by default" if rule.is_on else f"Opt-in: `--extend-select {rule.code}`"
     state = "In preview: `--preview`" if rule.preview else state
     fix = "no autofix" if rule.fix is FixLevel.NONE else f"fix: {rule.fix.value}"
-    return f"Level: {rule.level.value}. {state}; {fix}. {rule.claim.value}."
+    claim = f" {rule.claim.value}." if page.checks else ""
+    return f"Level: {rule.level.value}. {state}; {fix}.{claim}"
 
 
 def render_rule(page: Page) -> str:
     """Renders one rule's part of the page: its docstring, one level down."""
     rule = page.rule
-    parts = [f"## {rule.code} {rule.name}", page.summary, render_state(rule)]
+    parts = [f"## {rule.code} {rule.name}", page.summary, render_state(page)]
     for heading, text in page.sections.items():
         parts += [f"### {heading}", text]
         if heading == PROVEN_BY_EVIDENCE:

@@ -135,7 +135,7 @@ def render_index(pages: list[Page]) -> str:
 def render_page(page: Page, *, proven: bool) -> str:
     """Renders a rule's own page; `proven` says whether the site has a page of the proofs to link to."""
     rule = page.rule
-    parts = [f"# {rule.code} {rule.name}", page.summary, render_state(rule)]
+    parts = [f"# {rule.code} {rule.name}", page.summary, render_state(page)]
     for heading, text in page.sections.items():
         parts += [f"## {heading}", text]
         if proven and heading == PROVEN_BY_EVIDENCE:

@@ -199,9 +199,11 @@ def test_about_itself() -> None:
     assert run("--version") == (0, f"dataloader-lint {__version__}\n", "")
     code, out, err = run("--explain", "DL000")
     assert (code, err) == (0, "")
-    claim = "Reported if everything in sight agrees; one\nunknown value or caller silences it."
-    level = "Level: error. On by default; no automatic fix."
-    assert out.startswith(f"# DL000 unreadable-file\n\n{level} {claim}\n\nA file that cannot be read")
+    assert out.startswith(
+        "# DL000 unreadable-file\n\nLevel: error. On by default; no automatic fix.\n\nA file that cannot be read"
+    )
+    claimed = " ".join(run("--explain", "DL401")[1].split())
+    assert "Reported if one path in sight leads to the harm, whatever is unknown beside it." in claimed
     assert "\n## Why is this bad?\n" in out
     assert run("--explain", "unreadable-file") == (0, out, "")
     assert "'DL1' stands for 6 rules, DL101 to DL106" in run("--explain", "DL1")[2]

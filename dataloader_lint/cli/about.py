@@ -102,10 +102,11 @@ def _page(found: FoundRule) -> Iterator[str]:
     state = "On by default" if rule.is_on else f"Opt-in: --extend-select {rule.code}"
     state = f"Level: {rule.level.value}. {'In preview: --preview' if rule.preview else state}"
     fix = "no automatic fix" if rule.fix is FixLevel.NONE else f"fix: {rule.fix.value}"
+    claim = f" {rule.claim.value}." if found.check is not None else ""
     yield from page.emit(
         rule.code,
         rule.name,
-        f"{state}; {fix}. {rule.claim.value}.",
+        f"{state}; {fix}.{claim}",
         found.page,
         paint_for(sys.stdout),
         min(width(100), 100),
