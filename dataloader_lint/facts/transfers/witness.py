@@ -12,6 +12,7 @@ import libcst as cst
 
 from dataloader_lint.facts.infer import classes
 from dataloader_lint.facts.infer.values import Evaluator, Sequence
+from dataloader_lint.facts.limits import REFILL_DEPTH
 from dataloader_lint.facts.project.scripts import is_test
 from dataloader_lint.facts.syntax.expressions import last_name
 from dataloader_lint.facts.syntax.names import Binding, Kind, resolve, written_part
@@ -31,7 +32,7 @@ def pinned_origin(transfer: Transfer) -> Origin | None:
     if is_complete and all(origin.is_pinned is not None for origin in origins):
         return pinned
     tree = transfer.frame.scope.module.tree
-    bindings = bindings_below(transfer.moved, tree) if transfer.moved in tree else []
+    bindings = _bindings_of_batch(transfer, tree)
     if _is_place_in_list(transfer, bindings) or _exclude_each_other(bindings, tree):
         return None
     if any(_is_called_under_another_name(transfer.ev, binding) for binding in bindings):
@@ -41,6 +42,19 @@ def pinned_origin(transfer: Transfer) -> Origin | None:
     if any(_is_chosen_with_device(binding, tree) for binding in bindings):
         return None
     return next((origin for origin in origins if origin.is_pinned and not _is_out_of_use(origin, transfer)), None)
+
+
+def _bindings_of_batch(transfer: Transfer, tree: Tree) -> list[Binding]:
+    """What the moved name may be bound to; for `[each.to(device) for each in batch]`, what `batch` may be."""
+    found = bindings_below(transfer.moved, tree) if transfer.moved in tree else []
+    statement = tree.statement_of(transfer.call)
+    for _ in range(REFILL_DEPTH):
+        own = [each for each in found if each.kind is Kind.ELEMENT and tree.is_inside(each.node, statement)]
+        if isinstance(statement, cst.BaseCompoundStatement) or not own:
+            break
+        names = (name for each in own if each.value is not None for name in tree.find(each.value, cst.Name))
+        found = [each for each in found if each not in own] + [one for name in names for one in resolve(name, tree)]
+    return found
 
 
 def _is_surely_replaced(transfer: Transfer) -> bool:
