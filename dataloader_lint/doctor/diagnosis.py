@@ -138,7 +138,7 @@ def _workers(record: LoaderRecord) -> list[Worker]:
         settled = [line for line in memory if line["batches"] >= 2] or memory
         growth = growth_of([line["samples"] for line in settled], [line["own"] for line in settled])
         points = tuple((line["samples"], line["own"]) for line in memory)
-        threads = max((line["threads"] for line in memory), default=0)
+        threads = max((line["threads"] for line in lines if line["kind"] == "state"), default=0)
         found.append(Worker(start["worker"], pid, start["round"], points, growth, threads, record.exit_codes.get(pid)))
     return sorted(found, key=lambda one: (one.round, one.number))
 

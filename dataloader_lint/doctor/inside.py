@@ -1,7 +1,7 @@
 """What runs inside a worker: it times fetching and collating, and writes what it sees into a file of its own.
 
 Nothing here waits for anybody: a worker appends lines to its file, up to a number of lines, and the main process reads
-the file when the worker is done or dead. Measuring is held to a share of the time that the worker has worked.
+the file when the worker is done or dead. Measuring is held to a share of the time that the worker has lived.
 """
 
 from __future__ import annotations
@@ -14,14 +14,16 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from dataloader_lint.doctor.budget import Budgets
 from dataloader_lint.doctor.memory import memory_of_this_process, threads_of_this_process
 from dataloader_lint.doctor.pickling import pickled_by_path
 from dataloader_lint.doctor.randomness import generator_states, sample_digest
 
 MOST_LINES = 20_000
-_SHARE = 0.01  # of a worker's time, for each kind of measurement
-_FIRST = 3  # batches after which memory is read whatever it costs
+_FIRST = 3  # batches whose samples are compared whatever that costs
+_FIRST_DIGESTS = 64  # samples of them
 _MOST_DIGESTS = 4_000
+_FIRST_MEMORY = (2, 4, 8, 16)  # batches after which the first workers read their memory whatever that costs
 _MOST_ATTRIBUTES = 100
 _ROUNDS = 3  # times that workers are started for which more is read
 _CHAIN = 8  # Datasets in Datasets whose attributes are watched
@@ -60,8 +62,16 @@ class InWorker:
 class Meter:
     """Measures the process that fetches batches: a worker, or the main process of a loader without workers."""
 
-    def __init__(self, dataset: Any, worker: int, round: int, path: str) -> None:  # noqa: A002
+    def __init__(
+        self,
+        dataset: Any,
+        worker: int,
+        round: int,  # noqa: A002
+        path: str,
+        budgets: Budgets | None = None,
+    ) -> None:
         self._dataset = dataset
+        self._budgets = budgets or Budgets()
         self._path = path
         self._file = -1
         self._lines = MOST_LINES
@@ -71,22 +81,31 @@ class Meter:
         self._batches = 0
         self._samples = 0
         self._digests = 0
-        self._began = time.monotonic()
-        self._spent = {"memory": 0.0, "digest": 0.0}
+        self._looks = True
         self._collating = 0.0
         self._read: Any = None
         self._at_start: dict[str, str] = {}
-        self.write("start", worker=worker, round=round, pid=os.getpid(), at=self._began, libraries=_library_threads())
-        self._write_memory()
+        self.write("start", worker=worker, round=round, pid=os.getpid(), libraries=_library_threads())
+        self._next_state = 1
+        self._write_state()
+        if self._is_early:
+            self._write_memory()
+
+    @property
+    def _is_early(self) -> bool:
+        """True in the first times that workers are started, or epochs without workers."""
+        return self._round < _ROUNDS
 
     def attach(self, fetcher: Any) -> None:
         """Time the fetches of an epoch, which this fetcher is made for."""
         self._epoch += 1
         self._at_start = self._states()
-        self.write("epoch", epoch=self._epoch, states=self._at_start, at=time.monotonic())
+        self.write("epoch", epoch=self._epoch, states=self._at_start)
         fetch, collate = fetcher.fetch, fetcher.collate_fn
 
         def timed_collate(data: Any) -> Any:
+            if not self._looks:
+                return collate(data)
             self._read = data
             start = time.perf_counter()
             try:
@@ -95,7 +114,13 @@ class Meter:
                 self._collating = time.perf_counter() - start
 
         def timed_fetch(index: Any) -> Any:
-            return self._fetched(fetch, index)
+            self._looks = self._batches < _FIRST_MEMORY[-1] or time.monotonic() >= self._budgets.next
+            if self._looks:
+                return self._fetched(fetch, index)
+            batch = fetch(index)
+            self._batches += 1
+            self._samples += len(index) if isinstance(index, (list, tuple)) else 1
+            return batch
 
         fetcher.collate_fn, fetcher.fetch = timed_collate, timed_fetch
 
@@ -108,7 +133,7 @@ class Meter:
         seen: dict[str, int] = {}
         opened: dict[str, int] = {}
         start = time.perf_counter()
-        looks = is_first and self._round < _ROUNDS
+        looks = is_first and self._is_early
         with _watched_reads(self._dataset, seen, opened, self._is_worker) if looks else contextlib.nullcontext():
             batch = fetch(index)
         seconds = time.perf_counter() - start
@@ -116,29 +141,35 @@ class Meter:
         size = len(data) if isinstance(data, (list, tuple)) and isinstance(index, (list, tuple)) else 1
         self._batches += 1
         self._samples += size
-        self.write("batch", fetch=seconds - self._collating, collate=self._collating, size=size, at=time.monotonic())
         # What is measured must not change what the worker returns.
         with contextlib.suppress(Exception):
+            self._write_batch(seconds, size)
             if is_first:
                 self._look_at_first(batch, seen)
                 if opened:
                     self.write("opened", names=opened, size=size)
             if compares:
                 self._write_digests(index, data, before)
-            # The first workers read it after 1, 2, 4, 8, ... batches, whatever it costs.
-            is_due = self._round < _ROUNDS and self._batches & (self._batches - 1) == 0
-            if is_due or self._may("memory"):
+            is_due = self._round == 0 and self._batches in _FIRST_MEMORY
+            if is_due or self._budgets.memory.allows():
                 self._write_memory()
         return batch
 
+    def _write_batch(self, seconds: float, size: int) -> None:
+        """The times of a batch, and after about 1, 2, 4, 8, ... of them what else is cheap to ask for."""
+        if self._budgets.times.allows():
+            with self._budgets.times.charged():
+                self.write("batch", fetch=seconds - self._collating, collate=self._collating, size=size)
+        if self._batches >= self._next_state:
+            self._next_state = 2 * self._batches
+            self._write_state()
+
     def _states(self) -> dict[str, str]:
-        start = time.monotonic()
         try:
-            return generator_states(self._dataset)
+            with self._budgets.samples.charged():
+                return generator_states(self._dataset)
         except Exception:  # an object of the user's that cannot be walked
             return {}
-        finally:
-            self._spent["digest"] += time.monotonic() - start
 
     def _look_at_first(self, batch: Any, seen: dict[str, int]) -> None:
         self.write("drawn", epoch=self._epoch, states=generator_states(self._dataset), libraries=_library_threads())
@@ -148,41 +179,32 @@ class Meter:
         if result.error:
             self.write("unpicklable", error=result.error, path=result.path)
 
-    def _may(self, kind: str) -> bool:
-        return self._spent[kind] <= _SHARE * (time.monotonic() - self._began)
-
     def _may_digest(self) -> bool:
-        return self._digests < _MOST_DIGESTS and (self._batches <= _FIRST or self._may("digest"))
+        is_first = self._is_early and self._batches <= _FIRST and self._digests < _FIRST_DIGESTS
+        return is_first or (self._digests < _MOST_DIGESTS and self._budgets.samples.allows())
 
     def _write_digests(self, index: Any, data: Any, before: dict[str, str]) -> None:
         """Digests of the samples of a batch, and the random generators that were used while it was read."""
-        start = time.monotonic()
-        states = generator_states(self._dataset)
-        drawn = sorted(path for path, state in states.items() if before.get(path, state) != state)
-        if isinstance(index, (list, tuple)) and isinstance(data, (list, tuple)):
-            samples = list(zip(index, data, strict=False))[:64]
-        else:
-            samples = [(index, data)]
-        digests = [(each if isinstance(each, int) else None, sample_digest(sample)) for each, sample in samples]
-        self._digests += len(digests)
-        self.write("samples", epoch=self._epoch, digests=digests, drawn=drawn, known=bool(before))
-        self._spent["digest"] += time.monotonic() - start
+        with self._budgets.samples.charged():
+            states = generator_states(self._dataset)
+            drawn = sorted(path for path, state in states.items() if before.get(path, state) != state)
+            if isinstance(index, (list, tuple)) and isinstance(data, (list, tuple)):
+                samples = list(zip(index, data, strict=False))[:64]
+            else:
+                samples = [(index, data)]
+            digests = [(each if isinstance(each, int) else None, sample_digest(sample)) for each, sample in samples]
+            self._digests += len(digests)
+            self.write("samples", epoch=self._epoch, digests=digests, drawn=drawn, known=bool(before))
+
+    def _write_state(self) -> None:
+        """How many threads there are, and how long the containers of the Dataset are."""
+        threads, lengths = threads_of_this_process(), _lengths(self._dataset)
+        self.write("state", threads=threads, lengths=lengths, samples=self._samples)
 
     def _write_memory(self) -> None:
-        start = time.monotonic()
-        memory = memory_of_this_process()
-        threads = threads_of_this_process()
-        self._spent["memory"] += time.monotonic() - start
-        self.write(
-            "memory",
-            own=memory.own,
-            shared=memory.shared,
-            threads=threads,
-            lengths=_lengths(self._dataset),
-            batches=self._batches,
-            samples=self._samples,
-            at=start,
-        )
+        with self._budgets.memory.charged():
+            memory = memory_of_this_process()
+        self.write("memory", own=memory.own, shared=memory.shared, batches=self._batches, samples=self._samples)
 
     def write(self, kind: str, **values: Any) -> None:
         """Append one line. What cannot be written is lost, and the worker goes on."""

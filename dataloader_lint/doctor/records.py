@@ -6,6 +6,8 @@ import multiprocessing
 from dataclasses import dataclass, field
 from typing import Any
 
+from dataloader_lint.doctor.budget import Budget, Budgets
+
 MOST_TIMES = 20_000
 
 
@@ -54,12 +56,12 @@ class LoaderRecord:
     unpinned: bool | None = None
     descriptors: list[tuple[int, int]] = field(default_factory=list)
     shm_free: list[int] = field(default_factory=list)
-    main_memory: list[tuple[int, int]] = field(default_factory=list)
     workers: dict[int, list[dict[str, Any]]] = field(default_factory=dict)
     exit_codes: dict[int, int] = field(default_factory=dict)
     error: str = ""
     seconds: float = 0.0
-    spent: float = 0.0
+    budget: Budget = field(default_factory=lambda: Budget(0.0025))  # for looks at batches in the main process
+    budgets: Budgets = field(default_factory=Budgets)  # for reading samples in the main process
     has_several_datasets: bool = False  # as where one function evaluates on two splits
 
     @property

@@ -73,16 +73,14 @@ def _copies(record: LoaderRecord, report: LoaderReport) -> Iterator[Symptom]:
 
 
 def _growth(_record: LoaderRecord, report: LoaderReport) -> Iterator[Symptom]:
-    growing = [
-        one for one in report.workers if one.growth is not None and one.growth.is_certain and _grows(one.points, report)
-    ]
     known = [one for one in report.workers if one.growth is not None]
+    growing = [(one, one.growth, _grown(one.points, report)) for one in known if one.growth and one.growth.is_certain]
+    growing = [each for each in growing if each[2] > 0]
     if not growing or 2 * len(growing) < len(known):
         return
-    grown = sum(one.points[-1][1] - one.points[0][1] for one in growing) / len(growing)
-    low = min(one.growth.low for one in growing if one.growth is not None)
-    high = max(one.growth.high for one in growing if one.growth is not None)
-    samples = max(one.points[-1][0] for one in growing)
+    grown = sum(size for _, _, size in growing) / len(growing)
+    low, high = min(growth.low for _, growth, _ in growing), max(growth.high for _, growth, _ in growing)
+    samples = max(one.points[-1][0] for one, _, _ in growing)
     title = (
         f"each worker grew by {words.size(grown)} while it read {words.number(samples)} samples "
         f"({words.size(low * 1_000)} to {words.size(high * 1_000)} per 1,000 samples)"
@@ -92,16 +90,18 @@ def _growth(_record: LoaderRecord, report: LoaderReport) -> Iterator[Symptom]:
     yield Symptom("growth", title, advice, MEMORY_CODES, MEMORY, grown)
 
 
-def _grows(points: Sequence[tuple[int, int]], report: LoaderReport) -> bool:
-    """True if the growth is more than what a process loads at first.
+def _grown(points: Sequence[tuple[int, int]], report: LoaderReport) -> int:
+    """The bytes by which a worker grew, or 0 if that is no more than what a process loads at first.
 
-    It either goes on in the second half of the samples, or the Dataset holds so many objects: a forked worker has soon
-    copied the pages of all of them, and then grows no more.
+    Either the Dataset holds so many objects: a forked worker has soon copied the pages of all of them, and then grows no
+    more. Or the growth goes on: a good part of it falls into the second half of the samples.
     """
     last, grown = points[-1][0], points[-1][1] - points[0][1]
+    if grown > _GROWTH and any(one.objects > 1_000 and one.size > grown / 3 for one in report.attributes):
+        return grown
     middle = max((point for point in points if 2 * point[0] <= last), default=points[0])
-    is_held = any(one.objects > 1_000 and one.size > grown / 3 for one in report.attributes)
-    return grown > _GROWTH and (is_held or points[-1][1] - middle[1] > max(_GROWTH / 4, grown / 20))
+    late, settled = points[-1][1] - middle[1], points[-1][1] - points[min(1, len(points) - 1)][1]
+    return settled if settled > _GROWTH and late > settled / 4 else 0
 
 
 def _caches(record: LoaderRecord, report: LoaderReport) -> Iterator[Symptom]:
@@ -110,10 +110,10 @@ def _caches(record: LoaderRecord, report: LoaderReport) -> Iterator[Symptom]:
         return
     grown: dict[str, tuple[int, int]] = {}
     for lines in record.workers.values():
-        memory = [line for line in lines if line["kind"] == "memory" and line.get("lengths")]
-        for name, last in memory[-1]["lengths"].items() if memory else ():
-            samples = memory[-1]["samples"] - memory[0]["samples"]
-            added = last - memory[0]["lengths"].get(name, 0)
+        states = [line for line in lines if line["kind"] == "state" and line["lengths"]]
+        for name, last in states[-1]["lengths"].items() if states else ():
+            samples = states[-1]["samples"] - states[0]["samples"]
+            added = last - states[0]["lengths"].get(name, 0)
             if samples >= _FEWEST and 2 * added >= samples and added > grown.get(name, (0, 0))[0]:
                 grown[name] = added, samples
     for name, (added, samples) in grown.items():

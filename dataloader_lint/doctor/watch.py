@@ -19,12 +19,11 @@ from typing import Any
 
 from dataloader_lint.doctor import shm
 from dataloader_lint.doctor.inside import InWorker, Meter, read_lines
-from dataloader_lint.doctor.memory import memory_of_this_process
 from dataloader_lint.doctor.records import MOST_TIMES, Epoch, LoaderRecord, settings_of
 
 STALL = 120.0
 _MOST_LOADERS = 20
-_SHARE = 0.005  # of the time, for measuring the main process
+_FIRST = 3  # batches that are looked at whatever that costs
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
@@ -136,7 +135,7 @@ class Watch:
         meter = None
         if not has_workers and hasattr(iterator, "_dataset_fetcher"):
             path = os.path.join(record.folder, f"{os.getpid()}.jsonl")
-            meter = Meter(loader.dataset, -1, len(record.epochs) - 1, path)
+            meter = Meter(loader.dataset, -1, len(record.epochs) - 1, path, record.budgets)
             meter.attach(iterator._dataset_fetcher)
         self._iterations.append(_Iteration(record, epoch, iterator, meter))
         self._by_iterator[iterator] = self._iterations[-1]
@@ -210,10 +209,9 @@ class _Iteration:
         epoch.batches += 1
         record.batches += 1
         record.seconds = max(record.seconds, came - record.epochs[0].started)
-        if epoch.batches <= 3 or record.spent <= _SHARE * record.seconds:
-            with contextlib.suppress(Exception):  # a batch of any class must pass
+        if record.batches <= _FIRST or record.budget.allows():
+            with contextlib.suppress(Exception), record.budget.charged():  # a batch of any class must pass
                 self._measure(batch)
-            record.spent += time.monotonic() - came
         self._given = time.monotonic()
         return batch
 
@@ -232,7 +230,6 @@ class _Iteration:
             record.descriptors.append((record.batches, now.descriptors))
         if now.shm_free is not None:
             record.shm_free.append(now.shm_free)
-        record.main_memory.append((record.batches, memory_of_this_process().own))
 
     def finish(self) -> None:
         """Note how the workers ended, as far as they have."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
@@ -21,17 +22,27 @@ def write(folder: Path, program: str, name: str = "train.py") -> Path:
 
 
 def examined(folder: Path, program: str, *options: str, seconds: float = 120.0, **environment: str) -> dict[str, Any]:
-    """The report on a program, as JSON."""
+    """The report on a program, as JSON. Checks that no process of it is left."""
     path = write(folder, program)
     report = folder / "report.json"
     command = [sys.executable, "-m", "dataloader_lint", "doctor", str(path), *options]
     command += ["--output-format", "json", "--output-file", str(report)]
-    done = processes.run(
-        command, cwd=folder, seconds=seconds, env={**os.environ, "OMP_NUM_THREADS": "1", **environment}
-    )
-    assert done.returncode in (0, 1), done.stderr
+    variables = {**os.environ, "OMP_NUM_THREADS": "1", **environment}
+    with processes.started(command, cwd=folder, seconds=seconds, env=variables) as running:
+        assert running.wait() in (0, 1), running.err.decode()
+        assert left_of(running) == []
     found: dict[str, Any] = json.loads(report.read_text(encoding="utf-8"))
     return found
+
+
+def left_of(running: processes.Running, seconds: float = 5.0) -> list[str]:
+    """The processes of its group that outlive a program; those that are on their way out are waited for."""
+    end = time.monotonic() + seconds
+    while True:
+        left = processes.run(["pgrep", "-a", "-g", str(running.pid)]).stdout.splitlines()
+        if not left or time.monotonic() > end:
+            return left
+        time.sleep(0.1)
 
 
 def explained(report: dict[str, Any]) -> dict[str, set[tuple[str, int]]]:

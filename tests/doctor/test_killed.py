@@ -1,0 +1,152 @@
+"""Workers that die while they are watched, or never answer: the report comes, and no process is left."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dataloader_lint.doctor.inside import read_lines
+from doctor.programs import examined, explained, line_of
+
+pytestmark = pytest.mark.evidence
+
+KILLED = """
+    import os
+    import signal
+
+    from torch.utils.data import DataLoader, Dataset
+
+
+    class Rows(Dataset):
+        def __len__(self):
+            return 1000
+
+        def __getitem__(self, index):
+            if index == 500:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return index
+
+
+    if __name__ == "__main__":
+        for batch in DataLoader(Rows(), batch_size=10, num_workers=2):
+            pass
+"""
+
+
+def test_a_worker_that_is_killed(tmp_path: Path) -> None:
+    report = examined(tmp_path, KILLED)
+    kinds = [symptom["kind"] for symptom in report["symptoms"]]
+    assert {"error", "death"} <= set(kinds)
+    assert any("killed by signal 9" in symptom["title"] for symptom in report["symptoms"])
+    assert report["loaders"][0]["batches"] >= 20
+
+
+KILLED_WHILE_IT_LOOKS = """
+    import os
+    import signal
+
+    from torch.utils.data import DataLoader, Dataset
+
+    from dataloader_lint.doctor import inside
+
+    main, look = os.getpid(), inside.memory_of_this_process
+
+
+    def look_and_die():
+        if os.getpid() != main and os.path.exists("now"):
+            os.kill(os.getpid(), signal.SIGKILL)
+        return look()
+
+
+    class Rows(Dataset):
+        def __len__(self):
+            return 1_000_000
+
+        def __getitem__(self, index):
+            return index
+
+
+    if __name__ == "__main__":
+        inside.memory_of_this_process = look_and_die
+        for number, batch in enumerate(DataLoader(Rows(), batch_size=10, num_workers=2)):
+            if number == 100:
+                open("now", "w").close()
+"""
+
+
+def test_a_worker_that_is_killed_while_it_looks(tmp_path: Path) -> None:
+    report = examined(tmp_path, KILLED_WHILE_IT_LOOKS)
+    titles = [symptom["title"] for symptom in report["symptoms"] if symptom["kind"] == "death"]
+    assert any("killed by signal 9" in title for title in titles)
+    assert "DataLoader worker" in report["error"]  # exited unexpectedly, or is killed by a signal: torch says either
+    assert report["loaders"][0]["batches"] > 100 and report["loaders"][0]["fetch_per_batch"] > 0
+
+
+OUT_OF_MEMORY = """
+    import resource
+
+    from torch.utils.data import DataLoader, Dataset
+
+
+    class Rows(Dataset):
+        def __init__(self):
+            self.cache = {}
+
+        def __len__(self):
+            return 100_000
+
+        def __getitem__(self, index):
+            if index not in self.cache:
+                self.cache[index] = [0.5 + index] * 100_000
+            return len(self.cache[index])
+
+
+    def limited(worker):
+        with open("/proc/self/statm") as file:
+            held = int(file.read().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (held + 100_000_000, held + 100_000_000))
+
+
+    if __name__ == "__main__":
+        for batch in DataLoader(Rows(), batch_size=4, num_workers=2, worker_init_fn=limited):
+            pass
+"""
+
+
+def test_a_worker_that_runs_out_of_memory(tmp_path: Path) -> None:
+    report = examined(tmp_path, OUT_OF_MEMORY)
+    assert "MemoryError" in report["error"]
+    assert explained(report)["cache"] == {("DL104", line_of(OUT_OF_MEMORY, "self.cache[index] ="))}
+
+
+def test_a_loader_that_hangs_is_given_up(tmp_path: Path) -> None:
+    program = """
+        from torch.utils.data import DataLoader, Dataset
+
+
+        class Words(Dataset):
+            def __len__(self):
+                return 4
+
+            def __getitem__(self, index):
+                return (word for word in ["a", "b"])
+
+
+        def keep(rows):
+            return rows
+
+
+        if __name__ == "__main__":
+            for batch in DataLoader(Words(), num_workers=1, collate_fn=keep):
+                pass
+    """
+    report = examined(tmp_path, program, "--stall", "5")
+    assert explained(report)["batch"] == {("DL213", line_of(program, "return (word"))}
+    assert "timed out" in report["error"]
+
+
+def test_a_line_that_was_left_unfinished(tmp_path: Path) -> None:
+    (tmp_path / "12.jsonl").write_bytes(b'{"kind": "start"}\n{"kind": "mem')
+    (tmp_path / "other.txt").touch()
+    assert read_lines(str(tmp_path)) == {12: [{"kind": "start"}]}
