@@ -7,7 +7,6 @@ python -m benchmarks.doctor_cost --pairs 11 --seconds 8
 from __future__ import annotations
 
 import argparse
-import os
 import resource
 import statistics
 import sys
@@ -67,8 +66,8 @@ def main() -> int:
             print(rows[-1], flush=True)
     head, rest = PAGE.read_text(encoding="utf-8").split(START)
     _, tail = rest.split(END)
-    titles = "| Samples | Time for one | Workers | Two epochs take | CPU time | Time on the clock |\n|---|---|---|---|---|---|"
-    lines = os.linesep.join([titles, *rows])
+    titles = "| Samples | Time for one | Workers | Two epochs take | CPU time | Time on the clock |"
+    lines = "\n".join([titles, "|---|---|---|---|---|---|", *rows])
     PAGE.write_text(f"{head}{START}\n{lines}\n{END}{tail}", encoding="utf-8", newline="\n")
     return 0
 
