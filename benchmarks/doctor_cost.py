@@ -74,9 +74,12 @@ def main() -> int:
 
 def row(name: str, work: int, workers: int, goal: float, pairs: int) -> str:
     """The row of one kind of loop, which two epochs of samples make last about as long as the goal."""
-    data = Images(work, 2_000)
+    data = Images(work, 1_000)
     each = timed(loader_of(data, 0), False).clock / (2 * len(data))
-    data.count = max(64, int(goal / 2 / each) * max(1, workers))
+    loader = loader_of(data, workers)
+    short = timed(loader, False).clock
+    data.count *= 2
+    data.count = int(goal / 2 * 1_000 / max(timed(loader, False).clock - short, 1e-3) * 2)  # without starting workers
     loader = loader_of(data, workers)
     found: dict[bool, list[Time]] = {False: [], True: []}
     for pair in range(pairs):

@@ -93,7 +93,8 @@ def _growth(_record: LoaderRecord, report: LoaderReport) -> Iterator[Symptom]:
 def _grown(points: Sequence[tuple[int, int]], report: LoaderReport) -> int:
     """The bytes by which a worker grew, or 0 if that is no more than what a process loads at first.
 
-    Either the Dataset holds so many objects: a forked worker soon copies the pages of all of them, then grows no more. Or the growth goes on: a good part of it falls into the second half of the samples.
+    Either the Dataset holds so many objects: a forked worker soon copies the pages of all of them, then grows no more.
+    Or the growth goes on: a good part of it falls into the second half of the samples.
     """
     last, grown = points[-1][0], points[-1][1] - points[0][1]
     if grown > _GROWTH and any(one.objects > 1_000 and one.size > grown / 3 for one in report.attributes):
