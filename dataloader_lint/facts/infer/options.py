@@ -152,7 +152,10 @@ def _options(module: ModuleFacts) -> dict[str, list[tuple[cst.Call, list[str]]]]
 
 
 def of_filled(ev: Evaluator, made: CallResult, name: str) -> Values:
-    """What `cfg.name` is as far as the place that makes the object says so; empty where it says nothing."""
+    """What `cfg.name` is as far as the place that makes the object says so; empty where it says nothing.
+
+    The object may be part of another: `_C.TEST = CfgNode()`, `_C.TEST.batch_size = 1`.
+    """
     call, frame = made.call, made.frame
     if call is None or frame is None:
         return ()
@@ -164,14 +167,15 @@ def of_filled(ev: Evaluator, made: CallResult, name: str) -> Values:
     tree = frame.scope.module.tree
     above = tree.parent(call)
     target = above.targets[0].target if isinstance(above, cst.Assign) and len(above.targets) == 1 else None
-    if not isinstance(target, cst.Name) or call.args:
+    owner = dotted(target) if target is not None else ""
+    if target is None or not owner or call.args:
         return ()
     scope = tree.scope_of(target)
-    label = f"the default of `{target.value}.{name}`"
+    label = f"the default of `{owner}.{name}`"
     return merge(
         *(
             _labelled(ev.values(store.value, ev.at(scope, frame)), label)
-            for store in stores_to(frame.scope.module, target.value, name)
+            for store in stores_to(frame.scope.module, owner, name)
             if tree.scope_of(store.node) is scope
         )
     )

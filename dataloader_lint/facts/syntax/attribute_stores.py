@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import libcst as cst
 
+from dataloader_lint.facts.syntax.names import dotted
 from dataloader_lint.facts.syntax.tree import ModuleFacts, Scope
 
 
@@ -19,14 +20,14 @@ class Store:
 
 
 def stores_to(module: ModuleFacts, name: str, attribute: str) -> list[Store]:
-    """The assignments of a module to `name.attribute`, scope by scope."""
+    """The assignments of a module to `name.attribute`, scope by scope; `name` may be dotted: `_C.TEST`."""
     return _stores_by_name(module).get((name, attribute), [])
 
 
 def stores(module: ModuleFacts) -> Iterator[tuple[str, Store]]:
     """All assignments of a module to an attribute of a name, each with the attribute's name."""
-    for (_, attribute), found in _stores_by_name(module).items():
-        for store in found:
+    for (name, attribute), found in _stores_by_name(module).items():
+        for store in found if "." not in name else ():
             yield attribute, store
 
 
@@ -40,8 +41,9 @@ def _collect(module: ModuleFacts) -> dict[tuple[str, str], list[Store]]:
         for assign in scope.own(cst.Assign):
             for target in assign.targets:
                 node = target.target
-                if isinstance(node, cst.Attribute) and isinstance(node.value, cst.Name):
-                    found.setdefault((node.value.value, node.attr.value), []).append(Store(assign, assign.value))
+                owner = dotted(node.value) if isinstance(node, cst.Attribute) else ""
+                if isinstance(node, cst.Attribute) and owner:
+                    found.setdefault((owner, node.attr.value), []).append(Store(assign, assign.value))
     return found
 
 
