@@ -13,6 +13,7 @@ from enum import IntEnum
 import libcst as cst
 
 from dataloader_lint.facts.infer.values import Frame
+from dataloader_lint.facts.libraries.short_names import MAKING_ARRAYS, SAME_ELEMENTS
 from dataloader_lint.facts.limits import INDEX_NESTING
 from dataloader_lint.facts.syntax.expressions import last_name
 from dataloader_lint.facts.syntax.file_names import field_of, names_file, path_behind
@@ -30,9 +31,10 @@ class IndexDep(IntEnum):
 # The result of these calls depends on the index as much as their arguments do.
 _SAME_FUNCTIONS = frozenset(
     {
-        *("Path", "PurePath", "abs", "as_tensor", "array", "asarray", "divmod", "float", "format", "hash", "int"),
-        *("int64", "join", "len", "list", "max", "md5", "min", "range", "repr", "round", "sha1", "sha256", "sorted"),
-        *("str", "tensor", "tuple"),
+        *("Path", "PurePath", "abs", "divmod", "float", "format", "hash", "int", "int64", "join", "len", "max", "md5"),
+        *("min", "range", "repr", "round", "sha1", "sha256", "str"),
+        *MAKING_ARRAYS,
+        *SAME_ELEMENTS,
     }
 )
 # The result of these methods depends on the index as much as their object does.

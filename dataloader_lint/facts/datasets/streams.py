@@ -9,6 +9,7 @@ import libcst as cst
 from dataloader_lint.facts.infer import classes
 from dataloader_lint.facts.infer.values import Bases, Evaluator, Function
 from dataloader_lint.facts.libraries.datasets import ITERABLE_BASES
+from dataloader_lint.facts.libraries.short_names import YIELDING_ELEMENTS
 from dataloader_lint.facts.syntax.expressions import last_name
 from dataloader_lint.facts.syntax.names import Kind, dotted, resolve
 from dataloader_lint.facts.syntax.tree import LOOPS, Scope, Tree
@@ -113,10 +114,7 @@ def iterated(node: cst.BaseExpression, tree: Tree, seen: frozenset[int] = frozen
 
 
 _DICT_VIEWS = frozenset({"items", "keys", "values"})
-_PASS_THROUGH = frozenset(
-    {"chain", "cycle", "enumerate", "islice", "iter", "list", "permutation", "reversed", "sample", "sorted", "tqdm"}
-    | {"tuple", "zip"}
-)
+_PASS_THROUGH = YIELDING_ELEMENTS - {"trange"} | {"chain", "permutation", "sample", "zip"}
 
 
 def iterates_over_numbers(node: cst.BaseExpression, tree: Tree, seen: frozenset[int] = frozenset()) -> bool:

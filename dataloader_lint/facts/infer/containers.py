@@ -29,6 +29,7 @@ from dataloader_lint.facts.infer.values import (
 )
 from dataloader_lint.facts.libraries.calls import VALUE_KINDS, row
 from dataloader_lint.facts.libraries.catalogue import LOADERS
+from dataloader_lint.facts.libraries.short_names import INSPECTING, MAKING_ARRAYS, SAME_ELEMENTS
 from dataloader_lint.facts.syntax.expressions import last_name, positional_of
 from dataloader_lint.facts.syntax.names import REST, STAR, dotted
 from dataloader_lint.facts.syntax.tree import Scope, Tree
@@ -181,9 +182,7 @@ def _only_reads(arg: cst.CSTNode | None, tree: Tree) -> bool:
     return isinstance(call, cst.Call) and last_name(call.func) in _READING
 
 
-_READING = frozenset(
-    {"array", "asarray", "enumerate", "len", "list", "print", "shuffle", "sorted", "sum", "tensor", "tuple", "zip"}
-)
+_READING = INSPECTING | MAKING_ARRAYS | SAME_ELEMENTS | {"enumerate", "shuffle", "sum", "zip"}
 _KEEPING = (cst.Return, cst.Element, cst.For, cst.Subscript)  # where a name stands and the list stays as it is
 
 

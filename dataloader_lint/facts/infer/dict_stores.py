@@ -21,14 +21,13 @@ from dataloader_lint.facts.infer.values import (
     Value,
     constant,
 )
+from dataloader_lint.facts.libraries.short_names import INSPECTING, SAME_ELEMENTS
 from dataloader_lint.facts.syntax.expressions import last_name, parameters
 from dataloader_lint.facts.syntax.names import dotted
 from dataloader_lint.facts.syntax.tree import Node, Scope, Tree
 
 # Calls that read a dict they are given and leave it as it is.
-READERS = frozenset(
-    {"print", "len", "dict", "str", "repr", "sorted", "list", "bool", "vars", "isinstance", "type", "format", "pprint"}
-)
+READERS = INSPECTING | SAME_ELEMENTS | {"dict", "format", "pprint", "vars"}
 READING_METHODS = frozenset({"debug", "format", "info", "isdisjoint", "update", "warning"})
 
 

@@ -21,6 +21,7 @@ from dataloader_lint.facts.infer.values import (
     Values,
 )
 from dataloader_lint.facts.infer.values import Value as AnyValue
+from dataloader_lint.facts.libraries.short_names import ARRAY_TYPES
 from dataloader_lint.facts.syntax.names import Binding, Kind, dotted, is_none, resolve
 from dataloader_lint.facts.syntax.tree import Node, Scope, Tree, function_scope
 
@@ -47,7 +48,6 @@ _TYPES_OF: dict[str, frozenset[str]] = {
 }
 _NONE = frozenset({"NoneType"})
 _TOLD_APART = frozenset[str]().union(*_TYPES_OF.values())
-_ARRAYS = frozenset({"DataFrame", "Series", "Tensor", "memmap", "ndarray"})
 _ARRAY_KINDS = ("array", "frame", "tensor")
 _NUMBERS = ("bool", "float", "int")  # numpy has such as well, which are not always of Python's types
 
@@ -251,7 +251,7 @@ def is_of(value: AnyValue, names: frozenset[str]) -> bool | None:
         if not known.isdisjoint(("bool", "float", "int")):
             return None
     if kind not in _ARRAY_KINDS:
-        known = known | (names & _ARRAYS)
+        known = known | (names & ARRAY_TYPES)
     if not own.isdisjoint(known):
         return True
     return False if known == names else None

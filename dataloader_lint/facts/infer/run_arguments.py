@@ -16,22 +16,21 @@ from dataloader_lint.facts.infer.values import (
     Method,
     Value,
 )
+from dataloader_lint.facts.libraries.short_names import MAPPING
 from dataloader_lint.facts.syntax.expressions import keyword_of, last_name, parameters
 from dataloader_lint.facts.syntax.tree import Scope, function_scope
 
 # Calls that run a function for each element of what else they are given.
-_MAPPING = frozenset(
-    {"map", "starmap", "imap", "imap_unordered", "thread_map", "process_map", "tmap", "filter", "apply", "for_each"}
-)
+_FOR_EACH = MAPPING | {"apply", "filter", "for_each"}
 # Calls that run the function that they are given first with the arguments that follow.
 _DEFERRING = frozenset({"submit", "partial", "apply_async", "to_thread", "run_sync"})
 # All that run a function that they are given, before they return or in another thread.
-RUNNING = _MAPPING | _DEFERRING - {"partial"} | {"Thread", "walk"}
+RUNNING = _FOR_EACH | _DEFERRING - {"partial"} | {"Thread", "walk"}
 
 
 def is_mapping(call: cst.Call, given: cst.BaseExpression) -> bool:
     """True if a call runs a function that it is given first for each element of the other arguments."""
-    return bool(call.args) and call.args[0].value is given and last_name(call.func) in _MAPPING
+    return bool(call.args) and call.args[0].value is given and last_name(call.func) in _FOR_EACH
 
 
 def receiving_parameters(

@@ -24,6 +24,7 @@ from dataloader_lint.facts.infer.values import (
     merge,
 )
 from dataloader_lint.facts.libraries.calls import KEYED, row
+from dataloader_lint.facts.libraries.short_names import REMOVING
 from dataloader_lint.facts.limits import OUTLIVING_DEPTH
 from dataloader_lint.facts.syntax.attribute_stores import stores_to
 from dataloader_lint.facts.syntax.expressions import last_name
@@ -31,8 +32,6 @@ from dataloader_lint.facts.syntax.names import Binding, Kind, bindings_of, dotte
 from dataloader_lint.facts.syntax.tree import Node, Scope, Tree, function_scope
 from dataloader_lint.facts.workers.worker_callgraph import WorkerFunction
 from dataloader_lint.facts.workers.workers import Workers
-
-_EMPTYING = frozenset({"clear", "discard", "pop", "popitem", "popleft", "remove", "heappop", "heappushpop"})
 
 
 class Shape(Enum):
@@ -292,7 +291,7 @@ def _emptied_names(scope: Scope) -> set[str]:
 
 def _emptied(scope: Scope) -> Iterator[cst.CSTNode]:
     for call in scope.own(cst.Call):
-        if last_name(call.func) in _EMPTYING:
+        if last_name(call.func) in REMOVING:
             if isinstance(call.func, cst.Attribute):
                 yield call.func.value
             yield from (arg.value for arg in call.args[:1])

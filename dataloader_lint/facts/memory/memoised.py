@@ -24,6 +24,7 @@ from dataloader_lint.facts.infer.values import (
     Value,
 )
 from dataloader_lint.facts.libraries.calls import row
+from dataloader_lint.facts.libraries.short_names import REMOVING
 from dataloader_lint.facts.memory.worker_index import IndexInWorker
 from dataloader_lint.facts.syntax.additions import additions
 from dataloader_lint.facts.syntax.names import bindings_of, dotted, resolve
@@ -31,7 +32,6 @@ from dataloader_lint.facts.syntax.tree import ModuleFacts, Node, Scope
 from dataloader_lint.facts.workers.worker_callgraph import WorkerFunction
 
 _WORDS = ("lru_cache", "functools.cache", "import cache", "cachetools")
-_EMPTYING = frozenset({"clear", "pop", "popitem", "popleft"})
 
 
 def may_memoise(module: ModuleFacts) -> bool:
@@ -197,7 +197,7 @@ def _is_bounded(scope: Scope, name: str) -> bool:
         for call in inner.own(cst.Call):
             if dotted(call.func) == "len" and call.args and dotted(call.args[0].value) == name:
                 return True
-            if isinstance(call.func, cst.Attribute) and call.func.attr.value in _EMPTYING:
+            if isinstance(call.func, cst.Attribute) and call.func.attr.value in REMOVING:
                 if dotted(call.func.value) == name:
                     return True
         for deleted in inner.own(cst.Del):

@@ -23,6 +23,7 @@ from dataloader_lint.facts.infer.values import (
     Values,
     merge,
 )
+from dataloader_lint.facts.libraries.short_names import SAME_ELEMENTS
 from dataloader_lint.facts.limits import KEPT_DEPTH
 from dataloader_lint.facts.object_state.dataset import Dataset
 from dataloader_lint.facts.object_state.loaded_objects import is_loaded_dict
@@ -259,15 +260,12 @@ def _keeps_elements(binding: AttributeBinding) -> bool:
     """True if the elements are those that were there before: `self.x = sorted(self.x)`, `self.x = self.x[:9]`."""
     node = binding.value
     while True:
-        if isinstance(node, cst.Call) and node.args and dotted(node.func) in _REORDERING:
+        if isinstance(node, cst.Call) and node.args and dotted(node.func) in SAME_ELEMENTS:
             node = node.args[0].value
         elif isinstance(node, cst.Subscript) and isinstance(node.slice[0].slice, cst.Slice):
             node = node.value
         else:
             return isinstance(node, cst.Attribute) and node.attr.value == binding.name
-
-
-_REORDERING = frozenset({"list", "reversed", "set", "sorted", "tuple"})
 
 
 def is_called(dataset: Dataset, name: str, methods: tuple[str, ...]) -> bool:

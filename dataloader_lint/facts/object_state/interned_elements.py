@@ -9,6 +9,7 @@ from __future__ import annotations
 import libcst as cst
 
 from dataloader_lint.facts.infer.values import Const, Evaluator, Frame, Mapping, Sequence, Value
+from dataloader_lint.facts.libraries.short_names import SAME_ELEMENTS
 from dataloader_lint.facts.limits import SHARED_ELEMENT_DEPTH
 from dataloader_lint.facts.object_state.container_fields import Container
 from dataloader_lint.facts.object_state.dataset import Dataset
@@ -16,8 +17,6 @@ from dataloader_lint.facts.object_state.mutations import added_to
 from dataloader_lint.facts.syntax.expressions import last_name
 from dataloader_lint.facts.syntax.names import Kind, resolve
 from dataloader_lint.facts.syntax.tree import function_scope
-
-_REORDERING = ("list", "sorted", "tuple")
 
 
 def shares_elements(dataset: Dataset, container: Container) -> bool:
@@ -44,7 +43,7 @@ def _is_made_of_numbers(ev: Evaluator, value: Value, depth: int = 0) -> bool:
     source = node
     while isinstance(source, cst.Subscript) and isinstance(source.slice[0].slice, cst.Slice):
         source = source.value
-    if isinstance(source, cst.Call) and source.args and last_name(source.func) in _REORDERING:
+    if isinstance(source, cst.Call) and source.args and last_name(source.func) in SAME_ELEMENTS:
         source = source.args[0].value
     values = ev.values(source, value.frame) if source is not node else ()
     found = [each for each in values if each != Const(None)]  # None has no elements at all
@@ -92,6 +91,6 @@ def _comes_from_set(ev: Evaluator, value: Value, depth: int) -> bool:
     if value.kind in ("set", "frozenset"):
         return True
     node = value.node
-    if not isinstance(node, cst.Call) or not node.args or last_name(node.func) not in _REORDERING:
+    if not isinstance(node, cst.Call) or not node.args or last_name(node.func) not in SAME_ELEMENTS:
         return False
     return _is_distinct(ev, ev.values(node.args[0].value, value.frame), depth + 1)

@@ -12,6 +12,7 @@ from dataloader_lint.facts.infer import classes
 from dataloader_lint.facts.infer.classes import AttributeBinding
 from dataloader_lint.facts.infer.size_classes import Size, container_kind, size_of
 from dataloader_lint.facts.infer.values import Mapping
+from dataloader_lint.facts.libraries.short_names import MAKING_ARRAYS
 from dataloader_lint.facts.limits import LABEL_DEPTH
 from dataloader_lint.facts.object_state.container_fields import Container
 from dataloader_lint.facts.object_state.dataset import Dataset
@@ -88,7 +89,7 @@ def _before_array(binding: AttributeBinding) -> AttributeBinding:
         name = last_name(node.func)
         if name in _OF_ARRAYS and isinstance(node.func, cst.Attribute):
             node = node.func.value
-        elif name in _MAKING_ARRAYS and node.args:
+        elif name in MAKING_ARRAYS and node.args:
             node = node.args[0].value
         else:
             return binding
@@ -96,7 +97,6 @@ def _before_array(binding: AttributeBinding) -> AttributeBinding:
 
 
 _OF_ARRAYS = frozenset({"astype", "int", "long", "to"})
-_MAKING_ARRAYS = frozenset({"LongTensor", "array", "as_tensor", "asarray", "from_numpy", "tensor"})
 
 
 def _is_repeated(node: cst.BaseExpression, scope: Scope) -> bool:

@@ -26,6 +26,7 @@ from dataloader_lint.facts.infer.values import (
     Unknown,
     Value,
 )
+from dataloader_lint.facts.libraries.short_names import GLOBBING, YIELDING_ELEMENTS
 from dataloader_lint.facts.limits import ENTRY_DEPTH
 from dataloader_lint.facts.object_state.container_fields import Container
 from dataloader_lint.facts.object_state.dataset import Dataset
@@ -34,8 +35,7 @@ from dataloader_lint.facts.syntax.expressions import last_name
 from dataloader_lint.facts.syntax.names import Kind, dotted, resolve
 from dataloader_lint.facts.syntax.tree import Node, Scope, function_scope
 
-_GLOBBING = frozenset({"glob", "iglob", "rglob"})
-_SAME_FILES = frozenset({"enumerate", "list", "map", "reversed", "set", "sorted", "tqdm", "trange", "tuple"})
+_SAME_FILES = YIELDING_ELEMENTS | {"map"}
 # A pattern that only files meet: it ends with a suffix.
 _FOR_FILES = re.compile(r"""\.[\w*?\[\]]+["']*$""")
 
@@ -258,7 +258,7 @@ def _are_there(node: cst.BaseExpression | None, scope: Scope, depth: int) -> boo
     name = last_name(node.func)
     if name in _SAME_FILES and node.args:
         return _are_files(node.args[-1 if name == "map" else 0].value, scope, depth + 1)
-    if name not in _GLOBBING or not node.args:
+    if name not in GLOBBING or not node.args:
         return False
     return _FOR_FILES.search(scope.module.tree.words(node.args[0].value)) is not None
 
@@ -300,7 +300,7 @@ def _holds_files(node: cst.BaseExpression | None, scope: Scope, seen: frozenset[
     name = last_name(node.func)
     if name in _SAME_FILES and node.args:
         return _holds_files(node.args[0].value, scope, seen)
-    return name in _GLOBBING or name == "listdir"
+    return name in GLOBBING or name == "listdir"
 
 
 def _is_record(ev: Evaluator, store: cst.Assign, scope: Scope) -> bool:

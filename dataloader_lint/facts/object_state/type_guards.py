@@ -10,10 +10,10 @@ from dataloader_lint.facts.infer.narrowing import TypeTest, asked_on_the_way, ty
 from dataloader_lint.facts.infer.reachability import enclosing_tests
 from dataloader_lint.facts.infer.size_classes import Size
 from dataloader_lint.facts.infer.values import Frame
+from dataloader_lint.facts.libraries.short_names import ARRAY_TYPES
 
 _TYPES = {Size.DICT: frozenset({"dict", "Mapping"}), Size.LIST: frozenset({"list", "tuple", "Sequence"})}
-_ARRAYS = frozenset({"DataFrame", "Series", "Tensor", "ndarray"})
-_NO_OTHER = _ARRAYS.union(*_TYPES.values())
+_NO_OTHER = ARRAY_TYPES.union(*_TYPES.values())
 
 
 def is_excluded_by_guard(binding: AttributeBinding, size: Size) -> bool:

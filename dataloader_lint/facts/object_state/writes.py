@@ -15,13 +15,12 @@ from dataloader_lint.facts.infer import classes
 from dataloader_lint.facts.infer.repetition import runs_often
 from dataloader_lint.facts.infer.run_arguments import receiving_parameters
 from dataloader_lint.facts.infer.values import Evaluator
+from dataloader_lint.facts.libraries.short_names import MAPPING
 from dataloader_lint.facts.limits import CONTAINER_NAMES
 from dataloader_lint.facts.syntax.additions import ADDING_FUNCTIONS, ADDING_METHODS, Adds
 from dataloader_lint.facts.syntax.expressions import last_name
 from dataloader_lint.facts.syntax.names import Kind, bindings_of, dotted, target_paths, written_part
 from dataloader_lint.facts.syntax.tree import Node, Scope, function_scope
-
-MAPPED = frozenset({"map", "starmap", "imap", "imap_unordered", "thread_map", "tmap"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +148,7 @@ def _find_uses(scope: Scope) -> _Uses:
     for call in scope.own(cst.Call):
         if isinstance(call.func, cst.Name):
             uses.called.setdefault(call.func.value, []).append(call)
-        if last_name(call.func) in MAPPED and len(call.args) > 1:
+        if last_name(call.func) in MAPPING and len(call.args) > 1:
             for key in _method_or_container(call.args[0].value):
                 uses.mapped.setdefault(key, []).append(call)
         for given in _given(call):

@@ -21,8 +21,9 @@ from dataloader_lint.facts.infer.values import (
     Sequence,
     constant,
 )
-from dataloader_lint.facts.libraries.calls import names_where, row
+from dataloader_lint.facts.libraries.calls import row
 from dataloader_lint.facts.libraries.datasets import SAMPLE_WRAPPERS
+from dataloader_lint.facts.libraries.short_names import short
 from dataloader_lint.facts.loaders.worker_processes import may_pickle
 from dataloader_lint.facts.processes.closing import closing_block, is_closed_locally, is_released, makes_objects
 from dataloader_lint.facts.syntax.names import dotted
@@ -30,15 +31,8 @@ from dataloader_lint.facts.syntax.tree import ModuleFacts, Node, Tree
 from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
 from dataloader_lint.facts.workers.object_graph import Reachable
 
-_OPENING = frozenset(name.rpartition(".")[2] for name in names_where(lambda call: call.opens))
-_LISTING = frozenset(
-    {
-        "glob",
-        "iterdir",
-        "rglob",
-        *(name.rpartition(".")[2] for name in names_where(lambda call: call.gives == "iterator")),
-    }
-)
+_OPENING = short(lambda call: call.opens)
+_LISTING_LAZILY = short(lambda call: call.gives == "iterator") | {"glob", "iterdir", "rglob"}
 _METHODS = frozenset({"open", "begin", "cursor"})  # methods of objects; the other names are functions of libraries
 
 
@@ -279,5 +273,5 @@ def _kept_generators(module: ModuleFacts) -> Iterator[cst.CSTNode]:
                     elif isinstance(binding.value, cst.Call) and isinstance(binding.value.func, cst.Attribute):
                         name = binding.value.func.attr.value
                         method = methods.get(name)
-                        if name in _LISTING or (method is not None and method.own(cst.Yield)):
+                        if name in _LISTING_LAZILY or (method is not None and method.own(cst.Yield)):
                             yield binding.value

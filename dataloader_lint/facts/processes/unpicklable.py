@@ -12,6 +12,7 @@ from dataloader_lint.facts.infer.definition_site import definition_site
 from dataloader_lint.facts.infer.loader_calls import Loader
 from dataloader_lint.facts.infer.values import CallResult, Class, Function, Value
 from dataloader_lint.facts.libraries.datasets import SAMPLE_WRAPPERS
+from dataloader_lint.facts.libraries.short_names import CALLING
 from dataloader_lint.facts.loaders import loader_steps
 from dataloader_lint.facts.loaders.picklable import is_local, is_notebooks_own, is_plain, is_unpicklable
 from dataloader_lint.facts.loaders.worker_processes import may_pickle, never_pickled
@@ -177,7 +178,6 @@ def _report_site(reach: DatasetFlow, kept: Reachable) -> cst.BaseExpression:
 
 
 # Calls that use a function without storing it.
-_NOT_STORING = frozenset({"sorted", "map", "filter", "max", "min", "sort", "apply", "reduce", "groupby", "sum"})
 
 
 def _candidates(module: ModuleFacts) -> list[cst.CSTNode]:
@@ -205,7 +205,7 @@ def _may_be_stored(node: cst.Lambda, module: ModuleFacts) -> bool:
     if isinstance(above, cst.Arg):
         call = tree.parent(above)
         is_sorting = above.keyword is not None and above.keyword.value == "key"
-        return not is_sorting and not (isinstance(call, cst.Call) and last_name(call.func) in _NOT_STORING)
+        return not is_sorting and not (isinstance(call, cst.Call) and last_name(call.func) in CALLING)
     target = above.targets[0].target if isinstance(above, cst.Assign) else None
     if isinstance(target, cst.Name) and tree.scope_of(node).is_function:
         return _is_used_as_value(target.value, node, module)

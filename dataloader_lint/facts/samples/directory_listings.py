@@ -10,6 +10,7 @@ import libcst as cst
 from dataloader_lint.facts.infer.reachability import is_reached
 from dataloader_lint.facts.infer.values import Evaluator, Opaque
 from dataloader_lint.facts.libraries.calls import row
+from dataloader_lint.facts.libraries.short_names import LISTING_FILES
 from dataloader_lint.facts.samples.dependence import Dep, Dependence
 from dataloader_lint.facts.samples.per_sample import (
     dependence_on_sample,
@@ -24,7 +25,6 @@ from dataloader_lint.facts.workers.worker_callgraph import WorkerFunction
 from dataloader_lint.facts.workers.workers import Workers
 
 _METHODS = frozenset({"glob", "iterdir", "rglob", "walk"})  # of paths
-_NAMES = _METHODS | {"iglob", "listdir", "scandir"}
 _WILDCARDS = frozenset("*?[")
 
 
@@ -47,7 +47,7 @@ def directory_listings(workers: Workers, module: ModuleFacts) -> Iterator[Direct
     ev = workers.ev
     calls = [
         call
-        for name in sorted(_NAMES)
+        for name in sorted(LISTING_FILES)
         for call in module.calls_named(name)
         if not runs_in_construction(workers, function_scope(module.tree.scope_of(call)))
     ]

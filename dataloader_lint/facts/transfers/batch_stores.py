@@ -6,7 +6,9 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from dataloader_lint.facts.libraries.short_names import INSPECTING
 from dataloader_lint.facts.limits import REFILL_DEPTH
+from dataloader_lint.facts.syntax.additions import ADDING_METHODS
 from dataloader_lint.facts.syntax.names import Binding, Kind, resolve, written_part
 from dataloader_lint.facts.syntax.tree import Node, Scope, Tree, function_scope
 
@@ -123,20 +125,19 @@ def _keepers(use: Node, tree: Tree) -> Iterator[cst.BaseExpression]:
 
 
 # Methods that put what they are given into a container.
-_ADDING = frozenset({"add", "append", "appendleft", "extend", "insert", "put", "setdefault", "update"})
+_ADDING = frozenset({*ADDING_METHODS, "put"})
 
 
 def _hands_on(node: Node, tree: Tree) -> bool:
     above = tree.parent(node)
     if isinstance(above, cst.Arg):
         call = tree.parent(above)
-        return not (isinstance(call, cst.Call) and isinstance(call.func, cst.Name) and call.func.value in _READING)
+        return not (isinstance(call, cst.Call) and isinstance(call.func, cst.Name) and call.func.value in INSPECTING)
     if isinstance(above, cst.Attribute) and above.attr.value in _SHARING:
         return True
     return isinstance(above, cst.Assign | cst.AnnAssign | cst.NamedExpr) and above.value is node
 
 
-_READING = frozenset({"bool", "float", "int", "isinstance", "len", "print", "type"})
 # Methods that give another object over the same memory.
 _SHARING = frozenset({"data", "detach", "numpy", "reshape", "squeeze", "unsqueeze", "view"})
 

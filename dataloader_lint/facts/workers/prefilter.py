@@ -7,33 +7,13 @@ import libcst as cst
 from dataloader_lint.facts.infer import classes
 from dataloader_lint.facts.infer.evaluate import Evaluation
 from dataloader_lint.facts.infer.values import CallResult, Class, Frame
+from dataloader_lint.facts.libraries.short_names import CALLING
 from dataloader_lint.facts.syntax.expressions import last_name
 from dataloader_lint.facts.syntax.names import Binding, Kind, resolve
 from dataloader_lint.facts.syntax.tree import ModuleFacts
 
-# Callables that call a function given to them.
-_CALLING_FUNCTIONS = frozenset(
-    {
-        "apply",
-        "apply_along_axis",
-        "apply_async",
-        "filter",
-        "imap",
-        "imap_unordered",
-        "map",
-        "max",
-        "min",
-        "partial",
-        "reduce",
-        "run",
-        "sort",
-        "sorted",
-        "starmap",
-        "submit",
-        "tree_map",
-        "vectorize",
-    }
-)
+# Callables that call a function given to them, now or later.
+_CALLING_FUNCTIONS = CALLING | {"apply_along_axis", "apply_async", "partial", "run", "submit", "tree_map", "vectorize"}
 
 
 def may_be_function(ev: Evaluation, node: cst.BaseExpression, call: cst.Call, frame: Frame) -> bool:

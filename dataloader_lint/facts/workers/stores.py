@@ -7,12 +7,11 @@ from collections.abc import Iterator
 import libcst as cst
 
 from dataloader_lint.facts.infer.indirect_stores import ANY_NAME, indirect_stores
+from dataloader_lint.facts.syntax.additions import ADDING_METHODS
 from dataloader_lint.facts.syntax.attribute_stores import named_stores
 from dataloader_lint.facts.syntax.names import resolve, target_paths
 from dataloader_lint.facts.syntax.tree import Node, Scope, Tree
 from dataloader_lint.facts.workers.constructor_steps import Step
-
-_ADDING_METHODS = frozenset({"add", "append", "appendleft", "extend", "insert", "setdefault", "update"})
 
 
 def stores(step: Step) -> Iterator[tuple[str, Node, cst.BaseExpression, tuple[int, ...]]]:
@@ -37,7 +36,7 @@ def stores(step: Step) -> Iterator[tuple[str, Node, cst.BaseExpression, tuple[in
             if name := _attribute_of(augmented.target, own):
                 yield name, augmented, augmented.value, ()
     for call in scope.own(cst.Call):
-        if isinstance(call.func, cst.Attribute) and call.func.attr.value in _ADDING_METHODS and call.args:
+        if isinstance(call.func, cst.Attribute) and call.func.attr.value in ADDING_METHODS and call.args:
             if name := _attribute_of(call.func.value, own):
                 yield name, call, call.args[-1].value, ()
 
@@ -96,7 +95,7 @@ def _by_owner(found: Iterator[tuple[cst.CSTNode, cst.BaseExpression]]) -> dict[s
 
 def _additions(scope: Scope) -> Iterator[tuple[cst.CSTNode, cst.BaseExpression]]:
     for call in scope.own(cst.Call):
-        if isinstance(call.func, cst.Attribute) and call.func.attr.value in _ADDING_METHODS and call.args:
+        if isinstance(call.func, cst.Attribute) and call.func.attr.value in ADDING_METHODS and call.args:
             yield call.func.value, call.args[-1].value
     for assign in scope.own(cst.Assign):
         for target in assign.targets:

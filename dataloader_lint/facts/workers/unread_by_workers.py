@@ -12,6 +12,7 @@ from dataloader_lint.facts.infer.dataset_bases import dataset_kind
 from dataloader_lint.facts.infer.values import Class, Evaluator, Frame, Library
 from dataloader_lint.facts.libraries.calls import names_where
 from dataloader_lint.facts.libraries.catalogue import TRAINER_WORKERS
+from dataloader_lint.facts.libraries.short_names import INSPECTING
 from dataloader_lint.facts.limits import UNREAD_DEPTH
 from dataloader_lint.facts.loaders.single_pass import uses_of
 from dataloader_lint.facts.syntax.expressions import last_name, parameters
@@ -20,7 +21,7 @@ from dataloader_lint.facts.syntax.tree import Node, Tree, function_scope
 from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
 
 _HANDED_ON = names_where(lambda call: call.yields_argument) | {"builtins.enumerate", "builtins.iter", "builtins.zip"}
-_LOOKING = frozenset(f"builtins.{name}" for name in ("isinstance", "len", "next", "print", "repr", "str", "type"))
+_LOOKING = frozenset(f"builtins.{name}" for name in INSPECTING | {"next"})
 
 
 def is_read_in_parent_only(reach: DatasetFlow, klass: Class) -> bool:
