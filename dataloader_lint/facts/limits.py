@@ -243,6 +243,9 @@ CALLING_MODULES: Final = 10
 # Modules that are looked through on the way from one module to those that it imports.
 IMPORTED_MODULES: Final = 300
 
+# Aliases of aliases of a class or function: `make = choose(name)`, where `choose` returns an entry of a table.
+ALIAS_CHAIN: Final = 3
+
 # Modules that are opened to see whether they choose a class by name.
 CHOOSING_MODULES: Final = 3
 

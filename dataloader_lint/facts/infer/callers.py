@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice
 
 import libcst as cst
 
-from dataloader_lint.facts.infer import classes, indirect_callers, passed_functions
+from dataloader_lint.facts.infer import chosen_callees, classes, indirect_callers, passed_functions
 from dataloader_lint.facts.infer.parameters import entered_by
 from dataloader_lint.facts.infer.values import (
-    ABSENT,
     CallResult,
     Class,
     Evaluator,
@@ -20,13 +18,14 @@ from dataloader_lint.facts.infer.values import (
     Partial,
     Value,
     Values,
-    merge,
 )
-from dataloader_lint.facts.limits import CALLER_DEPTH, CALLERS, CHOOSING_MODULES
+from dataloader_lint.facts.limits import CALLER_DEPTH, CALLERS
 from dataloader_lint.facts.project.project import Project
 from dataloader_lint.facts.syntax.expressions import last_name
 from dataloader_lint.facts.syntax.names import Kind, resolve
 from dataloader_lint.facts.syntax.tree import ModuleFacts, Scope, function_scope
+
+_Calls = Iterator[tuple[cst.Call, Frame, Values]]
 
 
 def calls_of(ev: Evaluator, project: Project, function: Scope) -> tuple[tuple[cst.Call, Frame, Values], ...]:
@@ -59,13 +58,28 @@ def calls_of(ev: Evaluator, project: Project, function: Scope) -> tuple[tuple[cs
                 found.extend(_with_passed_on(ev, call, frame, callees))
             elif callees:
                 found.append((call, frame, callees))
-    if not found and name == "__init__" and klass is not None:
-        return _calls_by_other_names(ev, project, function, klass)
     if klass is None:
         found.extend(indirect_callers.calls_of_wrapper(ev, function))
-        found.extend(indirect_callers.calls_by_table(ev, project, function))
     # Who is called by name mostly is by that alone, and looking further takes long in large projects.
+    if not found and (klass is None or name == "__init__"):
+        found.extend(_calls_by_other_names(ev, function, klass))
     return tuple(found or passed_functions.calls_of_passed(ev, function))
+
+
+def _calls_by_other_names(ev: Evaluator, function: Scope, klass: Scope | None) -> _Calls:
+    """The calls of a function, or the constructions of a class, under a name other than their own."""
+    own = klass if klass is not None else function
+    if own.parent is not own.module.root:
+        return
+    assert isinstance(own.node, cst.ClassDef | cst.FunctionDef)
+    number = 0
+    for call, frame, chosen in chosen_callees.calls_of_chosen(ev, own, own.node.name.value):
+        if not _fits(call, function.node, is_bound=klass is not None):
+            continue
+        callees = tuple(each for each in chosen if _runs(ev, each, function, klass))
+        if callees and number < CALLERS:
+            number += 1
+            yield call, frame, callees
 
 
 def _calls_of_lambda(ev: Evaluator, function: Scope) -> Iterator[tuple[cst.Call, Frame, Values]]:
@@ -130,58 +144,21 @@ def _may_be_of_module(func: cst.BaseExpression, module: ModuleFacts) -> bool:
     return not bindings or any(each.kind is Kind.IMPORT for each in bindings)
 
 
-def _by_returned_name(module: ModuleFacts) -> dict[str, list[str]]:
-    """The functions at the top of a module by each name that they return, or that is part of what they return."""
-    found: dict[str, list[str]] = {}
-    for scope in module.root.inner:
-        if isinstance(scope.node, cst.FunctionDef):
-            values = [returned.value for returned in scope.own(cst.Return) if returned.value is not None]
-            for name in {name.value for value in values for name in module.tree.find(value, cst.Name)}:
-                found.setdefault(name, []).append(scope.node.name.value)
-    return found
-
-
-def _calls_by_other_names(
-    ev: Evaluator, project: Project, function: Scope, klass: Scope
-) -> tuple[tuple[cst.Call, Frame, Values], ...]:
-    """The constructions of a class that is not constructed by its name: it is looked up, or a function gives it.
-
-    `RUNNERS[task](model, loader)`, or `dataset_class, runner_class = choose(task)` and then `runner_class(...)`.
-    """
-    assert isinstance(klass.node, cst.ClassDef)
-    home = klass.module
-    own = klass.node.name.value
-    giving = home.tree.once(("functions by returned name", id(home.root)), lambda: _by_returned_name(home)).get(own, [])
-    found: list[tuple[cst.Call, Frame, Values]] = []
-    for module in (home, *project.importers(home, [own, *giving], CHOOSING_MODULES)):
-        for call, chosen in _calls_of_chosen(module):
-            frame = ev.frame_of(function_scope(module.tree.scope_of(call)))
-            if isinstance(chosen, cst.Subscript):  # any of what is there: the key may be an option, left at its default
-                held = merge(*(ev.item(value, ABSENT) for value in ev.values(chosen.value, frame)))
-            else:
-                held = ev.values(chosen, frame)
-            callees = tuple(each for each in held if _runs(ev, each, function, klass))
-            if callees and len(found) < CALLERS:
-                found.append((call, frame, callees))
-    return tuple(found)
-
-
-def _calls_of_chosen(module: ModuleFacts) -> list[tuple[cst.Call, cst.BaseExpression]]:
-    """The first calls of what was looked up in something, or given by a call, each with how that is written."""
-    key = ("calls of what was chosen", id(module.root))
-    return module.tree.once(key, lambda: list(islice(_chosen(module), 2 * CALLERS)))
-
-
-def _chosen(module: ModuleFacts) -> Iterator[tuple[cst.Call, cst.BaseExpression]]:
-    for call in module.all_calls():
-        func = call.func
-        if isinstance(func, cst.Subscript):
-            yield call, func
-        for each in resolve(func, module.tree) if isinstance(func, cst.Name) else ():
-            if each.kind is Kind.VALUE and isinstance(each.value, cst.Subscript) and not each.path:
-                yield call, each.value
-            elif each.kind is Kind.VALUE and isinstance(each.value, cst.Call):
-                yield call, func
+def _fits(call: cst.Call, function: cst.CSTNode, is_bound: bool) -> bool:
+    """False if a function cannot take the arguments of a call: too many, too few, or under other names."""
+    if not isinstance(function, cst.FunctionDef) or any(arg.star for arg in call.args):
+        return True
+    params = function.params
+    positional = [*params.posonly_params, *params.params][1 if is_bound else 0 :]
+    given = sum(arg.keyword is None for arg in call.args)
+    names = {arg.keyword.value for arg in call.args if arg.keyword is not None}
+    names |= {param.name.value for param in positional[:given]}
+    every = [*positional, *params.kwonly_params]
+    if given > len(positional) and not isinstance(params.star_arg, cst.Param):
+        return False
+    if params.star_kwarg is None and not names <= {param.name.value for param in every}:
+        return False
+    return all(param.default is not None or param.name.value in names for param in every)
 
 
 def _with_passed_on(

@@ -1,10 +1,20 @@
-"""Libraries that a call imports by a string: `importlib.import_module("lmdb")`, MONAI's `optional_import("lmdb")`."""
+"""Modules that a call imports by a string: `importlib.import_module("lmdb")`, MONAI's `optional_import("lmdb")`."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dataloader_lint.facts.infer.values import Const, Evaluator, Frame, Library, Opaque, Sequence, Values, constant
+from dataloader_lint.facts.infer.values import (
+    Const,
+    Evaluator,
+    Frame,
+    Library,
+    Module,
+    Opaque,
+    Sequence,
+    Values,
+    constant,
+)
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -15,10 +25,13 @@ IMPORTS_BY_NAME = _IMPORTS | _OPTIONAL
 
 
 def imported_by_name(ev: Evaluator, function: str, call: cst.Call, frame: Frame) -> Values:
-    """The library that a call of one of `IMPORTS_BY_NAME` imports; empty for the project's own, and unknown names."""
+    """What a call of one of `IMPORTS_BY_NAME` imports, of the project or of a library; empty for unknown names."""
     module = _text(ev, call.args[0].value, frame) if call.args else ""
-    if not module or module.startswith(".") or ev.project.locate(module, frame.scope.module.path) is not None:
+    if not module or module.startswith("."):
         return ()
+    if ev.project.locate(module, frame.scope.module.path) is not None:
+        scope = ev.project.find(module, frame.scope.module) if function == "importlib.import_module" else None
+        return (Module(scope),) if scope is not None else ()
     if function in _IMPORTS:
         whole = function == "importlib.import_module"
         return (Library(ev.extras.library_name(module if whole else module.partition(".")[0])),)

@@ -1,4 +1,4 @@
-"""Who calls a function without its name: through a decorator, a table of functions, or `map`."""
+"""Who calls a function without its name: through a decorator or `map`."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import libcst as cst
 
 from dataloader_lint.facts.infer import classes
 from dataloader_lint.facts.infer.values import (
-    ABSENT,
     Argument,
+    Class,
     Evaluator,
     Frame,
     Function,
@@ -20,8 +20,7 @@ from dataloader_lint.facts.infer.values import (
     merge,
 )
 from dataloader_lint.facts.limits import INDIRECT_CALLERS
-from dataloader_lint.facts.project.project import Project
-from dataloader_lint.facts.syntax.names import Kind, resolve
+from dataloader_lint.facts.syntax.expressions import last_name
 from dataloader_lint.facts.syntax.tree import ModuleFacts, Scope, function_scope
 
 _Calls = Iterator[tuple[cst.Call, Frame, Values]]
@@ -35,8 +34,10 @@ def calls_of_wrapper(ev: Evaluator, function: Scope) -> _Calls:
     maker = factory or decorator
     assert isinstance(maker.node, cst.FunctionDef)
     home = maker.module
-    for decorated, call in _decorated(ev, home, maker):
-        around = ev.frame_of(decorated.parent) if decorated.parent is not None else ev.frame_of(home.root)
+    for decorated, call in _decorated(ev, maker):
+        if decorated.is_class:
+            continue
+        around = ev.frame_of(decorated.parent or decorated.module.root)
         outer = ev.frame_of(decorator).outer
         if factory is not None:
             made = Function(factory, ev.frame_of(factory).outer or ev.frame_of(home.root))
@@ -61,20 +62,48 @@ def _decorator_around(function: Scope) -> tuple[Scope | None, Scope | None]:
 
 def _returns(scope: Scope, inner: Scope) -> bool:
     name = inner.node.name.value if isinstance(inner.node, cst.FunctionDef) else ""
-    return isinstance(scope.node, cst.FunctionDef) and any(
-        isinstance(each.value, cst.Name) and each.value.value == name for each in scope.own(cst.Return)
-    )
+    return isinstance(scope.node, cst.FunctionDef) and _returns_name(scope, name)
 
 
-def _decorated(ev: Evaluator, home: ModuleFacts, maker: Scope) -> Iterator[tuple[Scope, cst.Call | None]]:
-    """The functions of a module that a function decorates, each with the call that gives options, if there is one."""
-    for scope in home.root.descend():
-        node = scope.node
-        for each in node.decorators if isinstance(node, cst.FunctionDef) else ():
-            call = each.decorator if isinstance(each.decorator, cst.Call) else None
-            named = call.func if call is not None else each.decorator
-            if isinstance(named, cst.Name) and any(binding.node is maker.node for binding in resolve(named, home.tree)):
-                yield scope, call
+def _returns_name(scope: Scope, name: str) -> bool:
+    return any(isinstance(each.value, cst.Name) and each.value.value == name for each in scope.own(cst.Return))
+
+
+def decorated_with(ev: Evaluator, function: Scope) -> Values:
+    """The classes and functions that a function registers as their decorator and returns: its first argument."""
+    node = function.node
+    params = node.params.params if isinstance(node, cst.FunctionDef) else ()
+    if len(params) != 1 or not _returns_name(function, params[0].name.value):
+        return ()
+    parent = function.parent
+    maker = parent if parent is not None and parent.is_function and _returns(parent, function) else function
+    return tuple(_as_value(ev, scope) for scope, _ in _decorated(ev, maker))
+
+
+def _as_value(ev: Evaluator, scope: Scope) -> Class | Function:
+    around = ev.frame_of(scope.parent or scope.module.root)
+    return Class(scope, around) if scope.is_class else Function(scope, around)
+
+
+def _decorated(ev: Evaluator, maker: Scope) -> Iterator[tuple[Scope, cst.Call | None]]:
+    """What is decorated with a function of a module, each with the call that gives options, if there is one."""
+    if maker.parent is not maker.module.root or not isinstance(maker.node, cst.FunctionDef):
+        return
+    name = maker.node.name.value
+    for module in (maker.module, *ev.project.importers(maker.module, [name], INDIRECT_CALLERS)):
+        for scope in module.root.descend():
+            node = scope.node
+            for each in node.decorators if isinstance(node, cst.FunctionDef | cst.ClassDef) else ():
+                call = each.decorator if isinstance(each.decorator, cst.Call) else None
+                named = call.func if call is not None else each.decorator
+                if isinstance(named, cst.Name | cst.Attribute) and last_name(named) == name:
+                    if _is_named(ev, named, module, maker):
+                        yield scope, call
+
+
+def _is_named(ev: Evaluator, named: cst.BaseExpression, module: ModuleFacts, maker: Scope) -> bool:
+    found = ev.values(named, ev.frame_of(module.root))
+    return any(isinstance(value, Function) and value.scope is maker for value in found)
 
 
 def _in_place_of(callee: Value, wrapper: Function) -> Iterator[Value]:
@@ -83,56 +112,6 @@ def _in_place_of(callee: Value, wrapper: Function) -> Iterator[Value]:
         yield wrapper
     elif isinstance(callee, Method) and isinstance(wrapper.node, cst.FunctionDef) and wrapper.node.params.params:
         yield Method(wrapper, callee.receiver)
-
-
-def calls_by_table(ev: Evaluator, project: Project, function: Scope) -> _Calls:
-    """The calls of what is looked up in a table that holds a function: `MOVES[where](batch)`."""
-    assert isinstance(function.node, cst.FunctionDef)
-    own = function.node.name.value
-    home = function.module
-    tables = home.tree.once(("held in tables", id(home.root)), lambda: _held_in_tables(home))
-    names = tables.get(own, ())
-    if not names or function.parent is not home.root:
-        return
-    number = 0
-    for module in (home, *project.callers(home, sorted(names), "function")):
-        for call in module.all_calls():
-            held = _looked_up(ev, call, module, names)
-            callees = tuple(each for each in held if isinstance(each, Function) and each.scope is function)
-            if callees and number < INDIRECT_CALLERS:
-                number += 1
-                yield call, ev.frame_of(function_scope(module.tree.scope_of(call))), callees
-
-
-def _held_in_tables(home: ModuleFacts) -> dict[str, set[str]]:
-    """The names of a module's dicts, lists and tuples of functions, by the functions that they hold."""
-    found: dict[str, set[str]] = {}
-    for assign in home.root.own(cst.Assign):
-        target, value = assign.targets[0].target, assign.value
-        if isinstance(target, cst.Name) and isinstance(value, cst.Dict | cst.List | cst.Tuple):
-            for element in value.elements:
-                if isinstance(element.value, cst.Name):
-                    found.setdefault(element.value.value, set()).add(target.value)
-    return found
-
-
-def _looked_up(ev: Evaluator, call: cst.Call, module: ModuleFacts, tables: set[str]) -> Values:
-    """What a call may run that it looks up in one of some tables: any of what is there, the key may be an option."""
-    chosen: cst.BaseExpression | None = call.func
-    if isinstance(chosen, cst.Name):
-        bindings = resolve(chosen, module.tree)
-        chosen = bindings[0].value if len(bindings) == 1 and bindings[0].kind is Kind.VALUE else None
-    if isinstance(chosen, cst.Call) and isinstance(chosen.func, cst.Attribute) and chosen.func.attr.value == "get":
-        table: cst.BaseExpression = chosen.func.value
-    elif isinstance(chosen, cst.Subscript):
-        table = chosen.value
-    else:
-        return ()
-    last = table.attr if isinstance(table, cst.Attribute) else table
-    if not isinstance(last, cst.Name) or last.value not in tables:
-        return ()
-    frame = ev.frame_of(function_scope(module.tree.scope_of(call)))
-    return merge(*(ev.item(value, ABSENT) for value in ev.values(table, frame)))
 
 
 def mapped_over(ev: Evaluator, function: Scope) -> Iterator[tuple[Value, Values]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from dataloader_lint.facts.infer import classes, dict_contents, options, type_hints
-from dataloader_lint.facts.infer.indirect_callers import mapped_over
+from dataloader_lint.facts.infer.indirect_callers import decorated_with, mapped_over
 from dataloader_lint.facts.infer.values import (
     ABSENT,
     NOTHING_KNOWN,
@@ -144,6 +144,8 @@ def _from_callers(ev: Evaluator, scope: Scope, param: cst.Param, receiver: Value
     mapped = [_of_mapped(ev, scope, param, *each) for each in mapped_over(ev, scope)]
     if ev.too_deep != too_deep:  # there may be other callers
         return NOTHING_KNOWN
+    if not own and not others and not any(mapped):
+        return decorated_with(ev, scope)
     return merge(*(passed(ev, param, each) for each in own or others), *mapped)
 
 

@@ -29,6 +29,7 @@ _IMPORTED = re.compile(
     rb"|import[ \t]+([\w., \t]+))"
 )
 _FIRST = re.compile(rb"[ \t]*(\w*)")
+_IMPORTED_BY_TEXT = re.compile(rb"import_module\(\s*[\"'](\w+)([\w.]*)[\"']")
 _DEFINED = re.compile(rb"def(?<=\bdef)[ \t]+([\w\x80-\xff]+)")
 _METHODS_CALLED = re.compile(rb"\.([\w\x80-\xff]+)\s*\(")
 _BASES = re.compile(rb"\n[ \t]*class\s[^:(\n]*\(([^:]*)")
@@ -164,6 +165,8 @@ def _imported(text: bytes) -> bytes:
             first = _FIRST.match(each)
             if first is not None and first[1]:
                 found.setdefault(first[1], []).append(each)
+    for first, rest in _IMPORTED_BY_TEXT.findall(text):
+        found.setdefault(first, []).append(first + rest)
     return b"\n".join(b" ".join((top, *set(words_of(b" ".join(texts))))) for top, texts in found.items())
 
 
