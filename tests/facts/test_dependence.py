@@ -1,0 +1,58 @@
+"""What a seed in worker code depends on: `Dependence`."""
+
+from __future__ import annotations
+
+import libcst as cst
+import pytest
+
+from dataloader_lint.facts.samples.dependence import Dep, Dependence
+from dataloader_lint.facts.syntax.names import bindings_of
+from facts.asking import analysis_of
+
+FIXED, WORKER, TORCH, FRESH, SAMPLE = Dep.FIXED, Dep.WORKER, Dep.TORCH, Dep.FRESH, Dep.SAMPLE
+TABLE = [
+    ("4", {FIXED}),
+    ("SEED", {FIXED}),
+    ("self.seed", {FIXED}),
+    ("index", {SAMPLE}),
+    ("SEED + index", {FIXED, SAMPLE}),
+    ("torch.utils.data.get_worker_info().id", {WORKER}),
+    ("SEED + torch.utils.data.get_worker_info().id", {FIXED, WORKER}),
+    ("torch.initial_seed() % 2**32", {TORCH, FIXED}),
+    ("torch.utils.data.get_worker_info().seed", {TORCH}),
+    ("int(time.time())", {FRESH}),
+    ("os.getpid()", {FRESH}),
+    ("random.randint(0, 9)", {FRESH}),
+    ("self.epoch", {Dep.COUNTED}),
+    ("unknown(index)", {Dep.UNKNOWN}),
+]
+
+
+@pytest.mark.parametrize(("expression", "answer"), TABLE)
+def test_dependence(expression: str, answer: set[Dep]) -> None:
+    analysis = analysis_of(
+        f"""
+        SEED = 7
+
+
+        class Rows(Dataset):
+            def __init__(self, seed):
+                self.seed = seed
+                self.epoch = 0
+
+            def set_epoch(self, epoch):
+                self.epoch = epoch
+
+            def __getitem__(self, index):
+                return {expression}
+        """
+    )
+    scope = next(each for each in analysis.module.root.descend() if _is_called(each.node, "__getitem__"))
+    (index,) = bindings_of(scope)["index"]
+    (returned,) = scope.own(cst.Return)
+    dependence = Dependence(analysis.ev, {id(index.node): SAMPLE}, [scope])
+    assert dependence.of(returned.value, analysis.ev.frame_of(scope)) == answer
+
+
+def _is_called(node: cst.CSTNode, name: str) -> bool:
+    return isinstance(node, cst.FunctionDef) and node.name.value == name
