@@ -12,15 +12,12 @@ from dataclasses import dataclass, replace
 import libcst as cst
 
 from dataloader_lint.facts.infer.loader_calls import Loader
+from dataloader_lint.facts.infer.parameters import entered_by
 from dataloader_lint.facts.infer.reachability import enclosing_tests, from_last_passed, none_closes, reaching_bindings
 from dataloader_lint.facts.infer.values import (
-    CallResult,
-    Class,
     Const,
     Evaluator,
     Frame,
-    Function,
-    Method,
     Values,
     truth,
 )
@@ -69,13 +66,7 @@ def contexts(loader: Loader) -> list[tuple[Loader, cst.Call, Frame]]:
     found: list[tuple[Loader, cst.Call, Frame]] = []
     for call, frame, callees in ev.callers(scope):
         for callee in callees:
-            inner: Frame | None = None
-            if isinstance(callee, Function) and callee.scope is scope:
-                inner = ev.enter(callee, call, frame, None)
-            elif isinstance(callee, Method) and callee.function.scope is scope:
-                inner = ev.enter(callee.function, call, frame, callee.receiver)
-            elif isinstance(callee, Class) and loader.frame.outer is not None:
-                inner = ev.enter(Function(scope, loader.frame.outer), call, frame, CallResult(callee, call, frame))
+            inner = entered_by(ev, scope, callee, call, frame)
             if inner is not None:
                 found.append((replace(loader, frame=inner), call, frame))
     return found or [(loader, loader.call, loader.frame)]

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from dataloader_lint.facts.infer import chosen_callees, classes, indirect_callers, passed_functions
+from dataloader_lint.facts.infer.deferred_calls import calls_of_deferred
 from dataloader_lint.facts.infer.parameters import entered_by
 from dataloader_lint.facts.infer.values import (
     CallResult,
@@ -63,7 +64,7 @@ def calls_of(ev: Evaluator, project: Project, function: Scope) -> tuple[tuple[cs
     # Who is called by name mostly is by that alone, and looking further takes long in large projects.
     if not found and (klass is None or name == "__init__"):
         found.extend(_calls_by_other_names(ev, function, klass))
-    return tuple(found or passed_functions.calls_of_passed(ev, function))
+    return tuple(found or passed_functions.calls_of_passed(ev, function)) or tuple(calls_of_deferred(ev, function))
 
 
 def _calls_by_other_names(ev: Evaluator, function: Scope, klass: Scope | None) -> _Calls:

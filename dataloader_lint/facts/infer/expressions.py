@@ -8,6 +8,7 @@ import libcst as cst
 
 from dataloader_lint.facts.infer import containers, dict_contents, dict_sources, operators
 from dataloader_lint.facts.infer.calls import include_optional_branch
+from dataloader_lint.facts.infer.options import asks_for_gpu
 from dataloader_lint.facts.infer.values import (
     ABSENT,
     NOTHING_KNOWN,
@@ -113,6 +114,10 @@ def boolean(ev: Evaluator, node: cst.CSTNode, frame: Frame) -> Values:
     """`and` / `or` give one of their operands: the left one where it decides, else the right one."""
     assert isinstance(node, cst.BooleanOperation)
     stops = isinstance(node.operator, cst.Or)
+    if ev.cuda and not stops:  # who asks about a GPU asks what is there with this option
+        for option, rest in ((node.left, node.right), (node.right, node.left)):
+            if asks_for_gpu(option) and truth(ev.values(option, frame)) is None:
+                return ev.values(rest, frame)
     left = ev.values(node.left, frame)
     if not stops and truth(left) is None and truth(right := ev.values(node.right, frame)) is False:
         return right  # false whatever the left one is

@@ -24,11 +24,21 @@ from dataloader_lint.facts.infer.values import (
 )
 from dataloader_lint.facts.project.scripts import is_test
 from dataloader_lint.facts.syntax.attribute_stores import stores_to
-from dataloader_lint.facts.syntax.expressions import keyword_of
+from dataloader_lint.facts.syntax.expressions import keyword_of, last_name
 from dataloader_lint.facts.syntax.names import dotted
 from dataloader_lint.facts.syntax.tree import ModuleFacts, Scope, Tree
 
-_ASKS_FOR_GPU = re.compile(r"(?:use_|enable_|with_)?(?:cuda|gpu|accel|accelerator)")
+_ASKS_FOR_GPU = re.compile(r"(?:use_|enable_|with_)?(?:cuda|gpu|accel|accelerator)", re.IGNORECASE)
+_ASKS_FOR_NONE = re.compile(
+    r"(?:no|disable|without)_?(?:cuda|gpu|accel|accelerator)|(?:use_)?cpu(?:_only)?", re.IGNORECASE
+)
+
+
+def asks_for_gpu(node: cst.BaseExpression) -> bool:
+    """True for an option by which users ask for a GPU, judged by its name: `args.cuda`, `not args.no_cuda`."""
+    if isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.Not):
+        return _ASKS_FOR_NONE.fullmatch(last_name(node.expression)) is not None
+    return isinstance(node, cst.Name | cst.Attribute) and _ASKS_FOR_GPU.fullmatch(last_name(node)) is not None
 
 
 def _labelled(values: Values, label: str) -> Values:
@@ -124,10 +134,10 @@ def _declared(ev: Evaluator, module: ModuleFacts, name: str) -> Values:
         default = keyword_of(call, "default")
         action = keyword_of(call, "action")
         kind = action.evaluated_value if isinstance(action, cst.SimpleString) else ""
-        if default is not None:
-            found.append(_labelled(_converted(ev, call, ev.values(default, frame), frame), label))
-        elif kind == "store_true" and ev.cuda and _ASKS_FOR_GPU.fullmatch(name):
+        if kind == "store_true" and ev.cuda and _ASKS_FOR_GPU.fullmatch(name):
             found.append((Const(True, f"`{shown}`"),))  # who asks about a GPU asks what is there with this option
+        elif default is not None:
+            found.append(_labelled(_converted(ev, call, ev.values(default, frame), frame), label))
         elif kind in ("store_true", "store_false"):
             found.append((Const(kind == "store_false", label),))
         elif not flags[0].startswith("-") or keyword_of(call, "required") is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from dataloader_lint.facts.infer import classes, dict_contents, options, type_hints
+from dataloader_lint.facts.infer.deferred_calls import enter_deferred
 from dataloader_lint.facts.infer.indirect_callers import decorated_with, mapped_over
 from dataloader_lint.facts.infer.values import (
     ABSENT,
@@ -14,6 +15,7 @@ from dataloader_lint.facts.infer.values import (
     CallResult,
     Class,
     Const,
+    Deferred,
     Evaluator,
     Frame,
     Function,
@@ -269,6 +271,9 @@ def entered_by(ev: Evaluator, scope: Scope, callee: Value, call: cst.Call, frame
         klass = classes.class_of(scope)
         if klass is not None:
             return ev.enter(Function(scope, ev.frame_of(klass)), call, frame, CallResult(callee, call, frame))
+    if isinstance(callee, Deferred):
+        entered = enter_deferred(ev, callee, call, frame)
+        return entered if entered is not None and entered.scope is scope else None
     if isinstance(callee, CallResult):  # an object that is called
         klass = classes.class_of(scope)
         if klass is not None:

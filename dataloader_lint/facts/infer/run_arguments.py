@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-
-import libcst as cst
+from typing import TYPE_CHECKING
 
 from dataloader_lint.facts.infer import classes
+from dataloader_lint.facts.infer.deferred_calls import DEFERRING, deferred_call
 from dataloader_lint.facts.infer.values import (
     CallResult,
     Class,
@@ -17,15 +17,16 @@ from dataloader_lint.facts.infer.values import (
     Value,
 )
 from dataloader_lint.facts.libraries.short_names import MAPPING
-from dataloader_lint.facts.syntax.expressions import keyword_of, last_name, parameters
+from dataloader_lint.facts.syntax.expressions import last_name, parameters
 from dataloader_lint.facts.syntax.tree import Scope, function_scope
+
+if TYPE_CHECKING:
+    import libcst as cst
 
 # Calls that run a function for each element of what else they are given.
 _FOR_EACH = MAPPING | {"apply", "filter", "for_each"}
-# Calls that run the function that they are given first with the arguments that follow.
-_DEFERRING = frozenset({"submit", "partial", "apply_async", "to_thread", "run_sync"})
 # All that run a function that they are given, before they return or in another thread.
-RUNNING = _FOR_EACH | _DEFERRING - {"partial"} | {"Thread", "walk"}
+RUNNING = _FOR_EACH | DEFERRING - {"partial"} | {"Thread", "walk"}
 
 
 def is_mapping(call: cst.Call, given: cst.BaseExpression) -> bool:
@@ -38,11 +39,11 @@ def receiving_parameters(
 ) -> Iterator[tuple[Scope, str]]:
     """The functions of the project that get an argument of a call, each with the parameter that receives it."""
     frame = ev.frame_of(function_scope(scope))
-    deferred, arguments = _deferred(call)
+    deferred = deferred_call(call)
     if deferred is not None:
-        for function, skipped in _functions(ev, ev.values(deferred, frame)):
+        for function, skipped in _functions(ev, ev.values(deferred.function, frame)):
             params = [param.name.value for param in parameters(function.node)][skipped:]
-            for param, argument in zip(params, arguments, strict=False):
+            for param, argument in zip(params, deferred.arguments, strict=False):
                 if argument is given:
                     yield function.scope, param
     for callee in ev.values(call.func, frame):
@@ -51,21 +52,6 @@ def receiving_parameters(
             for param, passed in (entered.args or {}).items():
                 if passed.node is given:
                     yield function.scope, param
-
-
-def _deferred(call: cst.Call) -> tuple[cst.BaseExpression | None, list[cst.BaseExpression]]:
-    """The function that a call runs later and the arguments for it: `Thread(target=f, args=(a, b))`."""
-    target, packed = keyword_of(call, "target"), keyword_of(call, "args")
-    positional = [arg.value for arg in call.args if arg.keyword is None and not arg.star]
-    if target is None and last_name(call.func) in _DEFERRING and positional:
-        target, positional = positional[0], positional[1:]
-        if packed is None and len(positional) == 1 and last_name(call.func) == "apply_async":
-            packed = positional[0]
-    elif target is None:
-        return None, []
-    if isinstance(packed, cst.Tuple | cst.List):
-        return target, [element.value for element in packed.elements]
-    return target, positional
 
 
 def _functions(ev: Evaluator, values: tuple[Value, ...]) -> Iterator[tuple[Function, int]]:

@@ -182,6 +182,13 @@ class Partial:
 
 
 @dataclass(frozen=True, slots=True)
+class Deferred:
+    """A function or method that a call of a library runs later, with the arguments that the call gives beside it."""
+
+    callee: Value
+
+
+@dataclass(frozen=True, slots=True)
 class Sequence:
     """A list, tuple or set. `items` holds the elements of a display; None where they are not written out."""
 
@@ -237,6 +244,7 @@ Value = (
     | Method
     | CallResult
     | Partial
+    | Deferred
     | Sequence
     | Mapping
     | ItemOf

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 
 import libcst as cst
 
-from dataloader_lint.facts.infer.classes import find_method
 from dataloader_lint.facts.infer.dataset_bases import dataset_kind
 from dataloader_lint.facts.infer.loader_calls import Loader, loader_class
+from dataloader_lint.facts.infer.parameters import entered_by
 from dataloader_lint.facts.infer.values import (
     UNKNOWN,
     CallResult,
@@ -178,17 +178,8 @@ class DatasetFlow:
             if depth < CALLER_HOPS and frame.args is None and frame.scope.is_function:
                 if any(_forwards_options(arg, frame.scope) for arg in call.args):
                     frames = list(self._frames_of_calls(frame.scope, depth + 1)) or frames
-            for callee in callees:
-                if isinstance(callee, Function) and callee.scope is scope:
-                    yield from (self.ev.enter(callee, call, each, None) for each in frames)
-                elif isinstance(callee, Method) and callee.function.scope is scope:
-                    yield from (self.ev.enter(callee.function, call, each, callee.receiver) for each in frames)
-                elif isinstance(callee, Class):  # a constructor call passes its arguments to `__init__`
-                    function = find_method(self.ev, self.ev.bases(callee).classes, "__init__")
-                    if function is not None and function.scope is scope:
-                        yield from (
-                            self.ev.enter(function, call, each, CallResult(callee, call, each)) for each in frames
-                        )
+            entered = (entered_by(self.ev, scope, callee, call, each) for callee in callees for each in frames)
+            yield from (inner for inner in entered if inner is not None)
 
     def is_reached_from_loaders(self, path: str, names: Iterable[str]) -> bool:
         """True if workers run code of a file, or a loader's dataset contains an object defined there.
