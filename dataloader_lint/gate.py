@@ -25,6 +25,8 @@ _LOADING = (
     b"DataPipe",
     b"Dataset",
     b"ImageFolder",
+    b"torchaudio.datasets",
+    b"torchtext.datasets",
     b"torchvision.datasets",
     b"Loader(",
     b"loader(",

@@ -25,6 +25,7 @@ def _names(*texts: bytes) -> DatasetNames:
         b"from torchvision.datasets import (\n    CIFAR10,\n    MNIST,\n)\nclass Faces(MNIST): ...",
         b"import torchvision.datasets as sets\nclass Faces(sets.MNIST): ...",
         b"from base import Dataset as Base\nclass Faces(Base): ...",
+        b"from library import WrapperDataset as Base\nclass Faces(Base): ...",
         b"Base = Dataset\nclass Faces(Base): ...",
         b"class Base(Dataset): ...\nBASES = {\n    'a': Base,\n}\nclass Faces(BASES[name]): ...",
         b"x = 1\r\nclass Faces(Dataset): ...",

@@ -7,12 +7,13 @@ import libcst as cst
 from dataloader_lint.facts.datasets.construction import construction_of
 from dataloader_lint.facts.datasets.wrappers import wrapped_datasets
 from dataloader_lint.facts.infer import classes
+from dataloader_lint.facts.infer.dataset_bases import imports_torch, is_container
 from dataloader_lint.facts.infer.loader_calls import Loader
 from dataloader_lint.facts.infer.values import Class, Evaluator, Value
 from dataloader_lint.facts.project.scripts import is_test
 from dataloader_lint.facts.syntax.expressions import parameters
-from dataloader_lint.facts.syntax.names import Kind, bindings_of, dotted
-from dataloader_lint.facts.syntax.tree import ModuleFacts, Scope
+from dataloader_lint.facts.syntax.names import dotted
+from dataloader_lint.facts.syntax.tree import Scope
 
 
 def looks_like_dataset(ev: Evaluator, klass: Class) -> bool:
@@ -37,7 +38,7 @@ def is_called_dataset(ev: Evaluator, klass: Class) -> bool:
         bases.complete
         and all(name.partition(".")[0] in _PLAIN_BASES for name in bases.libraries)
         and any(each.node.name.value.endswith("Dataset") for each in bases.classes)
-        and any(_imports_torch(each.scope.module) for each in bases.classes)
+        and any(imports_torch(each.scope.module) for each in bases.classes)
         and not is_container(ev, klass)
         and not is_test(klass.scope.module)
     )
@@ -45,24 +46,6 @@ def is_called_dataset(ev: Evaluator, klass: Class) -> bool:
 
 # Where bases come from that say nothing about what their classes are.
 _PLAIN_BASES = frozenset({"abc", "builtins", "typing", "typing_extensions"})
-
-
-def _imports_torch(module: ModuleFacts) -> bool:
-    bound = (each for bindings in bindings_of(module.root).values() for each in bindings)
-    return any(each.kind is Kind.IMPORT and each.imported.partition(".")[0] == "torch" for each in bound)
-
-
-def is_container(ev: Evaluator, klass: Class) -> bool:
-    """True if a class that looks like a Dataset has special methods of lists and dicts, which no Dataset needs.
-
-    Examples are lists of events and sentences of words: they are not meant for a loader.
-    """
-    return any(not _CONTAINER_METHODS.isdisjoint(classes.methods_of(each.scope)) for each in ev.bases(klass).classes)
-
-
-_CONTAINER_METHODS = frozenset(
-    f"__{name}__" for name in ("call", "contains", "delitem", "iter", "next", "or", "setitem")
-)
 
 
 def _has_str_index(method: Scope) -> bool:

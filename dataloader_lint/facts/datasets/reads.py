@@ -10,9 +10,10 @@ import libcst as cst
 from dataloader_lint.facts.datasets import streams
 from dataloader_lint.facts.datasets.field_uses import AccessSite, FieldUse, FieldUses
 from dataloader_lint.facts.datasets.index_dep import IndexDep
-from dataloader_lint.facts.datasets.lengths import add_lengths, is_geometric
+from dataloader_lint.facts.datasets.lengths import add_lengths
 from dataloader_lint.facts.datasets.worker_body import Body, Entry
 from dataloader_lint.facts.infer import classes
+from dataloader_lint.facts.infer.dataset_bases import indexed_methods
 from dataloader_lint.facts.infer.values import Bases, Class, Evaluator
 from dataloader_lint.facts.libraries.datasets import INDEXED_BY_BASES
 from dataloader_lint.facts.limits import READING_FUNCTIONS
@@ -24,9 +25,9 @@ def reads_of(ev: Evaluator, klass: Class, bases: Bases) -> FieldUses:
     following = streams.next_of(ev, bases)
     reads = FieldUses(is_stream=streams.is_stream(bases), following=None if following is None else following.scope)
     todo: list[Entry] = []
-    for name in ("__getitem__", "__getitems__", "__iter__", "get"):
+    for name in ("__getitem__", "__getitems__", "__iter__", *indexed_methods(bases.libraries)):
         method = classes.find_method(ev, bases.classes, name)
-        if method is None or (name == "get" and not is_geometric(bases)):
+        if method is None:
             continue
         own = classes.receiver_name(method.scope)
         params = [param.name.value for param in parameters(method.node) if param.name.value != own]

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import libcst as cst
 
 from dataloader_lint.facts.infer import classes
+from dataloader_lint.facts.infer.dataset_bases import is_iterable_base
 from dataloader_lint.facts.infer.values import Bases, Evaluator, Function
-from dataloader_lint.facts.libraries.datasets import ITERABLE_BASES
 from dataloader_lint.facts.libraries.short_names import YIELDING_ELEMENTS
 from dataloader_lint.facts.syntax.expressions import last_name
 from dataloader_lint.facts.syntax.names import Kind, dotted, resolve
@@ -20,7 +20,7 @@ def is_stream(bases: Bases) -> bool:
 
     Stages of a data pipeline do not count: they iterate over the previous stage.
     """
-    found = [name for name in bases.libraries if name in ITERABLE_BASES]
+    found = [name for name in bases.libraries if is_iterable_base(name)]
     return bool(found) and not any(name.endswith("DataPipe") for name in found)
 
 

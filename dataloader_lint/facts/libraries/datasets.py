@@ -66,6 +66,30 @@ DATASET_PACKAGES = (
     "torchtext.datasets",
 )
 
+# Libraries whose public classes called `...Dataset` are torch Datasets, or `...IterableDataset` iterable ones. Projects
+# often hold a copy of one of these, so an import of their names is searched in the project first.
+DATASET_LIBRARIES = frozenset(
+    {
+        *("anomalib", "asteroid", "avalanche", "basicsr", "braindecode", "detectron2", "dgl", "espnet2", "fairseq"),
+        *("kaolin", "lavis", "lerobot", "mmaction", "mmcls", "mmdet", "mmdet3d", "mmengine", "mmf", "mmocr", "mmpose"),
+        *("mmpretrain", "mmrotate", "mmseg", "monai", "nemo", "ogb", "pytorchvideo", "robomimic", "speechbrain"),
+        *("timm", "torch_geometric", "torchaudio", "torchdrug", "torchgeo", "torchio", "torchmeta", "torchrl"),
+        *("torchvision", "torchxrayvision", "ultralytics", "unicore", "vissl", "wilds"),
+    }
+)
+# Libraries whose classes called `...Dataset` are tables, arrays, files or remote data, and no loader of torch reads
+# them: they are known here so that a class deriving from one is not taken for a Dataset by its name.
+OTHER_DATASETS = frozenset(
+    {
+        *("aif360", "apache_beam", "azureml", "chainer", "dask", "daft", "dataset", "datasets", "deepchem", "django"),
+        *("evaluate", "fiftyone", "gluonts", "google", "grain", "great_expectations", "h5netcdf", "h5py", "holoviews"),
+        *("hyperspy", "intake", "iris", "kedro", "kedro_datasets", "keras", "lance", "lightgbm", "megengine", "mlx"),
+        *("netCDF4", "nvtabular", "oneflow", "openml", "osgeo", "pandas", "petastorm", "polars", "pyarrow", "pydicom"),
+        *("rasterio", "ray", "rdflib", "sagemaker", "sklearn", "sqlalchemy", "supervision", "surprise", "tablib"),
+        *("tensorflow_datasets", "tensorlayer", "tf_keras", "tinygrad", "vaex", "xarray", "zarr"),
+    }
+)
+
 # The attribute that a library Dataset indexes in `__getitem__` and measures in `__len__`, by class.
 INDEXED_BY_BASES: dict[str, str] = {
     "torch.utils.data.Subset": "indices",
@@ -78,7 +102,8 @@ INDEXED_BY_BASES: dict[str, str] = {
 
 # Methods that a base class of a library calls per sample, by the prefix of the base's name.
 CALLED_BY_BASES: dict[str, tuple[str, ...]] = {
-    "torch_geometric.data.": ("get",),
+    "fairseq.": ("collater",),
+    "unicore.": ("collater",),
     "monai.data.": ("_transform",),
     "torch.nn.": ("forward",),
     "torchvision.transforms.": ("forward", "_transform", "transform"),
@@ -96,8 +121,24 @@ CALLED_BY_BASES: dict[str, tuple[str, ...]] = {
     "torchio.": ("apply_transform",),
 }
 
+# The libraries of OpenMMLab, whose Datasets share the methods that subclasses override.
+_MM = ("mmaction", "mmcls", "mmdet", "mmdet3d", "mmengine", "mmocr", "mmpose", "mmpretrain", "mmrotate", "mmseg")
+_MM_PREPARES = tuple(f"prepare_{mode}_{of}" for mode in ("train", "test") for of in ("data", "frames", "img"))
+
+# Methods that a library Dataset calls per sample with its index, by the prefix of the base's name.
+CALLED_WITH_INDEX: dict[str, tuple[str, ...]] = {
+    "torch_geometric.": ("get",),
+    "ogb.": ("get",),
+    "wilds.": ("get_input",),
+    **{f"{library}.": ("prepare_data", "get_data_info", "get_ann_info", *_MM_PREPARES) for library in _MM},
+}
+
 # Methods that the constructor of a library Dataset calls, by the prefix of its name.
-RUN_BY_CONSTRUCTORS: dict[str, tuple[str, ...]] = {"torch_geometric.data.": ("download", "process")}
+RUN_BY_CONSTRUCTORS: dict[str, tuple[str, ...]] = {
+    "torch_geometric.data.": ("download", "process"),
+    "dgl.": ("download", "process", "load"),
+    **{f"{library}.": ("full_init", "load_data_list", "filter_data", "load_annotations") for library in _MM},
+}
 
 # Of torch, which give the samples of the Datasets that they are made from. `random_split` gives several of these.
 SAMPLE_WRAPPERS = frozenset(

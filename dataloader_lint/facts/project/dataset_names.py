@@ -121,6 +121,8 @@ def said_of_classes(text: bytes) -> bytes:
             lines.append([b"bases", name, *words_of(classes)])
     if b"datasets" in text:
         lines += ([b"sure", *words_of(names)] for names in _FROM_DATASETS.findall(text))
+    # class Rows(Base), where the import says `BaseDataset as Base`
+    lines += ([b"sure", name] for name, other in _renamed(text) if other.endswith(b"Dataset"))
     lines += ([b"bases", name, *words_of(other)] for name, other in (*_renamed(text), *_SAME.findall(text)))
     return b"\n".join(b" ".join(line) for line in lines)
 

@@ -10,6 +10,7 @@ import libcst as cst
 
 from dataloader_lint.facts.datasets import streams
 from dataloader_lint.facts.infer import attributes, classes
+from dataloader_lint.facts.infer.dataset_bases import indexed_methods
 from dataloader_lint.facts.infer.evaluate import Evaluation
 from dataloader_lint.facts.infer.loader_calls import Loader
 from dataloader_lint.facts.infer.parameters import partial_arguments
@@ -177,12 +178,13 @@ class _CallGraph:
 
     def _hooks(self, klass: Class) -> list[str]:
         libraries = self.ev.bases(klass).libraries
-        return [
+        called = [
             name
             for prefix, names in CALLED_BY_BASES.items()
             if any(library.startswith(prefix) for library in libraries)
             for name in names
         ]
+        return [*called, *indexed_methods(libraries)]
 
     def _base_arguments(self, value: CallResult, klass: Class) -> None:
         """Adds callables passed to the constructor of a library's base class, which stores and calls them."""

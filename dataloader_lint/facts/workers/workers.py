@@ -8,11 +8,10 @@ import libcst as cst
 
 from dataloader_lint.facts.datasets.candidates import (
     is_called_dataset,
-    is_container,
     looks_like_dataset,
     reaches_loader,
 )
-from dataloader_lint.facts.infer.dataset_bases import dataset_kind
+from dataloader_lint.facts.infer.dataset_bases import dataset_kind, is_container
 from dataloader_lint.facts.infer.evaluate import Evaluation
 from dataloader_lint.facts.infer.loader_calls import Loader, loaders_in
 from dataloader_lint.facts.infer.values import Class
