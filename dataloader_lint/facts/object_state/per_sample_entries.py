@@ -129,7 +129,7 @@ def is_numbered_by_samples(dataset: Dataset, container: Container) -> bool:
         return False
     for scope, own, name in filling(dataset, container.name, container.binding):
         for loop in scope.own(cst.For):
-            counter = _counter(loop, own, name)
+            counter = counter_of(loop, own, name)
             for sample in _samples_added(dataset, loop, scope) if counter else ():
                 if any(dotted(part.value) == counter for part in sample.elements):
                     if _is_of_numbers(dataset.ev, sample, scope):
@@ -154,7 +154,7 @@ def _holds_texts(container: Container) -> bool:
     )
 
 
-def _counter(loop: cst.For, own: str, name: str) -> str:
+def counter_of(loop: cst.For, own: str, name: str) -> str:
     """The name that counts the elements of an attribute in a loop over `enumerate(self.x)` or `range(len(self.x))`."""
     around: set[str] = set()
     node: cst.BaseExpression = loop.iter

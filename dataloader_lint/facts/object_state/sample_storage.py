@@ -38,6 +38,7 @@ from dataloader_lint.facts.object_state.access_patterns import (
 from dataloader_lint.facts.object_state.concatenation import holds_parts, is_round_robin
 from dataloader_lint.facts.object_state.container_fields import Container, containers_of, is_called
 from dataloader_lint.facts.object_state.dataset import Dataset
+from dataloader_lint.facts.object_state.group_numbers import is_numbered_by_groups
 from dataloader_lint.facts.object_state.interned_elements import shares_elements
 from dataloader_lint.facts.object_state.label_maps import is_numbered_by_labels, numbers_names
 from dataloader_lint.facts.object_state.loaded_objects import is_loaded
@@ -192,9 +193,13 @@ def _is_list_read_by_sample(dataset: Dataset, container: Container, use: FieldUs
     if indexed is IndexDep.INDEX or (indexed is IndexDep.KEY and grows) or use.is_length or use.is_iterated:
         return True
     if use.itself is IndexDep.SAMPLE:
-        if has_files_of_each(dataset, container) or is_numbered_by_samples(dataset, container):
+        if any(is_of_each(dataset, container) for is_of_each in _OF_EACH_SAMPLE):
             return True
     return use.is_sampled and container.grows and holds_samples(dataset, container)
+
+
+# How construction shows that a list has an element for each sample, though workers ask it for a part of the sample.
+_OF_EACH_SAMPLE = (has_files_of_each, is_numbered_by_samples, is_numbered_by_groups)
 
 
 def _is_dict_of_samples(dataset: Dataset, container: Container, use: FieldUse) -> bool:
