@@ -172,9 +172,13 @@ class Evaluation(Solver):
         """What an import gives: something of the project where the module is found there, else of a library."""
         module = binding.scope.module
         if binding.member is None:
-            scope = self.project.find(binding.imported, module)
+            scope = self.project.find(binding.imported, module) or self.project.find_by_path(
+                binding.imported, "", module
+            )
             return (Module(scope),) if scope is not None else (Library(binding.imported),)
         scope = self.project.find(binding.imported, module, binding.level)
+        if not binding.level and (scope is None or not self._has_member(scope, binding.member)):
+            scope = self.project.find_by_path(binding.imported, binding.member, module) or scope
         if scope is None:
             # `from folder import module`, where the folder is no package
             below = self.project.find(f"{binding.imported}.{binding.member}".lstrip("."), module, binding.level)
@@ -237,6 +241,12 @@ class Evaluation(Solver):
                 return found_there
         return NOTHING_KNOWN
 
+    def _has_member(self, scope: Scope, name: str) -> bool:
+        """True if a module may have a name: it binds it, takes all names of another module, or is its package."""
+        return (
+            name in bindings_of(scope) or bool(star_imports(scope)) or self.project.submodule(scope, name) is not None
+        )
+
     def _bound_outside(self, bindings: list[Binding], frame: Frame) -> Values:
         return merge(*(self.binding(each, self._home(each, frame)) for each in bindings))
 
@@ -246,6 +256,8 @@ class Evaluation(Solver):
 
     def _starred(self, star: Binding, name: str) -> Values | None:
         scope = self.project.find(star.imported, star.scope.module, star.level)
+        if scope is None and not star.level:
+            scope = self.project.find_by_path(star.imported, name, star.scope.module)
         if scope is None or name.startswith("_"):
             return None
         return self._nested((id(scope), hash(("*", name))), partial(self._starred_in, scope, name), None)

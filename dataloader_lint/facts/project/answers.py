@@ -129,6 +129,11 @@ class Answers:
         """The file that an import means."""
         return self._lookup.locate(asker, dotted, level)
 
+    def _called(self, asker: str, dotted: str, member: str) -> str | None:
+        """The only file whose path ends with a dotted name, and that defines a member if there is one."""
+        found = self._around(asker).called(dotted, member, asker)
+        return None if found is not None and self._lookup.changes_path(asker) else found
+
     def _below(self, asker: str, name: str) -> str | None:
         """The file of a submodule of a package."""
         return self._lookup.module_file(os.path.dirname(asker), name)
@@ -267,6 +272,7 @@ KINDS: dict[str, Callable[..., Answer]] = {
     "content": Answers._content,
     OPENED: Answers._opened,
     "located": Answers._located,
+    "called": Answers._called,
     "below": Answers._below,
     "packages": Answers._packages,
     "packaged": Answers._packaged,

@@ -21,7 +21,7 @@ Answer = bool | str | tuple[str, ...] | None
 Asked = dict[Question, Answer]
 
 # Kinds whose answers are modules that facts go on from. What is opened is recorded by itself.
-_LEADING_ON = frozenset({"located", "below", "packages"})
+_LEADING_ON = frozenset({"located", "called", "below", "packages"})
 OPENED = "opened"
 UNSURE = "unsure"  # equal to no answer that is given again
 

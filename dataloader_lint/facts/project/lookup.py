@@ -72,6 +72,10 @@ class Lookup:
         found.append(os.path.join(root, "src"))
         return found
 
+    def changes_path(self, script: str) -> bool:
+        """True if a script, or a module beside it, adds to Python's search path, so that nobody needs `PYTHONPATH`."""
+        return bool(self._added_by(script))
+
     def _added_by(self, script: str) -> tuple[str, ...]:
         """The folders that a script adds to Python's search path, or a module beside it that it runs for that."""
         added = self._added.get(script)

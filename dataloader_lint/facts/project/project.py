@@ -6,10 +6,13 @@ Roots are found from the file itself, so that every way of running the linter se
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from typing import cast
 
+from dataloader_lint.facts.libraries.catalogue import FOREIGN, TOP_LEVEL
+from dataloader_lint.facts.libraries.datasets import DATASET_LIBRARIES, OTHER_DATASETS
 from dataloader_lint.facts.project.answers import Answers, Words
 from dataloader_lint.facts.project.dataset_names import classes_in
 from dataloader_lint.facts.project.dependencies import OPENED, OTHER_FILES, Dependencies
@@ -21,6 +24,9 @@ from dataloader_lint.facts.syntax.tree import ModuleFacts, Scope
 from dataloader_lint.gate import Gate
 from dataloader_lint.source.decoding import UnreadableError, decode
 from dataloader_lint.source.parsing import own_tree, tree_of
+
+# An import of these means the library wherever no folder of Python's search path holds a module of that name.
+_LIBRARIES = sys.stdlib_module_names | TOP_LEVEL | FOREIGN | DATASET_LIBRARIES | OTHER_DATASETS
 
 
 class Project:
@@ -122,6 +128,20 @@ class Project:
             return self._find_namespace(dotted, module, level)
         facts = self._open(module.path, path)
         return facts.root if facts is not None else None
+
+    def find_by_path(self, dotted: str, member: str, module: ModuleFacts) -> Scope | None:
+        """The only module of the project whose path ends with a dotted name and that defines a member.
+
+        Without a member it must lie in no package, as a package would be a part of its name. None for the names of
+        libraries. Whoever runs the program may have put the folder on `PYTHONPATH`, of which no code tells.
+        """
+        if dotted.partition(".")[0] in _LIBRARIES:
+            return None
+        path = cast("str | None", self.answers.ask(module.path, "called", dotted, member))
+        facts = self._open(module.path, path) if path is not None else None
+        if facts is None or (not member and (facts.is_package or self.is_in_package(facts))):
+            return None
+        return facts.root
 
     def _find_namespace(self, dotted: str, module: ModuleFacts, level: int) -> Scope | None:
         """A folder without `__init__.py` inside a package, where that is what an import means."""

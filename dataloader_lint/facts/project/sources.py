@@ -45,6 +45,11 @@ def _names_of(path: str) -> set[bytes]:
     return {part.encode("utf-8", "surrogateescape") for part in own}
 
 
+def _without_suffix(path: str) -> str:
+    """The path of a module, or of the folder of a package."""
+    return path.removesuffix(".py").removesuffix(f"{os.sep}__init__")
+
+
 def _shared(one: list[str], other: list[str]) -> int:
     """How many folders two paths, given in parts, have in common from the root on."""
     pairs = zip(one, other, strict=False)
@@ -68,6 +73,7 @@ class Sources:
         self._leading: dict[tuple[frozenset[bytes], int], frozenset[bytes]] = {}
         self._collating: set[bytes] | None = None
         self._beside_loaders: set[bytes] | None = None
+        self._by_last_name: dict[str, list[str]] | None = None
         paths = disk.files_of(context)
         self._paths = frozenset(paths)
         known = self._known = _names_in(context, paths)
@@ -151,6 +157,26 @@ class Sources:
             for each, imported in self._expecting
             if each.path != path and not imported.isdisjoint(parts) and name in each.words
         ]
+
+    def called(self, dotted: str, member: str, asker: str) -> str | None:
+        """The only file whose path ends with a dotted name, except the one that asks; None for none or several.
+
+        If there is a member, it is the only one of these that defines it at its top.
+        """
+        if self._by_last_name is None:
+            self._by_last_name = {}
+            for path in sorted(self._paths):
+                self._by_last_name.setdefault(os.path.basename(_without_suffix(path)), []).append(path)
+        end = os.sep + dotted.replace(".", os.sep)
+        named = self._by_last_name.get(dotted.rpartition(".")[2], ())
+        found = [path for path in named if path != asker and _without_suffix(path).endswith(end)]
+        if member:
+            found = [path for path in found if self._defines(path, member.encode())]
+        return found[0] if len(found) == 1 else None
+
+    def _defines(self, path: str, name: bytes) -> bool:
+        source = self._by_path.get(path)
+        return source is not None and name in source.names_at_the_top
 
     def with_word(self, word: str) -> Iterator[Source]:
         """The files that hold a word."""
