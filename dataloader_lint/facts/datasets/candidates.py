@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import libcst as cst
 
 from dataloader_lint.facts.datasets.construction import construction_of
+from dataloader_lint.facts.datasets.index_dep import IndexDep
+from dataloader_lint.facts.datasets.reads import reads_of
 from dataloader_lint.facts.datasets.wrappers import wrapped_datasets
 from dataloader_lint.facts.infer import classes
-from dataloader_lint.facts.infer.dataset_bases import imports_torch, is_container
+from dataloader_lint.facts.infer.dataset_bases import dataset_kind, imports_torch, is_container
 from dataloader_lint.facts.infer.loader_calls import Loader
-from dataloader_lint.facts.infer.values import Class, Evaluator, Value
+from dataloader_lint.facts.infer.values import CallResult, Class, Evaluator, Frame, Value
 from dataloader_lint.facts.project.scripts import is_test
-from dataloader_lint.facts.syntax.expressions import parameters
+from dataloader_lint.facts.syntax.expressions import last_name, parameters
 from dataloader_lint.facts.syntax.names import dotted
-from dataloader_lint.facts.syntax.tree import Scope
+from dataloader_lint.facts.syntax.tree import ModuleFacts, Scope, function_scope
 
 
 def looks_like_dataset(ev: Evaluator, klass: Class) -> bool:
@@ -66,6 +70,35 @@ def _contains_instance(ev: Evaluator, value: Value, klass: Class) -> bool:
         isinstance(made.by, Class) and (made.by.scope is klass.scope or _is_constructed_as(ev, made.by, klass))
         for made in wrapped_datasets(ev, value)
     )
+
+
+def is_wrapped(ev: Evaluator, klass: Class, module: ModuleFacts) -> bool:
+    """True if a module makes a Dataset that reads an instance of the class with the index: `Cropped(Images(path))`.
+
+    A library may make the loader of it.
+    """
+    for call in module.all_calls():
+        name = last_name(call.func)
+        if not (call.args and name[:1].isupper() and ev.project.may_be_dataset(module, name)):
+            continue
+        frame = ev.frame_of(function_scope(module.tree.scope_of(call)))
+        for callee in ev.values(call.func, frame):
+            if isinstance(callee, Class) and callee.scope is not klass.scope and dataset_kind(ev, callee):
+                if any(_contains_instance(ev, each, klass) for each in _read_with_index(ev, callee, call, frame)):
+                    return True
+    return False
+
+
+def _read_with_index(ev: Evaluator, wrapper: Class, call: cst.Call, frame: Frame) -> Iterator[Value]:
+    """What a Dataset keeps that it reads with the index, and that is as long as the Dataset itself.
+
+    The length is that of what it keeps, or a base class of a library says so.
+    """
+    made, bases = CallResult(wrapper, call, frame), ev.bases(wrapper)
+    is_measured = classes.find_method(ev, bases.classes, "__len__") is not None
+    for name, use in reads_of(ev, wrapper, bases).uses.items():
+        if use.itself is IndexDep.INDEX and (use.is_length or not is_measured) and "." not in name:
+            yield from ev.attribute(made, name)
 
 
 def _is_constructed_as(ev: Evaluator, derived: Class, klass: Class) -> bool:

@@ -147,9 +147,24 @@ def sample_storage(dataset: Dataset, size: Size, tree: Tree) -> Iterator[SampleS
         if _is_lookup_by_place(container) and use.itself is not IndexDep.INDEX and not use.is_length:
             if not (use.is_sampled and container.grows and holds_opened_files(dataset, container)):
                 continue
+        if _is_of_another_dataset(dataset, container):
+            continue
         if grows_with_samples(dataset, container, use) and (use.is_length or is_reached_in_workers(dataset, use)):
             told.add(container.name)
             yield SampleStorage(container, use, dataset)
+
+
+def _is_of_another_dataset(dataset: Dataset, container: Container) -> bool:
+    """True for `self.dataset.lines`, where what is kept as `dataset` is a Dataset and binds `lines`: it is reported."""
+    kept, _, name = container.name.partition(".")
+    return bool(name) and any(
+        isinstance(value, CallResult)
+        and isinstance(value.by, Class)
+        and dataset.reach.workers.is_dataset(value.by)
+        and any(name in attribute_bindings(each.scope) for each in dataset.ev.bases(value.by).classes)
+        for binding in dataset.bound().get(kept, ())
+        for value in attributes.bound(dataset.ev, binding, dataset.self_value)
+    )
 
 
 def _size_as_read(dataset: Dataset, container: Container, use: FieldUse) -> Size | None:

@@ -8,6 +8,7 @@ import libcst as cst
 
 from dataloader_lint.facts.datasets.candidates import (
     is_called_dataset,
+    is_wrapped,
     looks_like_dataset,
     reaches_loader,
 )
@@ -49,16 +50,18 @@ class Workers:
         return looks_like_dataset(self.ev, klass) and (is_called_dataset(self.ev, klass) or self._reaches_loader(klass))
 
     def _reaches_loader(self, klass: Class) -> bool:
-        """True if a loader of the class's module, or of a module that can refer to the class, is given an instance."""
+        """True if a loader, or a Dataset around it, is given an instance, in a module that can refer to the class."""
         module = klass.scope.module
         name = klass.node.name.value
-        if reaches_loader(self.ev, klass, self.loaders(module)):
+        if reaches_loader(self.ev, klass, self.loaders(module)) or is_wrapped(self.ev, klass, module):
             return True
         if is_container(self.ev, klass):
             return False  # containers are used everywhere: too many files would be opened to rule them out
         # A class registry, or a function that looks in one, brings the class to files that do not mention its name.
         users = self.ev.project.users(module.path, self.names_that_use(module, {name}), CARRYING_LEVELS, USING_MODULES)
-        return any(reaches_loader(self.ev, klass, self.loaders(each)) for each in users)
+        return any(
+            reaches_loader(self.ev, klass, self.loaders(each)) or is_wrapped(self.ev, klass, each) for each in users
+        )
 
     def datasets(self, module: ModuleFacts) -> list[Class]:
         """The Datasets that a module defines."""
