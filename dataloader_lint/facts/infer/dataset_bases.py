@@ -6,7 +6,7 @@ import sys
 
 from dataloader_lint.facts.infer import classes
 from dataloader_lint.facts.infer.values import Class, Evaluator
-from dataloader_lint.facts.libraries.catalogue import FOREIGN, LOADERS
+from dataloader_lint.facts.libraries.catalogue import FOREIGN
 from dataloader_lint.facts.libraries.datasets import (
     CALLED_WITH_INDEX,
     DATASET_BASES,
@@ -52,7 +52,7 @@ def _is_called_dataset(name: str) -> bool:
 
 
 # Of Python itself, and of libraries whose Datasets have rows.
-_KNOWN = sys.stdlib_module_names | {name.partition(".")[0] for name in (*LOADERS, *DATASET_BASES)}
+_KNOWN = sys.stdlib_module_names | {name.partition(".")[0] for name in DATASET_BASES}
 
 
 def _is_indexed(ev: Evaluator, klass: Class) -> bool:

@@ -2,7 +2,9 @@
 
 Nothing here is imported from these libraries. Signatures: torch 2.13.0 `torch/utils/data/dataloader.py`,
 torch_geometric 2.8 `loader/dataloader.py`, torchdata 0.11 `stateful_dataloader.py`, timm 1.0 `data/loader.py`,
-webdataset 1.0 `pipeline.py`, which passes all arguments on to torch's.
+webdataset 1.0 `pipeline.py`, which passes all arguments on to torch's; dgl 2.1 `dataloading/dataloader.py`,
+flashy 0.0.2 `distrib.py`, litdata 0.2.76 `streaming/dataloader.py`, schnetpack 2.1 `data/loader.py`,
+speechbrain 1.1 `dataio/dataloader.py`, mosaicml-streaming 0.13 `base/dataloader.py`, torchio 1.2 `data/loader.py`.
 """
 
 from __future__ import annotations
@@ -60,6 +62,12 @@ _PUBLIC = (
     "torchgeo.datasets",
     "monai.data",
     "timm.data",
+    "dgl.dataloading",
+    "litdata",
+    "schnetpack.data",
+    "speechbrain.dataio",
+    "streaming",
+    "torchio",
 )
 
 
@@ -79,7 +87,7 @@ class LoaderClass:
     """A callable that returns a DataLoader: its positional parameters, and defaults that differ from torch's.
 
     `drops_collate` marks loaders that ignore a `collate_fn`, `moves_batches` those that may yield batches that are
-    already on the device.
+    already on the device, or that torch does not pin.
     """
 
     positions: tuple[str, ...] = DATALOADER_POSITIONS
@@ -95,6 +103,12 @@ _TIMM = LoaderClass(
 )
 _PYG_BATCHES = LoaderClass(("dataset", "batch_size", "shuffle", "follow_batch", "exclude_keys"), drops_collate=True)
 _PYG_SAMPLING = LoaderClass(("data",), drops_collate=True)
+_DGL_SAMPLING = LoaderClass(
+    ("graph", "indices", "graph_sampler", "device", "use_ddp", "ddp_seed", "batch_size", "drop_last", "shuffle"),
+    drops_collate=True,
+    moves_batches=True,
+)
+_SCHNETPACK = (*DATALOADER_POSITIONS[:6], "collate_fn", "pin_memory")
 _PYG_SAMPLERS = (
     "NeighborLoader",
     "LinkNeighborLoader",
@@ -110,6 +124,8 @@ _PYG_SAMPLERS = (
     "NodeLoader",
     "LinkLoader",
     "RAGQueryLoader",
+    "IBMBBatchLoader",
+    "IBMBNodeLoader",
 )
 
 LOADERS: dict[str, LoaderClass] = {
@@ -125,6 +141,18 @@ LOADERS: dict[str, LoaderClass] = {
     "torch_geometric.loader.DenseDataLoader": LoaderClass(("dataset", "batch_size", "shuffle"), drops_collate=True),
     "torch_geometric.loader.DataListLoader": LoaderClass(("dataset", "batch_size", "shuffle"), drops_collate=True),
     "torch_geometric.loader.TemporalDataLoader": LoaderClass(("data", "batch_size"), drops_collate=True),
+    "torch_geometric.loader.ZipLoader": LoaderClass(("loaders", "filter_per_worker"), drops_collate=True),
+    "dgl.dataloading.DataLoader": _DGL_SAMPLING,
+    "dgl.dataloading.GraphDataLoader": LoaderClass(
+        ("dataset", "collate_fn", "use_ddp", "ddp_seed"), moves_batches=True
+    ),
+    "flashy.distrib.loader": LoaderClass(("dataset", "batch_size"), {"shuffle": False}),
+    "litdata.StreamingDataLoader": LoaderClass(("dataset",)),
+    "schnetpack.data.AtomsLoader": LoaderClass(_SCHNETPACK),
+    "speechbrain.dataio.SaveableDataLoader": _TORCH,
+    "speechbrain.dataio.dataloader.make_dataloader": LoaderClass(("dataset", "looped_nominal_epoch")),
+    "streaming.StreamingDataLoader": _TORCH,
+    "torchio.SubjectsLoader": LoaderClass(("dataset", "collate_fn")),
     **{f"torch_geometric.{package}.{name}": _PYG_SAMPLING for package in ("loader", "data") for name in _PYG_SAMPLERS},
 }
 
@@ -216,10 +244,12 @@ def _is_known(call: Call) -> bool:
     return call.yields_argument or call.gives in VALUE_KINDS | KEYED | {"list"}
 
 
+# Libraries of which projects often hold a copy, or whose names projects give to packages of their own.
+_ALSO_IN_PROJECTS = frozenset({"dgl", "flashy", "litdata", "schnetpack", "speechbrain", "streaming"})
 # Packages that are libraries wherever they are, unless the linted file belongs to them.
 TOP_LEVEL = frozenset(
     name.partition(".")[0] for name in (*LOADERS, *DATASET_BASES, *ITERABLE_BASES, *names_where(_is_known))
-) | {
+).difference(_ALSO_IN_PROJECTS) | {
     "accelerate",
     "albumentations",
     "h5py",
