@@ -9,6 +9,7 @@ import libcst as cst
 from dataloader_lint.facts.datasets.construction import construction_of
 from dataloader_lint.facts.datasets.index_dep import IndexDep
 from dataloader_lint.facts.datasets.reads import reads_of
+from dataloader_lint.facts.datasets.takers import datasets_for_libraries
 from dataloader_lint.facts.datasets.wrappers import wrapped_datasets
 from dataloader_lint.facts.infer import classes
 from dataloader_lint.facts.infer.dataset_bases import dataset_kind, imports_torch, is_container
@@ -70,6 +71,11 @@ def _contains_instance(ev: Evaluator, value: Value, klass: Class) -> bool:
         isinstance(made.by, Class) and (made.by.scope is klass.scope or _is_constructed_as(ev, made.by, klass))
         for made in wrapped_datasets(ev, value)
     )
+
+
+def is_given_to_library(ev: Evaluator, klass: Class, module: ModuleFacts) -> bool:
+    """True if a module gives an instance of the class to a library that makes a loader of it."""
+    return any(_contains_instance(ev, value, klass) for value in datasets_for_libraries(ev, module))
 
 
 def is_wrapped(ev: Evaluator, klass: Class, module: ModuleFacts) -> bool:

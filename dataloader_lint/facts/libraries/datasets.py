@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 # The base of library classes that the settings declare as Datasets: unlike torch's own, their code is unknown.
 EXTRA_DATASET = "torch.utils.data.extra.Dataset"
 EXTRA_ITERABLE = "torch.utils.data.extra.IterableDataset"
@@ -138,6 +140,41 @@ RUN_BY_CONSTRUCTORS: dict[str, tuple[str, ...]] = {
     "torch_geometric.data.": ("download", "process"),
     "dgl.": ("download", "process", "load"),
     **{f"{library}.": ("full_init", "load_data_list", "filter_data", "load_annotations") for library in _MM},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetTaker:
+    """A callable of a library that makes loaders of the Datasets that it is given.
+
+    `positions` are its positional parameters, `datasets` those that are Datasets. `options` is the parameter whose
+    object has the number of workers in `workers`; without such a parameter the callable has `workers` itself. Nothing
+    is written for no workers.
+    """
+
+    positions: tuple[str, ...]
+    datasets: frozenset[str]
+    options: str = ""
+    workers: str = "num_workers"
+
+
+def _trainer(*positions: str) -> DatasetTaker:
+    return DatasetTaker(positions, frozenset({"train_dataset", "eval_dataset"}), "args", "dataloader_num_workers")
+
+
+_HF_TRAINER = _trainer("model", "args", "data_collator", "train_dataset", "eval_dataset")
+_LIGHTNING_DATASETS = ("train_dataset", "val_dataset", "test_dataset", "predict_dataset")
+_PYG_DATASETS = ("train_dataset", "val_dataset", "test_dataset", "pred_dataset")
+_LIGHTNING = DatasetTaker(_LIGHTNING_DATASETS, frozenset(_LIGHTNING_DATASETS))
+DATASET_TAKERS: dict[str, DatasetTaker] = {
+    "sentence_transformers.SentenceTransformerTrainer": _trainer("model", "args", "train_dataset", "eval_dataset"),
+    **{f"transformers.{name}": _HF_TRAINER for name in ("Trainer", "Seq2SeqTrainer")},
+    **{f"trl.{name}Trainer": _HF_TRAINER for name in ("SFT", "Reward")},
+    **{
+        f"{package}.LightningDataModule.from_datasets": _LIGHTNING
+        for package in ("lightning", "lightning.pytorch", "pytorch_lightning")
+    },
+    "torch_geometric.data.LightningDataset": DatasetTaker(_PYG_DATASETS, frozenset(_PYG_DATASETS)),
 }
 
 # Of torch, which give the samples of the Datasets that they are made from. `random_split` gives several of these.

@@ -8,6 +8,7 @@ import libcst as cst
 
 from dataloader_lint.facts.datasets.candidates import (
     is_called_dataset,
+    is_given_to_library,
     is_wrapped,
     looks_like_dataset,
     reaches_loader,
@@ -50,17 +51,23 @@ class Workers:
         return looks_like_dataset(self.ev, klass) and (is_called_dataset(self.ev, klass) or self._reaches_loader(klass))
 
     def _reaches_loader(self, klass: Class) -> bool:
-        """True if a loader, or a Dataset around it, is given an instance, in a module that can refer to the class."""
+        """True if the class's module, or one that can refer to the class, gives an instance to what reads it."""
         module = klass.scope.module
         name = klass.node.name.value
-        if reaches_loader(self.ev, klass, self.loaders(module)) or is_wrapped(self.ev, klass, module):
+        if self._is_read_in(klass, module):
             return True
         if is_container(self.ev, klass):
             return False  # containers are used everywhere: too many files would be opened to rule them out
         # A class registry, or a function that looks in one, brings the class to files that do not mention its name.
         users = self.ev.project.users(module.path, self.names_that_use(module, {name}), CARRYING_LEVELS, USING_MODULES)
-        return any(
-            reaches_loader(self.ev, klass, self.loaders(each)) or is_wrapped(self.ev, klass, each) for each in users
+        return any(self._is_read_in(klass, each) for each in users)
+
+    def _is_read_in(self, klass: Class, module: ModuleFacts) -> bool:
+        """True if a module gives an instance of a class to a loader, to a Dataset, or to a library that makes one."""
+        return (
+            reaches_loader(self.ev, klass, self.loaders(module))
+            or is_wrapped(self.ev, klass, module)
+            or is_given_to_library(self.ev, klass, module)
         )
 
     def datasets(self, module: ModuleFacts) -> list[Class]:
