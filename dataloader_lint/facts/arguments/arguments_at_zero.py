@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 
 import libcst as cst
@@ -22,9 +23,11 @@ from dataloader_lint.facts.infer.values import (
 )
 from dataloader_lint.facts.infer.zero_guards import answer_at_zero, is_kept_away, mentions, name_of
 from dataloader_lint.facts.limits import ZERO_ARGUMENT_DEPTH
+from dataloader_lint.facts.loaders.argument_sites import ArgumentSite
 from dataloader_lint.facts.syntax.names import Binding, Kind, resolve
 
 Test = Callable[[Value], bool]
+_ABOUT_WORKERS = re.compile("worker|persist|prefetch", re.IGNORECASE)
 # What a test may be made of that decides something else than the number of workers: a call may ask for them.
 _PLAIN = (
     cst.And,
@@ -45,6 +48,27 @@ _PLAIN = (
 def can_be_at_zero(ev: Evaluator, node: cst.BaseExpression, frame: Frame, zero: Zero, test: Test) -> bool:
     """True if an expression surely passes a test in some run that has 0 workers."""
     return _Question(ev, zero, test).of(node, frame, 0)
+
+
+def is_set_at_zero(ev: Evaluator, places: list[ArgumentSite], zero: Zero, test: Test) -> bool:
+    """True if one of several places sets an option in some run that has 0 workers, and passes a test.
+
+    `if sys.platform != "win32": options["persistent_workers"] = True`: no condition around a place that sets it may be
+    about the number of workers, and that number must be the same whatever these conditions say.
+    """
+    if zero.is_conditional or not zero.source:
+        return False
+    question = _Question(ev, zero, test)
+    written = [(each.node, each.frame) for each in places if each.node is not None]
+    return all(
+        question.is_unrelated(condition, frame, 0)
+        for node, frame in written
+        for condition, _ in enclosing_tests(node, frame)
+    ) and any(
+        not is_kept_away(zero.names, node, frame) and question.of(node, frame, 0)
+        for node, frame in written
+        if enclosing_tests(node, frame)
+    )
 
 
 class _Question:
@@ -97,7 +121,7 @@ class _Question:
         if depth > ZERO_ARGUMENT_DEPTH or mentions(test, self.zero.names, tree):
             return False
         for part in tree.walk(test):
-            if not isinstance(part, _PLAIN) or "worker" in name_of(part):
+            if not isinstance(part, _PLAIN) or _ABOUT_WORKERS.search(name_of(part)):
                 return False
             if isinstance(part, cst.Attribute) and not all(
                 self.is_unrelated(value, inner, depth + 1) for value, inner in self.kept_under(part, frame)

@@ -7,7 +7,7 @@ from functools import partial
 
 import libcst as cst
 
-from dataloader_lint.facts.arguments.arguments_at_zero import can_be_at_zero
+from dataloader_lint.facts.arguments.arguments_at_zero import can_be_at_zero, is_set_at_zero
 from dataloader_lint.facts.arguments.zero_sources import Zero, zero_in
 from dataloader_lint.facts.infer.loader_calls import Loader
 from dataloader_lint.facts.infer.reachability import enclosing_tests
@@ -108,6 +108,8 @@ def _is_fixed(loader: Loader, name: str, zero: Zero) -> bool:
     test = partial(_needs_workers, name)
     if places is not None and len(places) == 1 and places[0].node is not None:
         return can_be_at_zero(loader.ev, places[0].node, places[0].frame, zero, test)
+    if places is not None and len(places) > 1 and is_set_at_zero(loader.ev, places, zero, test):
+        return True
     return all(test(value) for value in loader.passed(name))
 
 
