@@ -13,7 +13,7 @@ import libcst as cst
 
 from dataloader_lint.facts.infer import classes
 from dataloader_lint.facts.infer.parameters import arguments_of_callers
-from dataloader_lint.facts.infer.values import CallResult, Class, Evaluator, Frame, Function, Library, Method
+from dataloader_lint.facts.infer.values import CallResult, Class, Evaluator, Frame, Function, Library, Method, Values
 from dataloader_lint.facts.libraries.calls import row
 from dataloader_lint.facts.limits import INGREDIENT_DEPTH
 from dataloader_lint.facts.syntax.expressions import last_name
@@ -30,7 +30,8 @@ class Dep(Enum):
     TORCH = "torch"  # the seed that torch gives each worker, new in each epoch
     FRESH = "fresh"  # random numbers, the clock: a new value each time
     SAMPLE = "sample"  # the argument from the loader
-    COUNTED = "counted"  # a value that changes while the program runs: an epoch, a step
+    EPOCH = "epoch"  # the number of the epoch: the same for all samples of one
+    COUNTED = "counted"  # a value that changes while the program runs: a step, an epoch that workers count themselves
     UNKNOWN = "unknown"
 
 
@@ -39,6 +40,7 @@ Deps = frozenset[Dep]
 _FIXED: Deps = frozenset({Dep.FIXED})
 _UNKNOWN: Deps = frozenset({Dep.UNKNOWN})
 _COUNTS: Deps = frozenset({Dep.COUNTED})
+_EPOCH: Deps = frozenset({Dep.EPOCH})
 
 WORKER_INFO = "torch.utils.data.get_worker_info"
 # Names that suggest a counter (epoch, step).
@@ -51,6 +53,7 @@ _FRESH = (
     *("torch.rand", "torch.seed", "torch.random.", "torch.empty", "torch.normal", "torch.bernoulli"),
 )
 _STATE = frozenset({"numpy.random.get_state"})  # in a worker, the first word of its array is the same in all epochs
+_RUN_BY_WORKERS = frozenset({"__getitem__", "__getitems__", "__iter__", "__next__", "__call__"})
 _PROCESS_CONSTANTS = ("get_rank", "get_world_size", "get_local_rank", "device_count")
 _PROPAGATING_METHODS = frozenset(
     {
@@ -77,7 +80,7 @@ def _before_workers(found: Deps) -> Deps:
     """The dependence of a value from before the workers started: all workers share it, but it may change over time."""
     if found & {Dep.TORCH, Dep.FRESH, Dep.COUNTED}:
         return _COUNTS
-    return _FIXED
+    return _EPOCH if Dep.EPOCH in found else _FIXED
 
 
 class Dependence:
@@ -202,7 +205,7 @@ class Dependence:
                 name, _UNKNOWN
             )
         if _COUNTED.search(name):
-            return _COUNTS
+            return _EPOCH if "epoch" in name.lower() and self._is_set_by_main_process(owners, name) else _COUNTS
         for each in owners:
             if isinstance(each, CallResult) and each.frame is not None and id(each.frame.scope) in self.inside:
                 return _UNKNOWN  # an object that workers construct, possibly from the sample
@@ -214,6 +217,21 @@ class Dependence:
                     return _UNKNOWN
                 return _FIXED
         return self.of(node.value, frame, depth)
+
+    def _is_set_by_main_process(self, owners: Values, name: str) -> bool:
+        """True if an attribute of the project's classes is bound, and by no function that workers run."""
+        bound = [
+            binding.method
+            for each in owners
+            if isinstance(each, CallResult) and isinstance(each.by, Class)
+            for base in self.ev.bases(each.by).classes
+            for binding in classes.attribute_bindings(base.scope).get(name, ())
+        ]
+        return bool(bound) and not any(
+            id(method) in self.inside
+            or (isinstance(method.node, cst.FunctionDef) and method.node.name.value in _RUN_BY_WORKERS)
+            for method in bound
+        )
 
     def _is_bound_in_constructor_only(self, klass: Class, name: str) -> bool:
         """True if only the constructor binds an attribute; a property or a setter may change it."""

@@ -65,7 +65,7 @@ class Seeding:
     @property
     def repeats(self) -> bool:
         """True if it is the same for all samples that a worker reads in an epoch."""
-        return bool(self.parts) and self.parts <= {Dep.FIXED, Dep.WORKER, Dep.TORCH}
+        return bool(self.parts) and self.parts <= {Dep.FIXED, Dep.WORKER, Dep.TORCH, Dep.EPOCH}
 
     @property
     def has_worker_id(self) -> bool:
@@ -222,9 +222,16 @@ def seedings_for_samples(reach: DatasetFlow, module: ModuleFacts) -> Iterator[Se
                 continue  # then the sequence may continue in the next epoch
             if is_first or not (is_generator or _is_conditional(call, function)):
                 parts = dependence_on_sample(workers.ev, function).of(seed, function.frame)
+                if Dep.EPOCH in parts and _draws_order(function.scope):
+                    continue
                 yield Seeding(
                     call, function.label, function.scope, parts, None, is_first=is_first, is_generator=is_generator
                 )
+
+
+def _draws_order(scope: Scope) -> bool:
+    """True if a function draws an order of all samples, which has to be the same one for all samples of an epoch."""
+    return any(last_name(call.func) in ("permutation", "randperm", "shuffle") for call in scope.within(cst.Call))
 
 
 def _runs_for_each_sample(function: WorkerFunction) -> bool:

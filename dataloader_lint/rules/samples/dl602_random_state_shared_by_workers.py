@@ -9,7 +9,8 @@ Reports five ways to lose randomness in workers:
   1.4.21 it holds a generator of its own, which torch does not seed.
 - A `worker_init_fn` seeds with a value that does not depend on torch's own seed: constants, options, the worker id,
   or the old recipe `np.random.get_state()[1][0] + worker_id`.
-- Worker code seeds a global generator for every sample, with a value that does not depend on the sample.
+- Worker code seeds a global generator for every sample, with a value that does not depend on the sample: a constant,
+  torch's seed, or the number of the epoch.
 - Worker code seeds a global generator before a worker's first sample, or makes one for itself then, and the loaders do
   not keep their workers. The seed is made of constants, options and the worker id.
 
@@ -39,6 +40,8 @@ Not reported:
   albumentationsx or a version before 1.4.21
 - generators from a constructor that are made or seeded again somewhere in worker code
 - a seed made of the worker id, if the loader keeps its workers, or the script surely iterates over it once
+- a seed per sample whose function restores the state of the generator, or that is made of the number of the epoch and
+  draws an order of all samples
 - any seed in a `worker_init_fn`, if all code that workers run is known and draws nothing from the seeded generator
 
 ## Example
