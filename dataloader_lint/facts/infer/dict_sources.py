@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from dataloader_lint.facts.infer import classes, dict_stores, options, records
+from dataloader_lint.facts.infer.dict_mutations import functions_touching, key_of, touches
 from dataloader_lint.facts.infer.values import (
     ABSENT,
     NONE,
@@ -15,6 +16,7 @@ from dataloader_lint.facts.infer.values import (
     Class,
     Evaluator,
     Frame,
+    Function,
     Mapping,
     Sequence,
     Value,
@@ -24,7 +26,7 @@ from dataloader_lint.facts.infer.values import (
 )
 from dataloader_lint.facts.syntax.attribute_stores import stores
 from dataloader_lint.facts.syntax.names import resolve
-from dataloader_lint.facts.syntax.tree import Tree
+from dataloader_lint.facts.syntax.tree import Scope, Tree
 
 # Stands for every key of a dict, where its values are remembered by key.
 _ANY_KEY = object()
@@ -251,3 +253,33 @@ def stored(ev: Evaluator, node: cst.BaseExpression, frame: Frame) -> list[Values
         and target.target.value.value == node.value
         and not tree.is_inside(node, assign)
     ]
+
+
+def stored_in_field(ev: Evaluator, node: cst.BaseExpression, keys: list[object], frame: Frame) -> Values:
+    """What methods store under some keys of the dict that an attribute of an object keeps, wherever that is from.
+
+    `self.data = read(path)`, then `self.data["rows"] = rows`; nothing where `node` is no attribute, or none is known.
+    """
+    if not isinstance(node, cst.Attribute):
+        return ()
+    found: list[Values] = []
+    for owner in ev.values(node.value, frame):
+        if not isinstance(owner, CallResult) or not isinstance(owner.by, Class):
+            continue
+        for base in ev.bases(owner.by).classes:
+            name = f"self.{node.attr.value}"
+            for method in functions_touching(base.scope, name):
+                inside = _entered(ev, method, base, owner)
+                for touch in touches(method, name):
+                    if isinstance(touch.node, cst.Assign) and isinstance(touch.part, cst.Subscript):
+                        if key_of(ev, touch.part, inside) in keys:
+                            found.append(ev.values(touch.node.value, inside))
+    return merge(*found)
+
+
+def _entered(ev: Evaluator, method: Scope, base: Class, owner: CallResult) -> Frame:
+    """The frame in which a method runs for an object: the constructor with its arguments, if it is the object's."""
+    is_constructor = isinstance(method.node, cst.FunctionDef) and method.node.name.value == "__init__"
+    if is_constructor and base == owner.by and owner.call is not None and owner.frame is not None:
+        return ev.enter(Function(method, ev.frame_of(base.scope)), owner.call, owner.frame, owner)
+    return ev.method_frame(method, owner)

@@ -63,8 +63,16 @@ def subscript(ev: Evaluator, node: cst.CSTNode, frame: Frame) -> Values:
             others = (dict_sources.all_values(ev, value) for value in found if isinstance(value, Mapping))
             every = merge(*(values for several in others for values in several))
             return every if UNKNOWN not in every else chosen
-        return chosen
-    return merge(*(ev.item(value, key) for value in found for key in keys))
+        return chosen if chosen not in ((), NOTHING_KNOWN) else _or_stored(ev, node, keys, chosen, frame)
+    return _or_stored(ev, node, keys, merge(*(ev.item(value, key) for value in found for key in keys)), frame)
+
+
+def _or_stored(ev: Evaluator, node: cst.Subscript, keys: list[object], found: Values, frame: Frame) -> Values:
+    """What is found of an item; where nothing is, what methods store there, which it may be."""
+    if found not in ((), NOTHING_KNOWN):
+        return found
+    stored = dict_sources.stored_in_field(ev, node.value, keys, frame)
+    return merge(stored, NOTHING_KNOWN) if stored else found
 
 
 def _is_called(value: Value) -> bool:
