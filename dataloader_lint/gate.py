@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 # What a file can be about. A file about loading concerns every rule; one that only touches a subject beside it concerns
 # the rules that name that subject, as `Rule.subjects`.
 DEVICES = "devices"
+DERIVED = "derived"
 LOADING = "loading"
 MEMOISING = "memoising"
 OPENCV = "opencv"
@@ -13,10 +18,12 @@ STORES = "stores"
 THREADS = "threads"
 TRANSFERS = "transfers"
 TRANSFORMS = "transforms"
+# DERIVED is about no rule: the file has classes whose bases are elsewhere. Where such a base is a Dataset of the project,
+# the file is about loading (`Session.derives_datasets`).
 # What a file has something to say about by itself. The others matter where workers run what stands there, or where
 # what loaders are given keeps it.
 ON_ITS_OWN = frozenset({LOADING, THREADS, TRANSFERS})
-SUBJECTS = frozenset({DEVICES, LOADING, MEMOISING, OPENCV, RANDOM, STORES, THREADS, TRANSFERS, TRANSFORMS})
+SUBJECTS = frozenset({DEVICES, DERIVED, LOADING, MEMOISING, OPENCV, RANDOM, STORES, THREADS, TRANSFERS, TRANSFORMS})
 
 # Searching for each word in turn is several times faster than one regular expression with alternatives.
 _LOADING = (
@@ -69,15 +76,25 @@ _TRANSFER = (
     rb"\.cuda\(|\.to\(\s*(?!(?:dtype\s*=\s*)?(?:torch\.(?:b?float|int|long|half|double|bool|uint|complex)"
     rb"|[\w.]*\bdtype\b|(?!self\.|args\.|cfg\.|config\.)\w+\.device\s*[,)]))"
 )
-# What is moved may be a batch: there are loaders or epochs, a function that is given batches, or an object that keeps
-# items of what it is given (`self.real = data["A"].to(...)`). Networks, which move what is theirs, have none of these.
-# A move that does not wait matters whatever it moves.
+# What is moved may be a batch: there are loaders or epochs, a function that is given batches, a loop over what is called
+# like data (`for x, y in data.train()`), or an object that keeps items of what it is given (`self.real =
+# data["A"].to(...)`). Networks, which move what is theirs, have none of these. A move that does not wait matters
+# whatever it moves.
 _MOVING = (b"oader", b"poch", b"non_blocking")
 # Nothing may be looked for twice: of a line only the first `def` counts, and what stands in brackets has a bound.
 _BATCHES = (
     rb"^(?>[^\n]*?\bdef\b)[^\n]*\bbatch|\.to\([^()]{0,200}\bTrue\b"
     rb"|\bself\.\w+\s*=\s*\w+\[[^\n\]]{0,200}\]\.(?:to|cuda)\("
 )
+_DATA = (b"data", b"eval", b"split", b"test", b"train", b"valid")
+# Bases that are no Datasets, whatever project they are in.
+_OTHER_BASES = frozenset(
+    b"ABC ABCMeta Enum Exception Function Generic IntEnum Module NamedTuple Optimizer Protocol RuntimeError Sequential T"
+    b" TestCase Thread TypedDict ValueError abc autograd dict enum int list metaclass nn object optim str torch threading"
+    b" tuple typing unittest".split()
+)
+# What code that reads samples has some of, if not torch or NumPy.
+_READING = (b"__getitem__", b"__iter__", b"__len__", b"torch", b"numpy", b"listdir(", b"glob", b"open(", b"read_")
 
 
 def subjects(source: bytes, words: tuple[bytes, ...] = ()) -> frozenset[str]:
@@ -94,14 +111,40 @@ def subjects(source: bytes, words: tuple[bytes, ...] = ()) -> frozenset[str]:
     if any(word in source for word in _FUNCTIONS) and any(word in source for word in _IMAGES):
         found.add(TRANSFORMS)
     # A file that moves batches may get its loader from elsewhere, and need not name torch either.
-    if any(word in source for word in _MOVES) and (b"torch" in source or b"loader" in source):
+    if b".cuda(" in source or (b".to(" in source and (b"torch" in source or b"loader" in source)):
         import re
 
         if re.search(_TRANSFER, source):
             found.add(DEVICES)
-            if any(word in source for word in _MOVING) or re.search(_BATCHES, source, re.MULTILINE):
+            if (
+                any(word in source for word in _MOVING)
+                or re.search(_BATCHES, source, re.MULTILINE)
+                or _loops_over_data(source)
+            ):
                 found.add(TRANSFERS)
+    if b"\nclass " in source and any(word in source for word in _READING) and _has_other_base(source):
+        found.add(DERIVED)
     return frozenset(found)
+
+
+def _loops_over_data(source: bytes) -> bool:
+    """True for `for x, y in data.train():`, `for batch in splits["valid"]:`."""
+    import re
+
+    for line in re.findall(rb"\n[ \t]+for[ \t]([^\n]{1,200})", source):
+        names, _, iterated = line.partition(b" in ")
+        is_batch = b"," in names or names.startswith(b"batch")
+        if is_batch and b".items(" not in iterated and any(word in iterated for word in _DATA):
+            return True
+    return False
+
+
+def _has_other_base(source: bytes) -> bool:
+    """True if a class at the top of a file may derive from a Dataset of another file."""
+    import re
+
+    heads = re.findall(rb"\nclass[ \t]+\w+[ \t]*\(([^)]+)", source)
+    return any(not _OTHER_BASES.issuperset(re.findall(rb"\w+", bases)) for bases in heads)
 
 
 def words_about(about: frozenset[str]) -> frozenset[bytes]:
@@ -147,6 +190,11 @@ class Gate:
     def know(self, path: str, about: frozenset[str]) -> None:
         """Take in what `subjects` said of a file in an earlier run, when it held the same."""
         self._about.setdefault(path, about)
+
+    def mentions_loading(self, path: str, read: Callable[[str], bytes]) -> bool:
+        """True if a file is about loading; `read` gives what it holds, where nobody has come to it yet."""
+        about = self._about.get(path)
+        return LOADING in (subjects(read(path), self.words) if about is None else about)
 
     def turned_away(self, path: str) -> bool:
         """True if a file was read and cannot matter."""

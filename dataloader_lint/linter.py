@@ -8,7 +8,7 @@ from __future__ import annotations
 import gc
 import os
 
-from dataloader_lint.gate import LOADING, ON_ITS_OWN, subjects
+from dataloader_lint.gate import DERIVED, LOADING, ON_ITS_OWN, subjects
 from dataloader_lint.reports import crashed, unreadable, unsuppressed, unused_noqa
 from dataloader_lint.settings import Settings
 
@@ -194,12 +194,12 @@ def examine(
 
     `about` is what the gate says of it, as far as that is known.
     """
-    from dataloader_lint.rules.selection import selected_rules
+    from dataloader_lint.rules.selection import rules_about, selected_rules
 
     about = about or subjects(text.encode("utf-8", "surrogatepass"), settings.extra_words)
     selected = selected_rules(settings)
-    rules = [one for one in selected if LOADING in about or not about.isdisjoint(one.rule.subjects)]
-    if selected and not rules:
+    rules = rules_about(about, selected)
+    if selected and not rules and DERIVED not in about:
         return Examined([], is_spared=True)
     from dataloader_lint.facts.analysis import Session
     from dataloader_lint.rules.registry import INTERNAL_ERROR
@@ -214,6 +214,11 @@ def examine(
         if len(text) > MAX_LENGTH:
             raise TooMuchError(f"this file is longer than {MAX_LENGTH:,} characters", "split it up, or exclude it")
         with room_for_recursion(_CALLS):
+            if DERIVED in about and session.derives_datasets(filename, text):
+                about = frozenset({LOADING})
+                rules = rules_about(about, selected)
+            if selected and not rules:
+                return Examined([], is_spared=True)
             if about.isdisjoint(ON_ITS_OWN) and not session.is_reached_from_loaders(filename, text, about):
                 return Examined([], is_spared=True)
             examined = _examined(session, text, filename, settings, rules)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 
-from dataloader_lint.gate import Gate
+from dataloader_lint.gate import DERIVED, Gate
 from dataloader_lint.settings import Settings
 from dataloader_lint.source.discovery import reason
-from dataloader_lint.source.projects import Roots
+from dataloader_lint.source.projects import Roots, contents_of
 from dataloader_lint.source.pyproject import ConfigurationError, SettingsByFile
 
 TYPE_CHECKING = False
@@ -41,6 +41,7 @@ class Run:
         "_cache_folder",
         "_dependencies",
         "_is_noting",
+        "_loading",
         "_roots",
         "_sessions",
         "_warn",
@@ -71,6 +72,7 @@ class Run:
         self._is_noting = is_noting or bool(cache)
         self._dependencies: dict[ProjectKey, Dependencies] = {}
         self._roots = Roots(settings.roots)
+        self._loading: dict[str, bool] = {}
 
     def lint_file(self, path: str) -> list[Diagnostic]:
         """Lint one file, or remember what was found in it. Does not raise: whatever goes wrong is a diagnostic."""
@@ -109,12 +111,23 @@ class Run:
                 from dataloader_lint.source.states import file_state
 
                 self._note(full, file_state(status, source), settings)
-        if not gate.subjects(full, source):
+        about = gate.subjects(full, source)
+        if not about:
             if is_open:
                 self.keep(path, [])
             return []
+        if about == {DERIVED} and not self._mentions_loading(full, gate):
+            return []  # not kept: it depends on all other files
         remembered = self._store(settings, path).get(path) if self._cache_folder and not is_open else None
         return source if remembered is None else remembered
+
+    def _mentions_loading(self, path: str, gate: Gate) -> bool:
+        """True if a file of the project around `path` is about loading; without one, no class there is a Dataset."""
+        context = self._roots.context_of(path)
+        if context not in self._loading:
+            files = contents_of(context)[0]
+            self._loading[context] = any(gate.mentions_loading(each, _content) for each in files)
+        return self._loading[context]
 
     def keep(self, path: str, found: list[Diagnostic]) -> None:
         """Remember the findings of a file for the next run, unless something went wrong with it."""
@@ -256,6 +269,14 @@ class Run:
 def read(path: str) -> bytes:
     with open(path, "rb") as stream:
         return stream.read()
+
+
+def _content(path: str) -> bytes:
+    """What a file of a project holds; nothing if it cannot be read."""
+    try:
+        return read(path)
+    except OSError:
+        return b""
 
 
 def _cannot_check(path: str, error: ConfigurationError, settings: Settings) -> list[Diagnostic]:

@@ -87,6 +87,25 @@ def test_a_word_that_goes_away(project: Project) -> None:
     project.turns([], ["a.py: DL602"], "b.py", "from torch.utils.data import DataLoader\nOPTS = {}\n")
 
 
+BASE = "class Base({0}): pass\n"
+DERIVED = """\
+import os
+from base import Base
+class Photos(Base):
+    def __init__(self, root): self.names = sorted(os.listdir(root))
+    def __len__(self): return len(self.names)
+    def __getitem__(self, index): return self.names[index]
+"""
+
+
+def test_a_base_that_becomes_a_dataset(project: Project) -> None:
+    project.write("photos.py", DERIVED)
+    project.write("base.py", BASE.format("object"))
+    text = f"from torch.utils.data import Dataset\n{BASE.format('Dataset')}"
+    project.turns([], ["photos.py: DL101"], "base.py", text)
+    project.turns(["photos.py: DL101"], [], "base.py", text.replace("(Dataset)", "(object)"))
+
+
 def test_a_part_of_a_word(project: Project) -> None:
     project.write("a.py", FLOW)
     project.write("b.py", "from torch.utils.data import DataLoader\nOPTS = {}\n")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dataloader_lint.gate import (
+    DERIVED,
     DEVICES,
     LOADING,
     MEMOISING,
@@ -61,6 +62,14 @@ def test_is_turned_away(source: bytes) -> None:
         (b"import torch\ndef to_device(batch, device): return batch.to(device)", {DEVICES, TRANSFERS}),
         (b"import torch\nself.real = data['A'].to(self.device)", {DEVICES, TRANSFERS}),
         (b"import torch\nself.weight = torch.ones(3).to(device)", {DEVICES}),
+        (b"import torch\n\n\nfor x, y in feed:\n    x.cuda()", {DEVICES}),
+        (b"def fit(data):\n    for x, y in data.train():\n        x.cuda()", {DEVICES, TRANSFERS}),
+        (b"def fit(data):\n    for batch in data:\n        batch.cuda()", {DEVICES, TRANSFERS}),
+        (b"def fit(data):\n    for name, x in data.items():\n        x.cuda()", {DEVICES}),
+        (b"import numpy\nclass Photos(Images): ...", {DERIVED}),
+        (b"import numpy\nclass Photos(base.Images, ABC): ...", {DERIVED}),
+        (b"import torch\nclass Net(torch.nn.Module): ...", set()),
+        (b"import json\nclass Photos(Images): ...", set()),
         (b"import torch\nx = x.to(torch.float32)", set()),
         (b"import torch\nx = x.to(dtype=torch.float32)", set()),
         (b"import torch\nx = x.to(y.dtype)", set()),

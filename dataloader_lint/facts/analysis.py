@@ -138,12 +138,24 @@ class Session:
         They do if the file may define a Dataset, if workers run its code, or if a loader's dataset contains its
         objects. The file is not opened for this. Raises TooMuchError like the facts of `analyse`.
         """
-        full, content = os.path.abspath(path), text.encode("utf-8", "surrogatepass")
-        self._begin(full)
-        self.project.overlay(full, text)
+        full, content = self._at_hand(path, text)
         return self.project.may_define_datasets(full, content) or self.reach.is_reached_from_loaders(
             full, [name.decode("utf-8", "replace") for name in defined_about(content, words_about(about))]
         )
+
+    def derives_datasets(self, path: str, text: str) -> bool:
+        """True if what a file with the given text derives its classes from may be Datasets of the project.
+
+        The file is not opened for this.
+        """
+        return self.project.may_define_datasets(*self._at_hand(path, text))
+
+    def _at_hand(self, path: str, text: str) -> tuple[str, bytes]:
+        """The full path and the bytes of a file, which the project has at hand from now on."""
+        full = os.path.abspath(path)
+        self._begin(full)
+        self.project.overlay(full, text)
+        return full, text.encode("utf-8", "surrogatepass")
 
     def _begin(self, path: str) -> None:
         self._free_modules_if_full(path)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from dataloader_lint.diagnostics import Level
+from dataloader_lint.gate import LOADING
 from dataloader_lint.rules.base import Rule
 from dataloader_lint.rules.registry import INTERNAL_ERROR, UNREADABLE_FILE, FoundRule, found_rules
 from dataloader_lint.settings import Settings
@@ -70,6 +71,11 @@ def selected_rules(settings: Settings) -> list[FoundRule]:
         and is_selected(found.rule, settings)
         and not (found.rule.spawning and settings.start_method == "fork")
     ]
+
+
+def rules_about(about: frozenset[str], selected: list[FoundRule]) -> list[FoundRule]:
+    """The selected rules that may have something to say about a file, of which the gate says what it is about."""
+    return [one for one in selected if LOADING in about or not about.isdisjoint(one.rule.subjects)]
 
 
 def is_fixable(rule: Rule, settings: Settings) -> bool:

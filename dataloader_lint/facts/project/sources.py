@@ -15,7 +15,7 @@ from dataloader_lint.facts.project.outline import (
 )
 from dataloader_lint.facts.project.source import Source, defined_functions, makes_loaders_in, source_of
 from dataloader_lint.facts.project.texts import TextParts
-from dataloader_lint.gate import SUBJECTS, Gate, may_lead_on, subjects
+from dataloader_lint.gate import DERIVED, SUBJECTS, Gate, may_lead_on, subjects
 
 _PACKAGE = f"{os.sep}__init__.py"  # hands names on, maybe under other ones
 # What stands in a file that expects an error from what it calls.
@@ -109,7 +109,7 @@ class Sources:
         """The notebooks of the context, with the code of their cells; they cannot be imported, but call others."""
         for path in self._disk.notebooks_of(self._context):
             content = self._disk.read(path)
-            about = self._gate.subjects(path, content) if content is not None else frozenset()
+            about = self._gate.subjects(path, content) - {DERIVED} if content is not None else frozenset()
             code = notebook_code(content) if content is not None and about else None
             if code is not None:
                 yield source_of(path, code.encode("utf-8", "surrogatepass"), about)
@@ -225,7 +225,7 @@ class Sources:
 
 
 def _looked_at(parts: TextParts, path: str, gate: Gate) -> tuple[list[bytes], frozenset[str]]:
-    """What a look for a few words has shown of a file, and what the gate says of it."""
+    """What a look for a few words has shown of a file, and what the gate says of it but for its bases."""
 
     def look(text: bytes) -> bytes:
         about = subjects(text, gate.words)  # what the gate knows by the path may be of another text
@@ -241,4 +241,4 @@ def _looked_at(parts: TextParts, path: str, gate: Gate) -> tuple[list[bytes], fr
     looks = parts.get(f"looks {words}", look).split()
     about = frozenset(map(bytes.decode, looks)) & SUBJECTS
     gate.know(path, about)
-    return looks, about
+    return looks, about - {DERIVED}
