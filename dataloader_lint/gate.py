@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 # the rules that name that subject, as `Rule.subjects`.
 DEVICES = "devices"
 DERIVED = "derived"
+EVALUATIONS = "evaluations"
 LOADING = "loading"
 MEMOISING = "memoising"
 OPENCV = "opencv"
@@ -18,12 +19,14 @@ STORES = "stores"
 THREADS = "threads"
 TRANSFERS = "transfers"
 TRANSFORMS = "transforms"
-# DERIVED is about no rule: the file has classes whose bases are elsewhere. Where such a base is a Dataset of the project,
-# the file is about loading (`Session.derives_datasets`).
+# DERIVED is about no rule: the file has classes whose bases are elsewhere. Where such a base is a Dataset of the
+# project, the file is about loading (`Session.derives_datasets`).
 # What a file has something to say about by itself. The others matter where workers run what stands there, or where
 # what loaders are given keeps it.
-ON_ITS_OWN = frozenset({LOADING, THREADS, TRANSFERS})
-SUBJECTS = frozenset({DEVICES, DERIVED, LOADING, MEMOISING, OPENCV, RANDOM, STORES, THREADS, TRANSFERS, TRANSFORMS})
+ON_ITS_OWN = frozenset({EVALUATIONS, LOADING, THREADS, TRANSFERS})
+SUBJECTS = frozenset(
+    {DEVICES, DERIVED, EVALUATIONS, LOADING, MEMOISING, OPENCV, RANDOM, STORES, THREADS, TRANSFERS, TRANSFORMS}
+)
 
 # Searching for each word in turn is several times faster than one regular expression with alternatives.
 _LOADING = (
@@ -58,6 +61,7 @@ _SUBJECTS = (
 # How files that name albumentations make what holds a generator; torchvision's pipelines hold none.
 _PIPELINES = (b"Compose(", b"Sequential(")
 _MOVES = (b".cuda(", b".to(")
+_NO_GRADIENTS = (b"no_grad", b"inference_mode")
 _FUNCTIONS = (b"lambda",)
 _LEADING = (
     b"class Compose",
@@ -76,8 +80,8 @@ _TRANSFER = (
     rb"\.cuda\(|\.to\(\s*(?!(?:dtype\s*=\s*)?(?:torch\.(?:b?float|int|long|half|double|bool|uint|complex)"
     rb"|[\w.]*\bdtype\b|(?!self\.|args\.|cfg\.|config\.)\w+\.device\s*[,)]))"
 )
-# What is moved may be a batch: there are loaders or epochs, a function that is given batches, a loop over what is called
-# like data (`for x, y in data.train()`), or an object that keeps items of what it is given (`self.real =
+# What is moved may be a batch: there are loaders or epochs, a function that is given batches, a loop over what is
+# called like data (`for x, y in data.train()`), or an object that keeps items of what it is given (`self.real =
 # data["A"].to(...)`). Networks, which move what is theirs, have none of these. A move that does not wait matters
 # whatever it moves.
 _MOVING = (b"oader", b"poch", b"non_blocking")
@@ -89,9 +93,9 @@ _BATCHES = (
 _DATA = (b"data", b"eval", b"split", b"test", b"train", b"valid")
 # Bases that are no Datasets, whatever project they are in.
 _OTHER_BASES = frozenset(
-    b"ABC ABCMeta Enum Exception Function Generic IntEnum Module NamedTuple Optimizer Protocol RuntimeError Sequential T"
-    b" TestCase Thread TypedDict ValueError abc autograd dict enum int list metaclass nn object optim str torch threading"
-    b" tuple typing unittest".split()
+    b"ABC ABCMeta Enum Exception Function Generic IntEnum Module NamedTuple Optimizer Protocol RuntimeError Sequential"
+    b" T TestCase Thread TypedDict ValueError abc autograd dict enum int list metaclass nn object optim str torch"
+    b" threading tuple typing unittest".split()
 )
 # What code that reads samples has some of, if not torch or NumPy.
 _READING = (b"__getitem__", b"__iter__", b"__len__", b"torch", b"numpy", b"listdir(", b"glob", b"open(", b"read_")
@@ -122,6 +126,8 @@ def subjects(source: bytes, words: tuple[bytes, ...] = ()) -> frozenset[str]:
                 or _loops_over_data(source)
             ):
                 found.add(TRANSFERS)
+    if any(word in source for word in _NO_GRADIENTS) and (b"oader" in source or _loops_over_data(source)):
+        found.add(EVALUATIONS)
     if b"\nclass " in source and any(word in source for word in _READING) and _has_other_base(source):
         found.add(DERIVED)
     return frozenset(found)

@@ -11,6 +11,7 @@ import libcst as cst
 from dataloader_lint.facts.infer.loader_calls import Loader, loader_of
 from dataloader_lint.facts.infer.reachability import is_reached
 from dataloader_lint.facts.infer.values import Evaluator, Frame
+from dataloader_lint.facts.loaders import loader_steps
 from dataloader_lint.facts.loaders.epochs import loaders_behind, trains
 from dataloader_lint.facts.syntax.expressions import last_name
 from dataloader_lint.facts.syntax.names import dotted
@@ -32,6 +33,11 @@ class Evaluation:
     node: Node  # the loader where it is made in the module, else the loop
     where: str  # the loop or the method, in words
     step: Step
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """Where the loader is made, and what evaluates with it."""
+        return (*loader_steps.made(self.loader, "drop_last"), self.step)
 
 
 def evaluations(ev: Evaluator, module: ModuleFacts, loaders: Iterable[Loader]) -> Iterator[Evaluation]:

@@ -27,7 +27,7 @@ from dataloader_lint.facts.infer.values import (
 from dataloader_lint.facts.limits import CALLER_HOPS, LOADER_MODULES, USING_LEVELS, USING_MODULES
 from dataloader_lint.facts.loaders.dynamic_classes import arguments_of_dynamic_class
 from dataloader_lint.facts.project.scripts import is_test
-from dataloader_lint.facts.syntax.names import Kind, bindings_of, dotted
+from dataloader_lint.facts.syntax.names import Kind, bindings_of, dotted, star_imports
 from dataloader_lint.facts.syntax.tree import ModuleFacts, Scope
 from dataloader_lint.facts.workers.object_graph import ObjectGraph, ObjectGraphs, Reachable
 from dataloader_lint.facts.workers.workers import Workers
@@ -156,6 +156,13 @@ class DatasetFlow:
                 for value in self.ev.imported(binding)
                 if isinstance(value, Function | Class | Module) and value.scope.module is not module
             ]
+            found += (
+                scope.module
+                for star in star_imports(module.root)
+                if self.ev.project.may_give_loaders(star)
+                for scope in (self.ev.project.find(star.imported, module, star.level),)
+                if scope is not None
+            )
             self._imports[key] = list({each.path: each for each in found}.values())
         return self._imports[key]
 

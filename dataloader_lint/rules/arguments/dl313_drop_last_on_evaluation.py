@@ -72,12 +72,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from dataloader_lint.gate import EVALUATIONS
 from dataloader_lint.rules.base import Claim, Entity, Finding, Level, Rule
 
 if TYPE_CHECKING:
     from dataloader_lint.facts.analysis import Analysis
 
-RULE = Rule("DL313", "drop-last-on-evaluation", Entity.MODULE, Level.ERROR, Claim.MUST)
+RULE = Rule("DL313", "drop-last-on-evaluation", Entity.MODULE, Level.ERROR, Claim.MUST, subjects=(EVALUATIONS,))
 
 
 def check(file: Analysis) -> Iterator[Finding]:
@@ -88,5 +89,7 @@ def check(file: Analysis) -> Iterator[Finding]:
         if size is not None and size.value in (None, 1):
             continue
         number = f"up to {size.value - 1}" if size is not None and type(size.value) is int else "the last"
-        problem = f"`{found.loader.bound_name}` evaluates ({found.where}) with `drop_last=True`: {number} samples are "
-        yield Finding(found.node, f"{problem}in no metric", "use `drop_last=False`", because=(found.step,))
+        name = f"`{found.loader.bound_name}`"
+        where = f" ({found.where})" if found.where != name else ""
+        problem = f"{name} evaluates{where} with `drop_last=True`: {number} samples are in no metric"
+        yield Finding(found.node, problem, "use `drop_last=False`", because=found.steps)
