@@ -234,8 +234,9 @@ class Project:
 
     def may_give_loaders(self, binding: Binding) -> bool:
         """True if what an import binds may be defined in a file that makes loaders; a look before it is opened."""
-        name = binding.member or binding.imported.rpartition(".")[2]
-        return bool(self.answers.ask(binding.scope.module.path, "beside_loaders", name))
+        is_whole = binding.member is None or binding.member == "*"
+        name = binding.imported.rpartition(".")[2] if is_whole else binding.member
+        return bool(self.answers.ask(binding.scope.module.path, "beside_loaders", str(name)))
 
     def may_be_dataset(self, module: ModuleFacts, name: str) -> bool:
         """True if a class may be a Dataset that is called so in a module; a look before its bases are followed."""

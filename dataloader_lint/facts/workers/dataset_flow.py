@@ -156,15 +156,20 @@ class DatasetFlow:
                 for value in self.ev.imported(binding)
                 if isinstance(value, Function | Class | Module) and value.scope.module is not module
             ]
-            found += (
-                scope.module
-                for star in star_imports(module.root)
-                if self.ev.project.may_give_loaders(star)
-                for scope in (self.ev.project.find(star.imported, module, star.level),)
-                if scope is not None
-            )
+            found += self._imported_by_star(module)
             self._imports[key] = list({each.path: each for each in found}.values())
         return self._imports[key]
+
+    def _imported_by_star(self, module: ModuleFacts) -> list[ModuleFacts]:
+        """The modules all of whose names a module takes, directly or by way of each other: `from helpers import *`."""
+        found = [module]
+        for each in found:  # grows during the iteration
+            for star in star_imports(each.root):
+                if self.ev.project.may_give_loaders(star):
+                    scope = self.ev.project.find(star.imported, each, star.level)
+                    if scope is not None and scope.module not in found:
+                        found.append(scope.module)
+        return found[1:]
 
     def _per_call_site(self, loader: Loader) -> Iterator[Loader]:
         """The loader in the frame of each known call of the enclosing function; unchanged if there is no such call."""
