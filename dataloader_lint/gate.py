@@ -55,7 +55,22 @@ _SUBJECTS = (
     (MEMOISING, (b"lru_cache", b"functools.cache", b"import cache")),
     (OPENCV, (b"cv2",)),
     (RANDOM, (b"default_rng(", b"RandomState(", b"random.Random(", b"torch.Generator(", b"albumentations")),
-    (STORES, (b"h5py", b"lmdb", b"openslide", b"rasterio", b"open_file(", b"sqlite3", b"tarfile", b"zipfile")),
+    (
+        STORES,
+        (
+            b"decord",
+            b"gdal",
+            b"h5py",
+            b"lmdb",
+            b"openslide",
+            b"rasterio",
+            b"open_file(",
+            b"openFile(",
+            b"sqlite3",
+            b"tarfile",
+            b"zipfile",
+        ),
+    ),
     (THREADS, (b"_NUM_THREADS", b"set_num_threads")),
 )
 # How files that name albumentations make what holds a generator; torchvision's pipelines hold none.

@@ -6,11 +6,12 @@ in `__init__` or `__len__`, directly or in what they call.
 
 **What is recognized as a handle**
 
-- `open`, `gzip.open`, `bz2.open`, `lzma.open`, `zipfile.ZipFile`, `tarfile.open`
+- `open`, `codecs.open`, `gzip.open`, `bz2.open`, `lzma.open`, `zipfile.ZipFile`, `tarfile.open`
 - `np.load` of an `.npz` file: the path ends with it, or the code says `"key" in data`, `data.files` or `data.keys()`
 - `lmdb.open`, `h5py.File`, `tables.open_file`, `sqlite3.connect`, `duckdb.connect`, `netCDF4.Dataset`,
   `pyarrow.parquet.ParquetFile`
-- `cv2.VideoCapture`, `av.open`, `soundfile.SoundFile`, `tifffile.TiffFile`, `rasterio.open`, `openslide.OpenSlide`
+- `cv2.VideoCapture`, `decord.VideoReader`, `av.open`, `soundfile.SoundFile`, `tifffile.TiffFile`, `rasterio.open`,
+  `gdal.Open`, `openslide.OpenSlide`, `openslide.open_slide`
 - `pyfaidx.Fasta`, `pysam.FastaFile`, `pysam.AlignmentFile`
 - clients of `boto3`, `pymongo` and `redis`
 - `queue.Queue`, `threading.Thread`, the locks of `threading`, `ThreadPoolExecutor`, `multiprocessing.Pool` and

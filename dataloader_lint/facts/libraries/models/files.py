@@ -9,6 +9,9 @@ ROWS = {
     "bz2.open": Call(gives="file", opens="an open bz2 file", shared="position", streams="source"),
     "cPickle.load": Call(gives="object"),
     "cloudpickle.load": Call(gives="object"),
+    "codecs.open": Call(
+        gives="file", as_random_as_arguments=True, opens="an open file", shared="position", streams="source"
+    ),
     "compress_pickle.load": Call(gives="object"),
     "csv.DictReader": Call(wraps_handle=True, reads=("rows",), streams="source"),
     "csv.reader": Call(stores_arguments=True, wraps_handle=True, reads=("rows",), streams="source"),

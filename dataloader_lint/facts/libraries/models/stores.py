@@ -22,6 +22,7 @@ ROWS = {
     "pysam.FastaFile": Call(opens="an open FASTA file"),
     "redis.Redis": Call(opens="a Redis client"),
     "redis.StrictRedis": Call(opens="a Redis client"),
+    "tables.openFile": Call(opens="an open HDF5 file"),
     "tables.open_file": Call(opens="an open HDF5 file"),
     "zarr.open": Call(maps_file=True),
 }
