@@ -9,7 +9,10 @@ import libcst as cst
 from dataloader_lint.facts.datasets.field_uses import AccessSite, FieldUses
 from dataloader_lint.facts.datasets.worker_body import Body, Entry
 from dataloader_lint.facts.infer import classes
-from dataloader_lint.facts.infer.values import Bases, Evaluator
+from dataloader_lint.facts.infer.values import Bases, CallResult, Evaluator
+from dataloader_lint.facts.libraries.short_names import MAKING_ARRAYS
+from dataloader_lint.facts.syntax.expressions import last_name
+from dataloader_lint.facts.syntax.names import dotted
 from dataloader_lint.facts.syntax.tree import Scope
 
 
@@ -42,6 +45,8 @@ def _length_of(body: Body, node: cst.BaseExpression, scope: Scope, depth: int) -
                 measured = measured.value
             for name in body.attributes(measured):
                 body.use(name).measure(AccessSite(call, scope))
+            for klass in body.bases.classes:
+                _measure_columns(body, klass.scope, measured, AccessSite(call, scope))
     for attribute in tree.find(node, cst.Attribute):
         if isinstance(attribute.value, cst.Name) and attribute.value.value == body.own and depth < 2:
             _length_in_attribute(body, attribute.attr.value, depth)
@@ -88,6 +93,7 @@ def _length_in_attribute(body: Body, name: str, depth: int) -> None:
                     if isinstance(measured, cst.Name):
                         for kept in _stored_as(klass.scope, measured.value, binding.method):
                             body.use(kept).measure(place)
+                    _measure_columns(body, klass.scope, measured, place)
 
 
 def _stored_as(klass: Scope, name: str, method: Scope) -> Iterator[str]:
@@ -95,3 +101,40 @@ def _stored_as(klass: Scope, name: str, method: Scope) -> Iterator[str]:
         for binding in found:
             if binding.method is method and isinstance(binding.value, cst.Name) and binding.value.value == name:
                 yield attribute
+
+
+def _measure_columns(body: Body, klass: Scope, table: cst.BaseExpression, place: AccessSite) -> None:
+    """Note the attributes that are whole columns of a table: they are as long as it, `np.asarray(table["name"])`."""
+    found = body.ev.values(table, body.ev.frame_of(place.scope))
+    if not any(isinstance(each, CallResult) and each.library.startswith(_TABLES) for each in found):
+        return
+    for attribute, bindings in classes.attribute_bindings(klass).items():
+        for binding in bindings:
+            owner = _table_of(binding.value) if not binding.path else None
+            is_local = isinstance(owner, cst.Name) and binding.method is not place.scope
+            if owner is not None and dotted(owner) == dotted(table) != "" and not is_local:
+                body.use(attribute).measure(place)
+
+
+_TABLES = ("pandas.", "polars.")
+_OF_COLUMNS = frozenset({"astype", "copy", "to_list", "to_numpy", "tolist"})
+
+
+def _table_of(node: cst.CSTNode | None) -> cst.BaseExpression | None:
+    """The table of which an expression is a whole column, whatever holds it: an array, a list, another column."""
+    while True:
+        if isinstance(node, cst.ListComp) and not node.for_in.ifs and node.for_in.inner_for_in is None:
+            node = node.for_in.iter
+        elif isinstance(node, cst.Attribute) and node.attr.value == "values":
+            node = node.value
+        elif (
+            isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and last_name(node.func) in _OF_COLUMNS
+        ):
+            node = node.func.value
+        elif isinstance(node, cst.Call) and node.args and last_name(node.func) in MAKING_ARRAYS | {"list", "tuple"}:
+            node = node.args[0].value
+        else:
+            break
+    index = node.slice[0].slice if isinstance(node, cst.Subscript) else None
+    is_column = isinstance(index, cst.Index) and isinstance(index.value, cst.SimpleString)
+    return node.value if isinstance(node, cst.Subscript) and is_column else None

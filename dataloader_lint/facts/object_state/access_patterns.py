@@ -12,12 +12,13 @@ from dataloader_lint.facts.datasets.index_dep import IndexDep
 from dataloader_lint.facts.infer import attributes
 from dataloader_lint.facts.infer.number_values import is_whole_number
 from dataloader_lint.facts.infer.values import Mapping, Opaque, Sequence, Value, merge
+from dataloader_lint.facts.libraries.short_names import MAKING_ARRAYS
 from dataloader_lint.facts.limits import KEY_DEPTH
 from dataloader_lint.facts.object_state.dataset import Dataset
 from dataloader_lint.facts.object_state.mutations import added_to
 from dataloader_lint.facts.syntax.expressions import last_name
 from dataloader_lint.facts.syntax.file_names import field_of, names_file, path_behind
-from dataloader_lint.facts.syntax.names import Kind, dotted, resolve
+from dataloader_lint.facts.syntax.names import Kind, resolve
 from dataloader_lint.facts.syntax.tree import Node, Scope, function_scope
 
 
@@ -150,18 +151,53 @@ _MAKING_TEXTS = frozenset({"basename", "decode", "format", "fspath", "hexdigest"
 
 
 def is_keyed_by_samples(dataset: Dataset, value: Value, use: FieldUse) -> bool:
-    """True if the pairs of a dict begin with the very keys that workers ask it for: `dict(zip(self.ids, paths))`."""
+    """True if the keys of the pairs of a dict come from a list that is as long as the Dataset.
+
+    `dict(zip(self.ids, paths))`, `dict((path.stem, i) for i, path in enumerate(self.paths))`.
+    """
     call = value.node if isinstance(value, Mapping) else None
     pairs = call.args[0].value if isinstance(call, cst.Call) and call.args else None
-    if not isinstance(pairs, cst.Call) or last_name(pairs.func) != "zip" or not pairs.args:
+    if isinstance(pairs, cst.Call) and last_name(pairs.func) == "zip" and pairs.args:
+        keys = _source(pairs.args[0].value)
+    elif isinstance(pairs, cst.GeneratorExp | cst.ListComp):
+        keys = _source(pairs)
+    else:
         return False
-    keys = pairs.args[0].value
+    if isinstance(keys, cst.Attribute) and dataset.reads.of(keys.attr.value).is_length:
+        return True
+    tree = value.frame.scope.module.tree if isinstance(value, Mapping) else dataset.klass.scope.module.tree
     return any(
         last_name(keys) == name
-        or (isinstance(keys, cst.Name) and any(dotted(each.value) == keys.value for each in dataset.bound()[name]))
+        or any(
+            each.value is not None
+            and each.method.module.tree is tree
+            and tree.spelling(_source(each.value)) == tree.spelling(keys)
+            for each in dataset.bound()[name]
+        )
         for name in _lists_of_keys(dataset, use)
         if name in dataset.bound()
     )
+
+
+def _source(node: cst.BaseExpression) -> cst.BaseExpression:
+    """The list to whose elements those of an expression correspond: `self.paths` for `[path.stem for path in ...]`."""
+    while True:
+        if isinstance(node, cst.GeneratorExp | cst.ListComp):
+            if node.for_in.inner_for_in is not None:
+                return node
+            node = node.for_in.iter
+        elif isinstance(node, cst.Attribute) and node.attr.value == "values":
+            node = node.value
+        elif isinstance(node, cst.Call) and node.args and last_name(node.func) in _OF_AS_MANY:
+            node = node.args[1 if last_name(node.func) == "map" and len(node.args) > 1 else 0].value
+        elif isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and last_name(node.func) in _COPYING:
+            node = node.func.value
+        else:
+            return node
+
+
+_OF_AS_MANY = MAKING_ARRAYS | {"enumerate", "list", "map", "sorted", "tqdm", "tuple", "zip"}
+_COPYING = frozenset({"astype", "copy", "to_list", "to_numpy", "tolist"})
 
 
 def is_indexed_by_position(dataset: Dataset, name: str, use: FieldUse) -> bool:
