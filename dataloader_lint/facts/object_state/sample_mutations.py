@@ -16,12 +16,13 @@ from dataloader_lint.facts.datasets.index_dep import IndexDep
 from dataloader_lint.facts.infer import attributes, classes
 from dataloader_lint.facts.infer.reachability import enclosing_tests, is_reached
 from dataloader_lint.facts.infer.size_classes import Size, container_kind, is_parsed, size_of
-from dataloader_lint.facts.infer.values import CallResult, Const, Frame, Opaque, Value
+from dataloader_lint.facts.infer.values import CallResult, Const, Frame, Method, Opaque, Value
+from dataloader_lint.facts.infer.values import Function as FunctionValue
 from dataloader_lint.facts.limits import STORED_ALIAS_DEPTH
 from dataloader_lint.facts.object_state.dataset import Dataset
 from dataloader_lint.facts.object_state.loaded_objects import is_loaded
 from dataloader_lint.facts.syntax.expressions import last_name
-from dataloader_lint.facts.syntax.names import Kind, dotted, resolve, written_part
+from dataloader_lint.facts.syntax.names import Binding, Kind, dotted, resolve, written_part
 from dataloader_lint.facts.syntax.steps import Step
 from dataloader_lint.facts.syntax.tree import Node, Scope
 
@@ -51,11 +52,13 @@ class SampleMutation:
     function: str
     read: AccessSite
     is_nested: bool
+    by: Step | None = None  # where a helper changes it that the function passes it to; `node` is the call then
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        """Where the sample is read from the storage."""
-        return (Step(self.read.scope.module, self.read.node, f"the sample is read from `self.{self.attribute}` here"),)
+        """Where the sample is read from the storage, and where a helper changes it."""
+        read = Step(self.read.scope.module, self.read.node, f"the sample is read from `self.{self.attribute}` here")
+        return (read, self.by) if self.by is not None else (read,)
 
 
 def sample_mutations(dataset: Dataset) -> Iterator[SampleMutation]:
@@ -78,8 +81,14 @@ def sample_mutations(dataset: Dataset) -> Iterator[SampleMutation]:
             found = function.changed(change)
             if found is not None and id(found.read) not in reported and function.is_lasting(found, change):
                 reported.add(id(found.read))
-                is_nested = found.depth > 0 and isinstance(change.node, cst.AugAssign | cst.Call)
-                yield SampleMutation(change.node, found.name, label, found.read, is_nested)
+                yield SampleMutation(change.node, found.name, label, found.read, _is_nested(found, change))
+        for call, helper in function.helpers(0):
+            for change in helper.changes():
+                found = helper.changed(change)
+                if found is not None and id(found.read) not in reported and helper.is_lasting(found, change):
+                    reported.add(id(found.read))
+                    by = Step(helper.scope.module, change.node, f"`{helper.name}` changes it here")
+                    yield SampleMutation(call, found.name, label, found.read, _is_nested(found, change), by)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -100,15 +109,59 @@ class _Change:
     method: str = ""
 
 
-class _Function:
-    """One function of a Dataset's worker code."""
+def _is_nested(stored: _Stored, change: _Change) -> bool:
+    return stored.depth > 0 and isinstance(change.node, cst.AugAssign | cst.Call)
 
-    def __init__(self, dataset: Dataset, scope: Scope, reads: dict[int, tuple[str, AccessSite]]) -> None:
+
+class _Function:
+    """One function of a Dataset's worker code; `given` are the stored samples that a helper gets as its parameters.
+
+    `reader` is the function that reads these; a method that reads them itself has none.
+    """
+
+    def __init__(
+        self,
+        dataset: Dataset,
+        scope: Scope,
+        reads: dict[int, tuple[str, AccessSite]],
+        frame: Frame | None = None,
+        given: dict[str, _Stored] | None = None,
+        reader: _Function | None = None,
+    ) -> None:
         self.dataset = dataset
         self.scope = scope
         self.tree = scope.module.tree
-        self.frame: Frame = attributes.method_frame(dataset.ev, scope, dataset.self_value)
+        self.frame: Frame = frame or attributes.method_frame(dataset.ev, scope, dataset.self_value)
         self._reads = reads
+        self._given = given or {}
+        self._reader = reader or self
+
+    @property
+    def name(self) -> str:
+        """What the function is called."""
+        return self.scope.node.name.value if isinstance(self.scope.node, cst.FunctionDef) else "a lambda"
+
+    def helpers(self, depth: int) -> Iterator[tuple[cst.Call, _Function]]:
+        """The functions that this one passes stored samples to, directly or through each other, with its own calls."""
+        for call in self.scope.within(cst.Call):
+            given = {id(arg.value): stored for arg in call.args if (stored := self._passed(arg)) is not None}
+            callees = self.dataset.ev.values(call.func, self.frame) if given else ()
+            if len(callees) != 1 or not isinstance(callees[0], FunctionValue | Method):
+                continue
+            function = callees[0].function if isinstance(callees[0], Method) else callees[0]
+            receiver = callees[0].receiver if isinstance(callees[0], Method) else None
+            if function.scope is self.scope or function.scope.own(cst.Yield):
+                continue
+            frame = self.dataset.ev.enter(function, call, self.frame, receiver)
+            by_name = {name: given[id(arg.node)] for name, arg in (frame.args or {}).items() if id(arg.node) in given}
+            helper = _Function(self.dataset, function.scope, self._reads, frame, by_name, self._reader)
+            yield call, helper
+            if depth < STORED_ALIAS_DEPTH:
+                yield from ((call, further) for _, further in helper.helpers(depth + 1))
+
+    def _passed(self, arg: cst.Arg) -> _Stored | None:
+        is_plain = not arg.star and isinstance(arg.value, cst.Name | cst.Attribute | cst.Subscript)
+        return self.stored(arg.value) if is_plain else None
 
     def changes(self) -> Iterator[_Change]:
         """The places that may change a sample, in the order of the document."""
@@ -150,14 +203,20 @@ class _Function:
             return _inside(self.stored(node.value, depth + 1))
         if not isinstance(node, cst.Name):
             return None
-        found = [
-            self.stored(part, depth + 1)
-            if each.kind is Kind.VALUE and each.scope is self.scope and (part := written_part(each.value, each.path))
-            else None
-            for each in resolve(node, self.tree)
-            if each.kind is not Kind.AUGMENTED
-        ]
+        found = [self._bound(each, depth) for each in resolve(node, self.tree) if each.kind is not Kind.AUGMENTED]
         return found[0] if found and all(each is not None for each in found) else None
+
+    def _bound(self, binding: Binding, depth: int) -> _Stored | None:
+        """The element of an attribute that a binding surely gives its name, or a part of one."""
+        if binding.scope is not self.scope:
+            return None
+        if binding.kind is Kind.PARAMETER:
+            return self._given.get(binding.name)
+        if binding.kind is Kind.ELEMENT and binding.value is not None:
+            owner = _owner_of_elements(binding.value, binding.path)
+            return _inside(self.stored(owner, depth + 1)) if owner is not None else None
+        part = written_part(binding.value, binding.path) if binding.kind is Kind.VALUE else None
+        return self.stored(part, depth + 1) if part is not None else None
 
     def _is_basic(self, element: cst.SubscriptElement) -> bool:
         """True for a slice, a number or a key. What a list, an array or a mask picks from an array is a copy."""
@@ -171,14 +230,16 @@ class _Function:
 
     def is_lasting(self, stored: _Stored, change: _Change) -> bool:
         """True if a change surely stays in what the Dataset keeps, and comes again with the next epoch."""
-        values = self.dataset.ev.values(_owner(stored.read), self.frame)
+        values = self.dataset.ev.values(_owner(stored.read), self._reader.frame)
         kinds = {_kind(self.dataset, each) for each in values if each != Const(None)}
         if not kinds or None in kinds:
             return False
         changed = _root(change.target)  # `if "image" not in item` asks whether it was changed already
         if changed and any(self.tree.named(test, changed) for test, _ in enclosing_tests(change.node, self.frame)):
             return False
-        if not is_reached(self.dataset.ev, change.node, self.frame, with_options=True) or self._is_put_back(stored):
+        if not is_reached(self.dataset.ev, change.node, self.frame, with_options=True) or self._reader._is_put_back(
+            stored
+        ):
             return False
         if change.method in _IN_PLACE or "tensor" in kinds:  # an index of a tensor gives a view of it
             is_view = kinds == {"tensor"} and stored.read.itself is IndexDep.INDEX
@@ -210,7 +271,21 @@ class _Function:
             return False
         if not isinstance(value, cst.Call | cst.BinaryOperation):
             return False
-        return self._uses(value, self.tree.spelling(target), 0)
+        return self._uses(value, self.tree.spelling(target), 0) or self._uses_element(value, target)
+
+    def _uses_element(self, value: Node, target: cst.Subscript | cst.Attribute) -> bool:
+        """True for what a loop takes from the place: `for key, box in item.items(): item[key] = box * 2`."""
+        index = target.slice[0].slice if isinstance(target, cst.Subscript) else None
+        if not isinstance(index, cst.Index) or not isinstance(index.value, cst.Name):
+            return False
+        keys = [each for each in resolve(index.value, self.tree) if each.path == (0,)]
+        for name in self.tree.find(value, cst.Name):
+            for each in resolve(name, self.tree):
+                owner = _owner_of_elements(each.value, each.path) if each.kind is Kind.ELEMENT and each.value else None
+                is_same = owner is not None and self.tree.spelling(owner) == self.tree.spelling(target.value)
+                if is_same and each.path == (1,) and any(key.node is each.node for key in keys):
+                    return True
+        return False
 
     def _uses(self, node: Node, wanted: tuple[object, ...], depth: int) -> bool:
         for inner in self.tree.walk(node):
@@ -232,6 +307,19 @@ _BASIC_INDICES = frozenset({"int", "key", "str"})
 def _inside(outer: _Stored | None) -> _Stored | None:
     """A part of what is stored."""
     return _Stored(outer.name, outer.read, outer.depth + 1) if outer is not None else None
+
+
+def _owner_of_elements(iterated: cst.BaseExpression, path: tuple[int, ...]) -> cst.BaseExpression | None:
+    """What holds the elements that a loop gives a name: `item` for `for key, box in item.items()`."""
+    while isinstance(iterated, cst.Call) and iterated.args and last_name(iterated.func) in ("list", "tuple", "tqdm"):
+        iterated = iterated.args[0].value
+    if not isinstance(iterated, cst.Call):
+        return iterated if not path else None
+    name = last_name(iterated.func)
+    if name == "enumerate" and path == (1,) and iterated.args:
+        return iterated.args[0].value
+    is_value = (name, path) in (("items", (1,)), ("values", ()))
+    return iterated.func.value if is_value and isinstance(iterated.func, cst.Attribute) else None
 
 
 def _is_idempotent(node: cst.BaseExpression) -> bool:
