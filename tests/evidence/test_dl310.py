@@ -64,6 +64,23 @@ if __name__ == "__main__":
     probe.attempt(by_zero, by_none)
 """
 
+SHARES = """
+import os
+
+import probe
+from torch.utils.data import DataLoader
+
+if __name__ == "__main__":
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})  # a job with one CPU
+    cpus = len(os.sched_getaffinity(0))
+    for name, workers in {"half": cpus // 2, "rest": cpus - 1, "at_least_one": max(1, cpus // 2)}.items():
+        try:
+            seen = len(list(DataLoader(range(4), num_workers=workers, persistent_workers=True)))
+        except ValueError as error:
+            seen = str(error)
+        probe.say(**{name: seen})
+"""
+
 MESSAGES = {
     "persistent": "ValueError: persistent_workers option needs num_workers > 0",
     "prefetching": "ValueError: prefetch_factor option could only be specified in multiprocessing",
@@ -88,3 +105,9 @@ def test_a_guard_needs_none(tmp_path: Path) -> None:
     guarded = run(GUARDED, tmp_path).values
     assert guarded["by_zero"].startswith(MESSAGES["prefetching"])
     assert guarded["by_none"] == 4
+
+
+def test_a_share_of_one_cpu_is_zero(tmp_path: Path) -> None:
+    seen = run(SHARES, tmp_path).values
+    assert {seen["half"], seen["rest"]} == {"persistent_workers option needs num_workers > 0"}
+    assert seen["at_least_one"] == 4

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import libcst as cst
 
 from dataloader_lint.facts.arguments.command_lines import click_takes_zero, takes_zero
+from dataloader_lint.facts.arguments.cpu_shares import is_zero_on_small_machines
 from dataloader_lint.facts.infer import attributes, classes, options
 from dataloader_lint.facts.infer.number_values import is_positive
 from dataloader_lint.facts.infer.parameters import arguments_of_callers
@@ -93,6 +94,8 @@ class _Search:
             last = self.ev.values(node.right, frame)
             return self.of(node.left, frame, names, depth + 1) if _is_zero(last) else None
         if isinstance(node, cst.BinaryOperation):
+            if is_zero_on_small_machines(self.ev, node, frame):
+                return Zero(f"`{_shown(node, frame)}`", names)
             if isinstance(node.operator, cst.Multiply):
                 return self.first([node.left, node.right], frame, names, depth)
             if isinstance(node.operator, cst.Divide | cst.FloorDivide | cst.Modulo):

@@ -6,6 +6,7 @@ constant, while its `num_workers` is
 
 - a parameter, an option or a configuration value: `workers`, `args.workers`, `cfg["workers"]`, `self.num_workers`
 - an environment variable whose name says `WORKERS`: `int(os.environ.get("NUM_WORKERS", 4))`
+- a share of the CPUs that is 0 on a small machine: `os.cpu_count() // 4`, `len(os.sched_getaffinity(0)) - 2`
 - 0 on one branch
 
 Keywords that a function passes on are followed to its callers.
@@ -17,11 +18,12 @@ raises.
 ## Why is this bad?
 People set 0 workers to debug. Then `persistent_workers=True`, a `prefetch_factor` that is not None and a
 `multiprocessing_context` make the constructor raise ValueError. A `timeout` raises AssertionError at the first
-iteration (torch 2.13). A guard whose other branch is 0 (`prefetch_factor=2 if n > 0 else 0`) raises as well: only
-None is allowed there.
+iteration (torch 2.13). `os.cpu_count() // 4` is 0 without anybody's doing on a machine with 2 CPUs. A guard whose
+other branch is 0 (`prefetch_factor=2 if n > 0 else 0`) raises as well: only None is allowed there.
 
 ## Known limits
 - Nothing is reported if every caller in the project passes a constant number of workers.
+- CPUs divided by a number that is not known, such as that of the ranks, are not reported.
 - Checks in other programs, such as the schema of a configuration file, are not seen.
 - Nothing is reported if the program expects the error, as in `pytest.raises` or `try ... except` (see DL301).
 

@@ -27,7 +27,7 @@ ROWS = {
     "torch.multiprocessing.Manager": Call(opens="a `multiprocessing.Manager`", starts="process"),
     "torch.multiprocessing.Pool": Call(opens="a pool of processes", shared="pool", starts="process"),
     "torch.multiprocessing.Process": Call(starts="process"),
-    "torch.multiprocessing.cpu_count": Call(gives="int", positive=True),
+    "torch.multiprocessing.cpu_count": Call(gives="int", positive=True, cpus="number"),
     "torch.multiprocessing.get_context": Call(starts="context"),
     "torch.multiprocessing.set_start_method": Call(sets_start_method=True),
     "torch.multiprocessing.spawn": Call(starts="process", spawns=True),
