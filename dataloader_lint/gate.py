@@ -43,6 +43,8 @@ _LOADING = (
     b"loaders(",
     b"collate_fn",
     b"num_workers",
+    b"dataloader_persistent_workers",
+    b"dataloader_prefetch_factor",
     b"pin_memory",
     b"worker_init_fn",
     b"set_start_method",

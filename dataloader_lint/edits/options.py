@@ -137,6 +137,8 @@ def _only_place(editor: Editor, loader: Loader, name: str, is_like: Callable[[Lo
         if arg.keyword is None:
             raise RefusedError("an argument that is passed by position")
         return Place(arg, loader.call, arg.value)
+    if loader.kind.spellings:
+        raise RefusedError("an option of a trainer that is not written in the call")
     places = [
         place
         for each in loader.call.args

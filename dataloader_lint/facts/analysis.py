@@ -21,6 +21,7 @@ from dataloader_lint.facts.loaders.callbacks import Callback, callbacks_of
 from dataloader_lint.facts.loaders.evaluations import Evaluation as LoaderEvaluation
 from dataloader_lint.facts.loaders.evaluations import evaluations
 from dataloader_lint.facts.loaders.signatures import SignatureMismatch, signature_mismatches
+from dataloader_lint.facts.loaders.trainer_options import trainer_options, trainers
 from dataloader_lint.facts.memory.caches import Growth, growths_in
 from dataloader_lint.facts.object_state.arrays import KeptArray
 from dataloader_lint.facts.object_state.datasets import LintedDataset, datasets_in
@@ -214,7 +215,7 @@ class Analysis:
     def entities(self, kind: Entity) -> Iterable[object]:
         """Returns the arguments for a rule's `check`, by the kind of entity that the rule requests."""
         if kind is Entity.LOADER:
-            return self.loaders
+            return [*self.loaders, *trainer_options(self.ev, self.module)]
         if kind is Entity.DATASET:
             return self.datasets
         if kind is Entity.TRANSFER:
@@ -224,7 +225,8 @@ class Analysis:
     def callbacks_of(self, argument: str) -> list[Callback]:
         """The project's functions given to an argument of a loader in this file."""
         if argument not in self._callbacks:
-            self._callbacks[argument] = list(callbacks_of(self.ev, self.module, self.loaders, argument))
+            loaders = [*self.loaders, *(trainers(self.ev, self.module) if argument == "collate_fn" else ())]
+            self._callbacks[argument] = list(callbacks_of(self.ev, self.module, loaders, argument))
         return self._callbacks[argument]
 
     @property

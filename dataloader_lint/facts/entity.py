@@ -14,5 +14,5 @@ class Entity(Enum):
     # entity for it would name that property a second time. It is right as well for a rule that reads settings.
     MODULE = "module"
     DATASET = "dataset"  # facts.object_state.dataset.Dataset
-    LOADER = "loader"  # facts.infer.loader_calls.Loader
+    LOADER = "loader"  # facts.infer.loader_calls.Loader, also for the options of a trainer
     TRANSFER = "transfer"  # facts.transfers.batches.Transfer

@@ -37,9 +37,9 @@ def by_default(label: str) -> str:
     return f" ({label.removeprefix('the default of ')})" if label else ""
 
 
-def no_workers(is_passed: bool, label: str = "") -> str:
-    """Says that a loader has no workers, and by which default, if any."""
-    return f"`num_workers` is 0{by_default(label)}" if is_passed or label else "`num_workers` defaults to 0"
+def no_workers(is_passed: bool, label: str = "", option: str = "num_workers") -> str:
+    """Says that a loader has no workers, and by which default, if any. `option` is the argument for their number."""
+    return f"`{option}` is 0{by_default(label)}" if is_passed or label else f"`{option}` defaults to 0"
 
 
 def without_platforms(problem: str) -> str:

@@ -76,13 +76,13 @@ class Loader:
 
     def argument(self, name: str) -> cst.Arg | None:
         """The argument as written in this call, by keyword or position; None where it comes in another way or not."""
-        return written_argument(self.call, name, self.kind.positions)
+        return written_argument(self.call, self.kind.spelling(name), self.kind.positions)
 
     def passed(self, name: str) -> Values:
         """What the call passes for an argument, with ABSENT where it may pass nothing."""
         found: Values = (ABSENT,)
         for call, frame in reversed(((self.call, self.frame), *self.before)):
-            here = _passed(self.ev, call, frame, name, self.kind.positions)
+            here = _passed(self.ev, call, frame, self.kind.spelling(name), self.kind.positions)
             if ABSENT in here:
                 found = merge(tuple(value for value in here if value is not ABSENT), found)
             else:

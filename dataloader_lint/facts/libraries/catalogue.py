@@ -87,13 +87,19 @@ class LoaderClass:
     """A callable that returns a DataLoader: its positional parameters, and defaults that differ from torch's.
 
     `drops_collate` marks loaders that ignore a `collate_fn`, `moves_batches` those that may yield batches that are
-    already on the device, or that torch does not pin.
+    already on the device, or that torch does not pin. `spellings` says what it calls arguments of torch's that have
+    another name there.
     """
 
     positions: tuple[str, ...] = DATALOADER_POSITIONS
     defaults: dict[str, object] = field(default_factory=dict)
     drops_collate: bool = False
     moves_batches: bool = False
+    spellings: dict[str, str] = field(default_factory=dict)
+
+    def spelling(self, name: str) -> str:
+        """What it calls an argument of torch's DataLoader."""
+        return self.spellings.get(name, name)
 
 
 _TORCH = LoaderClass()
@@ -154,6 +160,31 @@ LOADERS: dict[str, LoaderClass] = {
     "streaming.StreamingDataLoader": _TORCH,
     "torchio.SubjectsLoader": LoaderClass(("dataset", "collate_fn")),
     **{f"torch_geometric.{package}.{name}": _PYG_SAMPLING for package in ("loader", "data") for name in _PYG_SAMPLERS},
+}
+
+# Options of trainers, which construct loaders with them. They are no loaders themselves: nobody iterates over them.
+_TRAINER_ARGUMENTS = LoaderClass(
+    ("output_dir",),
+    {"pin_memory": True},
+    spellings={
+        name: f"dataloader_{name}"
+        for name in ("num_workers", "pin_memory", "drop_last", "persistent_workers", "prefetch_factor")
+    },
+)
+TRAINER_OPTIONS: dict[str, LoaderClass] = {
+    "sentence_transformers.SentenceTransformerTrainingArguments": _TRAINER_ARGUMENTS,
+    **{f"transformers.{name}": _TRAINER_ARGUMENTS for name in ("TrainingArguments", "Seq2SeqTrainingArguments")},
+    **{f"trl.{name}Config": _TRAINER_ARGUMENTS for name in ("SFT", "DPO", "GRPO", "KTO", "ORPO", "CPO", "Reward")},
+}
+
+# The trainers themselves, whose `args` these options are.
+_TRAINER = LoaderClass(
+    ("model", "args", "data_collator", "train_dataset"),
+    spellings=_TRAINER_ARGUMENTS.spellings | {"collate_fn": "data_collator", "dataset": "train_dataset"},
+)
+TRAINERS: dict[str, LoaderClass] = {
+    "sentence_transformers.SentenceTransformerTrainer": _TRAINER,
+    **{f"transformers.{name}": _TRAINER for name in ("Trainer", "Seq2SeqTrainer")},
 }
 
 # Methods of library models that return a loader and pass their keyword arguments to it.
@@ -248,7 +279,8 @@ def _is_known(call: Call) -> bool:
 _ALSO_IN_PROJECTS = frozenset({"dgl", "flashy", "litdata", "schnetpack", "speechbrain", "streaming"})
 # Packages that are libraries wherever they are, unless the linted file belongs to them.
 TOP_LEVEL = frozenset(
-    name.partition(".")[0] for name in (*LOADERS, *DATASET_BASES, *ITERABLE_BASES, *names_where(_is_known))
+    name.partition(".")[0]
+    for name in (*LOADERS, *TRAINER_OPTIONS, *DATASET_BASES, *ITERABLE_BASES, *names_where(_is_known))
 ).difference(_ALSO_IN_PROJECTS) | {
     "accelerate",
     "albumentations",

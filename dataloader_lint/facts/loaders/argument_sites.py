@@ -30,8 +30,9 @@ Sites = list[ArgumentSite] | None
 def sites_of(loader: Loader, name: str) -> Sites:
     """Every expression that an argument of a loader can come from, one for each path."""
     found: Sites = []
+    spelling = loader.kind.spelling(name)
     for call, frame in ((loader.call, loader.frame), *loader.before):
-        here = _in_call(loader.ev, call, frame, name, loader.kind.positions)
+        here = _in_call(loader.ev, call, frame, spelling, loader.kind.positions)
         if here is None or found is None:
             return None
         found = [*found, *(each for each in here if each.node is not None)]

@@ -9,6 +9,8 @@ Reports a DataLoader whose `persistent_workers` is known to be true while its `n
 - a name, or a value in a keyword dict
 - the declared default of a parameter, a command-line option or a dataclass field; the message names it
 
+The options of a trainer of Hugging Face count as well: `TrainingArguments(dataloader_persistent_workers=True)`.
+
 ## Why is this bad?
 The constructor raises `ValueError: persistent_workers option needs num_workers > 0` (torch 2.13). With a declared
 default of 0, the program works for users who pass workers and raises for everybody else.
@@ -93,12 +95,13 @@ def _finding(made: MadeLoader) -> Finding:
     persistent = loader.known("persistent_workers")
     workers = loader.known("num_workers")
     assert persistent is not None and workers is not None
-    zero = no_workers(bool(loader.is_passed("num_workers")), workers.default)
+    zero = no_workers(bool(loader.is_passed("num_workers")), workers.default, loader.kind.spelling("num_workers"))
+    spelling = loader.kind.spelling("persistent_workers")
     when, advice = "", "remove it, or add workers"
     if workers.default or persistent.default:
         name = workers_name(loader, "persistent_workers")
-        when, advice = " by default", f"use `persistent_workers={name} > 0`" if name else "set it only with workers"
-    option = f"`persistent_workers` is true{by_default(persistent.default)}"
+        when, advice = " by default", f"use `{spelling}={name} > 0`" if name else "set it only with workers"
+    option = f"`{spelling}` is true{by_default(persistent.default)}"
     problem = f"`{loader.name}` raises ValueError{when}: {option} but {zero}{made.suffix}"
     return Finding(loader.node, problem, advice, None if made.by else partial(fix, loader))
 

@@ -7,6 +7,8 @@ Reports a DataLoader in these cases:
   by a declared default
 - its `prefetch_factor` is 0 and it has workers
 
+The options of a trainer of Hugging Face count as well: `TrainingArguments(dataloader_prefetch_factor=4)`.
+
 ## Why is this bad?
 The constructor raises `ValueError: prefetch_factor option could only be specified in multiprocessing` (since torch
 2.0; measured with 2.13). With workers, a `prefetch_factor` of 0 passes the constructor and fails with AssertionError
@@ -42,6 +44,7 @@ With a declared default of 0 workers, if nobody runs the program without passing
 
 ## Error messages
 - `ValueError: prefetch_factor option could only be specified in multiprocessing`
+- `ValueError: --dataloader_prefetch_factor can only be set when data is loaded in a different process` (Trainer)
 - `AssertionError: prefetch_factor must be greater than 0`
 
 ## References
@@ -93,8 +96,8 @@ _ADVICE = "remove it, or use None without workers"
 def _problem(loader: Loader, unused: Unused) -> str:
     default = unused.workers.default
     when = " by default" if default or unused.source else ""
-    zero = no_workers(bool(loader.is_passed("num_workers")), default)
-    option = f"`prefetch_factor` is set{by_default(unused.source)}"
+    zero = no_workers(bool(loader.is_passed("num_workers")), default, loader.kind.spelling("num_workers"))
+    option = f"`{loader.kind.spelling('prefetch_factor')}` is set{by_default(unused.source)}"
     return f"`{loader.name}` raises ValueError{when}: {option} but {zero}"
 
 

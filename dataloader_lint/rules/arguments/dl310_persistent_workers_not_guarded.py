@@ -15,6 +15,8 @@ A conditional counts if its value needs workers while there may be none: `p if n
 whose test is not about workers. Silent if there is any guard: `n > 0`, an `if` around it, `max(1, n)`, a check that
 raises.
 
+The options of a trainer of Hugging Face count as well: `TrainingArguments(dataloader_num_workers=workers, ...)`.
+
 ## Why is this bad?
 People set 0 workers to debug. Then `persistent_workers=True`, a `prefetch_factor` that is not None and a
 `multiprocessing_context` make the constructor raise ValueError. A `timeout` raises AssertionError at the first
@@ -95,13 +97,17 @@ def _finding(made: MadeLoader, zero: Zero, fixed: list[str]) -> Finding:
     error = "fails at the first iteration" if fixed == ["timeout"] else "raises ValueError"
     if len(fixed) > 1:
         error = "fails"
-    when = f"if {zero.source} is 0" if zero.source else "on one branch, where `num_workers` is 0"
-    *others, last = (f"`{name}`" for name in fixed)
+    when = (
+        f"if {zero.source} is 0"
+        if zero.source
+        else f"on one branch, where `{loader.kind.spelling('num_workers')}` is 0"
+    )
+    *others, last = (f"`{loader.kind.spelling(name)}`" for name in fixed)
     names = f"{', '.join(others)} and {last} need" if others else f"{last} needs"
     workers = _workers_name(loader, fixed)
     advice = f"set {'them' if others else 'it'} only if " + (f"`{workers} > 0`" if workers else "there are workers")
     if workers and not others:
-        advice = f"use `{fixed[0]}={_FOLLOWING[fixed[0]].format(value='...', workers=workers)}`"
+        advice = f"use `{loader.kind.spelling(fixed[0])}={_FOLLOWING[fixed[0]].format(value='...', workers=workers)}`"
     problem = f"`{loader.name}` {error} {when}: {names} workers{made.suffix}"
     return Finding(loader.node, problem, advice, None if made.by else partial(fix, loader))
 

@@ -15,6 +15,8 @@ Reports a lambda that is used as the `collate_fn` of a DataLoader.
 
 **Where**: at the lambda.
 
+The `data_collator` of a `Trainer` of Hugging Face counts if its `dataloader_num_workers` is known to be above 0.
+
 ## Why is this bad?
 Workers that are started by spawn (macOS, Windows) or forkserver (Linux from Python 3.14 on) get the `collate_fn`
 pickled. Functions are pickled by name, and a lambda has none: the first iteration raises. This holds for a lambda
@@ -105,7 +107,7 @@ def check(file: Analysis) -> Iterator[Finding]:
             continue
         effect = pickling_fails(loader.is_passed("num_workers") is not False)
         in_partial = " in a `partial`" if callback.in_partial else ""
-        problem = f"the `collate_fn` of `{loader.name}` is a lambda{in_partial}: {effect}"
+        problem = f"the `{loader.kind.spelling('collate_fn')}` of `{loader.name}` is a lambda{in_partial}: {effect}"
         advice = define_function(callback.is_in_notebook)
         repair = None if callback.is_in_notebook else partial(fix, callback)
         yield Finding(callback.function.node, problem, advice, repair, callback.steps)

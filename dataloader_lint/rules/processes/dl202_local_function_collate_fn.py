@@ -14,6 +14,8 @@ In a notebook, every `collate_fn` that is defined in a cell is reported if the l
 
 **Where**: at the argument.
 
+The `data_collator` of a `Trainer` of Hugging Face counts if its `dataloader_num_workers` is known to be above 0.
+
 ## Why is this bad?
 Workers that are started by spawn (macOS, Windows) or forkserver (Linux from Python 3.14 on) get the `collate_fn`
 pickled by its name. A nested function cannot be imported by name: the first iteration raises. Under fork nothing is
@@ -105,12 +107,13 @@ def check(file: Analysis) -> Iterator[Finding]:
             continue
         if loader.is_pickling_error_expected:
             continue
+        option = loader.kind.spelling("collate_fn")
         if not callback.is_local:
-            problem = f"`{callback.name}` (`collate_fn`) is defined in this notebook: {NOT_IN_WORKERS}"
+            problem = f"`{callback.name}` (`{option}`) is defined in this notebook: {NOT_IN_WORKERS}"
             yield Finding(callback.node, problem, MOVE_OUT_OF_NOTEBOOK, because=callback.steps)
             continue
         effect = pickling_fails(loader.is_passed("num_workers") is not False)
-        problem = f"`{callback.name}` is a nested `collate_fn`: {effect}"
+        problem = f"`{callback.name}` is a nested `{option}`: {effect}"
         advice = move_function(callback.is_in_notebook)
         repair = None if callback.is_in_notebook else partial(fix, callback)
         yield Finding(callback.node, problem, advice, repair, callback.steps)
