@@ -28,6 +28,7 @@ from dataloader_lint.facts.object_state.datasets import LintedDataset, datasets_
 from dataloader_lint.facts.processes.calls_in_workers import WorkerCall
 from dataloader_lint.facts.processes.cuda import cuda_in_workers
 from dataloader_lint.facts.processes.cuda_tensors import KeptCudaTensor, kept_cuda_tensors
+from dataloader_lint.facts.processes.forked_threads import forked_threads
 from dataloader_lint.facts.processes.forks import ForcedFork, forced_forks
 from dataloader_lint.facts.processes.handles import KeptHandle, kept_handles
 from dataloader_lint.facts.processes.local_datasets import LocalDataset, local_datasets
@@ -372,6 +373,11 @@ class Analysis:
     def forced_forks(self) -> Iterable[ForcedFork]:
         """The places that force fork next to something that a forked process breaks."""
         return forced_forks(self.module, self.loaders, self.start_methods, self.transfers)
+
+    @property
+    def forked_threads(self) -> list[WorkerCall]:
+        """The calls in this file that forked workers make of objects whose threads stay in the main process."""
+        return forked_threads(self.session.reach, self.module)
 
     @property
     def trainings_without_workers(self) -> Iterable[Training]:

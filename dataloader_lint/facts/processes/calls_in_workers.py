@@ -22,6 +22,8 @@ from dataloader_lint.facts.infer.values import (
     truth,
 )
 from dataloader_lint.facts.loaders.worker_processes import never_started
+from dataloader_lint.facts.syntax.expressions import last_name
+from dataloader_lint.facts.syntax.names import dotted
 from dataloader_lint.facts.syntax.tree import ModuleFacts, enclosing_definitions, function_scope
 from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
 from dataloader_lint.facts.workers.instances import harms_one, of_object
@@ -35,6 +37,11 @@ class WorkerCall:
     call: cst.Call
     function: WorkerFunction
     way: str
+
+    @property
+    def name(self) -> str:
+        """What is called, as written: `self.files.open`; the last part where that is no plain name."""
+        return dotted(self.call.func) or last_name(self.call.func)
 
 
 def calls_in_workers(

@@ -10,7 +10,6 @@ import libcst as cst
 from dataloader_lint.facts.infer.reachability import is_reached
 from dataloader_lint.facts.infer.values import (
     CallResult,
-    Class,
     Const,
     Evaluator,
     Frame,
@@ -30,6 +29,7 @@ from dataloader_lint.facts.syntax.guards import is_guarded
 from dataloader_lint.facts.syntax.names import Binding, Kind, bindings_of, dotted
 from dataloader_lint.facts.syntax.tree import ModuleFacts, Node, Scope, enclosing_definitions, function_scope
 from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
+from dataloader_lint.facts.workers.forked import is_forked
 from dataloader_lint.facts.workers.worker_callgraph import WorkerFunction
 
 _LIMIT = "set_num_threads"
@@ -77,7 +77,7 @@ def limits_in_workers(reach: DatasetFlow, module: ModuleFacts) -> Iterator[Threa
     seen: set[int] = set()
     for function in workers.functions_inside(module, workers.names_that_use(module, tops)):
         for call, name in function.library_calls:
-            if name != f"torch.{_LIMIT}" or id(call) in seen or not _is_forked(reach, function):
+            if name != f"torch.{_LIMIT}" or id(call) in seen or not is_forked(reach, function):
                 continue
             if is_reached(workers.ev, call, function.frame):
                 seen.add(id(call))
@@ -89,17 +89,6 @@ def _constant_number(found: Values) -> int | None:
     numbers = {each.value if isinstance(each, Const) else None for each in found}
     number = numbers.pop() if len(numbers) == 1 else None
     return number if isinstance(number, int) else None
-
-
-def _is_forked(reach: DatasetFlow, function: WorkerFunction) -> bool:
-    """True if workers that run the function may be forked, as far as the known loaders show."""
-    receiver = function.path[0].frame.receiver
-    klass = receiver.by if isinstance(receiver, CallResult) else None
-    if not isinstance(klass, Class) or not reach.workers.is_dataset(klass):
-        return True
-    loaders = reach.loaders_of(klass)
-    spawned = [loader.has_workers is False or loader.start_method in ("spawn", "forkserver") for loader in loaders]
-    return not spawned or not all(spawned)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -14,4 +14,5 @@ ROWS = {
     "pandas.read_parquet": Call(reads=("path",)),
     "pandas.read_pickle": Call(reads=("path",)),
     "pandas.read_table": Call(reads=("path",)),
+    **{f"polars.read_{kind}": Call(forked="pool") for kind in ("csv", "ipc", "ndjson", "parquet")},
 }

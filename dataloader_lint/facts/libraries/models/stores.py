@@ -5,9 +5,14 @@ from __future__ import annotations
 from dataloader_lint.facts.libraries.rows import Call
 
 ROWS = {
+    "adlfs.AzureBlobFileSystem": Call(forked="loop"),
     "boto3.client": Call(opens="a boto3 client"),
     "boto3.resource": Call(opens="a boto3 resource"),
     "duckdb.connect": Call(opens="a DuckDB connection"),
+    "fsspec.filesystem": Call(forked="loop"),
+    "fsspec.implementations.asyn_wrapper.AsyncFileSystemWrapper": Call(forked="loop"),
+    "fsspec.implementations.http.HTTPFileSystem": Call(forked="loop"),
+    "gcsfs.GCSFileSystem": Call(forked="loop"),
     "h5py.Dataset": Call(opens="a dataset of an open HDF5 file", shared="HDF5"),
     "h5py.File": Call(opens="an open HDF5 file", shared="HDF5"),
     "lmdb.Environment": Call(opens="an LMDB environment", shared="lock table"),
@@ -22,6 +27,7 @@ ROWS = {
     "pysam.FastaFile": Call(opens="an open FASTA file"),
     "redis.Redis": Call(opens="a Redis client"),
     "redis.StrictRedis": Call(opens="a Redis client"),
+    "s3fs.S3FileSystem": Call(forked="loop"),
     "tables.openFile": Call(opens="an open HDF5 file"),
     "tables.open_file": Call(opens="an open HDF5 file"),
     "zarr.open": Call(maps_file=True),
