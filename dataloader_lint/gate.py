@@ -78,7 +78,7 @@ _SUBJECTS = (
 # How files that name albumentations make what holds a generator; torchvision's pipelines hold none.
 _PIPELINES = (b"Compose(", b"Sequential(")
 _MOVES = (b".cuda(", b".to(")
-_NO_GRADIENTS = (b"no_grad", b"inference_mode")
+_NO_GRADIENTS = (b"no_grad", b"inference_mode", b".eval()")
 _FUNCTIONS = (b"lambda",)
 _LEADING = (
     b"class Compose",

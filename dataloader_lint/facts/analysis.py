@@ -389,7 +389,7 @@ class Analysis:
         """The loaders that this file evaluates with."""
         if "drop_last" not in self.tree.text and not self.session.project.mentions_word(self.module, "drop_last"):
             return []
-        return list(evaluations(self.ev, self.module, self.loaders))
+        return list(evaluations(self.ev, self.session.with_cuda, self.module, self.loaders))
 
     @property
     def signature_mismatches(self) -> Iterable[SignatureMismatch]:

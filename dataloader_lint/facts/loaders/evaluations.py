@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import libcst as cst
 
@@ -20,7 +20,9 @@ from dataloader_lint.facts.syntax.tree import ModuleFacts, Node, Scope, Tree
 
 _WITHOUT_GRADIENTS = frozenset({"inference_mode", "no_grad"})
 _LOADER_METHODS = frozenset({"predict_dataloader", "test_dataloader", "val_dataloader"})
-_EVALUATING = re.compile(r"(?:^|[^a-z])(?:dev|eval|evaluat(?:e|ion)|test|testing|val|valid|validat(?:e|ion))(?![a-z])")
+_EVALUATING = re.compile(
+    r"(?:^|[^a-z])(?:dev|eval|evaluat(?:e|ion)|test|testing|val|vali|valid|validat(?:e|ion))(?![a-z])"
+)
 _CAMEL_HUMP = re.compile("(?<=[a-z0-9])(?=[A-Z])")
 _TRAINING = re.compile("train|calib|warm")
 
@@ -40,15 +42,21 @@ class Evaluation:
         return (*loader_steps.made(self.loader, "drop_last"), self.step)
 
 
-def evaluations(ev: Evaluator, module: ModuleFacts, loaders: Iterable[Loader]) -> Iterator[Evaluation]:
-    """The loaders that a module surely evaluates with, each once."""
-    seen: set[int] = set()
+def evaluations(
+    ev: Evaluator, by_paths: Evaluator, module: ModuleFacts, loaders: Iterable[Loader]
+) -> Iterator[Evaluation]:
+    """The loaders that a module surely evaluates with, each once.
+
+    What they are given is asked of `by_paths`, which follows the branches that the arguments of a function lead to.
+    """
+    seen: set[tuple[int, int]] = set()  # one call may make several, by what its function is given
     for found in (*_of_loops(ev, module), *_of_methods(ev, module)):
         made, _ = found.loader.construction
-        if id(made) not in seen:
-            seen.add(id(made))
+        key = (id(made), id(found.loader.frame))
+        if key not in seen:
+            seen.add(key)
             own = next((each.node for each in loaders if each.node is made), None)
-            yield Evaluation(found.loader, own or found.node, found.where, found.step)
+            yield Evaluation(replace(found.loader, ev=by_paths), own or found.node, found.where, found.step)
 
 
 def _of_loops(ev: Evaluator, module: ModuleFacts) -> Iterator[Evaluation]:
@@ -58,7 +66,11 @@ def _of_loops(ev: Evaluator, module: ModuleFacts) -> Iterator[Evaluation]:
         frame = ev.frame_of(scope)
         for loop in scope.own(cst.For):
             name = _name_of_evaluation(loop, scope)
-            if name and _has_no_gradients(loop, scope) and _goes_through_all(loop, module.tree):
+            if (
+                name
+                and (_has_no_gradients(loop, scope) or _model_evaluates(loop, scope))
+                and _goes_through_all(loop, module.tree)
+            ):
                 yield from _loop_over(ev, loop, frame, name)
 
 
@@ -112,6 +124,22 @@ def _has_no_gradients(loop: cst.For, scope: Scope) -> bool:
     inside = loop.body.body if isinstance(loop.body, cst.IndentedBlock) else ()
     blocks = (each for each in (*tree.ancestors(loop), *inside) if isinstance(each, cst.With))
     return any(_turns_gradients_off(item.item) for block in blocks for item in block.items)
+
+
+def _model_evaluates(loop: cst.For, scope: Scope) -> bool:
+    """True if the function says `model.eval()` before a loop, and nothing between makes it train again."""
+    tree = scope.module.tree
+    modes = [
+        call
+        for call in scope.own(cst.Call)
+        if isinstance(call.func, cst.Attribute)
+        and call.func.attr.value in ("eval", "train")
+        and tree.order(call) < tree.order(loop)
+    ]
+    if not modes:
+        return False
+    last = modes[-1]
+    return last_name(last.func) == "eval" and not last.args
 
 
 def _turns_gradients_off(node: cst.BaseExpression) -> bool:

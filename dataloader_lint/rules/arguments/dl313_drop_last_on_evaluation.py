@@ -3,8 +3,8 @@
 ## What it does
 Reports a DataLoader with `drop_last=True`
 
-- over which a loop goes in `torch.no_grad()` or `torch.inference_mode()`, or enters it for each batch, if the loader
-  or the function is named for validation or test
+- over which a loop goes in `torch.no_grad()` or `torch.inference_mode()`, or after `model.eval()`, if the loader or
+  the function is named for validation or test
 - which `val_dataloader`, `test_dataloader` or `predict_dataloader` returns
 
 **Where**: at the DataLoader, or at the loop if another file makes the DataLoader.
@@ -20,6 +20,7 @@ mean error is 1.06 over 128 samples; without it 2.52 over all 158.
 ## Known limits
 - Silent if the loop ends early, since it leaves samples out anyway.
 - Silent if the loader or the loop is named for training.
+- A function that makes loaders by a flag, `get_loader(args, "val")`, is followed with the flag that it gets.
 - Silent if `batch_size` is 1 or `drop_last` comes from an option.
 
 ## Example
@@ -82,13 +83,17 @@ RULE = Rule("DL313", "drop-last-on-evaluation", Entity.MODULE, Level.ERROR, Clai
 
 
 def check(file: Analysis) -> Iterator[Finding]:
+    reported: set[int] = set()  # loops over one loader, by what its function is given
     for found in file.evaluations:
+        if id(found.node) in reported:
+            continue
         drops, size = found.loader.known("drop_last"), found.loader.known("batch_size")
         if drops is None or drops.value is not True or drops.default or not found.loader.is_reached:
             continue
         if size is not None and size.value in (None, 1):
             continue
         number = f"up to {size.value - 1}" if size is not None and type(size.value) is int else "the last"
+        reported.add(id(found.node))
         name = f"`{found.loader.bound_name}`"
         where = f" ({found.where})" if found.where != name else ""
         problem = f"{name} evaluates{where} with `drop_last=True`: {number} samples are in no metric"
