@@ -93,6 +93,11 @@ def is_device(ev: Evaluator, node: cst.BaseExpression, frame: Frame) -> bool:
     return bool(values) and all(_is_device(value) or _is_accelerator(value) for value in values)
 
 
+def names_accelerator(ev: Evaluator, node: cst.BaseExpression, frame: Frame) -> bool:
+    """True if an expression can be the accelerator of the machine, whatever that is."""
+    return any(_is_accelerator(value) for value in ev.values(node, frame))
+
+
 def _is_accelerator(value: Value) -> bool:
     return isinstance(value, CallResult) and value.library == _ACCELERATOR
 

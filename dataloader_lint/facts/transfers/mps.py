@@ -16,7 +16,14 @@ from dataloader_lint.facts.syntax.names import dotted
 from dataloader_lint.facts.syntax.steps import Step
 from dataloader_lint.facts.transfers.batches import Transfer
 from dataloader_lint.facts.transfers.cpu import is_constant
-from dataloader_lint.facts.transfers.devices import Device, is_device, may_be_mps, mps_call, possible_devices
+from dataloader_lint.facts.transfers.devices import (
+    Device,
+    is_device,
+    may_be_mps,
+    mps_call,
+    names_accelerator,
+    possible_devices,
+)
 
 # Words in a test that already tells the devices apart.
 _DEVICES = re.compile(r"\b(?:is_)?(?:cuda|mps)\b|\btype\b")
@@ -78,8 +85,14 @@ def moves_to_mps(transfers: Iterable[Transfer]) -> Iterator[MpsMove]:
             continue
         if _is_told_apart(transfer):
             continue
+        module = transfer.frame.scope.module
+        if names_accelerator(transfer.anywhere, device, found.frame) and any(map(module.calls_named, _STREAMS)):
+            continue  # MPS has no streams
         if may_be_mps(transfer.anywhere, device, found.frame) and transfer.may_be_reached:
             yield found
+
+
+_STREAMS = ("Stream", "current_stream")
 
 
 def _is_told_apart(transfer: Transfer) -> bool:

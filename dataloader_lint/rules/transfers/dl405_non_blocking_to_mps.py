@@ -16,6 +16,7 @@ Not measured here: it takes a Mac.
 
 ## Known limits
 - Silent if a test around the move asks for the type of the device.
+- `current_accelerator()` in a module with streams of its own is not reported: MPS has none.
 - Silent if `non_blocking` is anything but a known True.
 - Silent if the device comes from the command line or from a caller outside the project.
 
