@@ -17,6 +17,7 @@ from dataloader_lint.diagnostics import Diagnostic, FixResult, Safety
 from dataloader_lint.edits import Edit, Editor, Repair
 from dataloader_lint.edits.repair import fix_of
 from dataloader_lint.edits.texts import CellText, PlainText
+from dataloader_lint.edits.wrapping import laid_out
 from dataloader_lint.facts.analysis import Session
 from dataloader_lint.gate import may_matter
 from dataloader_lint.linter import MAX_LENGTH, Examined, build_repairs, examine, lint_source
@@ -76,7 +77,7 @@ def fix_source(
         if after is None:
             continue
         fixed.update(one.code for one in kept)
-        moves = _Moves(_merged([wanted[one] for one in kept]))
+        moves = _Moves(state.edits([wanted[one] for one in kept]))
         dropped = {(code, place) for code, place in after.places() if (code, moves.before(place)) in dropped}
         is_settled = not dropped
         state = after
@@ -158,7 +159,15 @@ class _State:
     def with_fix(self, one: Diagnostic) -> Diagnostic:
         """A finding with its repair, if it has one."""
         repair = self.repairs.get(one)
-        return one if repair is None else replace(one, fix=fix_of(repair, self.text.text))
+        if repair is None:
+            return one
+        repair = replace(repair, edits=tuple(self.edits([repair])))
+        return replace(one, fix=fix_of(repair, self.text.text))
+
+    def edits(self, repairs: Iterable[Repair]) -> list[Edit]:
+        """The edits of several repairs in the order of their places, equal ones once, with long lines split."""
+        merged = _merged(repairs)
+        return merged if self._editor is None else laid_out(self._editor, merged, self.filename)
 
     def offset(self, one: Diagnostic) -> int:
         """Where a finding begins."""
@@ -245,7 +254,7 @@ def _halves(chosen: dict[Diagnostic, Repair]) -> tuple[dict[Diagnostic, Repair],
 
 def _tried(state: _State, repairs: dict[Diagnostic, Repair]) -> _State | None:
     """The state after some repairs that do not overlap; None where they do not hold."""
-    edits = _merged(list(repairs.values()))
+    edits = state.edits(repairs.values())
     text = state.text.spliced(edits)
     if text is None:
         return None
@@ -298,7 +307,7 @@ class _Taken:
         return point < len(self._points) and self._points[point] < edit.end
 
 
-def _merged(repairs: list[Repair]) -> list[Edit]:
+def _merged(repairs: Iterable[Repair]) -> list[Edit]:
     """The edits of several repairs in the order of their places, equal ones once."""
     edits = dict.fromkeys(edit for repair in repairs for edit in repair.edits)
     return sorted(edits, key=lambda edit: (edit.start, edit.end))

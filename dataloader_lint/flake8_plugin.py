@@ -160,5 +160,5 @@ def _programs(options: argparse.Namespace) -> dict[str, object]:
             try:
                 found[key.attribute] = key.read_text(text)
             except UnfitValueError as error:
-                raise ConfigurationError(f"--dl-{key.name} {error}") from None
+                raise ConfigurationError(f"dl-{key.name} (command line or settings of flake8) {error}") from None
     return found

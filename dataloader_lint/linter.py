@@ -169,11 +169,11 @@ def _with_fixes(
     from dataclasses import replace
 
     from dataloader_lint.edits import Editor
-    from dataloader_lint.edits.repair import fix_of
+    from dataloader_lint.edits.wrapping import as_fix
 
     editor = Editor(examined.tree, text, examined.mentions)
     repairs, broken = build_repairs(examined, found, editor, filename, settings)
-    shown = [replace(one, fix=fix_of(repairs[one], text)) if one in repairs else one for one in found]
+    shown = [replace(one, fix=as_fix(editor, repairs[one], filename)) if one in repairs else one for one in found]
     return [*broken, *shown]
 
 

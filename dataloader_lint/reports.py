@@ -21,6 +21,43 @@ def unreadable(
     return _engine_report(UNREADABLE_FILE, filename, problem, advice, settings, place)
 
 
+def syntax_error(source: bytes, filename: str, settings: Settings) -> list[Diagnostic]:
+    """The one DL000 of a file that no rule has to look at, if Python cannot parse it; notebooks are not parsed."""
+    if not filename.endswith(_PARSED):
+        return []
+    from dataloader_lint.source.decoding import UnreadableError, decode
+
+    try:
+        text = decode(source)
+        if not _is_python(text):
+            from dataloader_lint.source.noqa import skips_file
+            from dataloader_lint.source.parsing import parse
+
+            if not skips_file(text) or settings.ignore_noqa:
+                parse(text)  # it may be the syntax of a newer Python
+    except UnreadableError as error:
+        return unreadable(filename, error.problem, error.advice, settings, (error.line, error.column))
+    return []
+
+
+def _is_python(text: str) -> bool:
+    import warnings
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compile(text, "<file>", "exec", _ONLY_PARSE, dont_inherit=True)
+    except (SyntaxError, ValueError):
+        return False
+    except (RecursionError, MemoryError):  # it may be fine for a Python with another limit
+        pass
+    return True
+
+
+_PARSED = (".py", ".pyi", ".pyw", "<stdin>")
+_ONLY_PARSE = 0x400  # `ast.PyCF_ONLY_AST`, without the time that it takes to import ast
+
+
 def crashed(filename: str, what: str, error: Exception, settings: Settings) -> list[Diagnostic]:
     """The one DL999 that says what failed in the linter itself, and where to report it."""
     from dataloader_lint.rules.registry import INTERNAL_ERROR

@@ -196,6 +196,31 @@ class Run:
             return _cannot_check(path, error, self.settings)
         return cannot_read(path, why, settings)
 
+    def lint_stdin(self, source: bytes, filename: str) -> list[Diagnostic]:
+        """Lint what came through standard input, and parse it even if no rule has to look at it."""
+        return self.lint_bytes(source, filename) or self._syntax_error(source, filename)
+
+    def syntax_errors(self, paths: Iterable[str]) -> list[Diagnostic]:
+        """The DL000 of each file that no rule has to look at and that Python cannot parse."""
+        found: list[Diagnostic] = []
+        for path in paths:
+            try:
+                found += self._syntax_error(read(path), path)
+            except OSError:
+                continue  # reported already
+        return found
+
+    def _syntax_error(self, source: bytes, path: str) -> list[Diagnostic]:
+        from dataloader_lint.reports import syntax_error
+
+        try:
+            settings = self._by_file.of_file(path)
+        except ConfigurationError:
+            return []  # reported already
+        if self._gate_for(settings).subjects(os.path.abspath(path), source):
+            return []
+        return syntax_error(source, path, settings)
+
     def lint_bytes(self, source: bytes, path: str, about: frozenset[str] = frozenset()) -> list[Diagnostic]:
         """Lint one file given as its bytes; `about` is what the gate says of them, where it was asked already."""
         try:

@@ -66,6 +66,7 @@ def lint_found(
         for path in _timed(found.files, progress):
             diagnostics.extend(run.lint_file(path))
     run.save()
+    diagnostics.extend(run.syntax_errors(found.named))
     if warn is not None:
         _warn_of_large(run.too_large(), warn)
     diagnostics.sort(key=lambda one: one.sort_key)
@@ -112,6 +113,7 @@ def fix_found(
             run = Run(settings, "shown")  # what was known about the file may matter to others
         total.add(path, result.fixed, len(result.dropped))
         total.remaining.extend(result.remaining)
+    total.remaining.extend(run.syntax_errors(found.named))
     total.remaining.sort(key=lambda one: one.sort_key)
     if warn is not None:
         _warn_of_large(too_large.union(run.too_large()), warn)
@@ -127,7 +129,7 @@ def fix_stdin(source: bytes, filename: str, settings: Settings, unsafe: bool) ->
     """Fix what came through standard input; the result is in `source`."""
     total = Fixed()
     run = Run(settings, "shown")
-    total.source, total.remaining = source, run.lint_bytes(source, filename)
+    total.source, total.remaining = source, run.lint_stdin(source, filename)
     if any(one.fix is not None for one in total.remaining):
         result = run.fix_bytes(source, filename, unsafe)
         total.source, total.remaining = result.source, result.remaining

@@ -88,7 +88,8 @@ def on_page_markdown(markdown: str, page: SitePage, config: MkDocsConfig, files:
 def site_link(target: str, source: str) -> str:
     """Where a link of a page leads: to another page of the site, or to the repository."""
     if source.startswith("rules/"):
-        return _RULE_ANCHOR.sub(r"\1.md", target) if target.startswith("#") else target
+        is_beside = (ROOT / "docs" / target.partition("#")[0]).is_file()
+        return _RULE_ANCHOR.sub(r"\1.md", target) if target.startswith("#") else f"../{target}" if is_beside else target
     if target.startswith("#"):
         return target
     path, _, anchor = target.partition("#")

@@ -74,11 +74,15 @@ def test_verbose() -> None:
     assert code == 1
     assert out == run("--select", "DL301,DL302", "--output-format", "json")[1]
     lines = err.splitlines()
-    assert lines[0] == "settings: select=('DL301', 'DL302'), output_format='json'"
+    assert lines[0] == (
+        'settings: select = ["DL301", "DL302"], output-format = "json" (those of each file: --show-settings)'
+    )
     assert lines[1] == "rules: DL301 DL302 (2)"
     assert sorted(re.sub(r"^ *\d+\.\d ms  ", "", line) for line in lines[2:-1]) == ["a.py", str(Path("pkg", "b.py"))]
     assert re.fullmatch(r"2 files in \d+\.\d\d s", lines[-1])
-    assert run("-v", "--isolated", "pkg")[2].startswith("settings: the usual ones\nrules: DL101 ")
+    assert run("-v", "--isolated", "pkg")[2].startswith(
+        "settings: defaults (those of each file: --show-settings)\nrules: DL101 "
+    )
     code, _, err = run(*ONLY, "-v", "--fix")
     assert code == 0
     assert err.splitlines()[-1].startswith("2 files in ")

@@ -117,6 +117,26 @@ def test_bad_input_gives_one_line_each_and_the_rest_is_linted() -> None:
     assert run("--ignore", "DL000", "syntax.py")[0] == 0
 
 
+def test_named_files_are_parsed_even_if_no_rule_has_to_look_at_them() -> None:
+    write("a/syntax.py", "def (\n")
+    write("a/newer.py", "type X = int\ndef f[T](x: T): ...\n")
+    write("a/warns.py", "x = '\\d'\n")
+    write("a/skipped.py", "# flake8: noqa\ndef (\n")
+    write("a/latin.py", "# é\n".encode("latin-1"))
+    assert run("a") == (0, "All checks passed!\n", "")
+    for more in ((), ("--fix",)):
+        code, out, err = run(
+            *more, "--output-format", "concise", "a", *(f"a/{path.name}" for path in Path("a").iterdir())
+        )
+        assert (code, err) == (1, "")
+        places = [line.split(" ")[:2] for line in out.splitlines() if ": DL" in line]
+        assert places == [["a/latin.py:1:1:", "DL000"], ["a/syntax.py:1:5:", "DL000"]]
+    assert run("-", stdin=b"def (\n")[0] == 1
+    assert run("--diff", "-", stdin=b"def (\n")[::2] == (1, "No fixes available; 1 would remain.\n")
+    assert run("-", stdin=b"import os\n")[0] == 0
+    assert run("--ignore", "DL000", "a/syntax.py", "-q")[0] == 0
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
 def test_without_permission() -> None:
     write("bad.py", BAD)
@@ -206,7 +226,12 @@ def test_about_itself() -> None:
     assert "Reported if one path in sight leads to the harm, whatever is unknown beside it." in claimed
     assert "\n## Why is this bad?\n" in out
     assert run("--explain", "unreadable-file") == (0, out, "")
-    assert "'DL1' stands for 6 rules, DL101 to DL106" in run("--explain", "DL1")[2]
+    assert [line.split(" ")[0] for line in run("--explain", "dl10")[1].splitlines()] == [
+        f"DL10{n}" for n in range(1, 7)
+    ]
+    assert run("--explain", "RuntimeError")[2].startswith(
+        "dataloader-lint: no rule, error message or symptom fits 'Run"
+    )
     assert "did you mean 'DL101'?" in run("--explain", "DL1O1")[2]
     assert "did you mean 'list-attribute'?" in run("--select", "list-atribute")[2]
     assert run("--explain", "DL02")[::2] == (2, "dataloader-lint: unknown rule 'DL02'; did you mean 'DL102'?\n")

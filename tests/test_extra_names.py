@@ -45,6 +45,13 @@ def test_the_message_names_the_users_class() -> None:
     assert one.message.startswith("`Feeder` raises ValueError")
 
 
+@pytest.mark.parametrize("call", ["turbo", "speed.turbo"])
+def test_the_message_names_the_users_function(call: str) -> None:
+    source = f"from mylib import speed\nfrom mylib.speed import turbo\n{call}{PERSISTENT}"
+    (one,) = lint_source(source, "a.py", Settings(extend_dataloaders=("mylib.speed.turbo",)))
+    assert one.message.startswith("`turbo` raises ValueError")
+
+
 def test_what_derives_from_it_is_one_too() -> None:
     source = f"from mylib.data import Feeder\nclass Mine(Feeder):\n    pass\nMine{PERSISTENT}"
     assert codes(source, LOADERS) == ["4: DL301"]

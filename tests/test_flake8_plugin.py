@@ -270,13 +270,19 @@ def test_the_nearest_pyproject_says_what_is_true_of_the_programs() -> None:
 @pytest.mark.parametrize(
     ("option", "message"),
     [
-        ("dl-max-workers = none", "--dl-max-workers must be a number above 0, not 'none'"),
+        (
+            "dl-max-workers = none",
+            "dl-max-workers (command line or settings of flake8) must be a number above 0, not 'none'",
+        ),
         (
             "dl-start-method = spwan",
-            "--dl-start-method must be one of 'auto', 'fork', 'spawn', 'forkserver', not 'spwa",
+            "dl-start-method (command line or settings of flake8) must be one of 'auto', 'fork', 'spawn', 'for",
         ),
-        ("dl-extend-datasets = Table", "--dl-extend-datasets must hold names with their modules"),
-        ("dl-target-python = new", "--dl-target-python must be Python versions"),
+        (
+            "dl-extend-datasets = Table",
+            "dl-extend-datasets (command line or settings of flake8) must hold names with their modules",
+        ),
+        ("dl-target-python = new", "dl-target-python (command line or settings of flake8) must be Python versions"),
     ],
 )
 def test_a_wrong_option_is_said_by_flake8(option: str, message: str) -> None:

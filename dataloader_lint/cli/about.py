@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import textwrap
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from dataloader_lint.rules.symptoms import Symptom
 
 
+_NAME = re.compile(r"[Dd][Ll]\w*|[a-z0-9-]+")  # what looks like the code of a rule, or its name
+_LONGEST_QUOTE = 200
 _PIECE = 100_000  # bytes of a log that are read at a time, and of its end that are looked at
 
 
@@ -52,16 +55,19 @@ def complete(shell: str) -> int:
 
 def _pages(wanted: str) -> Iterator[str]:
     from dataloader_lint.rules.messages import answer
-    from dataloader_lint.rules.selection import UnknownCodeError, find_rule
+    from dataloader_lint.rules.selection import UnknownCodeError, find_rule, rules_of_prefix
 
     text = _end_of_stdin() if wanted == "-" else wanted
+    several = rules_of_prefix(text)
+    if len(several) > 1:
+        yield from (f"{each.rule.code} {each.rule.name}: {_summary(each)}" for each in several)
+        return
     try:
         yield from _page(find_rule(text))
     except UnknownCodeError as error:
         found = answer(text)
         if found is None:
-            unknown = str(error) if len(text) < 200 else "no symptom or rule fits this text"
-            raise UsageError(unknown) from None
+            raise UsageError(str(error) if _NAME.fullmatch(text) else _unknown(text)) from None
         if found.symptom is not None:
             yield from _about(found.symptom)
         if len(found.rules) > 1:
@@ -71,6 +77,11 @@ def _pages(wanted: str) -> Iterator[str]:
             yield ""
         if found.rules:
             yield from _page(found.rules[0])
+
+
+def _unknown(text: str) -> str:
+    shown = f"{text.strip()!r}" if len(text) < _LONGEST_QUOTE else "this text"
+    return f"no rule, error message or symptom fits {shown}; try the whole message, or `--explain` for all rules"
 
 
 def _end_of_stdin() -> str:

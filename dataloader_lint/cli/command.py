@@ -143,7 +143,7 @@ def _lint_stdin(options: Options) -> int:
 
         return fix_stdin(source, options)
     run = Run(options.settings, wanted_fixes(options))
-    return report(run.lint_bytes(source, options.stdin_filename), options, source)
+    return report(run.lint_stdin(source, options.stdin_filename), options, source)
 
 
 def _serve(arguments: list[str]) -> int:

@@ -65,19 +65,18 @@ class Log:
     """Called with a path and its seconds when a file is done; prints both."""
 
     def __init__(self, settings: Settings, total: int, stream: TextIO) -> None:
+        from dataloader_lint.cli.shown_settings import as_toml
         from dataloader_lint.rules.selection import selected_rules
         from dataloader_lint.settings import Settings as Defaults
+        from dataloader_lint.source.keys import KEYS
 
         self._stream = stream
         self._total = total
         self._start = time.monotonic()
         usual = vars(Defaults())
-        chosen = {
-            name: value
-            for name, value in vars(settings).items()
-            if value != usual[name] and name not in ("options", "roots")
-        }
-        self._say("settings: " + (", ".join(f"{name}={value!r}" for name, value in chosen.items()) or "the usual ones"))
+        values = [(key, getattr(settings, key.attribute)) for key in KEYS.values()]
+        chosen = [f"{key.name} = {as_toml(value)}" for key, value in values if value != usual[key.attribute]]
+        self._say(f"settings: {', '.join(chosen) or 'defaults'} (those of each file: --show-settings)")
         codes = [found.rule.code for found in selected_rules(settings)]
         self._say(f"rules: {' '.join(codes)} ({len(codes)})")
 

@@ -54,14 +54,14 @@ def _block(settings: Settings, sources: dict[str, str], paths: list[str], paint:
     for key in KEYS.values():
         value = getattr(settings, key.attribute)
         source = sources.get(key.attribute, "default")
-        line = f"{key.name} = {neutralise(_written(value))}"
+        line = f"{key.name} = {neutralise(as_toml(value))}"
         yield f"{line}  {paint('quiet', f'# {neutralise(source)}')}"
     codes = [found.rule.code for found in selected_rules(settings)]
-    yield f"# {len(codes)} rules: {' '.join(codes)}"
+    yield f"# {len(codes)} rule{'' if len(codes) == 1 else 's'}: {' '.join(codes)}"
     yield ""
 
 
-def _written(value: object) -> str:
+def as_toml(value: object) -> str:
     """A value as TOML writes it, but for those that have none."""
     if value is None:
         return "(default)"
@@ -71,6 +71,6 @@ def _written(value: object) -> str:
         return f'"{value}"'
     if isinstance(value, tuple):
         if value and all(isinstance(one, tuple) for one in value):
-            return "{ " + ", ".join(f'"{name}" = {_written(one)}' for name, one in value) + " }"
-        return f"[{', '.join(_written(one) for one in value)}]"
+            return "{ " + ", ".join(f'"{name}" = {as_toml(one)}' for name, one in value) + " }"
+        return f"[{', '.join(as_toml(one) for one in value)}]"
     return str(value)

@@ -89,13 +89,18 @@ def members(name: str) -> list[FoundRule]:
     return [found for found in found_rules().values() if found.check is not None and belongs(found.rule)]
 
 
+def rules_of_prefix(text: str) -> list[FoundRule]:
+    """The rules whose code begins with a text, such as `DL2`, in the order of their codes."""
+    return [found for code, found in found_rules().items() if text and code.startswith(text.upper())]
+
+
 def find_rule(text: str) -> FoundRule:
     """The rule with this code or name. Raises UnknownCodeError."""
     rules = found_rules()
     for code, found in rules.items():
         if text.upper() == code or text.lower() == found.rule.name:
             return found
-    begun = [code for code in rules if text and code.startswith(text.upper())]
+    begun = [found.rule.code for found in rules_of_prefix(text)]
     if len(begun) > 1:
         raise UnknownCodeError(f"{text!r} stands for {len(begun)} rules, {begun[0]} to {begun[-1]}; name one of them")
     names = [found.rule.name for found in rules.values()]

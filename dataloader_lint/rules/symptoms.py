@@ -72,12 +72,14 @@ SYMPTOMS = (
         "Workers that are not forked import the main module, which starts workers again. Guard its code.",
         "DL206 DL210",
         r"attempt has been made to start a new process before",
+        r"freeze_support\(\)",
     ),
     _seen(
         "CUDA in a forked worker",
         "The main process has used CUDA before the workers were forked, and worker code uses it again.",
         "DL207 DL215",
         r"cannot re-initialize cuda in forked subprocess",
+        r"cuda (?:runtime )?error(?: \(3\))? ?:.*initialization error",
     ),
     _seen(
         "A CUDA tensor cannot be pinned",
@@ -94,8 +96,8 @@ SYMPTOMS = (
     ),
     _seen(
         "Out of shared memory",
-        """Workers hand batches over in shared memory (`/dev/shm`), and it is full. Docker gives 64 MB unless told
-        otherwise. Measure: `df -h /dev/shm` while the program runs. Cure: `docker run --shm-size=8g` or `--ipc=host`,
+        """Workers hand batches over in shared memory (`/dev/shm`), and it is full. Docker gives 64 MB by
+        default. Measure: `df -h /dev/shm` while the program runs. Cure: `docker run --shm-size=8g` or `--ipc=host`,
         an `emptyDir` with `medium: Memory` in Kubernetes, fewer workers, a smaller `prefetch_factor` or smaller
         samples.""",
         "DL307 DL608 DL305",
@@ -125,6 +127,26 @@ SYMPTOMS = (
         "DL101 DL102 DL104 DL103 DL105 DL611",
         r"signal: (?:killed|terminated)",
         r"worker .*exited unexpectedly with exit code -?9\b",
+        r"^(?:.* \d+ +)?killed(?: +\S*python.*)?$",  # what a shell says of a process
+        r"\boom.?kill",
+        words=(r"\b(?:workers?|process(?:es)?|training|script|program) (?:\w+ ){0,2}killed\b",),
+    ),
+    _seen(
+        "No memory for another worker",
+        """The system refused memory when a process was started or shared memory was made. A fork needs as much as the
+        main process holds where memory must not be overcommitted. Measure: `free -m`, `ulimit -v`, the limit of the
+        container. Cure: fewer workers, and less in the main process before they start.""",
+        "DL305 DL101 DL102 DL611",
+        r"\[errno 12\]",
+        r"cannot allocate memory",
+    ),
+    _seen(
+        "The thread that pins batches ended",
+        """With `pin_memory=True`, a thread of the main process copies batches into page-locked memory. An exception
+        ended it, and this message does not say which: look above it for another one, such as too many open files or a
+        CUDA error. With `pin_memory=False` the program may show it directly.""",
+        "DL611 DL215 DL608",
+        r"pin memory thread exited unexpectedly",
     ),
     _seen(
         "A worker crashed in native code",
@@ -137,7 +159,7 @@ SYMPTOMS = (
     ),
     _seen(
         "The paging file of Windows is too small",
-        """Each worker of Windows imports torch and its CUDA libraries anew and reserves memory for them. Measure: the
+        """Each worker of Windows imports torch and its CUDA libraries and reserves memory for them. Measure: the
         commit size of the processes in the task manager. Cure: fewer workers, or a larger paging file.""",
         "DL305",
         r"\[?winerror 1455\]?",
@@ -343,7 +365,7 @@ SYMPTOMS = (
     _seen(
         "GPU use goes up and down, or stays low",
         """The GPU waits for batches. Measure the share of an iteration that passes before the batch is there, and an
-        epoch with 0, 2, 4 and 8 workers. If only the first batches of each epoch are slow, workers start anew.""",
+        epoch with 0, 2, 4 and 8 workers. If only the first batches of each epoch are slow, workers are restarted.""",
         "DL306 DL605 DL309 DL401 DL606 DL614",
         words=(
             r"gpu.{0,40}(?:util|usage|use|load).{0,60}(?:up and down|drop|fluctuat|oscillat|low|\b0 ?%|zero|idle)",
@@ -364,7 +386,7 @@ SYMPTOMS = (
     ),
     _seen(
         "The first batch of each epoch is slow",
-        "The workers start anew for each epoch.",
+        "The workers are restarted for each epoch.",
         "DL309 DL308 DL206",
         words=(
             r"(?:first (?:batch|iteration)|start|beginning) of (?:each|every|an|the) epoch",

@@ -62,11 +62,12 @@ _ENVIRONMENT_MARKS = frozenset({"pyvenv.cfg", "conda-meta"})
 class Found:
     """What discovery came up with. Paths are as the user would type them; `files` is sorted and free of repeats."""
 
-    __slots__ = ("files", "missing", "skipped", "unreadable")
+    __slots__ = ("files", "missing", "named", "skipped", "unreadable")
 
     def __init__(self) -> None:
         self.files: list[str] = []
         self.missing: list[str] = []
+        self.named: list[str] = []  # those of `files` that were named themselves, not in a directory
         self.skipped: list[tuple[str, str]] = []  # what is called like a Python file and is none, and why
         self.unreadable: list[tuple[str, str]] = []  # a path, and why it cannot be looked at
 
@@ -104,10 +105,12 @@ def discover(paths: Iterable[str], settings: Settings, force_exclude: bool = Fal
                 found.skipped.append((path, "it is not a Python file or notebook"))
                 continue
             by_file.of_folder(os.path.dirname(path))  # complaints about settings come before those about code
-            names.setdefault(os.path.abspath(path), path)
+            if names.setdefault(os.path.abspath(path), path) == path:
+                found.named.append(path)
         else:
             found.unreadable.append((path, _IRREGULAR))
     found.files = sorted(names.values())
+    found.named = sorted(set(found.named))
     return found
 
 

@@ -100,8 +100,8 @@ KEYS = {
             LEVELS_BY_CODE,
             "{}",
             "give findings of these rules another level",
-            "The level of findings, by code or beginning of a code, instead of the rule's own. A longer prefix beats a "
-            "shorter one. See [levels](rules.md#levels).",
+            "The level of findings, by code or beginning of a code, instead of the rule's own. The more specific "
+            "prefix wins. See [levels](#levels).",
             'severity = { DL101 = "error", DL4 = "opinion" }',
             choices=LEVELS,
         ),
@@ -159,7 +159,7 @@ KEYS = {
             PATTERNS,
             "the usual folders of tools, environments and builds",
             "exclude these instead of the defaults",
-            "Names and globs of files and folders to leave out when a folder is walked, instead of the usual ones "
+            "Names and globs of files and folders to leave out when a folder is walked, instead of the defaults "
             "(`.git`, `.venv`, `build`, `node_modules`, ...). A glob with a slash is a path from the folder of the "
             "pyproject.toml, in which `**/` matches no folder as well as several; `{a,b}` is either of the two. "
             "Files and folders named on the command line are looked at all the same, "

@@ -245,10 +245,10 @@ def loader_of(ev: Evaluator, value: Value) -> Loader | None:
             return inner
         if classes.constructor(ev, value.by) is not None:
             return None
-    return Loader(value.call, value.frame, found, _maker_name(value.call, value.frame, value.by), ev, value.before)
+    return Loader(value.call, value.frame, found, _maker_name(ev, value.call, value.frame, value.by), ev, value.before)
 
 
-def _maker_name(call: cst.Call, frame: Frame, maker: Library | Class) -> str:
+def _maker_name(ev: Evaluator, call: cst.Call, frame: Frame, maker: Library | Class) -> str:
     """What the call calls the class; the class's own name where a variable means it: `make(dataset)`.
 
     The name of the class that derives from it where its constructor makes it: `super().__init__(dataset)`.
@@ -257,7 +257,7 @@ def _maker_name(call: cst.Call, frame: Frame, maker: Library | Class) -> str:
     made = frame.receiver
     if written == "__init__" and isinstance(made, CallResult) and isinstance(made.by, Class):
         return made.by.node.name.value
-    if written[:1].isupper() or "oader" in written:
+    if written[:1].isupper() or "oader" in written or written in ev.extras.loader_words:
         return written
     return maker.node.name.value if isinstance(maker, Class) else maker.name.rpartition(".")[2]
 

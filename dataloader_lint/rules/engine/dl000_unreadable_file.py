@@ -15,9 +15,9 @@ There is one such finding per file, at the first error if there is one. All othe
 Magics, shell lines and questions (`%time`, `!ls`, `loader?`) are no errors. A notebook that is not JSON, has no
 cells, or is in a format older than 4 is one finding.
 
-**Not reported**: a file or cell that does not mention data loading is not parsed at all, so its syntax errors are not
-reported. Pipes, devices, dangling links and links out of the directory that are named `*.py` are skipped with a
-warning.
+**Not reported**: files in a directory, and cells, that do not mention data loading are not parsed, so their syntax
+errors are not reported. Files that are named on the command line, and standard input, are always parsed. Pipes,
+devices, dangling links and links out of the directory that are named `*.py` are skipped with a warning.
 
 **Text that LibCST does not reproduce**: LibCST drops some blank space (form feeds, lines that hold only a backslash).
 That is no problem: positions are those in the file. If LibCST changes anything else, no position would be right. The
