@@ -16,7 +16,7 @@ HEAD = """\
 
 # Performance
 
-What linting costs, beside other tools on the same code. Made by one command, which also writes
+What linting costs, compared with other tools on the same code. One command makes this page and
 [all figures](performance.json):
 
 ```sh
@@ -27,34 +27,35 @@ HOW = """\
 ## How it is measured
 
 Every command is a process of its own, so start-up is part of every figure. Its time is CPU time, user and system, of
-the process and of those that it starts: other work on the machine disturbs it less than the time on the wall. The
-commands run in turn, round by round, and ratios are taken within a round. A cell shows the median, and behind it the
-smallest and the largest value where there are several. TorchFix, which takes long, runs once. Memory is that of the
+the process and of its children: other work on the machine disturbs it less than wall time. The commands run in turn,
+round by round, and ratios are taken within a round. A cell shows the median and, if there are several values, the
+smallest and the largest. TorchFix, which takes long, runs once. Memory is that of the
 largest process. The parts of this page, and packages of the table, may come from several runs of the command
 (`--only`, `--packages`), some of them at the same time.
 
 The code is that of releases on PyPI, which `benchmarks/real_code.py` pins, unpacked and not installed.
 
-- **we, one process**: `dataloader-lint --isolated --no-cache -j 1`, the default rules
-- **we, all cores**: the same with `-j 0`
-- **we, warm cache**: `--cache-dir`, filled by a run before
-- **the floor**: read every file, ask the gate, and `libcst.parse_module` those whose text has a class with a base named
-  `...Dataset` or `...DataModule`, or a call of a name that ends in `Loader`; garbage is not collected meanwhile
-- **parse all that may matter**: the same for all files that pass the gate
-- **flake8 alone**: `flake8 --isolated --jobs=1 --select=E9` in an environment without our plugin
-- **flake8 with us**: `flake8 --isolated --jobs=1 --select=DL`
+- **dataloader-lint, 1 process**: `dataloader-lint --isolated --no-cache -j 1`, the default rules
+- **dataloader-lint, all cores**: the same with `-j 0`
+- **dataloader-lint, warm cache**: `--cache-dir`, filled by a run before
+- **parse only**, a lower bound: read every file, ask the gate, and `libcst.parse_module` those whose text has a class
+  with a base named `...Dataset` or `...DataModule`, or a call of a name that ends in `Loader`; the garbage collector is
+  off
+- **parse every candidate**: the same for all files that pass the gate
+- **flake8 alone**: `flake8 --isolated --jobs=1 --select=E9` in an environment without the plugin
+- **flake8 with dataloader-lint**: `flake8 --isolated --jobs=1 --select=DL`
 - **TorchFix**: `torchfix --select ALL --jobs 1`, in an environment of its own
 - **ruff**: `ruff check --isolated --no-cache`, its default rules, all cores"""
 
 TOOLS = {
-    "one": "we, one process",
-    "cores": "we, all cores",
-    "warm": "we, warm cache",
-    "floor": "the floor",
-    "gated": "parse all that may matter",
+    "one": "dataloader-lint, 1 process",
+    "cores": "dataloader-lint, all cores",
+    "warm": "dataloader-lint, warm cache",
+    "floor": "parse only",
+    "gated": "parse every candidate",
     "ruff": "ruff",
     "flake8": "flake8 alone",
-    "plugin": "flake8 with us",
+    "plugin": "flake8 with dataloader-lint",
     "torchfix": "TorchFix",
 }
 
@@ -63,7 +64,7 @@ def render_page(figures: Figures) -> str:
     """Render docs/performance.md; what was not measured is left out."""
     parts = [HEAD, _machines(figures)]
     if found := goals(figures):
-        parts += ["## What we aim at, and where we are", _goals(found)]
+        parts += ["## Targets", _goals(found)]
     if packages := packages_of(figures):
         parts += ["## Side by side", _tools(packages), _packages(packages)]
     if any(name in figures for name in ("copies", "huge", "sites")):
@@ -110,16 +111,15 @@ def _machines(figures: Figures) -> str:
     loads = [on["load"] / on["cores"] for on in runs]
     if loads and max(loads) > 0.5:
         parts.append(
-            f"The machine did other work as well: when the parts of this page began, between {min(loads):.1f} and "
-            f"{max(loads):.1f} processes wanted each core. That makes CPU times longer, and times on the wall mean "
-            "little: read ratios, and how far they reach."
+            f"The machine was busy with other work: {min(loads):.1f} to {max(loads):.1f} runnable processes per core. "
+            "Wall-clock times are noisy; compare the ratios and their ranges."
         )
     return "\n\n".join(parts)
 
 
 def _goals(found: list[Goal]) -> str:
     return table(
-        ["", "aim", "measured", "reached"],
+        ["Measure", "Target", "Measured", "Met"],
         [[goal.what, goal.aim, times(goal.measured, goal.unit), goal.verdict] for goal in found],
     )
 
@@ -151,11 +151,19 @@ def _tools(packages: dict[str, Figures]) -> str:
     printed = "the same byte for byte" if same else "**not** the same"
     text = (
         f"{len(packages)} packages, {total['files']:,} files, {total['lines']:,} lines; {total['parsed_files']:,} "
-        f"files define a Dataset or build a DataLoader. What we print is {printed} in one process, on all cores and "
+        f"files define a Dataset or build a DataLoader. The output is {printed} in one process, on all cores and "
         f"with a warm cache. Each command ran {_rounds(packages)}. A tool that ran on some of the packages only is "
-        "held against what the others cost on these."
+        "compared with what the others cost on these."
     )
-    head = ["", "CPU, s", "wall, s", "lines per s of CPU", "/ the floor", "/ we, one process", "memory, MiB"]
+    head = [
+        "",
+        "CPU, s",
+        "wall, s",
+        "lines per s of CPU",
+        "/ parse only",
+        "/ dataloader-lint, 1 process",
+        "memory, MiB",
+    ]
     return f"{text}\n\n{table(head, rows)}"
 
 
@@ -188,8 +196,8 @@ def _packages(packages: dict[str, Figures]) -> str:
                 number(max(costs["one"]["memory"])),
             ]
         )
-    head = ["", "lines", "findings", "we, s", "we / floor", "we / parse all that may matter"]
-    return table([*head, "TorchFix / we", "flake8 with us / alone", "our memory, MiB"], rows)
+    head = ["", "lines", "findings", "CPU, s", "/ parse only", "/ parse every candidate"]
+    return table([*head, "TorchFix / it", "flake8 with it / alone", "memory, MiB"], rows)
 
 
 def _curves(figures: Figures) -> str:
@@ -236,7 +244,7 @@ def _milliseconds(found: Figures, name: str, what: str) -> Spread:
 def _tenth(found: Figures) -> str:
     costs = found["costs"]
     rows = [[TOOLS[name], times(spread(costs[name]["cpu"]))] for name in ("flake8", "plugin")]
-    rows.append(["with us / alone", times(ratios(costs["plugin"]["cpu"], costs["flake8"]["cpu"]))])
+    rows.append(["with dataloader-lint / alone", times(ratios(costs["plugin"]["cpu"], costs["flake8"]["cpu"]))])
     return (
         f"A tree of {found['files']} modules of {', '.join(found['packages'])} with {found['lines']:,} lines; a tenth "
         "of the modules define a Dataset or build a DataLoader.\n\n" + table(["", "CPU, s"], rows)
@@ -250,11 +258,11 @@ def _together(found: Figures) -> str:
         for name in ("one", "cores")
     ]
     shared = times(ratios(costs["one"]["wall"], costs["cores"]["wall"]))
-    rows.append(["one process / all cores", "", shared, ""])
+    rows.append(["1 process / all cores", "", shared, ""])
     return (
         f"One command for {', '.join(found['packages'])}. Processes share these out better than the files of one "
         "project, whose modules each of them opens."
-        + (" What is printed is the same byte for byte.\n\n" if found["same"] else "\n\n")
+        + (" The output is the same byte for byte.\n\n" if found["same"] else "\n\n")
         + table(["", "CPU, s", "wall, s", "memory, MiB"], rows)
     )
 

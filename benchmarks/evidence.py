@@ -114,7 +114,7 @@ def draw_all(figures: Figures) -> dict[str, str]:
             "ms",
         ),
         "repairs.svg": draw_bars(
-            "Time of the programs of four proofs, before and after the repair",
+            "Time of the programs of four proofs, before and after the fix",
             f"Median, smallest and largest; {_with(figures['DL308'])}",
             [
                 Panel(
@@ -150,7 +150,7 @@ def bars(seconds: dict[str, list[float]], styles: Iterable[str] = ("c3",)) -> li
 def render_page(figures: Figures) -> str:
     """Render docs/evidence.md."""
     pages = {page.rule.code: page for page in read_pages()}
-    rows = ["| Rule | Before | After | Repaired by | Ran with |", "|---|---|---|---|---|"]
+    rows = ["| Rule | Before | After | Fixed by | Ran with |", "|---|---|---|---|---|"]
     for code, proof in read_proofs().items():
         found = figures[code]
         claims = (("before", proof.symptom), ("after", proof.cure))
@@ -164,13 +164,14 @@ def render_page(figures: Figures) -> str:
     pictures = []
     for picture in PICTURES:
         links = ", ".join(f"[{code}](rules.md#{pages[code].anchor})" for code in picture.rules)
-        pictures.append(f"![{picture.caption}](evidence/{picture.file})\n\n{picture.caption} Belongs to {links}.")
+        word = "Rule" if len(picture.rules) == 1 else "Rules"
+        pictures.append(f"![{picture.caption}](evidence/{picture.file})\n\n{picture.caption} {word}: {links}.")
     parts = [
         "<!-- Made by `python -m benchmarks.evidence`: measure again instead of editing. -->",
         "# Evidence",
         INTRODUCTION,
         _where(figures),
-        "## Pictures",
+        "## Plots",
         *pictures,
         "## Every proof",
         TABLE,
@@ -181,11 +182,11 @@ def render_page(figures: Figures) -> str:
 
 INTRODUCTION = """\
 For each rule a small program in [tests/evidence](https://github.com/dataloader-lint/dataloader-lint/tree/main/tests/evidence)
-shows under real torch what the rule says. The linter reports the program with this rule and no other; the tests run it,
-see the symptom, run the repaired program, and see that the symptom is gone. Where a rule has a fix, the repaired
-program is what our own `--fix` makes of the first one. `python -m pytest -m evidence` runs all of them.
+shows the pitfall under real torch. The linter reports the program with this rule and no other. The tests run it and see
+the symptom, then run the fixed program and see that the symptom is gone. If the rule has an autofix, the fixed program
+is what `--fix` makes of the first one. `python -m pytest -m evidence` runs all of them.
 
-This page and its pictures are made by one command, which runs the same programs at a telling size and writes
+One command makes this page and its plots. It runs the same programs at a realistic size and writes
 [all figures](evidence/figures.json):
 
 ```sh
@@ -193,9 +194,9 @@ pip install '.[test]' && python -m benchmarks.evidence
 ```"""
 
 TABLE = """\
-*Before* says what the proof shows, and what was seen in this measurement; so does *After*. What takes time ran several
-times: the median, and the smallest and largest value in brackets. The fork server of these measurements has torch
-loaded before it starts workers, as from Python 3.14 on, where it imports the script first."""
+*Before* and *After* say what the proof shows, and below it what was measured. Times are the median of several runs,
+with the smallest and the largest value in parentheses. The fork server of these measurements has imported torch before
+it starts workers, as it does from Python 3.14 on, where it imports the script first."""
 
 
 def _where(figures: Figures) -> str:
@@ -212,9 +213,8 @@ def _where(figures: Figures) -> str:
     loads = [on["load"] / on["cores"] for on in runs]
     if max(loads) > 1:
         parts.append(
-            f"The machine was busy with other work: between {min(loads):.1f} and {max(loads):.1f} processes wanted "
-            "each core. That makes times long and noisy: read their ratios and spreads. Counts and bytes do not "
-            "depend on it."
+            f"The machine was busy with other work: {min(loads):.1f} to {max(loads):.1f} runnable processes per "
+            "core. Times are noisy; compare the ratios and their ranges. Counts and bytes do not depend on the load."
         )
     missing: dict[str, list[str]] = {}
     for code, found in figures.items():
@@ -222,15 +222,15 @@ def _where(figures: Figures) -> str:
             missing.setdefault(need, []).append(code)
     for need, codes in missing.items():
         parts.append(
-            f"**Not measured here: what needs {need}.** The programs of {', '.join(codes)} were not run. Their tests "
-            f"are skipped where there is no {need}."
+            f"**Not measured: no {need} was available.** The programs of {', '.join(codes)} were not run. Their tests "
+            f"are skipped without {need}."
         )
     return "\n\n".join(parts)
 
 
 def _cell(text: str, run: Figures | None, missing: Sequence[str]) -> str:
     if run is None:
-        return f"{_escape(text)}<br>not measured here: needs {' and '.join(missing)}"
+        return f"{_escape(text)}<br>not measured: needs {' and '.join(missing)}"
     seen = f"<br>`{run['seen'].replace('`', chr(39)).replace('|', '/')}`" if run["seen"] else ""
     if run["seconds"]:
         low, middle, high = min(run["seconds"]), statistics.median(run["seconds"]), max(run["seconds"])

@@ -1,4 +1,4 @@
-"""What we aim at, and how far the figures of `benchmarks.compare` are from it."""
+"""Targets, and how far the figures of `benchmarks.compare` are from them."""
 
 from __future__ import annotations
 
@@ -54,37 +54,37 @@ def goals(figures: Figures) -> list[Goal]:
     found: list[Goal] = []
     if packages := list(packages_of(figures).values()):
         one = added(packages, "one", "cpu")
-        found.append(Goal("one process / the floor", ratios(one, added(packages, "floor", "cpu")), 1.3))
+        found.append(Goal("CPU time: 1 process / parse only", ratios(one, added(packages, "floor", "cpu")), 1.3))
         with_torchfix = [each for each in packages if "torchfix" in each["costs"]]
         if with_torchfix:
             theirs, mine = added(with_torchfix, "torchfix", "cpu"), added(with_torchfix, "one", "cpu")
-            found.append(Goal("TorchFix / one process", ratios(theirs, mine), 25, at_least=True))
+            found.append(Goal("CPU time: TorchFix / 1 process", ratios(theirs, mine), 25, at_least=True))
         walls = ratios(added(packages, "one", "wall"), added(packages, "cores", "wall"))
-        found.append(Goal("one process / all cores, on the wall, project by project", walls, 1.8, at_least=True))
+        found.append(Goal("wall time: 1 process / all cores, project by project", walls, 1.8, at_least=True))
         memory = [max(each["costs"][tool]["memory"]) for each in packages for tool in ("one", "cores", "warm")]
-        found.append(Goal("memory of a process, the most on any package", spread([max(memory)]), 250, " MiB"))
+        found.append(Goal("peak memory of a process on any package", spread([max(memory)]), 250, " MiB"))
     if "together" in figures:
         costs = figures["together"]["costs"]
         walls = ratios(costs["one"]["wall"], costs["cores"]["wall"])
-        found.append(Goal("one process / all cores, on the wall, all projects at once", walls, 1.8, at_least=True))
+        found.append(Goal("wall time: 1 process / all cores, all projects at once", walls, 1.8, at_least=True))
     if "tenth" in figures:
         costs = figures["tenth"]["costs"]
         added_share = ratios(costs["plugin"]["cpu"], costs["flake8"]["cpu"])
         share = Spread(*(100 * (value - 1) for value in (added_share.middle, added_share.low, added_share.high)))
-        found.append(Goal("added to flake8 where a tenth of the files matter", share, 8, " %"))
+        found.append(Goal("CPU time added to flake8 if 10 % of the files matter", share, 8, " %"))
     if "warm" in figures:
         unchanged = spread(figures["warm"]["costs"]["unchanged"]["wall"])
-        found.append(Goal(f"{figures['warm']['files']:,} files, nothing changed, on the wall", unchanged, 0.5, " s"))
+        found.append(Goal(f"wall time: {figures['warm']['files']:,} files, nothing changed", unchanged, 0.5, " s"))
     if "startup" in figures:
         costs = figures["startup"]["costs"]
         bare = spread(costs["bare"]["cpu"]).middle
         over = spread([1000 * (value - bare) for value in costs["no_matter"]["cpu"]])
-        found.append(Goal("one file that cannot matter, CPU over `python -c pass`", over, 60, " ms"))
-        found.append(Goal("one small file with findings, CPU", spread(costs["small"]["cpu"]), 0.6, " s"))
+        found.append(Goal("CPU time: a file that cannot matter, above `python -c pass`", over, 60, " ms"))
+        found.append(Goal("CPU time: one small file with findings", spread(costs["small"]["cpu"]), 0.6, " s"))
     for part, title in (("copies", "copies"), ("huge", "length of a file"), ("sites", "sites in a file")):
         fitted = exponent_of(figures[part]) if part in figures else None
         if fitted is not None:
-            found.append(Goal(f"exponent, {title}", spread([fitted]), 1.1))
+            found.append(Goal(f"growth exponent: {title}", spread([fitted]), 1.1))
     return found
 
 

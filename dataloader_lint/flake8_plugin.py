@@ -104,6 +104,10 @@ class Plugin:
         about = gate.subjects(os.path.abspath(self._filename), self._text.encode("utf-8", "surrogatepass"))
         if not about:
             return []
+        from dataloader_lint.source.noqa import ignores_file
+
+        if ignores_file(self._text) and not settings.ignore_noqa:
+            return []
         from dataloader_lint.linter import lint_text
         from dataloader_lint.reports import crashed
         from dataloader_lint.source.parsing import parsed_already
@@ -143,7 +147,7 @@ def _settings_from(options: argparse.Namespace) -> SettingsByFile | None:
         (on if shown else off).append(code)
     if not on:
         return None
-    rules = {"select": tuple(on), "ignore": tuple(off), "per_file_ignores": ()}
+    rules = {"select": tuple(on), "ignore": tuple(off), "per_file_ignores": (), "ignore_noqa": options.disable_noqa}
     roots = named_folders(options.filenames or ["."], os.getcwd())
     return SettingsByFile(chosen({**_programs(options), **rules}).replace(roots=roots))
 

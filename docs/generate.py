@@ -22,6 +22,7 @@ from dataloader_lint.rules.messages import error_messages
 from dataloader_lint.rules.registry import FoundRule, found_rules
 from dataloader_lint.rules.symptoms import SYMPTOMS
 from docs import pitfalls_page, settings_page
+from docs.badges import render_badges
 
 ROOT = Path(__file__).resolve().parent.parent
 RULES_PAGE = ROOT / "docs" / "rules.md"
@@ -76,8 +77,8 @@ PICTURES = (
         ("DL101", "DL102", "DL103", "DL105", "DL106"),
     ),
     Picture("workers.svg", "Time per epoch by the number of workers, for three kinds of samples.", ("DL306",)),
-    Picture("restarts.svg", "Time per epoch with workers started anew and with persistent ones.", ("DL309",)),
-    Picture("repairs.svg", "Time of four programs before and after the repair.", ("DL308", "DL605", "DL606", "DL607")),
+    Picture("restarts.svg", "Time per epoch with restarted and with persistent workers.", ("DL309",)),
+    Picture("repairs.svg", "Time of four programs before and after the fix.", ("DL308", "DL605", "DL606", "DL607")),
     Picture("batching.svg", "Time of an epoch by batch size, and of a batch by how it is collated.", ("DL606",)),
 )
 
@@ -259,6 +260,7 @@ def render_all() -> dict[Path, str]:
         SETTINGS_PAGE: settings_page.render(),
         PITFALLS_PAGE: pitfalls_page.render({page.rule.code: (page.rule, f"rules.md#{page.anchor}") for page in pages}),
         README: render_readme(pages, README.read_text(encoding="utf-8")),
+        **render_badges([page.rule for page in pages if page.checks]),
     }
 
 

@@ -87,6 +87,20 @@ named as a folder: `dataloader-lint repo-main` rather than single files in it. I
 A file of a project with more than 4,000 Python files is checked with those of the largest folder around it that has no
 more than that; the command says so in a warning.
 
+## Suppressing findings
+
+| Comment | What it suppresses |
+|---|---|
+| `# noqa: DL201` | findings of DL201 in that statement; `# noqa: DL2` those of all DL2 rules |
+| `# noqa` | all findings in that statement, also those of other linters |
+| `# dataloader-lint: ignore-file`, on a line of its own | the whole file, for this linter |
+| `# flake8: noqa`, on a line of its own | the whole file, also for flake8 |
+
+Add the reason after the code: `# noqa: DL201 Linux only`. A comment counts for all lines of its statement; under
+flake8, only for its own line. `per-file-ignores` suppresses single rules in whole files. `--add-noqa` adds the
+comments, `--ignore-noqa` ignores them, and DL001 reports those that suppress nothing. ruff removes codes that it does
+not know, unless its setting `external` has `["DL"]`.
+
 ## In flake8
 
 flake8's own options decide which rules run on which files, and how findings are shown. The analysis settings come from

@@ -46,6 +46,13 @@ FIRST = (
     "performance.md",
     "reliability.md",
 )
+# What pages are called in the navigation, where their own titles are too long for it.
+TITLES = {
+    "first-run.md": "First run",
+    "doctor.md": "Doctor",
+    "evidence/handles.md": "Handles in workers",
+    "api.md": "Python API",
+}
 LAST = ("contributing.md", "changelog.md")
 
 _FENCE = re.compile(r"^(```.*?^```)$", re.MULTILINE | re.DOTALL)
@@ -145,9 +152,10 @@ def render_page(page: Page, *, proven: bool) -> str:
 
 
 def by_family(pages: list[Page]) -> list[tuple[str, list[Page]]]:
-    """The rules under the titles of their families."""
+    """The rules under the titles of their families, those about code first."""
     families = [(title, [page for page in pages if page.family == family]) for family, title in FAMILIES.items()]
-    return [(title, members) for title, members in families if members]
+    found = [(title, members) for title, members in families if members]
+    return sorted(found, key=lambda family: not any(page.checks for page in family[1]))
 
 
 def navigation(pages: list[Page], found: list[str]) -> list[Any]:
@@ -156,4 +164,4 @@ def navigation(pages: list[Page], found: list[str]) -> list[Any]:
     others = sorted(path for path in found if path not in (*FIRST, *LAST, *own))
     ordered = [path for path in (*FIRST, *others, *LAST) if path in found]
     rules = [RULES, *({title: [path_of(page) for page in members]} for title, members in by_family(pages))]
-    return [{"Rules": rules} if path == RULES else path for path in ordered]
+    return [{"Rules": rules} if path == RULES else {TITLES[path]: path} if path in TITLES else path for path in ordered]

@@ -109,8 +109,8 @@ def test_packages_are_added_up_and_peers_held_against_the_packages_they_ran_on()
         "b 1": package(one=costs(4, 4), cores=costs(3, 2), warm=costs(1, 1, memory=300), floor=costs(1, 2)),
     }
     found = {goal.what: goal.measured for goal in goals({"packages": {"measured": {}, **both}})}
-    assert found["one process / the floor"] == Spread(2.25, 1.5, 3)
-    assert found["TorchFix / one process"] == Spread(30, 30, 30)
+    assert found["CPU time: 1 process / parse only"] == Spread(2.25, 1.5, 3)
+    assert found["CPU time: TorchFix / 1 process"] == Spread(30, 30, 30)
     assert found["memory of a process, the most on any package"].middle == 300
 
 

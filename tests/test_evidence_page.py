@@ -78,7 +78,7 @@ def test_earlier_figures_stay_where_nothing_can_be_measured_now() -> None:
 
 def test_the_page_says_what_was_not_measured(figures: dict[str, Any]) -> None:
     row = next(line for line in render_page(figures).splitlines() if 'id="dl404"' in line)
-    assert row.count("not measured here: needs CUDA") == 2
+    assert row.count("not measured: needs CUDA") == 2
     seen = {"seen": "wrong: 3", "seconds": []}
     measured = {**figures["DL404"], "before": seen, "after": seen}
     del measured["missing"]

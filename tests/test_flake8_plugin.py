@@ -96,10 +96,13 @@ def test_noqa_and_per_file_ignores_are_flake8s() -> None:
     write("a.py", BAD.replace("=0)", "=0)  # noqa: DL301"))
     write("b.py", BAD.replace("=0)", "=0)  # noqa"))
     write("c.py", "# flake8: noqa\n" + BAD)
+    write("e.py", "# dataloader-lint: ignore-file\n" + BAD)
     write("d.py", BAD)
     write("setup.cfg", "[flake8]\nselect = DL301\nper-file-ignores =\n    d.py: DL301\n")
     assert flake8(".") == (0, [], "")
-    assert places(flake8("--disable-noqa", ".")[1]) == ["a.py:3:10: DL301", "b.py:3:10: DL301", "c.py:4:10: DL301"]
+    assert places(flake8("--disable-noqa", ".")[1]) == [
+        *(f"{name}.py:{line}:10: DL301" for name, line in (("a", 3), ("b", 3), ("c", 4), ("e", 4)))
+    ]
 
 
 def test_standard_input() -> None:

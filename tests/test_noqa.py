@@ -12,7 +12,7 @@ from flake8.violation import Violation
 
 from dataloader_lint.linter import lint_source
 from dataloader_lint.source.decoding import line_starts
-from dataloader_lint.source.noqa import silenced, skips_file, suppress
+from dataloader_lint.source.noqa import ignores_file, silenced, skips_file, suppress
 from fake_rules import fake_rules
 
 __all__ = ["fake_rules"]
@@ -83,6 +83,19 @@ def test_skips_files_as_flake8_does(text: str, skipped: bool) -> None:
     lines = text.replace("\r", "\n").splitlines(keepends=True)
     assert FileProcessor("gone.py", options, lines).should_ignore_file() is skipped
     assert skips_file(text) is skipped
+
+
+@pytest.mark.parametrize(
+    ("text", "skipped"),
+    [
+        ("# dataloader-lint: ignore-file\n", True),
+        ("x = 1\n  #dataloader-lint:ignore-file: generated\n", True),
+        ("x = 1  # dataloader-lint: ignore-file\n", False),
+        ("# dataloader-lint: ignore-files\n", False),
+    ],
+)
+def test_a_comment_of_its_own_skips_a_file(text: str, skipped: bool) -> None:
+    assert skips_file(text) is ignores_file(text) is skipped
 
 
 @pytest.mark.parametrize("line", ["\n", " \n", "# flake8\n", "\r\n"])

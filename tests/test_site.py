@@ -71,6 +71,14 @@ def test_the_tables_have_what_their_filters_need(site: Path) -> None:
         assert "assets/filter.js" in (site / page / "index.html").read_text(encoding="utf-8")
 
 
+def test_pages_have_a_social_card(site: Path) -> None:
+    for page in ("index.html", "rules/index.html"):
+        html = (site / page).read_text(encoding="utf-8")
+        (card,) = re.findall(r'<meta property="og:image" content="([^"]+)">', html)
+        assert (site / card.removeprefix(SITE)).read_bytes().startswith(b"\x89PNG")
+        assert '<meta name="twitter:card" content="summary_large_image">' in html
+
+
 def test_links_into_the_repository_lead_to_files(site: Path) -> None:
     pages = "".join(path.read_text(encoding="utf-8") for path in site.rglob("index.html"))
     paths = set(re.findall(r"github\.com/dataloader-lint/dataloader-lint/(?:blob|tree)/main/([^\"#]+)", pages))

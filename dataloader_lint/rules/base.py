@@ -35,13 +35,13 @@ class FixLevel(Enum):
 class Claim(Enum):
     """What a finding says about the paths through the code, in the words of static analysis.
 
-    MAY: one path in sight leads from cause to harm; what is unknown beside it does not silence the rule, and never
-    makes a finding either. MUST: all that is in sight agrees, as with the value of an option; one unknown silences it.
+    MAY: one known path leads from cause to harm; other unknown paths do not silence the rule, and never make a
+    finding either. MUST: everything that is known agrees, as with the value of an option; one unknown silences it.
     Whatever a rule claims, guards against the harm and safe fixes are always asked for MUST.
     """
 
-    MAY = "Reported if one path in sight leads to the harm, whatever is unknown beside it"
-    MUST = "Reported if everything in sight agrees; one unknown value or caller silences it"
+    MAY = "Reported if one known path leads to the harm, even if others are unknown"
+    MUST = "Reported if all values and callers agree; one unknown value or caller silences it"
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,8 @@
 
 The finer points of its grammar: `#noqa` is none, `# noqa : DL201` and `# noqa DL201` silence everything, codes are
 prefixes in capitals, a comment at the end of a multi-line string or of a line that goes on after a backslash counts for
-all its lines, and `# flake8: noqa` on a line of its own skips the file, even with codes behind it.
+all its lines, and `# flake8: noqa` on a line of its own skips the file, even with codes behind it. So does a line
+`# dataloader-lint: ignore-file`, for this linter only.
 """
 
 from __future__ import annotations
@@ -16,12 +17,18 @@ from dataloader_lint.source.decoding import split_lines
 
 COMMENT = re.compile(r"# noqa(?::\s?(?P<codes>(?:[A-Z]+[0-9]+[,\s]*)+))?", re.IGNORECASE)
 SEPARATOR = re.compile(r"[,\s]")
+_IGNORED_FILE = re.compile(r"(?:\A|[\r\n])[^\S\r\n]*# ?dataloader-lint: ?ignore-file\b")
 _SKIPPED_FILE = re.compile(r"(?:\A|[\r\n])[^\S\r\n]*# flake8[:=][^\S\r\n]*noqa", re.IGNORECASE)
 
 
 def skips_file(text: str) -> bool:
-    """True if a `# flake8: noqa` line asks to skip the whole file."""
-    return "flake8" in text.lower() and _SKIPPED_FILE.search(text) is not None
+    """True if a `# flake8: noqa` or `# dataloader-lint: ignore-file` line asks to skip the whole file."""
+    return ("flake8" in text.lower() and _SKIPPED_FILE.search(text) is not None) or ignores_file(text)
+
+
+def ignores_file(text: str) -> bool:
+    """True if a `# dataloader-lint: ignore-file` line asks this linter to skip the whole file."""
+    return "ignore-file" in text and _IGNORED_FILE.search(text) is not None
 
 
 def silenced(text: str) -> Callable[[str, Iterable[int]], bool]:

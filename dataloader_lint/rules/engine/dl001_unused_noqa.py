@@ -7,7 +7,8 @@ Only codes whose rules ran are reported: not those that the settings turn off, a
 all linters.
 
 ## Why is this bad?
-The comment says that something is wrong with the line, and nothing is. If the pitfall comes back later, nobody is told.
+The comment says that something is wrong with the line, and nothing is. If the pitfall comes back later, the comment
+hides it.
 
 ## Known limits
 - Files that do not mention data loading are not read, so their comments are not checked.

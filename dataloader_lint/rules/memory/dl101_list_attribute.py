@@ -49,7 +49,7 @@ the Dataset holds more than about 240 separate tensors.
   reported.
 - Integers below 257, booleans and None do not grow.
 - Scripts without a DataLoader that only iterate over the Dataset, index it or take its length are not reported.
-- Nor are classes that are only called Datasets, if all of their objects in sight are read without a DataLoader.
+- Nor are classes that are only named Dataset, if no DataLoader in the project reads their objects.
 - Nothing is reported if a trainer's number of workers is set to 0 beside every construction of the Dataset
   (`args.dataloader_num_workers = 0`).
 

@@ -39,8 +39,7 @@ starts with a full copy.
 - A parameter that is only annotated as a dict is not reported.
 - What counts is the container that the sample index goes into. A small dict of lists that a file of JSON holds,
   `self.info["images"][index]`, is reported as a list (DL101).
-- Of a pickled object that is asked for a number or for an unknown key nobody knows whether it is a dict or an array,
-  and nothing is reported.
+- A pickled object that is indexed with a number or an unknown key may be a dict or an array, and is not reported.
 - Dicts that another Dataset holds are not reported.
 
 ## Example

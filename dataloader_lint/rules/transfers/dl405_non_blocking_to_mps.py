@@ -9,7 +9,7 @@ Reports `.to(device, non_blocking=True)` if the device is MPS in one of the case
 ## Why is this bad?
 The copy starts and the program goes on. On MPS nothing keeps the source alive until the copy is done, and DataLoader
 does not pin batches for MPS. In `x = x.to(device, non_blocking=True)` the CPU tensor is freed at once: the copy can
-read what another tensor has written there since. No error is raised, and batches are wrong now and then. The reports
+read what another tensor has written there since. No error is raised, and some batches are wrong. The reports
 are about torch 2.5 to 2.12.
 
 Not measured here: it takes a Mac.
