@@ -111,7 +111,7 @@ def test_packages_are_added_up_and_peers_held_against_the_packages_they_ran_on()
     found = {goal.what: goal.measured for goal in goals({"packages": {"measured": {}, **both}})}
     assert found["CPU time: 1 process / parse only"] == Spread(2.25, 1.5, 3)
     assert found["CPU time: TorchFix / 1 process"] == Spread(30, 30, 30)
-    assert found["memory of a process, the most on any package"].middle == 300
+    assert found["peak memory of a process on any package"].middle == 300
 
 
 def test_all_projects_at_once_have_a_goal_of_their_own() -> None:

@@ -11,12 +11,13 @@ import re
 import libcst as cst
 
 from dataloader_lint.facts.infer import classes
+from dataloader_lint.facts.infer.repetition import runs_often
 from dataloader_lint.facts.infer.values import Evaluator, Sequence
 from dataloader_lint.facts.limits import REFILL_DEPTH
 from dataloader_lint.facts.project.scripts import is_test
 from dataloader_lint.facts.syntax.expressions import last_name
 from dataloader_lint.facts.syntax.names import Binding, Kind, resolve, written_part
-from dataloader_lint.facts.syntax.tree import LOOPS, Node, Tree, function_scope
+from dataloader_lint.facts.syntax.tree import COMPREHENSIONS, LOOPS, Node, Tree, function_scope
 from dataloader_lint.facts.transfers.batch_stores import bindings_below, stores_before
 from dataloader_lint.facts.transfers.batches import Origin, Transfer
 
@@ -42,6 +43,41 @@ def pinned_origin(transfer: Transfer) -> Origin | None:
     if any(_is_chosen_with_device(binding, tree) for binding in bindings):
         return None
     return next((origin for origin in origins if origin.is_pinned and not _is_out_of_use(origin, transfer)), None)
+
+
+def is_of_single_batch(transfer: Transfer) -> bool:
+    """True if what is moved comes from `next(iter(loader))`, and neither that nor the move runs again and again."""
+    tree, ev, scope = transfer.frame.scope.module.tree, transfer.ev, transfer.frame.scope
+    if transfer.moved not in tree:
+        return False
+    bindings = _bindings_of_batch(transfer, tree)
+    sources = [binding.value for binding in bindings] or [transfer.moved]
+    nexts = [_first_batch(source, tree) for source in sources]
+    return not runs_often(ev, scope, tree.statement_of(transfer.call)) and all(
+        each is not None and not runs_often(ev, tree.scope_of(each), _what_runs(each, tree)) for each in nexts
+    )
+
+
+def _what_runs(call: cst.Call, tree: Tree) -> Node:
+    """A call, or the comprehension that iterates over it: the first iterable is evaluated once."""
+    for above in tree.ancestors(call):
+        if isinstance(above, COMPREHENSIONS) and tree.is_inside(call, above.for_in.iter):
+            return above
+        if isinstance(above, cst.BaseSmallStatement):
+            break
+    return call
+
+
+def _first_batch(node: Node | None, tree: Tree, depth: int = REFILL_DEPTH) -> cst.Call | None:
+    """The call `next(iter(...))` in an expression, or in what its names are bound to, if there is one."""
+    if node is None or depth < 0:
+        return None
+    for call in tree.find(node, cst.Call):
+        inner = call.args[0].value if last_name(call.func) == "next" and call.args else None
+        if isinstance(inner, cst.Call) and last_name(inner.func) == "iter":
+            return call
+    bound = (one.value for name in tree.find(node, cst.Name) for one in resolve(name, tree))
+    return next((found for value in bound if (found := _first_batch(value, tree, depth - 1)) is not None), None)
 
 
 def _bindings_of_batch(transfer: Transfer, tree: Tree) -> list[Binding]:

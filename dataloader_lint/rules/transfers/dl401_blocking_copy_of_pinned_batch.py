@@ -25,6 +25,7 @@ page-locked copy and does not get the overlap.
 - Silent in the `forward` of a module, and for `non_blocking=NAME`, whatever the name holds.
 - Silent if the target is known to be the CPU or MPS. An option that is the CPU by default may be set to another device.
 - Silent if the data was on a device before the loader was made.
+- Silent for a single batch, `next(iter(loader))` outside of loops and of functions that loops in the file call.
 
 On Apple GPUs (MPS) a copy with `non_blocking=True` can read or write memory that is in use, without an error. If the
 device may be MPS, or comes from `torch.accelerator`, the message says so.
@@ -83,7 +84,7 @@ There is no fix if
 - the tensor in pinned memory is written to after the move: the copy might then see the new values
 
 ## When to ignore it
-If the copy takes no relevant time, such as a single batch that is moved once before training.
+If the copy takes no relevant time.
 
 ## Error messages
 None: the program runs, and the host waits.
@@ -125,10 +126,10 @@ def check(transfer: Transfer) -> Iterator[Finding]:
         return
     if not transfer.is_surely_blocking:
         return
-    from dataloader_lint.facts.transfers.witness import pinned_origin
+    from dataloader_lint.facts.transfers.witness import is_of_single_batch, pinned_origin
 
     pinned = pinned_origin(transfer)
-    if pinned is None:
+    if pinned is None or is_of_single_batch(transfer):
         return
     pins = pinned.loader.known("pin_memory")
     is_optional = pins is None or bool(pins.default)  # then the option that leads here may turn off the pinning, too
