@@ -23,7 +23,8 @@ TABLE = [
     ("int(time.time())", {FRESH}),
     ("os.getpid()", {FRESH}),
     ("random.randint(0, 9)", {FRESH}),
-    ("self.epoch", {Dep.COUNTED}),
+    ("self.epoch", {Dep.EPOCH}),
+    ("self.step", {Dep.COUNTED}),
     ("unknown(index)", {Dep.UNKNOWN}),
 ]
 
@@ -38,7 +39,7 @@ def test_dependence(expression: str, answer: set[Dep]) -> None:
         class Rows(Dataset):
             def __init__(self, seed):
                 self.seed = seed
-                self.epoch = 0
+                self.epoch = self.step = 0
 
             def set_epoch(self, epoch):
                 self.epoch = epoch
