@@ -7,6 +7,7 @@ from collections.abc import Callable
 import libcst as cst
 
 from dataloader_lint.facts.infer import dict_contents, records
+from dataloader_lint.facts.infer.loader_calls import loader_of
 from dataloader_lint.facts.infer.values import (
     ABSENT,
     LISTED_PATHS,
@@ -199,9 +200,17 @@ def _of_container(_ev: Evaluator, of: Value, name: str, _call: cst.Call, _frame:
     return (Opaque(kind),) if kind else None
 
 
-def _of_part(_ev: Evaluator, of: Value, name: str, _call: cst.Call, _frame: Frame) -> Values | None:
-    """A view of a part of a batch is in the same memory."""
-    return (of,) if method_row("tensor", name).gives_argument else None
+def _of_part(ev: Evaluator, of: Value, name: str, call: cst.Call, frame: Frame) -> Values | None:
+    """A view of a part of a batch is in the same memory; a cast of it may be, which `transfers/dtypes.py` decides."""
+    model = method_row("tensor", name)
+    if model.gives_argument:
+        return (of,)
+    if not (model.dtype or name in ("contiguous", "to", "type")):
+        return None
+    root: Value = of
+    while isinstance(root, ItemOf | AttributeOf):
+        root = root.of
+    return (CallResult(Library(f"torch.Tensor.{name}"), call, frame),) if loader_of(ev, root) is not None else None
 
 
 def _of_object(ev: Evaluator, of: Value, name: str, call: cst.Call, frame: Frame) -> Values | None:

@@ -183,3 +183,13 @@ SAMPLE_WRAPPERS = frozenset(
     for name in ("Subset", "ConcatDataset", "ChainDataset", "random_split")
     for prefix in ("", "dataset.")
 )
+
+# Datasets whose samples are what is selected from another Dataset, and those whose samples are rows of tensors.
+SELECTING = frozenset({"torch.utils.data.Subset", "torch.utils.data.dataset.Subset", "torch.utils.data.random_split"})
+OF_TENSORS = frozenset({"torch.utils.data.TensorDataset", "torch.utils.data.dataset.TensorDataset"})
+
+# Datasets whose samples are an image and the number of its class.
+OF_CLASSES = frozenset(
+    f"torchvision.datasets.{name}"
+    for name in ("CIFAR10", "CIFAR100", "DatasetFolder", "FashionMNIST", "ImageFolder", "ImageNet", "KMNIST", "MNIST")
+)

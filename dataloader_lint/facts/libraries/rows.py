@@ -15,6 +15,7 @@ class Call:
     gives: str = ""
     positive: bool = False  # the integer is at least 1
     cpus: str = ""  # the CPUs that a program may use: their `number`, or a `set`
+    dtype: str = ""  # the data type of the tensor, unless an argument says otherwise
     elements: str = ""  # the kind of the elements: `str`
     may_be_none: bool = False  # gives None where it fails
     from_elements: bool = False  # builds a tensor or array from the elements of its argument

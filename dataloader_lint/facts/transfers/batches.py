@@ -44,6 +44,7 @@ from dataloader_lint.facts.transfers.batch_stores import (
     is_written_by_other_name,
     stores_before,
 )
+from dataloader_lint.facts.transfers.casts import leave_as_is, parts_behind
 from dataloader_lint.facts.transfers.devices import (
     Device,
     is_called_device,
@@ -51,7 +52,7 @@ from dataloader_lint.facts.transfers.devices import (
     kind_of_choice,
     possible_devices,
 )
-from dataloader_lint.facts.transfers.pinned_parts import is_pinned, loader_of_batches, path_of
+from dataloader_lint.facts.transfers.pinned_parts import is_pinned, loader_of_batches
 from dataloader_lint.facts.transfers.tensors import is_tensor
 
 
@@ -305,17 +306,21 @@ class Transfer:
         return found if is_complete else ()
 
     def _found_origins(self, node: cst.BaseExpression) -> tuple[tuple[Origin, ...], bool]:
+        return self.origins_among(self._values(node))
+
+    def origins_among(self, values: Values) -> tuple[tuple[Origin, ...], bool]:
+        """The loaders of whose batches some values are parts, and True if all of the values are."""
         found: list[Origin] = []
         is_complete = True
-        for value in self._values(node):
-            path, root = path_of(value)
-            if isinstance(root, Const) and path:
-                continue  # no part of None or of a number was ever moved
-            loader = loader_of_batches(self.ev, root) if path and isinstance(path[0], ItemOf) else None
-            if loader is None:
-                is_complete = False
-                continue
-            found.append(Origin(loader, is_pinned(self.ev, loader, path[1:]), tuple(path[1:])))
+        for value in values:
+            for path, root, casts in parts_behind(self.ev, value):
+                if isinstance(root, Const) and path:
+                    continue  # no part of None or of a number was ever moved
+                loader = loader_of_batches(self.ev, root) if path and isinstance(path[0], ItemOf) else None
+                is_same = leave_as_is(self.ev, loader, path[1:], casts) if loader is not None else False
+                is_complete = is_complete and is_same is True
+                if loader is not None and is_same is not False:
+                    found.append(Origin(loader, is_pinned(self.ev, loader, path[1:]), tuple(path[1:])))
         return tuple(found), is_complete
 
     def _values(self, node: cst.BaseExpression) -> Values:

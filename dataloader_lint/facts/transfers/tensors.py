@@ -23,6 +23,7 @@ from dataloader_lint.facts.infer.values import (
     Values,
     merge,
 )
+from dataloader_lint.facts.libraries.datasets import OF_TENSORS, SELECTING
 from dataloader_lint.facts.limits import TENSOR_DEPTH
 from dataloader_lint.facts.syntax.expressions import positional_of
 from dataloader_lint.facts.transfers.pinned_parts import collated, item_of
@@ -30,8 +31,6 @@ from dataloader_lint.facts.transfers.pinned_parts import collated, item_of
 _TENSOR = Opaque("tensor")
 # What the default collate_fn makes tensors of.
 _COLLATED_TO_TENSORS = frozenset({"array", "bool", "float", "int", "tensor"})
-_SELECTING = frozenset({"torch.utils.data.Subset", "torch.utils.data.dataset.Subset", "torch.utils.data.random_split"})
-_OF_TENSORS = frozenset({"torch.utils.data.TensorDataset", "torch.utils.data.dataset.TensorDataset"})
 _IMAGES = "torchvision.datasets."
 
 
@@ -103,10 +102,10 @@ def _samples(ev: Evaluator, dataset: Value, depth: int = 0) -> Values:
     if not isinstance(dataset, CallResult) or dataset.call is None or dataset.frame is None or depth > TENSOR_DEPTH:
         return (UNKNOWN,)
     if isinstance(dataset.by, Library):
-        if dataset.library in _OF_TENSORS or (dataset.library.startswith(_IMAGES) and _is_plain(ev, dataset)):
+        if dataset.library in OF_TENSORS or (dataset.library.startswith(_IMAGES) and _is_plain(ev, dataset)):
             return (_TENSOR,)
         given = positional_of(dataset.call)
-        if dataset.library in _SELECTING and given:
+        if dataset.library in SELECTING and given:
             return merge(*(_samples(ev, each, depth + 1) for each in ev.values(given[0], dataset.frame)))
         return (UNKNOWN,)
     bases = ev.bases(dataset.by).classes

@@ -7,6 +7,8 @@ must be known to be true, at least wherever CUDA is available.
 **How batches are followed**
 
 - from the loop variable or `next(iterator)`, through unpacking, dicts and comprehensions
+- through views, and through casts that return the same tensor: `images.float()` if the images are known to be float32,
+  for example because the Dataset is given `ToTensor()`, and `.contiguous()` on what the default `collate_fn` makes
 - into functions of the project that get the loader or the batch as an argument, also by a decorator, a table of
   functions, `map` or a parameter
 - from notebooks that call functions of the project

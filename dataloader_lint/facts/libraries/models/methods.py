@@ -13,6 +13,19 @@ def _rows(kind: str, names: str, row: Call) -> dict[str, Call]:
     return {f"{kind}.{name}": row for name in names.split()}
 
 
+# Methods of tensors that convert to a data type, which return the tensor itself if it has that type already.
+_CASTS = {
+    "bfloat16": "bfloat16",
+    "bool": "bool",
+    "byte": "uint8",
+    "double": "float64",
+    "float": "float32",
+    "half": "float16",
+    "int": "int32",
+    "long": "int64",
+    "short": "int16",
+}
+
 ROWS = {
     **_rows("any", "fetchall getmembers getnames infolist namelist readlines splitlines", Call(gives="list")),
     **_rows("any", "to_list to_pylist tolist", Call(gives="list")),
@@ -26,9 +39,9 @@ ROWS = {
     **_rows("path", "open", Call(opens="an open file")),
     **_rows("str", "as_posix decode format join read_text removeprefix removesuffix title zfill", Call(gives="str")),
     **_rows("str", "lower lstrip replace rstrip strip upper", Call(gives="str")),
-    **_rows("tensor", "bool byte clamp clone contiguous expand int long", Call(gives="tensor")),
-    **_rows("tensor", "pin_memory repeat share_memory_ short t transpose", Call(gives="tensor")),
-    **_rows("tensor", "bfloat16 cpu cuda double float half to type xpu", Call(gives="tensor")),
+    **_rows("tensor", "clamp clone contiguous cpu cuda expand pin_memory", Call(gives="tensor")),
+    **_rows("tensor", "repeat share_memory_ t to transpose type xpu", Call(gives="tensor")),
+    **{f"tensor.{name}": Call(gives="tensor", dtype=dtype) for name, dtype in _CASTS.items()},
     **_rows("tensor", "as_subclass detach flatten permute", Call(gives="tensor", gives_argument=True)),
     **_rows("tensor", "requires_grad_ reshape squeeze unsqueeze", Call(gives="tensor", gives_argument=True)),
     **_rows("tensor", "view view_as", Call(gives="tensor", gives_argument=True)),
