@@ -16,10 +16,11 @@ from dataloader_lint.facts.infer.parameters import arguments_of_callers
 from dataloader_lint.facts.infer.values import CallResult, Class, Evaluator, Frame, Function, Library, Method, Values
 from dataloader_lint.facts.libraries.calls import row
 from dataloader_lint.facts.limits import INGREDIENT_DEPTH
+from dataloader_lint.facts.syntax.control import deciding_tests
 from dataloader_lint.facts.syntax.expressions import last_name
 from dataloader_lint.facts.syntax.flow import reaching
 from dataloader_lint.facts.syntax.names import Binding, Kind, bindings_of, resolve
-from dataloader_lint.facts.syntax.tree import Scope
+from dataloader_lint.facts.syntax.tree import Scope, Tree
 
 
 class Dep(Enum):
@@ -83,6 +84,14 @@ def _before_workers(found: Deps) -> Deps:
     return _EPOCH if Dep.EPOCH in found else _FIXED
 
 
+def _is_label(name: cst.Name, tree: Tree) -> bool:
+    """True for the `name` of `self.name` and of `call(name=...)`, which is no variable."""
+    above = tree.parent(name)
+    return (isinstance(above, cst.Attribute) and above.attr is name) or (
+        isinstance(above, cst.Arg) and above.keyword is name
+    )
+
+
 class Dependence:
     """Finds the sources of expressions.
 
@@ -95,6 +104,7 @@ class Dependence:
         self.roots = roots
         self.inside = {id(scope) for scope in inside}
         self._running: set[tuple[int, int]] = set()
+        self._of_tests: dict[tuple[int, int], Deps] = {}
 
     def of(self, node: cst.CSTNode | None, frame: Frame, depth: int = 0) -> Deps:
         """Returns the sources that an expression in a frame depends on."""
@@ -134,7 +144,7 @@ class Dependence:
         if isinstance(node, cst.UnaryOperation):
             return self.of(node.expression, frame, depth)
         if isinstance(node, cst.IfExp):
-            return self._sources_of_all((node.body, node.orelse), frame, depth)
+            return self._sources_of_all((node.body, node.orelse), frame, depth) | self._known(node.test, frame, depth)
         if isinstance(node, cst.Tuple | cst.List):
             return self._sources_of_all([element.value for element in node.elements], frame, depth)
         return _UNKNOWN
@@ -149,7 +159,20 @@ class Dependence:
         found: set[Dep] = set()
         for binding in bindings:
             found |= self._binding(binding, frame, depth)
+            if len(bindings) > 1 and id(binding.scope) in self.inside:
+                for test in deciding_tests(binding.node, node, tree):
+                    found |= self._known(test, self.ev.at(binding.scope, frame), depth)
         return frozenset(found)
+
+    def _known(self, test: cst.CSTNode, frame: Frame, depth: int) -> Deps:
+        """The known sources of the names in a test; what is unknown says nothing about the value that it chooses."""
+        key = (id(test), id(frame))
+        if key not in self._of_tests:
+            self._of_tests[key] = frozenset()
+            tree = frame.scope.module.tree
+            names = [each for each in tree.find(test, cst.Name) if not _is_label(each, tree)]
+            self._of_tests[key] = self._sources_of_all(names, frame, depth) - {Dep.FIXED, Dep.UNKNOWN}
+        return self._of_tests[key]
 
     def _binding(self, binding: Binding, frame: Frame, depth: int) -> Deps:
         if binding.kind is Kind.PARAMETER:
@@ -281,7 +304,10 @@ class Dependence:
         if isinstance(node, cst.Lambda):
             return self.of(node.body, frame, depth)
         found: set[Dep] = set()
-        for statement in function.scope.own(cst.Return):
-            if statement.value is not None:
-                found |= self.of(statement.value, frame, depth)
+        returns = [each for each in function.scope.own(cst.Return) if each.value is not None]
+        for statement in returns:
+            found |= self.of(statement.value, frame, depth)
+            if len(returns) > 1:
+                for test in deciding_tests(statement, node, function.scope.module.tree):
+                    found |= self._known(test, frame, depth)
         return frozenset(found) or _UNKNOWN

@@ -16,7 +16,8 @@ with an `.npz`, 1.8 ms with 20,000 lines of text, 0.1 s for one member of a zip 
 a tar archive. Opening a file is cheap (0.01 ms for a file, 0.15 ms for h5py) and not reported.
 
 ## Known limits
-- Silent if the path, or another argument of the reader, may depend on the sample.
+- Silent if the path, or another argument of the reader, may depend on the sample, if only by a test:
+  `while index >= self.ends[shard]: shard += 1`.
 - Silent if the result is stored in an attribute, a container or behind `functools.cache`.
 - Silent if the call is under a condition that may depend on the sample or on such storage.
 - Silent if `__len__` returns 1.

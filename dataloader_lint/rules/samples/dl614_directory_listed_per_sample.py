@@ -17,7 +17,7 @@ cores, for one call: 1.4 ms (`os.listdir`) to 3.8 ms (`glob.glob`) with 1,000 fi
 `os.path.exists` takes 0.005 ms. On network file systems each listing is a series of requests.
 
 ## Known limits
-- Silent if the directory may depend on the sample, such as a folder of frames for each video.
+- Silent if the directory may depend on the sample, if only by a test: a folder of frames for each video.
 - Silent if the result is stored in an attribute, a container or behind `functools.cache`, and if the call is under a
   condition that may depend on such storage.
 - Iterable Datasets list a directory once for each epoch and are not reported.
