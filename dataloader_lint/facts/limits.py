@@ -266,3 +266,6 @@ USING_LEVELS: Final = 3
 
 # The same for a Dataset: from the file of a class over its subclasses and the packages that pass them on.
 CARRYING_LEVELS: Final = 4
+
+# Modules that a name or path with unknown parts may mean (`import_module(f"models.{name}")`); beyond, it is unknown.
+MATCHING_MODULES: Final = 8

@@ -8,7 +8,12 @@ import libcst as cst
 
 from dataloader_lint.facts.infer import options, records
 from dataloader_lint.facts.infer.extremes import extreme
-from dataloader_lint.facts.infer.imported_by_name import IMPORTS_BY_NAME, imported_by_name
+from dataloader_lint.facts.infer.imported_by_name import (
+    IMPORTS_BY_NAME,
+    LOADS_BY_PATH,
+    imported_by_name,
+    loaded_by_path,
+)
 from dataloader_lint.facts.infer.library_methods import are_lists
 from dataloader_lint.facts.infer.number_values import is_positive
 from dataloader_lint.facts.infer.values import (
@@ -223,6 +228,10 @@ def _imported(ev: Evaluator, name: str, call: cst.Call, frame: Frame) -> Values 
     return imported_by_name(ev, name, call, frame) or None
 
 
+def _loaded(ev: Evaluator, name: str, call: cst.Call, frame: Frame) -> Values | None:
+    return loaded_by_path(ev, name, call, frame) or None
+
+
 _DICTS = ("builtins.dict", "builtins.dict.fromkeys", "builtins.vars", "collections.ChainMap", "dataclasses.asdict")
 _FIELDS = ("dataclasses.field", "typer.Option", "typer.Argument", "pydantic.Field")
 _FUNCTIONS: dict[str, _Answer] = {
@@ -232,6 +241,7 @@ _FUNCTIONS: dict[str, _Answer] = {
     **dict.fromkeys(("os.environ.get", "os.getenv"), _environment),
     **dict.fromkeys(_FIELDS, options.of_field),
     **dict.fromkeys(IMPORTS_BY_NAME, _imported),
+    **dict.fromkeys(LOADS_BY_PATH, _loaded),
     "builtins.getattr": _getattr,
     "builtins.isinstance": _isinstance,
     "builtins.iter": _iterator,

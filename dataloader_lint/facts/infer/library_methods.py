@@ -8,6 +8,7 @@ import libcst as cst
 
 from dataloader_lint.facts.infer import dict_contents, records
 from dataloader_lint.facts.infer.loader_calls import loader_of
+from dataloader_lint.facts.infer.imported_by_name import loaded_from
 from dataloader_lint.facts.infer.values import (
     ABSENT,
     LISTED_PATHS,
@@ -64,6 +65,11 @@ def _entered(ev: Evaluator, _of: Value, _name: str, call: cst.Call, frame: Frame
 
 def _replaced(_ev: Evaluator, of: Value, _name: str, call: cst.Call, frame: Frame) -> Values:
     return records.replaced(of, call, frame)
+
+
+def _loaded_module(ev: Evaluator, of: Value, _name: str, _call: cst.Call, _frame: Frame) -> Values | None:
+    """`SourceFileLoader(name, path).load_module()`."""
+    return loaded_from(ev, (of,)) or None
 
 
 def _of_table(ev: Evaluator, of: Value, _name: str, call: cst.Call, frame: Frame) -> Values | None:
@@ -139,6 +145,7 @@ def _next(ev: Evaluator, of: Value, _name: str, _call: cst.Call, _frame: Frame) 
 _BY_NAME: dict[str, _Answer] = {
     "_asdict": _as_dict,
     "enter_context": _entered,
+    "load_module": _loaded_module,
     "_replace": _replaced,
     "to_dict": _of_table,
     **dict.fromkeys(("map", "starmap"), _of_pool),

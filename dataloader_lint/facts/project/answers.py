@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 
-from dataloader_lint.facts.limits import CALLING_MODULES
+from dataloader_lint.facts.limits import CALLING_MODULES, MATCHING_MODULES
 from dataloader_lint.facts.project.dataset_names import DatasetNames
 from dataloader_lint.facts.project.dependencies import OPENED, OTHER_FILES, Answer, Asked, Dependencies, Question
 from dataloader_lint.facts.project.lookup import Lookup
@@ -211,6 +212,14 @@ class Answers:
         """The files that hold a word."""
         return tuple(each.path for each in self._around(asker).with_word(word))
 
+    def _matching(self, asker: str, pattern: str) -> Words:
+        """The files whose paths end as a pattern says, with a star for what is unknown; none if there are many."""
+        parts = (r"[^/]*".join(map(re.escape, part.split("*"))) for part in pattern.split("/"))
+        ending = re.compile(f"(?:^|.*/){'/'.join(parts)}")
+        files = self._disk.files_of(self.context_of(asker))
+        found = tuple(each for each in files if each != asker and ending.fullmatch(each.replace(os.sep, "/")))
+        return found if len(found) <= MATCHING_MODULES else ()
+
     def _beside_loaders(self, asker: str, name: str) -> bool:
         """True if a file that may make loaders defines this name at its top, or is itself called so."""
         return self._around(asker).make_loaders_beside(name)
@@ -285,6 +294,7 @@ KINDS: dict[str, Callable[..., Answer]] = {
     "users_at": Answers._users_at,
     "held": Answers._held,
     "holders": Answers._holders,
+    "matching": Answers._matching,
     "beside_loaders": Answers._beside_loaders,
     "function": Answers._function,
     "collating": Answers._collating,

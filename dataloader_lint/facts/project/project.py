@@ -271,6 +271,10 @@ class Project:
         """The modules of the project around `module` whose text holds a word, itself among them."""
         return list(self._all_open(module.path, cast("Words", self.answers.ask(module.path, "holders", word))))
 
+    def matching(self, module: ModuleFacts, pattern: str) -> list[ModuleFacts]:
+        """The modules of the project around `module` whose paths end as a pattern says; none if there are many."""
+        return list(self._all_open(module.path, cast("Words", self.answers.ask(module.path, "matching", pattern))))
+
     def _facts(self, path: str, text: str) -> ModuleFacts:
         tree = own_tree(text) if path in self._whole else tree_of(text)
         self._kept += len(text)

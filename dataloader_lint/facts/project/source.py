@@ -30,6 +30,19 @@ _IMPORTED = re.compile(
 )
 _FIRST = re.compile(rb"[ \t]*(\w*)")
 _IMPORTED_BY_TEXT = re.compile(rb"import_module\(\s*[\"'](\w+)([\w.]*)[\"']")
+# What loads modules by names and paths that are put together, and the line that it stands on with the next one.
+_LOADING_MODULES = (
+    b"SourceFileLoader(",
+    b"__import__(",
+    b"import_module(",
+    b"load_source(",
+    b"spec_from_file_location(",
+)
+_LOADED = re.compile(
+    rb"(?:SourceFileLoader|__import__|import_module|load_source|spec_from_file_location)"
+    rb"\(([^\n]{0,200}(?:\n[^\n]{0,200})?)"
+)
+_TEXTS = re.compile(rb"[\"']([^\"'\n]{1,200})[\"']")
 _DEFINED = re.compile(rb"def(?<=\bdef)[ \t]+([\w\x80-\xff]+)")
 _METHODS_CALLED = re.compile(rb"\.([\w\x80-\xff]+)\s*\(")
 _BASES = re.compile(rb"\n[ \t]*class\s[^:(\n]*\(([^:]*)")
@@ -167,6 +180,9 @@ def _imported(text: bytes) -> bytes:
                 found.setdefault(first[1], []).append(each)
     for first, rest in _IMPORTED_BY_TEXT.findall(text):
         found.setdefault(first, []).append(first + rest)
+    if any(word in text for word in _LOADING_MODULES):
+        parts = (part for arguments in _LOADED.findall(text) for part in _TEXTS.findall(arguments))
+        found.setdefault(b".", []).extend(parts)
     return b"\n".join(b" ".join((top, *set(words_of(b" ".join(texts))))) for top, texts in found.items())
 
 
