@@ -100,6 +100,65 @@ def test_handles_and_object_arrays_have_a_chain(project: Path) -> None:
     assert chain(array) == [("data.py", 12, 38, "`Rows.__getitem__` reads it here"), WANTED[1]]
 
 
+SCENES = """\
+import glob
+from torch.utils.data import Dataset
+
+
+class Scenes(Dataset):
+    def __init__(self, root, custom=None):
+        self.custom = custom
+        if {bound}:
+            self.paths = custom
+        else:
+            self.paths = sorted(glob.glob(root))
+
+    def __len__(self):
+        return len(self.paths)
+
+    def __getitem__(self, index):
+        if {read}:
+            return self.paths[index]["input"]
+        return open(self.paths[index]).read()
+"""
+
+
+@pytest.mark.parametrize(
+    ("bound", "read", "line"),
+    [
+        ("custom is not None", "self.custom is not None", 19),
+        ("custom", "self.custom", 19),
+        ("not custom is None", "not (self.custom is None)", 19),
+        ("custom is not None", "self.custom is None", 18),
+        ("custom is not None", "index > 3", 18),
+    ],
+)
+def test_a_read_under_the_opposite_test_is_no_step(bound: str, read: str, line: int) -> None:
+    (one,) = lint_source(SCENES.format(bound=bound, read=read), "/nonexistent/a.py", Settings(select=("DL101",)))
+    assert [(position, text) for _, position, _, text in chain(one)] == [(line, "`Scenes.__getitem__` reads it here")]
+
+
+def test_steps_through_objects_that_are_called() -> None:
+    source = (
+        "import cv2\nfrom torch.utils.data import DataLoader, Dataset\n\n\n"
+        "class Compose:\n"
+        "    def __init__(self, steps):\n        self.steps = steps\n\n"
+        "    def __call__(self, image):\n"
+        "        for step in self.steps:\n            image = step(image)\n        return image\n\n\n"
+        "class Resize:\n    def __call__(self, image):\n        return cv2.resize(image, (3, 3))\n\n\n"
+        "class Images(Dataset):\n"
+        "    def __init__(self, images, transform=None):\n"
+        "        self.images, self.transform = images, transform\n\n"
+        "    def __getitem__(self, index):\n        return self.transform(self.images[index])\n\n\n"
+        "def make(images):\n    return DataLoader(Images(images, Compose([Resize()])), num_workers=4)\n"
+    )
+    (one,) = lint_source(source, "/nonexistent/a.py", Settings(select=("DL501",)))
+    assert [(line, text) for _, line, _, text in chain(one)][-2:] == [
+        (25, "it calls `Compose.__call__`"),
+        (11, "it calls `Resize.__call__`"),
+    ]
+
+
 def test_what_a_caller_passes_is_a_step(project: Path) -> None:
     (project / "train.py").write_text(
         "from data import Rows\nfrom torch.utils.data import DataLoader\n\n\n"

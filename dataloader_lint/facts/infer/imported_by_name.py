@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-import libcst as cst
+from typing import TYPE_CHECKING
 
 from dataloader_lint.facts.infer.matching_modules import modules_by_name, modules_by_path
 from dataloader_lint.facts.infer.values import (
@@ -21,6 +21,9 @@ from dataloader_lint.facts.infer.values import (
     constant,
 )
 from dataloader_lint.facts.syntax.expressions import keyword_of, positional_of
+
+if TYPE_CHECKING:
+    import libcst as cst
 
 _IMPORTS = frozenset({"builtins.__import__", "importlib.import_module"})
 _OPTIONAL = frozenset({"monai.utils.module.optional_import", "monai.utils.optional_import"})

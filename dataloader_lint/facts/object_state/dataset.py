@@ -12,6 +12,7 @@ from dataloader_lint.facts.infer.classes import AttributeBinding
 from dataloader_lint.facts.infer.values import Bases, CallResult, Class, Evaluator
 from dataloader_lint.facts.loaders import loader_steps
 from dataloader_lint.facts.object_state import constructed, consumers
+from dataloader_lint.facts.object_state.read_places import first_read
 from dataloader_lint.facts.syntax.steps import Step
 from dataloader_lint.facts.syntax.tree import Scope
 from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
@@ -53,9 +54,9 @@ class Dataset:
         """Its objects as the visible loaders that may have workers get them, or one of which nothing is known."""
         return consumers.objects_in_workers(self.reach, self.klass) or [self.self_value]
 
-    def steps_to(self, use: FieldUse) -> tuple[Step, ...]:
-        """Where worker code reads an attribute, and the loader whose workers do, as far as one is known."""
-        place = next((each for each in use.places if each.node in each.scope.module.tree), None)
+    def steps_to(self, use: FieldUse, binding: AttributeBinding) -> tuple[Step, ...]:
+        """Where worker code reads what a binding gives an attribute, and the loader whose workers do, if known."""
+        place = first_read(use, binding)
         read = (Step(place.scope.module, place.node, f"{_called(place.scope)} reads it here"),) if place else ()
         loader = loader_of_class(self.reach, self.klass)
         return (*read, *(loader_steps.made(loader, "num_workers") if loader is not None else ()))

@@ -106,7 +106,7 @@ class SampleStorage:
     @property
     def steps(self) -> tuple[Step, ...]:
         """Where worker code reads it, and the loader whose workers do, as far as one is known."""
-        return self.dataset.steps_to(self.use)
+        return self.dataset.steps_to(self.use, self.container.binding)
 
     @property
     def kind(self) -> str:

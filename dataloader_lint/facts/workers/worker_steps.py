@@ -25,7 +25,7 @@ def to_function(reach: DatasetFlow, function: WorkerFunction, near: ModuleFacts)
     by = receiver.by if isinstance(receiver, CallResult) else None
     loader = loader_of_class(reach, by, near) if isinstance(by, Class) else None
     steps = loader_steps.made(loader, "num_workers") if loader is not None else ()
-    return (*steps, *_calls(function))[:MAX_STEPS]
+    return (*steps, *_calls(reach, function))[:MAX_STEPS]
 
 
 def loader_of_class(reach: DatasetFlow, klass: Class, near: ModuleFacts | None = None) -> Loader | None:
@@ -42,21 +42,36 @@ def loader_of_class(reach: DatasetFlow, klass: Class, near: ModuleFacts | None =
     return min(reach.loaders_of(klass), key=rank, default=None)
 
 
-def _calls(function: WorkerFunction) -> Iterator[Step]:
+def _calls(reach: DatasetFlow, function: WorkerFunction) -> Iterator[Step]:
     for one in function.path:
         if one.caller is None:
             how = f"is a `{one.argument}`" if one.argument else "runs in workers, for each sample"
             yield Step(one.module, one.scope.node, f"`{one.label}` {how}")
-        elif (call := _call_of(one)) is not None:
+        elif (call := _call_of(reach, one)) is not None:
             yield Step(one.caller.module, call, f"it calls `{one.label}`")
 
 
-def _call_of(function: WorkerFunction) -> cst.Call | None:
-    """A call by which the caller of a function runs it, as far as its name tells."""
+def _call_of(reach: DatasetFlow, function: WorkerFunction) -> cst.Call | None:
+    """A call by which the caller of a function runs it, as far as its name tells; for `__call__`, what it calls."""
     node = function.scope.node
     if function.caller is None or not isinstance(node, cst.FunctionDef):
         return None
     caller = function.caller.scope
+    if node.name.value == "__call__":
+        return _call_of_object(reach, function, function.caller)
     tree = caller.module.tree
     calls = caller.module.calls_named(node.name.value)
     return next((each for each in calls if function_scope(tree.scope_of(each)) is caller), None)
+
+
+def _call_of_object(reach: DatasetFlow, function: WorkerFunction, caller: WorkerFunction) -> cst.Call | None:
+    """The call of an object by its caller: `step(image)`; or of what a library makes of it, `self.transform(image)`."""
+    wanted = function.frame.receiver
+    made_of_others: list[cst.Call] = []
+    for call in caller.scope.within(cst.Call):
+        for value in reach.ev.values(call.func, caller.frame):
+            if value == wanted:
+                return call
+            if isinstance(value, CallResult) and value.library and value.call is not None:
+                made_of_others.append(call)
+    return made_of_others[0] if len(made_of_others) == 1 else None

@@ -125,7 +125,7 @@ def check(dataset: LintedDataset) -> Iterator[Finding]:
             advice = "use a `StringDType` array"
         else:
             advice = "use one array of numbers or str per field"
-        yield Finding(array.node, problem, advice, partial(fix, array), dataset.steps_to(array.use))
+        yield Finding(array.node, problem, advice, partial(fix, array), dataset.steps_to(array.use, array.binding))
 
 
 def fix(array: KeptArray, editor: Editor) -> Repair | None:
