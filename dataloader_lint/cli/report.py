@@ -23,7 +23,7 @@ _WITH_FIXES = ("json", "json-lines", "sarif", "rdjson")
 
 
 def wanted_fixes(options: Options) -> str:
-    """What the report needs to know about repairs; see `run.Run`."""
+    """What the report needs to know about fixes; see `run.Run`."""
     shape = options.settings.output_format
     if options.statistics:
         return "shown"

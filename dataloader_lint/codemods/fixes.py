@@ -30,9 +30,7 @@ class _Fixes(CodemodCommand, ABC):
 
     @staticmethod
     def add_args(arg_parser: argparse.ArgumentParser) -> None:
-        arg_parser.add_argument(
-            "--unsafe-fixes", action="store_true", help="apply fixes that may change behaviour, too"
-        )
+        arg_parser.add_argument("--unsafe-fixes", action="store_true", help="also apply fixes that may change behavior")
 
     def __init__(self, context: CodemodContext, unsafe_fixes: bool = False) -> None:
         super().__init__(context)

@@ -182,7 +182,7 @@ class Server(LanguageServer):
             self._checked[uri] = checked
         if checked.trouble and checked.trouble not in self._troubles:
             self._troubles.add(checked.trouble)
-            message = f"{wording.SOURCE} goes on without settings: {checked.trouble}"
+            message = f"{wording.SOURCE}: settings ignored: {checked.trouble}"
             self.window_show_message(types.ShowMessageParams(types.MessageType.Warning, message))
         return checked
 

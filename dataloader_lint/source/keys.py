@@ -213,9 +213,9 @@ KEYS = {
             CHOICE,
             '"auto"',
             "how the programs start their workers (auto: as their platforms do)",
-            "How the programs start their workers. `auto` stands for all platforms. With `fork`, rules about what only "
-            "fails in spawned workers do not run. With `spawn` or `forkserver`, DL106 is on and DL503, which is about "
-            "forked workers, says nothing.",
+            "How the programs start their workers. `auto` checks against the defaults of all platforms. With "
+            "`fork`, rules about what fails only in spawned workers do not run. With `spawn` or `forkserver`, DL106 is "
+            "on, and DL503, which is about forked workers, is off.",
             'start-method = "spawn"',
             choices=START_METHODS,
             flake8=True,
@@ -284,9 +284,9 @@ KEYS = {
             FOLDERS,
             "[]",
             "look for modules of the project in these folders, too",
-            "Folders, from that of the pyproject.toml, in which imported modules of the project are looked for, after "
-            "the importing file's own folder. Folders around that file, `src` in its project, and those that it, or a "
-            "module beside it, adds to `sys.path`, are searched without it; it is for code that gets there otherwise.",
+            "Folders, relative to that of the pyproject.toml, in which imported modules of the project are searched. "
+            "Already searched: the importing file's folder and those above it, `src` of the project, and folders that "
+            "the file, or a module beside it, adds to `sys.path`. Use this setting for other import roots.",
             'src = ["libs/core/src", "tools"]',
         ),
     )

@@ -109,7 +109,8 @@ def check(file: Analysis) -> Iterator[Finding]:
             continue
         option = loader.kind.spelling("collate_fn")
         if not callback.is_local:
-            problem = f"`{callback.name}` (`{option}`) is defined in this notebook: {NOT_IN_WORKERS}"
+            role = "" if callback.name == option else f" (`{option}`)"
+            problem = f"`{callback.name}`{role} is defined in this notebook: {NOT_IN_WORKERS}"
             yield Finding(callback.node, problem, MOVE_OUT_OF_NOTEBOOK, because=callback.steps)
             continue
         effect = pickling_fails(loader.is_passed("num_workers") is not False)
