@@ -14,5 +14,8 @@ ROWS = {
     "pandas.read_parquet": Call(reads=("path",)),
     "pandas.read_pickle": Call(reads=("path",)),
     "pandas.read_table": Call(reads=("path",)),
-    **{f"polars.read_{kind}": Call(forked="pool") for kind in ("csv", "ipc", "ndjson", "parquet")},
+    "polars.read_csv": Call(forked="pool"),
+    "polars.read_ipc": Call(forked="pool"),
+    "polars.read_ndjson": Call(forked="pool"),
+    "polars.read_parquet": Call(forked="pool"),
 }

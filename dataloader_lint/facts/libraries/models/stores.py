@@ -6,8 +6,12 @@ from dataloader_lint.facts.libraries.rows import Call
 
 ROWS = {
     "adlfs.AzureBlobFileSystem": Call(forked="loop"),
+    "boto3.Session.client": Call(opens="a boto3 client"),
+    "boto3.Session.resource": Call(opens="a boto3 resource"),
     "boto3.client": Call(opens="a boto3 client"),
     "boto3.resource": Call(opens="a boto3 resource"),
+    "boto3.session.Session.client": Call(opens="a boto3 client"),
+    "boto3.session.Session.resource": Call(opens="a boto3 resource"),
     "duckdb.connect": Call(opens="a DuckDB connection"),
     "fsspec.filesystem": Call(forked="loop"),
     "fsspec.implementations.asyn_wrapper.AsyncFileSystemWrapper": Call(forked="loop"),
@@ -30,5 +34,10 @@ ROWS = {
     "s3fs.S3FileSystem": Call(forked="loop"),
     "tables.openFile": Call(opens="an open HDF5 file"),
     "tables.open_file": Call(opens="an open HDF5 file"),
-    "zarr.open": Call(maps_file=True),
+    "zarr.ZipStore": Call(opens="an open zip archive", shared="archive", pickles=True),
+    "zarr.group": Call(wraps_handle=True, stores_arguments=True),
+    "zarr.open": Call(maps_file=True, wraps_handle=True, stores_arguments=True),
+    "zarr.open_array": Call(wraps_handle=True, stores_arguments=True),
+    "zarr.open_group": Call(wraps_handle=True, stores_arguments=True),
+    "zarr.storage.ZipStore": Call(opens="an open zip archive", shared="archive", pickles=True),
 }
