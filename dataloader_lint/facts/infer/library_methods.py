@@ -7,8 +7,8 @@ from collections.abc import Callable
 import libcst as cst
 
 from dataloader_lint.facts.infer import dict_contents, records
-from dataloader_lint.facts.infer.loader_calls import loader_of
 from dataloader_lint.facts.infer.imported_by_name import loaded_from
+from dataloader_lint.facts.infer.loader_calls import loader_of
 from dataloader_lint.facts.infer.values import (
     ABSENT,
     LISTED_PATHS,
