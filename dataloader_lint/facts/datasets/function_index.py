@@ -9,10 +9,13 @@ import libcst as cst
 from dataloader_lint.facts.datasets import streams
 from dataloader_lint.facts.datasets.index_dep import IndexDep, IndexDependence, of_part
 from dataloader_lint.facts.infer.values import Frame
+from dataloader_lint.facts.syntax.control import deciding_tests
 from dataloader_lint.facts.syntax.expressions import last_name
 from dataloader_lint.facts.syntax.file_names import names_file, unpacked
 from dataloader_lint.facts.syntax.names import Binding, Kind, resolve, written_out
 from dataloader_lint.facts.syntax.tree import Scope
+
+_ORDERING = (cst.LessThan, cst.LessThanEqual, cst.GreaterThan, cst.GreaterThanEqual)
 
 
 class IndexInFunction(IndexDependence):
@@ -44,7 +47,28 @@ class IndexInFunction(IndexDependence):
 
     def name(self, node: cst.Name, frame: Frame | None) -> IndexDep:
         bindings = resolve(node, self._scope.module.tree)
-        return max((self._binding_dependence(each) for each in bindings), default=IndexDep.NONE)
+        found = max((self._binding_dependence(each) for each in bindings), default=IndexDep.NONE)
+        if found > IndexDep.SAMPLE or not any(_counts(each) for each in bindings):
+            return found
+        return max(found, *(self._counted(each, node) for each in bindings))
+
+    def _counted(self, binding: Binding, use: cst.Name) -> IndexDep:
+        """The dependence of a count, or of the number of a round, that a search ends with."""
+        if (
+            not _counts(binding)
+            or binding.scope is not self._scope
+            or any(binding.node is each for each in self._loops)
+        ):
+            return IndexDep.NONE
+        tree = self._scope.module.tree
+        tests = [test for test in deciding_tests(binding.node, use, tree) if _is_ordering(test)]
+        if binding.kind is Kind.ELEMENT:  # for n, end in enumerate(self.ends): if index < end: return self.parts[n]
+            for above in tree.ancestors(use):
+                if isinstance(above, cst.If) and _is_ordering(above.test):
+                    tests.append(above.test)
+                if above is binding.node:
+                    break
+        return max((self.found_by(test, None) for test in tests), default=IndexDep.NONE)
 
     def is_next_sample(self, node: cst.Call, frame: Frame | None) -> bool:
         return self._is_next and isinstance(node.func, cst.Name) and node.func.value == "next"
@@ -85,6 +109,27 @@ class IndexInFunction(IndexDependence):
         if streams.iterates_over_numbers(binding.value, self._scope.module.tree):
             return IndexDep.INDEX
         return IndexDep.SAMPLE if binding.path else IndexDep.KEY
+
+
+def _counts(binding: Binding) -> bool:
+    """True for `count += 1`, `count = count + 1` and the number of a round: `for n, _ in enumerate(...)`."""
+    value = binding.value
+    if binding.kind is Kind.AUGMENTED:
+        return isinstance(value, cst.Integer)
+    if binding.kind is Kind.VALUE and not binding.path and isinstance(value, cst.BinaryOperation):
+        return any(isinstance(each, cst.Name) and each.value == binding.name for each in (value.left, value.right))
+    if binding.kind is not Kind.ELEMENT or not isinstance(value, cst.Call) or not isinstance(binding.node, cst.For):
+        return False
+    return last_name(value.func) == ("enumerate" if binding.path == (0,) else "" if binding.path else "range")
+
+
+def _is_ordering(test: cst.BaseExpression) -> bool:
+    """True for a test that tells on which side of a limit something is: `start <= index < end`."""
+    if isinstance(test, cst.BooleanOperation):
+        return _is_ordering(test.left) or _is_ordering(test.right)
+    if isinstance(test, cst.UnaryOperation):
+        return _is_ordering(test.expression)
+    return isinstance(test, cst.Comparison) and all(isinstance(each.operator, _ORDERING) for each in test.comparisons)
 
 
 def iterated(value: cst.BaseExpression, path: tuple[int, ...]) -> tuple[cst.BaseExpression, tuple[int, ...]]:

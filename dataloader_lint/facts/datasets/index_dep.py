@@ -24,15 +24,16 @@ class IndexDep(IntEnum):
 
     NONE = 0
     SAMPLE = 1  # something computed from the sample: a label, a part of a row
-    KEY = 2  # an element of a list of keys: `self.ids[index]`
-    INDEX = 3  # the index itself, or arithmetic on it
+    PLACE = 2  # a place that is searched for the index: one of as many as there are samples, or of a few shards
+    KEY = 3  # an element of a list of keys: `self.ids[index]`
+    INDEX = 4  # the index itself, or arithmetic on it
 
 
 # The result of these calls depends on the index as much as their arguments do.
 _SAME_FUNCTIONS = frozenset(
     {
-        *("Path", "PurePath", "abs", "divmod", "float", "format", "hash", "int", "int64", "join", "len", "max", "md5"),
-        *("min", "range", "repr", "round", "sha1", "sha256", "str"),
+        *("Path", "PurePath", "abs", "arange", "divmod", "float", "format", "hash", "int", "int64", "join", "len"),
+        *("linspace", "max", "md5", "min", "range", "repr", "round", "sha1", "sha256", "str"),
         *MAKING_ARRAYS,
         *SAME_ELEMENTS,
     }
@@ -40,10 +41,27 @@ _SAME_FUNCTIONS = frozenset(
 # The result of these methods depends on the index as much as their object does.
 _SAME_METHODS = frozenset(
     {
-        *("as_posix", "copy", "cpu", "decode", "encode", "format", "hexdigest", "item", "joinpath", "long", "lower"),
+        *(
+            "as_posix",
+            "astype",
+            "copy",
+            "cpu",
+            "decode",
+            "encode",
+            "format",
+            "hexdigest",
+            "item",
+            "joinpath",
+            "long",
+            "lower",
+        ),
         *("numpy", "strip", "tolist", "upper", "zfill"),
     }
 )
+# Searches for a place in a sorted list: `np.searchsorted(self.ends, index)`.
+_SEARCHES = frozenset({"bisect", "bisect_left", "bisect_right", "bucketize", "digitize", "searchsorted"})
+# What finds or counts the places where a comparison holds: `np.nonzero(self.ends > index)`.
+_PLACES = frozenset({"argmax", "argmin", "argwhere", "count_nonzero", "flatnonzero", "next", "nonzero", "sum", "where"})
 _BOUNDING_OPERATORS = (cst.Modulo, cst.FloorDivide)
 _STRINGS = (cst.SimpleString, cst.FormattedString, cst.ConcatenatedString)
 # Kinds of expressions that depend on nothing, or whose dependence is unknown.
@@ -131,6 +149,31 @@ class IndexDependence(ABC):
             return min(self.most((node.elt, node.for_in.iter), frame), IndexDep.SAMPLE)
         return IndexDep.NONE
 
+    def found_by(self, test: cst.BaseExpression, frame: Frame | None) -> IndexDep:
+        """The dependence of a place that a search finds by a test: `index >= self.ends[place]`."""
+        if isinstance(test, cst.BooleanOperation):
+            return max(self.found_by(test.left, frame), self.found_by(test.right, frame))
+        if isinstance(test, cst.UnaryOperation):
+            return self.found_by(test.expression, frame)
+        if not isinstance(test, cst.Comparison):
+            return IndexDep.NONE
+        compared = self.most((test.left, *(each.comparator for each in test.comparisons)), frame)
+        return IndexDep.PLACE if compared is IndexDep.INDEX else IndexDep.NONE
+
+    def _search(self, node: cst.Call, name: str, given: IndexDep, frame: Frame | None) -> IndexDep:
+        """The dependence of a place that a call searches for the sample; NONE if it is no such call."""
+        if name in _SEARCHES:
+            return IndexDep.PLACE if given is IndexDep.INDEX else IndexDep.NONE
+        if name not in _PLACES:
+            return IndexDep.NONE
+        tests: list[cst.BaseExpression] = [node.func.value] if isinstance(node.func, cst.Attribute) else []
+        for arg in node.args[:1]:
+            if isinstance(arg.value, cst.GeneratorExp | cst.ListComp):  # next(n for n, end in ... if index < end)
+                tests += [arg.value.elt, *(each.test for each in arg.value.for_in.ifs)]
+            elif name != "where" or len(node.args) == 1:
+                tests.append(arg.value)
+        return max((self.found_by(each, frame) for each in tests), default=IndexDep.NONE)
+
     def _arithmetic(self, node: cst.BinaryOperation, frame: Frame | None) -> IndexDep:
         left, right = self.of(node.left, frame), self.of(node.right, frame)
         if isinstance(node.operator, _BOUNDING_OPERATORS) and not isinstance(node.left, _STRINGS):
@@ -147,6 +190,8 @@ class IndexDependence(ABC):
         owner = self.of(node.value, frame)
         if owner is IndexDep.INDEX:
             return owner  # a part of an index from the sampler
+        if owner is IndexDep.PLACE and _is_search(node.value):
+            return owner
         return owner if owner is IndexDep.KEY and names_file(field_of(node)) else min(owner, IndexDep.SAMPLE)
 
     def _call(self, node: cst.Call, frame: Frame | None) -> IndexDep:
@@ -154,6 +199,9 @@ class IndexDependence(ABC):
             return IndexDep.INDEX
         given = self.most((arg.value for arg in node.args), frame)
         name = last_name(node.func)
+        found = self._search(node, name, given, frame)
+        if found is not IndexDep.NONE:
+            return found
         owner = IndexDep.NONE
         if isinstance(node.func, cst.Attribute):
             owner = self.of(node.func.value, frame)
@@ -165,6 +213,13 @@ class IndexDependence(ABC):
             return given
         result = min(max(given, owner), IndexDep.SAMPLE)
         return max(result, self.call_result(node, frame, given)) if given > IndexDep.SAMPLE else result
+
+
+def _is_search(node: cst.BaseExpression) -> bool:
+    """True for a search, or a part of what it gives: `np.nonzero(self.ends > index)[0]`."""
+    while isinstance(node, cst.Subscript):
+        node = node.value
+    return isinstance(node, cst.Call) and last_name(node.func) in _SEARCHES | _PLACES
 
 
 def of_part(value: cst.BaseExpression, path: tuple[int, ...], whole: IndexDep) -> IndexDep:

@@ -17,7 +17,7 @@ from dataloader_lint.facts.infer.dataset_bases import dataset_kind
 from dataloader_lint.facts.infer.values import Bases, CallResult, Class, Evaluator, Function, Method, Value
 from dataloader_lint.facts.limits import WORKER_BODY_DEPTH
 from dataloader_lint.facts.syntax.expressions import parameters
-from dataloader_lint.facts.syntax.names import Kind, resolve, written_out
+from dataloader_lint.facts.syntax.names import Kind, is_none, resolve, written_out
 from dataloader_lint.facts.syntax.tree import Scope
 
 
@@ -335,6 +335,7 @@ class Body:
         levels = {name: self._dependence.at(node) for name, node in self._parameters_passed(call, method, own)}
         inside = Body(self.ev, self.bases, self.reads, Entry(method.scope, own), levels, self._depth + 1)
         returned = [each.value for each in method.scope.own(cst.Return) if each.value is not None]
+        returned = [each for each in returned if not _says_nothing_found(each)] or returned
         parts = [written_out(each, path) for each in returned]
         return min(
             (IndexDep.NONE if rest else inside._dependence.at(part) for part, rest in parts), default=IndexDep.NONE
@@ -356,3 +357,8 @@ class Body:
                 if position < len(params):
                     yield params[position], arg.value
                 position += 1
+
+
+def _says_nothing_found(node: cst.BaseExpression) -> bool:
+    """True for the None or -1 that a search returns in the end."""
+    return is_none(node) or (isinstance(node, cst.UnaryOperation) and isinstance(node.expression, cst.Integer))

@@ -9,9 +9,11 @@ import libcst as cst
 from dataloader_lint.facts.datasets.field_uses import AccessSite, FieldUse
 from dataloader_lint.facts.infer import classes
 from dataloader_lint.facts.infer.size_classes import Size, size_of
+from dataloader_lint.facts.infer.values import CallResult, Opaque, Value
+from dataloader_lint.facts.libraries.calls import row
 from dataloader_lint.facts.object_state.container_fields import Container
 from dataloader_lint.facts.object_state.dataset import Dataset
-from dataloader_lint.facts.syntax.expressions import last_name
+from dataloader_lint.facts.syntax.expressions import keyword_of, last_name
 from dataloader_lint.facts.syntax.names import Kind, resolve
 from dataloader_lint.facts.syntax.tree import Scope
 
@@ -26,6 +28,8 @@ def holds_parts(dataset: Dataset, container: Container, is_asked_itself: bool) -
     """
     if any(size_of(dataset.ev, value) is Size.LIST for value in container.elements):
         return False
+    if container.elements and all(is_loaded_array(value) for value in container.elements):
+        return False
     kept = container.binding.value
     names = {container.name} | ({kept.value} if isinstance(kept, cst.Name) else set())
     return any(
@@ -34,6 +38,13 @@ def holds_parts(dataset: Dataset, container: Container, is_asked_itself: bool) -
         for inner in scope.descend()
         for call in inner.own(cst.Call)
     )
+
+
+def is_loaded_array(value: Value) -> bool:
+    """True for an array or tensor in memory; of files that are mapped there are few."""
+    if isinstance(value, CallResult) and value.call is not None:
+        return row(value.library).loads_array == "file" and keyword_of(value.call, "mmap_mode") is None
+    return isinstance(value, Opaque) and value.kind in ("array", "tensor")
 
 
 def is_round_robin(dataset: Dataset, container: Container, use: FieldUse) -> bool:

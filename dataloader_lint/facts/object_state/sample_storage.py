@@ -35,7 +35,7 @@ from dataloader_lint.facts.object_state.access_patterns import (
     is_list_inside,
     keys_come_from_sample_list,
 )
-from dataloader_lint.facts.object_state.concatenation import holds_parts, is_round_robin
+from dataloader_lint.facts.object_state.concatenation import holds_parts, is_loaded_array, is_round_robin
 from dataloader_lint.facts.object_state.container_fields import Container, containers_of, is_called
 from dataloader_lint.facts.object_state.dataset import Dataset
 from dataloader_lint.facts.object_state.group_numbers import is_numbered_by_groups
@@ -90,7 +90,7 @@ class SampleStorage:
     @property
     def reading(self) -> str:
         """How workers read it, to follow "a list of str"; empty if they only ask for its length."""
-        if self.use.indexed is IndexDep.INDEX or self.use.indexed is IndexDep.KEY:
+        if self.use.indexed >= IndexDep.PLACE:
             return "indexed per sample"
         if self.use.is_iterated:
             return "iterated over"
@@ -207,7 +207,9 @@ def _is_list_read_by_sample(dataset: Dataset, container: Container, use: FieldUs
         indexed = IndexDep.INDEX
     if indexed is IndexDep.INDEX or (indexed is IndexDep.KEY and grows) or use.is_length or use.is_iterated:
         return True
-    if use.itself is IndexDep.SAMPLE:
+    if use.itself is IndexDep.PLACE and container.grows and _are_data(container):
+        return True
+    if use.itself in _BY_PART:
         if any(is_of_each(dataset, container) for is_of_each in _OF_EACH_SAMPLE):
             return True
     return use.is_sampled and container.grows and holds_samples(dataset, container)
@@ -235,7 +237,7 @@ def _is_dict_read_by_sample(dataset: Dataset, container: Container, use: FieldUs
     least = IndexDep.INDEX if numbers or _is_written_out(container, dataset) else IndexDep.KEY
     if use.indexed >= least or use.queried >= (IndexDep.SAMPLE if _is_index(container) else least):
         return True
-    if IndexDep.SAMPLE in (use.itself, use.queried):
+    if use.itself in _BY_PART or use.queried in _BY_PART:
         if (
             collects_from(dataset, container.name, container.binding)
             or has_entry_for_each(dataset, container)
@@ -246,6 +248,19 @@ def _is_dict_read_by_sample(dataset: Dataset, container: Container, use: FieldUs
         use.is_sampled
         and fills_fields(dataset, container.name, container.binding)
         and holds_samples(dataset, container)
+    )
+
+
+_BY_PART = (IndexDep.SAMPLE, IndexDep.PLACE)
+
+
+def _are_data(container: Container) -> bool:
+    """True if all elements are plain data: no Datasets, of which there are few, nor numbers such as their lengths."""
+    return bool(container.elements) and all(
+        is_loaded_array(value)
+        or isinstance(value, Mapping | Sequence)
+        or (isinstance(value, Const | Opaque) and _kind(value) not in ("bool", "float", "int"))
+        for value in container.elements
     )
 
 

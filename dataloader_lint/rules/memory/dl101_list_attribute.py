@@ -6,7 +6,10 @@ workers.
 
 **Reads that count**
 
-- indexing with the sample index: `self.paths[index]`
+- indexing with the sample index: `self.paths[index]`, or with numbers around it: `np.arange(index, index + 8)`
+- indexing with a place that is searched for the sample index: by `searchsorted`, `bisect`, `digitize`, by a comparison
+  of an array (`nonzero`, `argmax`, `sum`), by a loop (`while index >= self.ends[place]: place += 1`), or by a method
+  that returns such a place
 - `len(self.paths)` in `__len__`
 - iterating over it in an IterableDataset that makes one sample of each element
 - picking records, or files that the worker opens, at random: `random.choice(self.paths)`
@@ -45,6 +48,8 @@ the Dataset holds more than about 240 separate tensors.
 
 ## Known limits
 - The size of the list is not known. A few thousand samples cost nothing that you would notice.
+- A list that is indexed with a searched place only is reported if its elements are known to be texts, containers, or
+  arrays in memory: a list of Datasets or of other parts is short.
 - Written-out lists of up to 64 elements, slots that are filled with images later, and lists of unknown type are not
   reported.
 - Integers below 257, booleans and None do not grow.
