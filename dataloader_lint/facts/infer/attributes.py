@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import libcst as cst
 
-from dataloader_lint.facts.infer import classes, dict_contents, options, parameters, records, type_hints
+from dataloader_lint.facts.infer import classes, dict_classes, dict_contents, options, parameters, records, type_hints
 from dataloader_lint.facts.infer.containers import follow
 from dataloader_lint.facts.infer.loader_calls import inner_loader, loader_of
 from dataloader_lint.facts.infer.operators import augmented
@@ -24,6 +24,7 @@ from dataloader_lint.facts.infer.values import (
     Function,
     ItemOf,
     Library,
+    Mapping,
     Method,
     Module,
     Opaque,
@@ -59,6 +60,8 @@ def attribute(ev: Evaluator, value: Value, name: str) -> Values:
         return ()
     if name == "dataset" and isinstance(value, ItemOf) and isinstance(value.of, CallResult):
         return _wrapped(ev, value.of) or part(AttributeOf(value, name))
+    if isinstance(value, Mapping) and (under := dict_classes.attribute_of_dict(ev, value, name)) is not None:
+        return under
     if isinstance(value, Sequence) and (held := records.field_of_tuple(ev, value, name)) is not None:
         return held
     if name == "T" and isinstance(value, Opaque) and value.kind in ("array", "tensor"):

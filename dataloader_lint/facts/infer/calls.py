@@ -5,6 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from dataloader_lint.facts.infer import classes, library_functions, library_methods, records, type_hints
+from dataloader_lint.facts.infer.dict_classes import is_dict_class
 from dataloader_lint.facts.infer.loader_calls import loader_class
 from dataloader_lint.facts.infer.reachability import is_reached
 from dataloader_lint.facts.infer.star_args import starred
@@ -20,6 +21,7 @@ from dataloader_lint.facts.infer.values import (
     Frame,
     Function,
     Library,
+    Mapping,
     Method,
     Opaque,
     Partial,
@@ -35,7 +37,7 @@ def result(ev: Evaluator, callee: Value, call: cst.Call, frame: Frame) -> Values
     if isinstance(callee, Library):
         return library_functions.of_library(ev, callee, call, frame)
     if isinstance(callee, Class):
-        return (CallResult(callee, call, frame),)
+        return (Mapping(call, frame) if is_dict_class(ev, callee) else CallResult(callee, call, frame),)
     if isinstance(callee, Function):
         return ev.run(callee, ev.enter(callee, call, frame, None))
     if isinstance(callee, Method):

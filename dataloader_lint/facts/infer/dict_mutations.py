@@ -48,8 +48,10 @@ def functions_touching(klass: Scope, name: str) -> list[Scope]:
     return klass.module.tree.once(("functions touching", id(klass)), work_out).get(name, [])
 
 
-def key_of(ev: Evaluator, node: cst.Subscript, frame: Frame) -> object:
-    """The key that a subscript names; UNKNOWN where it is no constant."""
+def key_of(ev: Evaluator, node: cst.Subscript | cst.Attribute, frame: Frame) -> object:
+    """The key that a subscript names, or an attribute of a dict that has its keys as such; UNKNOWN if not constant."""
+    if isinstance(node, cst.Attribute):
+        return node.attr.value
     if len(node.slice) == 1 and isinstance(node.slice[0].slice, cst.Index):
         known = constant(ev.values(node.slice[0].slice.value, frame))
         return known.value if known is not None else UNKNOWN
@@ -69,12 +71,12 @@ def _by_name(scope: Scope) -> dict[str, list[Touch]]:
 def _all_in(scope: Scope) -> Iterator[tuple[cst.BaseExpression, Node, Node]]:
     for assign in scope.own(cst.Assign):
         for each in assign.targets:
-            if isinstance(each.target, cst.Subscript):
+            if isinstance(each.target, cst.Subscript | cst.Attribute):
                 yield each.target.value, assign, each.target
     for augmented in scope.own(cst.AugAssign):
         yield augmented.target, augmented, augmented.target
     for deleted in scope.own(cst.Del):
-        if isinstance(deleted.target, cst.Subscript):
+        if isinstance(deleted.target, cst.Subscript | cst.Attribute):
             yield deleted.target.value, deleted, deleted.target
     for call in scope.own(cst.Call):
         if isinstance(call.func, cst.Attribute) and call.func.attr.value in CHANGING:

@@ -146,7 +146,7 @@ def stores(ev: Evaluator, value: Mapping, name: str) -> Iterator[Store]:
 def _store(ev: Evaluator, touch: Touch, frame: Frame, is_sure: bool) -> Store:
     """A change of a dict under its own name: a store, an update, a removal or a default for a key."""
     node, part = touch.node, touch.part
-    if isinstance(part, cst.Subscript) and not isinstance(node, cst.AugAssign):
+    if isinstance(node, cst.Assign | cst.Del) and isinstance(part, cst.Subscript | cst.Attribute):
         return Store(node, key_of(ev, part, frame), frame, is_sure, is_removal=isinstance(node, cst.Del))
     if isinstance(node, cst.AugAssign):
         is_merge = isinstance(node.operator, cst.BitOrAssign) and not isinstance(part, cst.Subscript)

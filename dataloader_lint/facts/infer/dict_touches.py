@@ -38,7 +38,7 @@ def _sort(ev: Evaluator, scope: Scope, name: str, home: Frame) -> Touches:
     for number, touch in enumerate(touches(scope, name)):
         node, part = touch.node, touch.part
         key: object = ABSENT
-        if isinstance(node, cst.Assign | cst.Del) and isinstance(part, cst.Subscript):
+        if isinstance(node, cst.Assign | cst.Del) and isinstance(part, cst.Subscript | cst.Attribute):
             key = key_of(ev, part, home)
             if key is UNKNOWN and isinstance(node, cst.Del):
                 continue
