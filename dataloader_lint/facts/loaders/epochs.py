@@ -116,10 +116,13 @@ def trains(ev: Evaluator, root: Node, frame: Frame) -> bool:
             continue
         for callee in ev.values(call.func, frame):
             function = callee.function if isinstance(callee, Method) else callee
-            if isinstance(function, Function) and any(
-                last_name(inner.func) in _TRAINING for inner in function.scope.within(cst.Call)
-            ):
-                return True
+            if not isinstance(function, Function):
+                continue
+            found = [inner for inner in function.scope.within(cst.Call) if last_name(inner.func) in _TRAINING]
+            if found:  # `self.step(batch, phase="val")` does not reach what is under `if phase == "train":`
+                inside = ev.enter(function, call, frame, callee.receiver if isinstance(callee, Method) else None)
+                if any(is_reached(ev, inner, inside, with_options=True) for inner in found):
+                    return True
     return False
 
 

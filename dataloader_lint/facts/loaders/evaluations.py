@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 import libcst as cst
 
 from dataloader_lint.facts.infer.loader_calls import Loader, loader_of
-from dataloader_lint.facts.infer.reachability import is_reached
-from dataloader_lint.facts.infer.values import Evaluator, Frame
+from dataloader_lint.facts.infer.reachability import is_reached, path_conditions
+from dataloader_lint.facts.infer.values import Evaluator, Frame, Function, Method, truth
 from dataloader_lint.facts.loaders import loader_steps
 from dataloader_lint.facts.loaders.epochs import loaders_behind, trains
 from dataloader_lint.facts.syntax.expressions import last_name
@@ -66,10 +66,12 @@ def _of_loops(ev: Evaluator, module: ModuleFacts) -> Iterator[Evaluation]:
         frame = ev.frame_of(scope)
         for loop in scope.own(cst.For):
             name = _name_of_evaluation(loop, scope)
+            if not name or not _goes_through_all(loop, module.tree):
+                continue
             if (
-                name
-                and (_has_no_gradients(loop, scope) or _model_evaluates(loop, scope))
-                and _goes_through_all(loop, module.tree)
+                _has_no_gradients(loop, scope)
+                or _model_evaluates(loop, scope)
+                or _steps_without_gradients(ev, loop, frame)
             ):
                 yield from _loop_over(ev, loop, frame, name)
 
@@ -140,6 +142,52 @@ def _model_evaluates(loop: cst.For, scope: Scope) -> bool:
         return False
     last = modes[-1]
     return last_name(last.func) == "eval" and not last.args
+
+
+def _steps_without_gradients(ev: Evaluator, loop: cst.For, frame: Frame) -> bool:
+    """True if each round gives the batch to a function of the project that turns gradients off for it.
+
+    What the function does is asked for the arguments of the call: `self.step(batch, phase="val")`.
+    """
+    tree = frame.scope.module.tree
+    given = {each.value for each in tree.find(loop.target, cst.Name)}
+    for statement in loop.body.body:
+        if not isinstance(statement, cst.SimpleStatementLine):
+            continue
+        for call in tree.find(statement, cst.Call):
+            if not any(name.value in given for arg in call.args for name in tree.find(arg.value, cst.Name)):
+                continue
+            for callee in ev.values(call.func, frame):
+                function = callee.function if isinstance(callee, Method) else callee
+                receiver = callee.receiver if isinstance(callee, Method) else None
+                if isinstance(function, Function) and isinstance(function.node, cst.FunctionDef):
+                    if _runs_without_gradients(ev, function, ev.enter(function, call, frame, receiver)):
+                        return True
+        given.update(target.value for target in _names_bound_by(statement, tree))
+    return False
+
+
+def _names_bound_by(statement: cst.SimpleStatementLine, tree: Tree) -> Iterator[cst.Name]:
+    """The names that a statement binds: what is made of the batch may be given instead of it."""
+    for assign in statement.body:
+        if isinstance(assign, cst.Assign):
+            for each in assign.targets:
+                yield from tree.find(each.target, cst.Name)
+
+
+def _runs_without_gradients(ev: Evaluator, function: Function, frame: Frame) -> bool:
+    """True if a function is decorated with `no_grad`, or surely enters it for the arguments of a call."""
+    assert isinstance(function.node, cst.FunctionDef)
+    if any(_turns_gradients_off(each.decorator) for each in function.node.decorators):
+        return True
+    return any(
+        any(_turns_gradients_off(item.item) for item in block.items)
+        and all(
+            truth(ev.values(condition.test, frame)) is condition.wanted
+            for condition in path_conditions(block, function.scope)
+        )
+        for block in function.scope.own(cst.With)
+    )
 
 
 def _turns_gradients_off(node: cst.BaseExpression) -> bool:

@@ -3,8 +3,9 @@
 ## What it does
 Reports a DataLoader with `drop_last=True`
 
-- over which a loop goes in `torch.no_grad()` or `torch.inference_mode()`, or after `model.eval()`, if the loader or
-  the function is named for validation or test
+- over which a loop goes in `torch.no_grad()` or `torch.inference_mode()`, or enters it for each batch, itself or in a
+  function that is given the batch, or after `model.eval()`, if the loader or the function is named for validation or
+  test
 - which `val_dataloader`, `test_dataloader` or `predict_dataloader` returns
 
 **Where**: at the DataLoader, or at the loop if another file makes the DataLoader.
