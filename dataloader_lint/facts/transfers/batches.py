@@ -135,15 +135,16 @@ class Transfer:
 
     @property
     def is_in_forward(self) -> bool:
-        """True if it stands in the `forward` of a model."""
+        """True if it stands in the `forward` of a model; that of a plain class is a method like any other."""
         scope = self.frame.scope
         node = scope.node
-        return (
-            isinstance(node, cst.FunctionDef)
-            and node.name.value == "forward"
-            and scope.parent is not None
-            and scope.parent.is_class
-        )
+        klass = scope.parent
+        if not isinstance(node, cst.FunctionDef) or node.name.value != "forward":
+            return False
+        if klass is None or not isinstance(klass.node, cst.ClassDef):
+            return False
+        bases = self.ev.bases(Class(klass, self.ev.frame_of(klass)))
+        return not bases.complete or not _PLAIN_BASES.issuperset(bases.libraries)
 
     @property
     def non_blocking(self) -> Values:
@@ -328,6 +329,7 @@ class Transfer:
 
 
 _WAITING = re.compile("block|async")
+_PLAIN_BASES = frozenset({"abc.ABC", "builtins.object"})
 _TYPE_NAME = re.compile(r"dtype|^(?:b?float|double|half|u?int|long|short|bool|complex)(?:\d+)?$", re.IGNORECASE)
 
 

@@ -34,7 +34,7 @@ def pinned_origin(transfer: Transfer) -> Origin | None:
         return pinned
     tree = transfer.frame.scope.module.tree
     bindings = _bindings_of_batch(transfer, tree)
-    if _is_place_in_list(transfer, bindings) or _exclude_each_other(bindings, tree):
+    if _is_place_in_list(transfer, bindings) or _is_always_replaced(transfer, bindings, tree):
         return None
     if any(_is_called_under_another_name(transfer.ev, binding) for binding in bindings):
         return None  # which function is passed and what it is given go together
@@ -116,6 +116,44 @@ def _surely_runs(store: Node, move: Node, stores: list[cst.Assign], tree: Tree) 
                 return False
         child = above
     return True
+
+
+def _is_always_replaced(transfer: Transfer, bindings: list[Binding], tree: Tree) -> bool:
+    """True if tests that exclude each other replace the batch, whichever holds: one arm that keeps it is enough."""
+    keeping = [each for each in bindings if _keeps_batch(transfer, each)]
+    replacing = [each for each in bindings if each not in keeping]
+    if not _exclude_each_other(replacing, tree):
+        return False
+    for kept in keeping:
+        arms = _arms_around(kept, tree)
+        later = [
+            each
+            for each in replacing
+            if tree.order(each.node) > tree.order(kept.node)
+            and not any((above, not wanted) in arms for above, wanted in _arms_around(each, tree))
+        ]
+        if not _exclude_each_other(later, tree):
+            return False
+    return True
+
+
+def _arms_around(binding: Binding, tree: Tree) -> set[tuple[int, bool]]:
+    """The `if` statements around a binding, by `id`, each with True where it stands in the body."""
+    found: set[tuple[int, bool]] = set()
+    child: Node = binding.node
+    for above in tree.ancestors(binding.node):
+        if isinstance(above, cst.If):
+            found.add((id(above), child is above.body))
+        child = above
+    return found
+
+
+def _keeps_batch(transfer: Transfer, binding: Binding) -> bool:
+    """True if a statement gives the name a part of a pinned batch, or a view of one."""
+    if binding.kind is not Kind.VALUE:
+        return False
+    values = transfer.ev.binding(binding, transfer.ev.at(binding.scope, transfer.frame))
+    return any(origin.is_pinned for origin in transfer.origins_among(values)[0])
 
 
 def _exclude_each_other(bindings: list[Binding], tree: Tree) -> bool:
