@@ -49,6 +49,8 @@ ITERABLE_BASES = frozenset(
 # Calls of libraries that return an IterableDataset of torch, and those that do if an argument is True.
 ITERABLE_MAKERS = frozenset({"streaming.StreamingDataset", "webdataset.DataPipeline", "webdataset.WebDataset"})
 ITERABLE_IF = {"datasets.load_dataset": "streaming"}
+# Those whose steps keep the functions that they are given, and are pickled with them.
+PIPELINES = frozenset({"webdataset.DataPipeline", "webdataset.WebDataset"})
 # Their methods that return an IterableDataset again.
 ITERABLE_STEPS = frozenset(
     {

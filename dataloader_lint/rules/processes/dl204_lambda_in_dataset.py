@@ -14,6 +14,7 @@ Reports a Dataset that holds a function which cannot be pickled.
 - bound to an attribute, or stored there as the default of a parameter
 - in a list or dict
 - as an argument of a transform (`Lambda`, `Compose`) or of another object that the Dataset holds, at any depth
+- in a step of a WebDataset, `WebDataset(...).map(...)`, whose loader is known to have workers
 - given to the Dataset by a script (`transform=...`), or assigned afterwards (`data.transform = ...`), if that object
   reaches a DataLoader that may have workers
 
@@ -115,6 +116,8 @@ RULE = Rule(
 
 
 def check(file: Analysis) -> Iterator[Finding]:
+    from dataloader_lint.facts.processes.pipeline_functions import pipeline_functions
+
     for kept in file.kept_functions:
         if kept.loader is not None and kept.loader.is_pickling_error_expected:
             continue
@@ -126,6 +129,11 @@ def check(file: Analysis) -> Iterator[Finding]:
             problem = f"`{kept.keeper}` holds {_subject(kept)}{more}{through}: {PICKLING_FAILS}"
         repair = None if kept.is_in_notebook else partial(fix, kept)
         yield Finding(kept.node, problem, _advice(kept), repair, kept.steps)
+    for each in pipeline_functions(file.ev, file.module, file.loaders):
+        subject = "this lambda" if each.is_lambda else f"the nested `{each.name}`"
+        problem = f"`{each.pipeline}` holds {subject} in a `{each.step}`: {PICKLING_FAILS}"
+        advice = define_function(each.is_in_notebook) if each.is_lambda else move_function(each.is_in_notebook)
+        yield Finding(each.node, problem, advice, because=each.steps)
 
 
 def _subject(kept: KeptFunction) -> str:
