@@ -110,8 +110,8 @@ GROUPS: Mapping[str, tuple[Pitfall, ...]] = {
         Pitfall("A whole file read in `__getitem__`", ("DL605",)),
         Pitfall(
             "Decoders, tokenizers or `Compose` made for every sample",
-            (),
-            "What a constructor costs is not in the code. Measure: `python -m cProfile` of `dataset[0]`, called twice.",
+            ("DL615",),
+            "`Compose` reads no file and is not reported. Measure: `python -m cProfile` of `dataset[0]`, called twice.",
         ),
         Pitfall("`collate_fn` that grows tensors or converts lists of arrays", ("DL606",)),
         Pitfall(

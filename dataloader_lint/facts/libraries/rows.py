@@ -21,6 +21,8 @@ class Call:
     from_elements: bool = False  # builds a tensor or array from the elements of its argument
     joins: bool = False  # joins tensors to one
 
+    builds: str = ""  # an object that takes long to make and is meant to be kept, in words for users
+
     # What becomes of the arguments.
     gives_argument: bool = False  # the result is the argument, or a copy of it
     yields_argument: bool = False  # yields the batches of its first argument unchanged

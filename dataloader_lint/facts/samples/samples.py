@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from dataloader_lint.facts.loaders.epochs import EpochLoop, Loop, epoch_loop, loops_of, training_loops
 from dataloader_lint.facts.project.imports import Imports
+from dataloader_lint.facts.samples.built_objects import BuiltObject, built_objects
 from dataloader_lint.facts.samples.collating import SlowCollate, slow_collates
 from dataloader_lint.facts.samples.directory_listings import DirectoryListing, directory_listings
 from dataloader_lint.facts.samples.generators import SharedGenerator, shared_generators
@@ -101,6 +102,11 @@ class Samples:
     def directory_listings(self) -> Iterable[DirectoryListing]:
         """The folders that workers list again for every sample."""
         return directory_listings(self.workers, self.module)
+
+    @property
+    def built_objects(self) -> Iterable[BuiltObject]:
+        """The tokenizers, models and decoders that workers make again for every sample."""
+        return built_objects(self.workers, self.module)
 
     @property
     def split_transforms(self) -> Iterable[SplitTransform]:

@@ -27,18 +27,19 @@ import s3fs
 from torch.utils.data import DataLoader, Dataset
 
 class Files(Dataset):
-    def __init__(self, paths):
-        self.paths = paths
+    def __init__(self, pattern, count):
+        self.pattern = pattern
+        self.count = count
         self.files = s3fs.S3FileSystem()
 
     def __len__(self):
-        return len(self.paths)
+        return self.count
 
     def __getitem__(self, index):
-        return self.files.cat(self.paths[index])
+        return self.files.cat(self.pattern.format(index))
 
-def make(paths):
-    return DataLoader(Files(tuple(paths)), num_workers=4, multiprocessing_context="fork")
+def make(count):
+    return DataLoader(Files("bucket/{}.txt", count), num_workers=4, multiprocessing_context="fork")
 ```
 
 ## Use instead
@@ -47,18 +48,19 @@ import s3fs
 from torch.utils.data import DataLoader, Dataset
 
 class Files(Dataset):
-    def __init__(self, paths):
-        self.paths = paths
+    def __init__(self, pattern, count):
+        self.pattern = pattern
+        self.count = count
         self.files = s3fs.S3FileSystem()
 
     def __len__(self):
-        return len(self.paths)
+        return self.count
 
     def __getitem__(self, index):
-        return self.files.cat(self.paths[index])
+        return self.files.cat(self.pattern.format(index))
 
-def make(paths):
-    return DataLoader(Files(tuple(paths)), num_workers=4, multiprocessing_context="forkserver")
+def make(count):
+    return DataLoader(Files("bucket/{}.txt", count), num_workers=4, multiprocessing_context="forkserver")
 ```
 
 Or make the file system in the worker, on first use: `s3fs.S3FileSystem(skip_instance_cache=True)`. For polars, another

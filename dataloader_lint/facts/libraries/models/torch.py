@@ -25,6 +25,8 @@ ROWS = {
     "torch.from_numpy": Call(gives="tensor"),
     "torch.full": Call(gives="tensor"),
     "torch.hstack": Call(joins=True),
+    "torch.hub.load": Call(builds="a model"),
+    "torch.jit.load": Call(builds="a model"),
     "torch.load": Call(gives="object", reads=("path",)),
     "torch.manual_seed": Call(seeds="global"),
     "torch.multiprocessing.Manager": Call(opens="a `multiprocessing.Manager`", starts="process"),

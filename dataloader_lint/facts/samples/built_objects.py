@@ -1,0 +1,84 @@
+"""Tokenizers, models and decoders that worker code makes again for every sample."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dataloader_lint.facts.infer.reachability import is_reached
+from dataloader_lint.facts.libraries.calls import names_where, row
+from dataloader_lint.facts.samples.dependence import Dep
+from dataloader_lint.facts.samples.per_sample import (
+    dependence_on_sample,
+    has_one_sample,
+    is_cached,
+    runs_for_each,
+    runs_in_construction,
+)
+from dataloader_lint.facts.syntax.expressions import last_name
+from dataloader_lint.facts.syntax.names import dotted
+from dataloader_lint.facts.syntax.tree import ModuleFacts, enclosing_definitions, function_scope
+from dataloader_lint.facts.workers.worker_callgraph import WorkerFunction
+from dataloader_lint.facts.workers.workers import Workers
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+_NAMES = frozenset(name.rpartition(".")[2] for name in names_where(lambda call: call.builds))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BuiltObject:
+    """A call that makes the same object for every sample or batch."""
+
+    call: cst.Call
+    function: WorkerFunction
+    library: str  # the qualified name of what makes it
+
+    @property
+    def name(self) -> str:
+        """What is called, as written: `torch.jit.load`."""
+        return dotted(self.call.func) or last_name(self.call.func)
+
+    @property
+    def what(self) -> str:
+        """What it is, in words: `a tokenizer`."""
+        return row(self.library).builds
+
+    @property
+    def each(self) -> str:
+        """What it is made again for: `sample` or `batch`."""
+        return runs_for_each(self.function)
+
+
+def built_objects(workers: Workers, module: ModuleFacts) -> Iterator[BuiltObject]:
+    """Yields the calls of a module that make an object of which all samples could use one, for each of them."""
+    calls = [
+        call
+        for name in sorted(_NAMES)
+        for call in module.calls_named(name)
+        if not runs_in_construction(workers, function_scope(module.tree.scope_of(call)))
+    ]
+    names = enclosing_definitions(module, calls)
+    if not names:
+        return
+    wanted = {id(call) for call in calls}
+    seen: set[int] = set()
+    for function in workers.functions_inside(module, workers.names_that_use(module, names)):
+        if not runs_for_each(function):
+            continue
+        for call, name in function.library_calls:
+            if id(call) not in wanted or id(call) in seen or not row(name).builds or is_cached(call, function):
+                continue
+            if _is_the_same(workers, call, function) and not has_one_sample(workers, function):
+                seen.add(id(call))
+                yield BuiltObject(call, function, name)
+
+
+def _is_the_same(workers: Workers, call: cst.Call, function: WorkerFunction) -> bool:
+    """True if no argument depends on the sample, and the call is reached."""
+    if any(arg.star for arg in call.args) or not is_reached(workers.ev, call, function.frame, True):
+        return False
+    dependence = dependence_on_sample(workers.ev, function)
+    return all(dependence.of(arg.value, function.frame) <= {Dep.FIXED} for arg in call.args)
