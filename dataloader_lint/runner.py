@@ -105,6 +105,8 @@ def fix_found(
         if result.source != source:
             try:
                 write(path, source, result.source)
+            except BrokenPipeError:  # of `--diff | head`: nobody reads on
+                raise
             except OSError as error:
                 total.errors.append(f"{path}: cannot be written: {reason(error)}")
                 total.remaining.extend(before)

@@ -237,3 +237,10 @@ def test_what_loaders_of_other_files_lead_to_remains_after_a_fix() -> None:
     assert (code, [line[:16] for line in out.splitlines() if "DL" in line]) == (1, ["tools.py:1:1: DL"])
     assert "Found 2 problems (1 fixed, 1 remaining): 1 speed." in out
     assert run(*select, ".")[1].splitlines()[0] == out.splitlines()[0]
+
+
+def test_a_reader_of_a_diff_may_stop_early() -> None:
+    for number in range(3):
+        Path(f"{number}.py").write_text(SAFE, encoding="utf-8")
+    done = processes.run(["bash", "-c", f"{sys.executable} -m dataloader_lint --diff --no-cache | true"])
+    assert (done.returncode, done.stderr) == (0, "")

@@ -111,6 +111,14 @@ def test_comments_stay_behind_the_statement(tmp_path: Path) -> None:
     assert fixed(tmp_path, body).splitlines()[-1] == ")  # both"
 
 
+def test_a_comment_that_makes_a_line_too_long_moves_above_it(tmp_path: Path) -> None:
+    body = 'loss = compute(images.to("cuda"), labels)  # the images, by name\n'
+    assert fixed(tmp_path, body).splitlines() == [
+        "# the images, by name",
+        'loss = compute(images.to("cuda", non_blocking=True), labels)',
+    ]
+
+
 @pytest.mark.parametrize(
     "body",
     [

@@ -1,5 +1,7 @@
 """Edits that would leave a line longer than the project allows → the same edits with that line split.
 
+A comment that alone makes a line too long moves above it.
+
 Only lines that the edits made too long are split: what was too long before stays as it is.
 """
 
@@ -179,6 +181,8 @@ def _split(texts: list[str], column: int | None, is_inside: bool, unit: str, lim
     code = _joined([texts[0][:column], *texts[1:]])
     if _PRAGMA.match(comment):
         return None
+    if comment and width(indent + code.rstrip()) <= limit:
+        return [indent + comment, indent + code.rstrip()]
     return split(code, indent, unit, limit, is_inside=is_inside, comment=comment)
 
 
