@@ -33,9 +33,10 @@ _DIGEST = "c3b4bb2d6093897483348925aaa73af03b3e3f4bd4ca38cef26dcb4212a2682e"
 def schema(pytestconfig: pytest.Config) -> dict[str, Any]:
     """The official schema, or a skipped test where it cannot be had."""
     known = os.environ.get("SARIF_SCHEMA")
-    if not known and pytestconfig.cache is None:
+    cache = getattr(pytestconfig, "cache", None)  # missing with `-p no:cacheprovider`
+    if not known and cache is None:
         pytest.skip("there is no cache to keep the SARIF schema in, and SARIF_SCHEMA names no copy")
-    copy = Path(known) if known else pytestconfig.cache.mkdir("sarif") / "sarif-schema-2.1.0.json"
+    copy = Path(known) if known else cache.mkdir("sarif") / "sarif-schema-2.1.0.json"
     if not copy.exists():
         try:
             with urllib.request.urlopen(_URL, timeout=20) as answer:

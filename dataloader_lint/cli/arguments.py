@@ -45,7 +45,8 @@ def parser() -> argparse.ArgumentParser:
         usage="%(prog)s [OPTIONS] [PATH ...]",
         description="Find PyTorch DataLoader pitfalls before the training run does.",
         epilog="Exit code: 0 nothing found, 1 findings, 2 wrong usage or an internal error. "
-        "`dataloader-lint lsp` is the language server that editors start.",
+        "`dataloader-lint doctor SCRIPT` runs a script and measures its DataLoaders; `dataloader-lint lsp` is the "
+        "language server that editors start.",
         # Left to find out the width itself, argparse imports `shutil` and its archive formats on every start.
         formatter_class=lambda prog: argparse.HelpFormatter(prog, max_help_position=32, width=width(100)),
         argument_default=argparse.SUPPRESS,

@@ -88,7 +88,8 @@ def lint_paths(options: Options) -> int:
     except ConfigurationError as error:
         raise UsageError(str(error)) from None
     for path in found.missing:
-        _complain(f"no such file or directory: {path}")
+        hint = "; no `check` is needed: dataloader-lint PATH" if path == "check" else ""
+        _complain(f"no such file or directory: {path}{hint}")
     if not options.quiet:
         for path, why in found.skipped:
             _complain(f"warning: {path} is skipped: {why}")

@@ -328,6 +328,7 @@ class Transfer:
         return self.ev.values(node, self.frame)
 
 
+_LONGEST_TEXT = 60  # of an expression in a message
 _WAITING = re.compile("block|async")
 _PLAIN_BASES = frozenset({"abc.ABC", "builtins.object"})
 _TYPE_NAME = re.compile(r"dtype|^(?:b?float|double|half|u?int|long|short|bool|complex)(?:\d+)?$", re.IGNORECASE)
@@ -350,7 +351,10 @@ def _file_name(frame: Frame) -> str:
 def shown(tree: Tree, node: cst.CSTNode) -> str:
     """A node as written, on one line, cut where it gets long."""
     text = code(tree, node)
-    return text if len(text) <= 60 else f"{text[:57]}..."
+    if len(text) <= _LONGEST_TEXT:
+        return text
+    cut = text.rfind(" ", 0, _LONGEST_TEXT - 3)
+    return f"{text[: cut if cut > 0 else _LONGEST_TEXT - 4]} ..."
 
 
 def _known(values: Values) -> object:
