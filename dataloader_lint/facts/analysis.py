@@ -41,6 +41,7 @@ from dataloader_lint.facts.processes.unpicklable_samples import UnpicklableSampl
 from dataloader_lint.facts.project.answers import Answers
 from dataloader_lint.facts.project.dependencies import Dependencies
 from dataloader_lint.facts.project.imports import Imports, may_be_imported
+from dataloader_lint.facts.project.kept import Kept
 from dataloader_lint.facts.project.outline import defined_about
 from dataloader_lint.facts.project.project import Project
 from dataloader_lint.facts.samples.samples import Samples
@@ -76,7 +77,7 @@ class Session:
 
     Only the settings in `Settings.project_key` count; files that differ in these need other sessions. `gate` is the
     gate of the run, if any; `dependencies` records what findings depend on. `answers` are those with which the session
-    begins, where the run has asked something already.
+    begins, where the run has asked something already; `kept` has modules of earlier sessions.
     """
 
     def __init__(
@@ -85,11 +86,13 @@ class Session:
         gate: Gate | None = None,
         dependencies: Dependencies | None = None,
         answers: Answers | None = None,
+        kept: Kept | None = None,
     ) -> None:
         self._settings = settings or Settings()
         self._gate = gate or Gate(self._settings.extra_words)
         self.dependencies = dependencies or Dependencies()
         self._answers = answers
+        self._kept = kept
         self._whole: set[str] = set()
         self._limit = MAX_KEPT
         self._files = 0  # since modules were last freed
@@ -99,7 +102,7 @@ class Session:
     def forget(self) -> None:
         """Starts anew, after an error that may have left incomplete facts."""
         answers, self._answers = self._answers, None
-        self._start(Project(answers or self._new_answers(), self._whole))
+        self._start(Project(answers or self._new_answers(), self._whole, self._kept))
 
     def _new_answers(self) -> Answers:
         return Answers(self._settings.src, self._gate, self.dependencies, self._settings.roots)

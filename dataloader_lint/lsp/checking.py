@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from dataloader_lint.diagnostics import Diagnostic
 from dataloader_lint.facts.analysis import Session
+from dataloader_lint.facts.project.kept import Kept
 from dataloader_lint.fixer import fix_source, with_fixes
 from dataloader_lint.linter import lint_source
 from dataloader_lint.reports import crashed
@@ -21,7 +22,9 @@ from dataloader_lint.source.pyproject import ConfigurationError, SettingsByFile
 from dataloader_lint.source.trees import Trees
 
 # The most text whose trees are cached, in characters; a tree takes some sixty times as many bytes.
-_TREES = Trees(3_000_000)
+_ROOM = 3_000_000
+_TREES = Trees(_ROOM)
+_KEPT = Kept(_ROOM)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +66,8 @@ def check(document: Document, others: Iterable[Document]) -> Checked:
     ):
         return Checked(document, settings, (), trouble)
     try:
-        found = lint_source(document.text, document.path, settings, _session(settings, others))
+        with _session(settings, others) as session:
+            found = lint_source(document.text, document.path, settings, session)
     except Exception as error:
         found = crashed(document.path, "the engine", error, settings)
     return Checked(document, settings, tuple(found), trouble)
@@ -76,7 +80,8 @@ def fixes(checked: Checked, others: Iterable[Document]) -> dict[Diagnostic, Diag
     if source is None or not checked.found:
         return {}
     try:
-        found = with_fixes(source, document.path, checked.settings, _session(checked.settings, others))
+        with _session(checked.settings, others) as session:
+            found = with_fixes(source, document.path, checked.settings, session)
     except Exception:  # the findings stand as they are; what fails here fails in `--fix` too, which reports it
         return {}
     fixable = {(one.code, one.start, one.end): one for one in found if one.fix is not None}
@@ -90,7 +95,8 @@ def fixed(checked: Checked, others: Iterable[Document]) -> str:
     if source is None:
         return document.text
     try:
-        result = fix_source(source, document.path, checked.settings, _session(checked.settings, others))
+        with _session(checked.settings, others) as session:
+            result = fix_source(source, document.path, checked.settings, session)
         return decode(result.source) if result.fixed else document.text
     except Exception:
         return document.text
@@ -105,14 +111,19 @@ def _settings(document: Document) -> tuple[Settings, str]:
         return Settings(roots=roots), str(error)
 
 
-def _session(settings: Settings, others: Iterable[Document]) -> Session:
-    """A new session, as what was worked out about a text does not hold for the next, with unsaved texts of others."""
+@contextlib.contextmanager
+def _session(settings: Settings, others: Iterable[Document]) -> Iterator[Session]:
+    """A new session, as what was inferred from a text does not hold for the next, with unsaved texts of others."""
     _TREES.begin()
-    session = Session(settings)
-    for other in others:
-        with contextlib.suppress(UnreadableError):  # half-typed: what was saved last is the better guess
-            session.project.have_unsaved(other.path, other.text)
-    return session
+    answers = _KEPT.begin(settings)
+    session = Session(settings, None, answers.dependencies, answers, _KEPT)
+    try:
+        for other in others:
+            with contextlib.suppress(UnreadableError):  # half-typed: what was saved last is the better guess
+                session.project.have_unsaved(other.path, other.text)
+        yield session
+    finally:
+        _KEPT.rest()
 
 
 def _as_saved(text: str) -> bytes | None:

@@ -99,7 +99,7 @@ def base_values(ev: Evaluator, klass: Class) -> Iterator[Values]:
 
 def methods_of(scope: Scope) -> dict[str, Scope]:
     """The functions defined in a class body, by name; a getter comes before its setter."""
-    return scope.module.tree.once(("methods", id(scope)), lambda: _methods_in(scope))
+    return scope.module.tree.of_text(("methods", id(scope)), lambda: _methods_in(scope))
 
 
 def _methods_in(scope: Scope) -> dict[str, Scope]:
@@ -180,7 +180,7 @@ def class_of(method: Scope) -> Scope | None:
 
 def attribute_bindings(scope: Scope) -> dict[str, list[AttributeBinding]]:
     """Where the methods of one class body bind attributes of their object, by attribute."""
-    return scope.module.tree.once(("attributes", id(scope)), lambda: _attributes_in(scope))
+    return scope.module.tree.of_text(("attributes", id(scope)), lambda: _attributes_in(scope))
 
 
 def _attributes_in(scope: Scope) -> dict[str, list[AttributeBinding]]:
@@ -201,7 +201,7 @@ def _bound_in(method: Scope) -> Iterator[AttributeBinding]:
 def bound_on(method: Scope, own: str, of: Scope | None = None) -> Iterator[AttributeBinding]:
     """Where a function binds attributes of the object that it calls `own`."""
     for scope in (method, *_closures(method, own)):
-        direct = scope.module.tree.once(("bound on", id(scope)), partial(_by_object, scope))
+        direct = scope.module.tree.of_text(("bound on", id(scope)), partial(_by_object, scope))
         for binding in direct.get(own, ()):
             yield replace(binding, of=of) if of is not None and isinstance(binding.node, cst.Assign) else binding
         for store in indirect_stores(scope, own):

@@ -173,7 +173,7 @@ def _appends(scope: Scope) -> dict[str, list[tuple[cst.BaseExpression, cst.BaseE
                 found.setdefault(dotted(call.func.value), []).append((call.func.value, call.args[0].value))
         return found
 
-    return scope.module.tree.once(("appends", id(scope)), work_out)
+    return scope.module.tree.of_text(("appends", id(scope)), work_out)
 
 
 def _only_reads(arg: cst.CSTNode | None, tree: Tree) -> bool:

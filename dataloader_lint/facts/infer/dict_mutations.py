@@ -32,7 +32,7 @@ def touches(scope: Scope, name: str) -> list[Touch]:
 
 
 def _touches_of(scope: Scope) -> dict[str, list[Touch]]:
-    return scope.module.tree.once(("touches", id(scope)), lambda: _by_name(scope))
+    return scope.module.tree.of_text(("touches", id(scope)), lambda: _by_name(scope))
 
 
 def functions_touching(klass: Scope, name: str) -> list[Scope]:
@@ -45,7 +45,7 @@ def functions_touching(klass: Scope, name: str) -> list[Scope]:
                 found.setdefault(touched, []).append(each)
         return found
 
-    return klass.module.tree.once(("functions touching", id(klass)), work_out).get(name, [])
+    return klass.module.tree.of_text(("functions touching", id(klass)), work_out).get(name, [])
 
 
 def key_of(ev: Evaluator, node: cst.Subscript | cst.Attribute, frame: Frame) -> object:

@@ -22,7 +22,7 @@ def calls_under_another_name(ev: Evaluator, scope: Scope) -> Iterator[tuple[cst.
         return
     name = scope.node.name.value
     for module in (scope.module, *ev.project.importers(scope.module, [name], EXPECTING_MODULES)):
-        by_name = module.tree.once(("calls by aliases", id(module.root)), partial(_calls_by_aliases, module))
+        by_name = module.tree.of_text(("calls by aliases", id(module.root)), partial(_calls_by_aliases, module))
         for call in by_name.get(name, ()):
             frame = _frame_at(ev, call, module)
             if any(isinstance(each, Function) and each.scope is scope for each in ev.values(call.func, frame)):
@@ -120,4 +120,4 @@ def uses_by_binding(function: Scope, tree: Tree) -> dict[int, list[cst.Name]]:
                     found.setdefault(id(binding.node), []).append(use)
         return found
 
-    return tree.once(("uses by binding", id(function)), work_out)
+    return tree.of_text(("uses by binding", id(function)), work_out)

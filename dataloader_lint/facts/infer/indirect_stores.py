@@ -27,7 +27,7 @@ class IndirectStore:
 def indirect_stores(scope: Scope, own: str) -> Iterator[IndirectStore]:
     """What a scope sets on the object that it calls `own`."""
     tree = scope.module.tree
-    for call, target in tree.once(("indirect stores", id(scope)), lambda: list(_candidates(scope))):
+    for call, target in tree.of_text(("indirect stores", id(scope)), lambda: list(_candidates(scope))):
         if target is not None:
             if is_namespace_of(target.value, own):
                 index = target.slice[0].slice

@@ -101,7 +101,7 @@ class _Told:
 def asked_on_the_way(node: Node, scope: Scope) -> Iterator[TypeTest]:
     """What the conditions on the way from the start of a scope to a node say of types, the last one first."""
     tree = scope.module.tree
-    known: dict[int, _Told | None] = tree.once(("types on ways", id(scope)), dict)
+    known: dict[int, _Told | None] = tree.of_text(("types on ways", id(scope)), dict)
     way = way_to(node, scope)
     passed: list[Way] = []
     while way is not None and id(way) not in known:
@@ -144,7 +144,7 @@ def narrowed(use: cst.Name, binding: Binding, found: Values, frame: Frame) -> Va
         return found
     tree = scope.module.tree
     left = found
-    for told in tree.once(("types told", id(use)), lambda: _told(use, scope)):
+    for told in tree.of_text(("types told", id(use)), lambda: _told(use, scope)):
         if tree.order(told.node) > tree.order(binding.node):  # else it asked for what the name was before
             left = tuple(value for value in left if is_of(value, told.names) in (None, told.answer))
     return left or NOTHING_KNOWN
@@ -210,7 +210,7 @@ def _binding_arms(block: cst.IndentedBlock | cst.Module, tree: Tree) -> dict[str
                     found.setdefault(name, []).append((place, statement.test, True))
         return found
 
-    return tree.once(("binding arms", id(block)), work_out)
+    return tree.of_text(("binding arms", id(block)), work_out)
 
 
 def _bound_by(body: cst.BaseSuite) -> Iterator[str]:
@@ -224,7 +224,7 @@ def _bound_by(body: cst.BaseSuite) -> Iterator[str]:
 
 def _names_asked(scope: Scope) -> frozenset[str]:
     """The names that a function anywhere asks for their type, or whether they are None."""
-    return scope.module.tree.once(("types asked", id(scope)), lambda: frozenset(_asked_in(scope)))
+    return scope.module.tree.of_text(("types asked", id(scope)), lambda: frozenset(_asked_in(scope)))
 
 
 def _asked_in(scope: Scope) -> Iterator[str]:

@@ -39,7 +39,7 @@ def _is(value: Value, function: Scope) -> bool:
 
 def _places_passed(module: ModuleFacts) -> dict[str, list[cst.BaseExpression]]:
     """The places of a module where something is an argument or an element of a list, by the last part of its name."""
-    return module.tree.once(("handed over", id(module.root)), lambda: _by_name(module))
+    return module.tree.of_text(("handed over", id(module.root)), lambda: _by_name(module))
 
 
 def _by_name(module: ModuleFacts) -> dict[str, list[cst.BaseExpression]]:
@@ -48,7 +48,7 @@ def _by_name(module: ModuleFacts) -> dict[str, list[cst.BaseExpression]]:
     arguments = (node.value for node in tree.find(module.root.node, cst.Arg))
     elements = (node.value for node in tree.find(module.root.node, cst.Element))
     for value in (*arguments, *elements):
-        if isinstance(value, cst.Name | cst.Attribute):
+        if type(value) is cst.Name or type(value) is cst.Attribute:
             found.setdefault(last_name(value), []).append(value)
     return found
 

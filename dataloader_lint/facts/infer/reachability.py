@@ -90,7 +90,7 @@ def path_conditions(node: Node, scope: Scope) -> Iterator[Condition]:
 def way_to(node: Node, scope: Scope) -> Way | None:
     """The way from the start of a scope to a node; None where nothing is asked."""
     tree = scope.module.tree
-    known: dict[int, Way | None] = tree.once(("ways", id(scope)), dict)
+    known: dict[int, Way | None] = tree.of_text(("ways", id(scope)), dict)
     # From the inside out to what is known, and back: a chain of `elif` is as deep as it is long.
     above, child = _step(tree, node, scope)
     steps: list[tuple[Node, Node]] = []
@@ -120,13 +120,13 @@ def _step(tree: Tree, node: Node, scope: Scope) -> tuple[Node | None, Node]:
     """The nearest node around another one that may hold a condition, or the scope's own, and what is below it."""
     child = node
     for above in tree.ancestors(node):
-        if above is scope.node or isinstance(above, _ASKING):
+        if above is scope.node or type(above) in _ASKING:
             return above, child
         child = above
     return None, child
 
 
-_ASKING = (cst.If, cst.IfExp, cst.BooleanOperation, cst.IndentedBlock, cst.Module)
+_ASKING = frozenset({cst.If, cst.IfExp, cst.BooleanOperation, cst.IndentedBlock, cst.Module})
 
 
 def _exits_passed(
@@ -140,7 +140,7 @@ def _exits_passed(
             ways.append(Way(Condition(one.test, False, _raises(one.body), True), ways[-1]))
         return ways
 
-    return tree.once((f"exits passed from {id(scope)}", id(block)), work_out)
+    return tree.of_text((f"exits passed from {id(scope)}", id(block)), work_out)
 
 
 def _raises(body: cst.BaseSuite) -> bool:

@@ -36,11 +36,11 @@ def _in_long_loop(ev: Evaluator, scope: Scope, node: Node) -> bool:
     """True if a node stands in a loop over more than a few things, in its own function."""
     home = scope.function
     for above in scope.module.tree.ancestors(node):
-        if isinstance(above, cst.While):
+        if type(above) is cst.While:
             return True
-        if isinstance(above, cst.For) and not is_few(ev, above.iter, ev.frame_of(function_scope(scope))):
+        if type(above) is cst.For and not is_few(ev, above.iter, ev.frame_of(function_scope(scope))):
             return True
-        if isinstance(above, COMPREHENSIONS) and _is_long(ev, above, scope):
+        if type(above) in COMPREHENSIONS and _is_long(ev, above, scope):
             return True
         if home is not None and above is home.node:
             break
@@ -67,7 +67,7 @@ def _passed_to(home: Scope) -> Iterator[tuple[cst.Call, cst.BaseExpression]]:
             yield call, home.node
     elif isinstance(home.node, cst.FunctionDef):
         tree = home.module.tree
-        by_name = tree.once(("handed functions", id(tree.root)), lambda: _passed_names(home))
+        by_name = tree.of_text(("handed functions", id(tree.root)), lambda: _passed_names(home))
         yield from by_name.get(home.node.name.value, ())
 
 

@@ -88,12 +88,12 @@ def _display(made: Value) -> tuple[Node | None, Frame | None]:
 
 def _names_of(scope: Scope) -> dict[int, list[str]]:
     """The names that a scope binds to expressions that are written out, by the `id` of the expression."""
-    return scope.module.tree.once(("written", id(scope)), lambda: _by_expression(bindings_of(scope)))
+    return scope.module.tree.of_text(("written", id(scope)), lambda: _by_expression(bindings_of(scope)))
 
 
 def _attributes_of(klass: Scope) -> dict[int, list[str]]:
     found = classes.attribute_bindings
-    return klass.module.tree.once(("written attributes", id(klass)), lambda: _by_expression(found(klass)))
+    return klass.module.tree.of_text(("written attributes", id(klass)), lambda: _by_expression(found(klass)))
 
 
 def _by_expression(names: Mapping_[str, Sequence_[Binding | AttributeBinding]]) -> dict[int, list[str]]:

@@ -28,8 +28,8 @@ class Answers:
     `ask` is the only way in: a question is one of `KINDS`, and what its method takes. All that is remembered beside
     `dependencies` is read from the texts and folders of the disk, whoever asks.
 
-    `src` is as for `Lookup`, `gate` knows what files are about, `roots` are the directories that were named. `at_hand`
-    gives the text of a file that is open, and None for others.
+    `src` is as for `Lookup`, `gate` knows what files are about, `roots` are the directories that were named,
+    `sources` what was read before, to add to. `at_hand` gives the text of a file that is open, and None for others.
     """
 
     def __init__(
@@ -38,6 +38,7 @@ class Answers:
         gate: Gate,
         dependencies: Dependencies,
         roots: tuple[str, ...] = (),
+        sources: dict[str, Sources] | None = None,
     ) -> None:
         self.dependencies = dependencies
         self._disk = dependencies.disk
@@ -46,7 +47,7 @@ class Answers:
         self.at_hand: Callable[[str], str | None] = lambda _: None
         self._other_files = OtherFiles(self.root_of, src, self._disk)
         self._lookup = Lookup(self._disk, src, self.root_of, self.text_of)
-        self._sources: dict[str, Sources] = {}
+        self._sources: dict[str, Sources] = {} if sources is None else sources  # by context
         self._unsaved: dict[str, list[bytes]] = {}  # by context
         self._own: dict[str, tuple[str, OwnNames]] = {}  # with the text that they are from
         self._importing: dict[tuple[str, frozenset[bytes]], list[Source]] = {}
@@ -114,7 +115,7 @@ class Answers:
         content = text.encode("utf-8", "surrogatepass")
         self._unsaved.setdefault(context, []).append(content)
         if context in self._sources:
-            self._sources[context].dataset_names.add(content)
+            self._sources[context].add_unsaved(content)
 
     # What lies where.
 
@@ -273,7 +274,7 @@ class Answers:
         if context not in self._sources:
             self._sources[context] = Sources(context, self._gate, self._disk)
             for text in self._unsaved.get(context, ()):
-                self._sources[context].dataset_names.add(text)
+                self._sources[context].add_unsaved(text)
         return self._sources[context]
 
 

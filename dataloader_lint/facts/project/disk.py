@@ -16,6 +16,8 @@ from dataloader_lint.source.states import (
     NO_TEXT,
     FolderState,
     State,
+    current,
+    current_folder,
     file_state,
     folder_state,
     is_readable,
@@ -115,25 +117,33 @@ class Disk:
         """
         if not self.is_noting:
             content = self.read(path)
-            return TextParts(lambda: self.read(path) or b"", text=content) if content is not None else None
+            return TextParts(lambda _: self.read(path) or b"", text=content) if content is not None else None
         digest = self.digest(path)
         if digest in NO_TEXT:
             return None
 
-        def read() -> bytes:
+        def read(parts: TextParts) -> bytes:
             content = self.read(path) or b""
             if self.digest(path) != digest:
                 parts.keep_no_more()
             return content
 
-        parts = TextParts(read, self.texts_of(context).of(digest))
-        return parts
+        return TextParts(read, self.texts_of(context).of(digest))
 
     def texts_of(self, context: str) -> Texts:
         """What the texts of a context say, as far as that is known."""
         if context not in self.texts:
             self.texts[context] = self.load_texts(context)
         return self.texts[context]
+
+    def is_current(self) -> bool:
+        """True if all that was looked at, and noted, is the same now."""
+        return (
+            all(current(path, state).digest == state.digest for path, state in self.files.items())
+            and all(current_folder(path, state).digest == state.digest for path, state in self.folders.items())
+            and all(os.path.isdir(path) == is_there for path, is_there in self.found.items())
+            and all(contents_of(root) == known for root, known in self.projects.items())
+        )
 
     def take_in(
         self, files: Mapping[str, State], folders: Mapping[str, FolderState], found: Mapping[str, bool]

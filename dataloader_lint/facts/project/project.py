@@ -16,6 +16,7 @@ from dataloader_lint.facts.libraries.datasets import DATASET_LIBRARIES, OTHER_DA
 from dataloader_lint.facts.project.answers import Answers, Words
 from dataloader_lint.facts.project.dataset_names import classes_in
 from dataloader_lint.facts.project.dependencies import OPENED, OTHER_FILES, Dependencies
+from dataloader_lint.facts.project.kept import Kept
 from dataloader_lint.facts.project.mentions import Mentions
 from dataloader_lint.facts.project.notebook_code import notebook_code
 from dataloader_lint.facts.project.outline import Outline
@@ -33,11 +34,14 @@ class Project:
     """Opens and keeps modules. One for a whole run; everything in it can be worked out again from the files.
 
     `answers` answers questions about other files, from now on for the texts that are open here; `whole` are files for
-    which no bare tree will do.
+    which no bare tree will do, `kept` has modules of earlier sessions.
     """
 
-    def __init__(self, answers: Answers | None = None, whole: AbstractSet[str] = frozenset()) -> None:
+    def __init__(
+        self, answers: Answers | None = None, whole: AbstractSet[str] = frozenset(), kept: Kept | None = None
+    ) -> None:
         self._whole = whole
+        self._earlier = kept
         self._modules: dict[str, ModuleFacts | None] = {}
         self._kept = 0
         self._at_hand: tuple[str, str] | None = None  # the file that is being linted, and its text
@@ -91,7 +95,7 @@ class Project:
             try:
                 text = self._text_of(path)
                 if text is not None:
-                    self._modules[path] = self._facts(path, text)
+                    self._modules[path] = self._kept_facts(path, text)
             except UnreadableError:
                 pass
         self.answers.ask(path, "content")
@@ -274,6 +278,18 @@ class Project:
     def matching(self, module: ModuleFacts, pattern: str) -> list[ModuleFacts]:
         """The modules of the project around `module` whose paths end as a pattern says; none if there are many."""
         return list(self._all_open(module.path, cast("Words", self.answers.ask(module.path, "matching", pattern))))
+
+    def _kept_facts(self, path: str, text: str) -> ModuleFacts:
+        """The facts of a file, of an earlier session if its text is the same; what is at hand changes too often."""
+        if self._earlier is None or path in self._whole or self._overlaid_text(path) is not None:
+            return self._facts(path, text)
+        known = self._earlier.take(path, text)
+        if known is None:
+            known = self._facts(path, text)
+            self._earlier.put(known)
+        else:
+            self._kept += len(text)
+        return known
 
     def _facts(self, path: str, text: str) -> ModuleFacts:
         tree = own_tree(text) if path in self._whole else tree_of(text)

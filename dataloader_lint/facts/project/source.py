@@ -159,7 +159,7 @@ class Source:
 
 def source_of(path: str, text: bytes, about: AbstractSet[str] = frozenset()) -> Source:
     """The file with this text, of which the gate says what it is about."""
-    return Source(path, TextParts(lambda: text), makes_loaders=makes_loaders_in(text, about))
+    return Source(path, TextParts(lambda _: text), makes_loaders=makes_loaders_in(text, about))
 
 
 def makes_loaders_in(text: bytes, about: AbstractSet[str]) -> bool:

@@ -47,14 +47,17 @@ class Texts:
 
 
 class TextParts:
-    """What one text says, worked out when it is first asked for. `read` gives the text, if it is not at hand.
+    """What one text says, worked out when it is first asked for. `read` gives the text, if it is not at hand; it
+    gets these parts, and so need not hold them, which would be a circle that only the collector frees.
 
     `kept` holds what is known of it, and is added to.
     """
 
     __slots__ = ("_kept", "_read", "_text")
 
-    def __init__(self, read: Callable[[], bytes], kept: Parts | None = None, text: bytes | None = None) -> None:
+    def __init__(
+        self, read: Callable[[TextParts], bytes], kept: Parts | None = None, text: bytes | None = None
+    ) -> None:
         self._read = read
         self._kept: Parts = {} if kept is None else kept
         self._text = text
@@ -63,7 +66,7 @@ class TextParts:
     def text(self) -> bytes:
         """The text itself."""
         if self._text is None:
-            self._text = self._read()
+            self._text = self._read(self)
         return self._text
 
     def let_go(self) -> None:

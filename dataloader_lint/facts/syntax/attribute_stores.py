@@ -32,7 +32,7 @@ def stores(module: ModuleFacts) -> Iterator[tuple[str, Store]]:
 
 
 def _stores_by_name(module: ModuleFacts) -> dict[tuple[str, str], list[Store]]:
-    return module.tree.once(("attribute stores", id(module)), lambda: _collect(module))
+    return module.tree.of_text(("attribute stores", id(module)), lambda: _collect(module))
 
 
 def _collect(module: ModuleFacts) -> dict[tuple[str, str], list[Store]]:
@@ -41,8 +41,7 @@ def _collect(module: ModuleFacts) -> dict[tuple[str, str], list[Store]]:
         for assign in scope.own(cst.Assign):
             for target in assign.targets:
                 node = target.target
-                owner = dotted(node.value) if isinstance(node, cst.Attribute) else ""
-                if isinstance(node, cst.Attribute) and owner:
+                if type(node) is cst.Attribute and (owner := dotted(node.value)):
                     found.setdefault((owner, node.attr.value), []).append(Store(assign, assign.value))
     return found
 

@@ -210,7 +210,7 @@ def never_returns(function: Scope) -> bool:
         for statement in (statements if isinstance(statements, Sequence) else ())
         if isinstance(statement, cst.SimpleStatementLine)
         for each in statement.body
-        if isinstance(each, cst.Raise) or (isinstance(each, cst.Assert) and _is_false(each.test))
+        if type(each) is cst.Raise or (type(each) is cst.Assert and _is_false(each.test))
     ]
     order = function.module.tree.order
     return bool(raising) and all(order(each) > order(raising[0]) for each in function.own(cst.Return))
@@ -236,7 +236,7 @@ def reaching_or_not(use: Node, placed: Sequence[P], tree: Tree, *, keep: bool = 
 
 def early_exits(tree: Tree, block: cst.Module | cst.IndentedBlock) -> Sequence[cst.If]:
     """The `if` statements without `else` of a block that let nothing through, in document order."""
-    return tree.once(
+    return tree.of_text(
         ("exits", id(block)),
         lambda: [one for one in block.body if isinstance(one, cst.If) and one.orelse is None and leaves(one.body)],
     )

@@ -15,7 +15,7 @@ SCRIPT, COPY = "__main__", "__mp_main__"
 
 def is_guarded(node: Node, tree: Tree) -> bool:
     """True if code at module level runs in no worker, or not in the script itself: `if __name__ == "__main__":`."""
-    known: dict[int, bool] = tree.once(("guarded", 0), dict)
+    known: dict[int, bool] = tree.of_text(("guarded", 0), dict)
     path: list[int] = []
     child, found = node, False
     for above in tree.ancestors(node):
@@ -41,7 +41,7 @@ def _guards(above: Node, child: Node, tree: Tree) -> bool:
         match = tree.parent(above)
         return isinstance(match, cst.Match) and _case_keeps_away(match.subject, above)
     if isinstance(above, cst.IndentedBlock | cst.Module):
-        first = tree.once(("leaves copies", id(above)), lambda: _first_exit(above, tree))
+        first = tree.of_text(("leaves copies", id(above)), lambda: _first_exit(above, tree))
         return first is not None and tree.order(first) < tree.order(child)
     return False
 

@@ -81,10 +81,10 @@ def excerpt(tree: Tree, node: Node) -> Excerpt:
     """
     holder = _holder(tree, node) if is_bare(tree.module) else None
     if holder is not None:
-        found = tree.once(("excerpt", id(holder)), lambda: _alone(tree, holder))
+        found = tree.of_text(("excerpt", id(holder)), lambda: _alone(tree, holder))
         if found is not None:
             return found
-    return tree.once(("excerpt", id(tree.module)), lambda: _whole(tree))
+    return tree.of_text(("excerpt", id(tree.module)), lambda: _whole(tree))
 
 
 def code(tree: Tree, node: Node) -> str:
@@ -173,12 +173,12 @@ def _position(tree: Tree, offset: int) -> Position:
 
 
 def _line_starts(tree: Tree) -> list[int]:
-    return tree.once(("line starts", id(tree.module)), lambda: line_starts(tree.text))
+    return tree.of_text(("line starts", id(tree.module)), lambda: line_starts(tree.text))
 
 
 def _lines(tree: Tree) -> dict[int, Lines]:
     """The lines of each function and of each statement at the top of a bare tree, by `id`."""
-    return tree.once(("lines", id(tree.module)), lambda: _told_lines(tree))
+    return tree.of_text(("lines", id(tree.module)), lambda: _told_lines(tree))
 
 
 def _told_lines(tree: Tree) -> dict[int, Lines]:

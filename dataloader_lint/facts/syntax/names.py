@@ -53,7 +53,7 @@ class Binding:
 
 def bindings_of(scope: Scope) -> dict[str, list[Binding]]:
     """All bindings of the scope's own names, each list in document order. Star imports stand under `*`."""
-    return scope.module.tree.once(("bindings", id(scope)), lambda: _collect(scope))
+    return scope.module.tree.of_text(("bindings", id(scope)), lambda: _collect(scope))
 
 
 def _collect(scope: Scope) -> dict[str, list[Binding]]:
@@ -146,9 +146,9 @@ def _deleted(node: cst.Del, scope: Scope) -> Iterable[Binding]:
 def _targets(
     target: cst.CSTNode, kind: Kind, node: Node, scope: Scope, value: cst.BaseExpression, path: tuple[int, ...] = ()
 ) -> Iterable[Binding]:
-    if isinstance(target, cst.Name):
+    if type(target) is cst.Name:
         yield Binding(target.value, kind, node, scope, value, path)
-    elif isinstance(target, cst.Tuple | cst.List):
+    elif type(target) is cst.Tuple or type(target) is cst.List:
         starred = False
         for position, element in enumerate(target.elements):
             if isinstance(element, cst.StarredElement):
@@ -194,10 +194,10 @@ def written_part(value: cst.BaseExpression | None, path: tuple[int, ...]) -> cst
 def dotted(node: cst.CSTNode | None) -> str:
     """`a.b.c` for a chain of names and attributes, else an empty string."""
     parts: list[str] = []
-    while isinstance(node, cst.Attribute):
+    while type(node) is cst.Attribute:
         parts.append(node.attr.value)
         node = node.value
-    if not isinstance(node, cst.Name):
+    if type(node) is not cst.Name:
         return ""
     parts.append(node.value)
     return ".".join(reversed(parts))
@@ -272,12 +272,12 @@ def resolve(name: cst.Name, tree: Tree) -> list[Binding]:
 
     They do not depend on the call that is looked at, so each name is looked up once.
     """
-    return tree.once(("resolved", id(name)), lambda: _look_up(name, tree))
+    return tree.of_text(("resolved", id(name)), lambda: _look_up(name, tree))
 
 
 def type_parameter_owner(name: cst.Name, tree: Tree) -> Node | None:
     """The generic function, class or type alias whose type parameter a name is; None for all other names."""
-    if not tree.once(("generics", id(tree.module)), lambda: _has_generics(tree)):
+    if not tree.of_text(("generics", id(tree.module)), lambda: _has_generics(tree)):
         return None
     own = tree.scope_of(name)
     around = {id(own)} | {id(scope) for scope in _outside(own) if not scope.is_class}

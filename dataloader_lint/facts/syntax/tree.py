@@ -95,6 +95,7 @@ class Tree:
         "_index",
         "_known",
         "_nodes",
+        "_of_text",
         "_parents",
         "_scopes",
         "inner_scope",
@@ -112,6 +113,7 @@ class Tree:
         self._ends: list[int] = []  # worked out when first asked for
         self._scopes: list[Scope] = []
         self._known: dict[tuple[str, int], Any] = {}
+        self._of_text: dict[tuple[str, int], Any] = {}
         self.inner_scope: dict[int, Scope] = {}
         self.root = Scope(module, None)
         self._walk()
@@ -248,6 +250,25 @@ class Tree:
         found: T = self._known[key]
         return found
 
+    def of_text(self, key: tuple[str, int], work_out: Callable[[], T]) -> T:
+        """As `once`, for what follows from the text of this tree alone: servers keep it while the text stays."""
+        if key not in self._of_text:
+            self._of_text[key] = work_out()
+        found: T = self._of_text[key]
+        return found
+
+    def forget(self) -> None:
+        """Forget what does not follow from the text alone."""
+        self._known.clear()
+
+    def take_apart(self) -> None:
+        """Undo the circles in a tree that nobody needs any more: where they are frozen, no collector would."""
+        for scope in list(self.root.descend()):
+            scope.parent, scope.inner = None, []
+            del scope.module
+        self._known.clear()
+        self._of_text.clear()
+
     def backwards(self, block: Block, child: Node) -> Iterator[Node]:
         """The statements of a block that stand before one of them, the last one first."""
         for place in range(self.place_in(block, child) - 1, -1, -1):
@@ -255,12 +276,12 @@ class Tree:
 
     def place_in(self, block: Block, child: Node) -> int:
         """Which statement of a block a node is, counted from 0; their number if it is none of them."""
-        places = self.once(("places", id(block)), lambda: {id(each): place for place, each in enumerate(block.body)})
+        places = self.of_text(("places", id(block)), lambda: {id(each): place for place, each in enumerate(block.body)})
         return places.get(id(child), len(places))
 
     def starts(self, block: Block) -> list[int]:
         """Where the statements of a block stand in the document."""
-        return self.once(("starts", id(block)), lambda: [self._index[id(each)] for each in block.body])
+        return self.of_text(("starts", id(block)), lambda: [self._index[id(each)] for each in block.body])
 
     def end(self, node: Node) -> int:
         """Where the first node behind all that is below this one stands in the document."""
@@ -277,7 +298,7 @@ class Tree:
 
     def named(self, node: Node, name: str) -> Sequence[cst.Name]:
         """The uses of a name at or below a node, in document order; one walk for all names."""
-        return self.once(("names", id(node)), lambda: self._by_name(node)).get(name, ())
+        return self.of_text(("names", id(node)), lambda: self._by_name(node)).get(name, ())
 
     def _by_name(self, node: Node) -> dict[str, list[cst.Name]]:
         found: dict[str, list[cst.Name]] = {}

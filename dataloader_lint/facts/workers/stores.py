@@ -81,7 +81,7 @@ def attributes_set_on(made: cst.Call, tree: Tree) -> Iterator[tuple[str, cst.Bas
 
 def added_to_container(scope: Scope, name: cst.Name) -> Iterator[cst.BaseExpression]:
     """Yields what a scope adds to the container that is bound to a name."""
-    added = scope.module.tree.once(("added", id(scope)), lambda: _by_owner(_additions(scope)))
+    added = scope.module.tree.of_text(("added", id(scope)), lambda: _by_owner(_additions(scope)))
     yield from added.get(name.value, ())
 
 
