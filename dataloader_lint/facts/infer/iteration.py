@@ -19,7 +19,6 @@ from dataloader_lint.facts.infer.values import (
 )
 from dataloader_lint.facts.libraries.catalogue import LOADERS
 from dataloader_lint.facts.libraries.datasets import DATASET_BASES, ITERABLE_BASES
-from dataloader_lint.facts.syntax.expressions import last_name
 from dataloader_lint.facts.syntax.tree import Scope
 
 
@@ -68,6 +67,5 @@ def _runs_move(ev: Evaluator, call: cst.Call, frame: Frame) -> bool:
 
 def _has_move(scope: Scope) -> bool:
     return any(
-        isinstance(call.func, cst.Attribute) and last_name(call.func) in ("cuda", "to")
-        for call in scope.within(cst.Call)
+        type(call.func) is cst.Attribute and call.func.attr.value in ("cuda", "to") for call in scope.within(cst.Call)
     )

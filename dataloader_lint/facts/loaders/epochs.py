@@ -36,6 +36,7 @@ from dataloader_lint.facts.syntax.tree import ModuleFacts, Node, Scope, Tree, fu
 Loop = cst.For | cst.While
 
 _BY_NAME = (Kind.FUNCTION, Kind.CLASS, Kind.IMPORT)
+_PASSING = frozenset({cst.For, cst.CompFor, cst.Call, cst.From})
 _TRAINING = frozenset({"backward", "manual_backward", "optimizer_step"})
 
 
@@ -235,8 +236,7 @@ class _Search:
         inside: list[Node] = [
             node
             for node in tree.walk(self.loop.body)
-            if isinstance(node, cst.For | cst.CompFor | cst.Call | cst.From)
-            and function_scope(tree.scope_of(node)) is self.frame.scope
+            if type(node) in _PASSING and function_scope(tree.scope_of(node)) is self.frame.scope
         ]
         yield from self._nodes(inside, (self.frame,), ())
 

@@ -53,7 +53,7 @@ def _arms_around(binding: AttributeBinding) -> Iterator[tuple[int, bool]]:
     tree = binding.method.module.tree
     child = binding.node
     for above in tree.ancestors(child):
-        if isinstance(above, _NOT_ALWAYS):
+        if type(above) in _NOT_ALWAYS:
             yield id(above), isinstance(above, cst.If) and child is above.body
         child = above
 
@@ -74,7 +74,7 @@ def surely_replaces(later: AttributeBinding, earlier: AttributeBinding) -> bool:
     if tree.order(earlier.node) >= tree.order(later.node):
         return False
     around = {id(each) for each in tree.ancestors(earlier.node)}
-    return all(id(each) in around for each in tree.ancestors(later.node) if isinstance(each, _NOT_ALWAYS)) and {
+    return all(id(each) in around for each in tree.ancestors(later.node) if type(each) in _NOT_ALWAYS) and {
         (id(each.test), each.wanted) for each in path_conditions(later.node, later.method) if not each.raises
     } <= {(id(each.test), each.wanted) for each in path_conditions(earlier.node, earlier.method)}
 

@@ -107,7 +107,7 @@ def _held_by_object(ev: Evaluator, made: CallResult, klass: Class) -> Iterator[_
 def _is_indexed(ev: Evaluator, klass: Class, attribute: str) -> bool:
     """True if a method takes elements of an attribute: then it is a tensor or several, and no network."""
     return any(
-        isinstance(each.value, cst.Attribute) and each.value.attr.value == attribute
+        type(each.value) is cst.Attribute and each.value.attr.value == attribute
         for base in ev.bases(klass).classes
         for each in base.scope.module.tree.find(base.node, cst.Subscript)
     )

@@ -234,8 +234,9 @@ def _generators_used(workers: Workers, function: WorkerFunction) -> Iterator[tup
             for value in workers.ev.values(call.func, frame):
                 if isinstance(value, CallResult) and value.library in PIPELINES:
                     yield call.func, value
-        owner = call.func.value if isinstance(call.func, cst.Attribute) else None
-        if isinstance(owner, cst.Name | cst.Attribute) and last_name(call.func) in _DRAWING_METHODS:
+        is_drawing = last_name(call.func) in _DRAWING_METHODS
+        owner = call.func.value if is_drawing and type(call.func) is cst.Attribute else None
+        if type(owner) is cst.Name or type(owner) is cst.Attribute:
             for value in workers.ev.values(owner, frame):
                 yield owner, value
     for call, name in function.library_calls:
