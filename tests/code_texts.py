@@ -1,4 +1,4 @@
-"""Files of code to try trees on: all fixtures, and the linter itself."""
+"""Files of code to try trees on: fixtures, and the linter itself."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from pathlib import Path
 import pytest
 
 import dataloader_lint
+from some_files import some_of
 
 _FIXTURES = sorted((Path(__file__).parent / "fixtures").rglob("*.py"))
 _OURS = sorted(Path(dataloader_lint.__file__).parent.rglob("*.py"))
 
-# Runs a test on each of the files, as its `path`.
-every_file = pytest.mark.parametrize("path", [*_FIXTURES, *_OURS], ids=lambda path: f"{path.parent.name}/{path.name}")
+# Runs a test on each of the files, or on one of each folder (see `some_files`), as its `path`.
+_FILES = some_of([*_FIXTURES, *_OURS], lambda path: path.parent, lambda path: path.name)
+every_file = pytest.mark.parametrize("path", _FILES, ids=lambda path: f"{path.parent.name}/{path.name}")
 
 
 def text_of(path: Path) -> str:

@@ -18,6 +18,7 @@ from dataloader_lint.diagnostics import Diagnostic
 from dataloader_lint.settings import Settings
 from docs.generate import read_pages
 from fixture_harness import FIXTURES, Place, Unit, find_units, places, read_source, suppressed
+from some_files import some_of
 
 ROOT = Path(__file__).parent.parent
 UNITS = find_units()
@@ -25,7 +26,10 @@ RULES = [page.rule for page in read_pages()]
 DEFAULT_CODES = {rule.code for rule in RULES if rule.default}
 ALL_CODES = ",".join(rule.code for rule in RULES)
 
+SOME = some_of(UNITS, lambda unit: unit.code, lambda unit: unit.path.name)
+
 each_unit = pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.name)
+some_units = pytest.mark.parametrize("unit", SOME, ids=lambda unit: unit.name)
 
 
 def diagnose(unit: Unit) -> list[Diagnostic]:
@@ -54,7 +58,7 @@ def test_a_difference_is_shown_with_its_line_and_message(tmp_path: Path) -> None
     assert message.startswith("    `DataLoader` raises ValueError: ")
 
 
-@each_unit
+@some_units
 def test_noqa_silences(unit: Unit, tmp_path: Path) -> None:
     assert lint(unit.rewritten(tmp_path, suppressed)) == []
 
@@ -74,7 +78,7 @@ def test_what_no_worker_copies_yet_is_said_to_be_so(code: str) -> None:
             assert {(one.filename, one.start.line) for one in said} == marked
 
 
-@each_unit
+@some_units
 def test_layout_of_the_file_does_not_matter(unit: Unit, tmp_path: Path) -> None:
     crlf = unit.rewritten(tmp_path / "crlf", lambda source: source.replace(b"\n", b"\r\n"))
     assert lint(crlf) == unit.expected()

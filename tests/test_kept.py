@@ -18,7 +18,8 @@ from dataloader_lint.source.parsing import tree_of
 USE = "from data import Rows\nfrom torch.utils.data import DataLoader\n\nloader = DataLoader(Rows([]), num_workers=2)\n"
 ROWS = (
     "from torch.utils.data import Dataset\n\n\nclass Rows(Dataset):\n    def __init__(self, rows):\n"
-    "        self.rows = [str(row) for row in rows]\n\n    def __getitem__(self, index):\n        return self.rows[index]\n"
+    "        self.rows = [str(row) for row in rows]\n\n    def __getitem__(self, index):\n"
+    "        return self.rows[index]\n"
 )
 
 

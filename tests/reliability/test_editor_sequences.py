@@ -104,8 +104,8 @@ def test_a_server_that_goes_on_says_what_a_new_one_says(tmp_path: Path, monkeypa
     go_through(tmp_path, monkeypatch, range(6))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_server_that_goes_on_says_what_a_new_one_says_at_length(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    go_through(tmp_path, monkeypatch, range(6, 200))
+    go_through(tmp_path, monkeypatch, range(6, 10_000))
