@@ -23,13 +23,15 @@ from typing import Any
 from benchmarks import measures
 from benchmarks.compare_page import render_page
 from benchmarks.real_code import CACHE, PACKAGES, unpack
+from benchmarks.waits import measure_waits
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "performance.md"
 FIGURES = ROOT / "docs" / "performance.json"
 LIST = ("lightning", "torch-geometric", "speechbrain", "timm", "monai", "TTS", "ultralytics", "super-gradients")
 COPIED = "basicsr"  # small enough to be linted eight times over
-PARTS = ("startup", "sites", "huge", "copies", "tenth", "where", "packages", "together", "warm")
+PARTS = ("startup", "sites", "huge", "copies", "tenth", "where", "packages", "together", "warm", "waits")
+MEASURES = {**measures.MEASURES, "waits": measure_waits}
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +81,7 @@ def main() -> int:
             else:
                 say(part)
                 on_these = copied if part == "copies" else chosen
-                figures[part] = {"measured": on, **measures.MEASURES[part](plan, [one.folder for one in on_these])}
+                figures[part] = {"measured": on, **MEASURES[part](plan, [one.folder for one in on_these])}
                 target.save(figures)
     return 0
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from benchmarks.costs import Spread, ratios, spread
+from benchmarks.editor import CPU, KEY, MOVE, QUICK_FIX
 from benchmarks.goals import NOISE, Goal, added, exponent_of, goals, packages_of
 from benchmarks.where import PARSE
 
@@ -65,6 +66,8 @@ def render_page(figures: Figures) -> str:
     parts = [HEAD, _machines(figures)]
     if found := goals(figures):
         parts += ["## Targets", _goals(found)]
+    if "waits" in figures:
+        parts += ["## Where people wait", _waits(figures["waits"])]
     if packages := packages_of(figures):
         parts += ["## Side by side", _tools(packages), _packages(packages)]
     if any(name in figures for name in ("copies", "huge", "sites")):
@@ -278,6 +281,44 @@ def _warm(found: Figures) -> str:
         f"{', '.join(found['packages'])}; {found['matter']:,} of them define a Dataset or build a DataLoader."
         + (" All cores. The second run prints what the first one does.\n\n" if found["same"] else " All cores.\n\n")
         + table(["", "CPU, s", "wall, s"], rows)
+    )
+
+
+def _waits(found: Figures) -> str:
+    return "\n\n".join([*([_hook(found)] if "costs" in found else []), *([_editor(found)] if found["editor"] else [])])
+
+
+def _hook(found: Figures) -> str:
+    changed = found["changed"]
+    titles = {
+        "cold": "without a cache",
+        "unchanged": "nothing changed",
+        "unled": f"`{changed['unled']}` changed, which no loader leads to",
+        "leaf": f"`{changed['leaf']}` changed, which is linted itself",
+        "central": f"`{changed['central']}` changed, which most linted files depend on",
+    }
+    rows = [[title, times(spread(found["costs"][name]["cpu"]))] for name, title in titles.items()]
+    return (
+        f"A hook, or a second run, on {found['package']}: one process with a cache, after a function was added to one "
+        "file.\n\n" + table(["", "CPU, s"], rows)
+    )
+
+
+def _editor(found: Figures) -> str:
+    rows = []
+    for file, each in found["editor"].items():
+        several = each["times"]
+        name, _, path = file.partition(": ")
+        cells = [f"{name}, `{path}`, {each['lines']:,} lines", number(several[CPU][0])]
+        for what in (KEY, MOVE, QUICK_FIX):
+            told = spread(several[what]) if what in several else None
+            cells.append("" if told is None else f"{number(told.middle)} ({number(told.high)})")
+        rows.append(cells)
+    head = ["", "CPU of a key, ms", "findings after a key, ms", "actions after a move, ms", "quick fixes, ms"]
+    return (
+        "An editor in front of the language server, with nothing but keys and questions in turn. Times on the wall are "
+        "the median, and the longest in brackets; that of a key has the pause of 100 ms in it before linting begins, "
+        "and grows with what else the machine does.\n\n" + table(head, rows)
     )
 
 

@@ -1,7 +1,8 @@
 """What editing costs: a scripted editor in front of the language server, over standard input and output.
 
 `python -m benchmarks.editor FOLDER FILE` opens a file of a project, types, moves the cursor and asks for quick fixes.
-For each it prints how long the answer took, in milliseconds: the median, the 95th percentile and the longest.
+For each it prints how long the answer took, in milliseconds: the median, the 95th percentile and the longest; then the
+CPU time of the server for a key.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
+import psutil
 from lsprotocol import types
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
@@ -38,34 +40,49 @@ def row(name: str, times: list[float]) -> str:
     return f"{name:<28}{len(times):>4}{statistics.median(times):>10.0f}{late:>10.0f}{ordered[-1]:>10.0f}"
 
 
-async def play(me: Editor, path: Path, keystrokes: int) -> list[str]:
-    """Edit a file and return the lines of the table."""
+CPU, KEY = "CPU of the server for a key", "key, to the findings"
+MOVE, QUICK_FIX = "cursor move, to the actions", "quick fix"
+
+
+def cpu_of(me: Editor) -> float:
+    """CPU milliseconds of the server so far."""
+    assert me.client._server is not None
+    times = psutil.Process(me.client._server.pid).cpu_times()
+    return float(times.user + times.system) * 1000
+
+
+async def play(me: Editor, path: Path, keystrokes: int) -> dict[str, list[float]]:
+    """Edit a file; return for each kind of question how long the answers took."""
     text = path.read_text(encoding="utf-8")
     uri = me.open(path, text)
-    rows = [row("open", [await timed(lambda: me.said(uri, 1))])]
+    found = {"open": [await timed(lambda: me.said(uri, 1))]}
 
     typed: list[float] = []
+    before = cpu_of(me)
     for number in range(keystrokes):
         version = me.type(uri, f"{text}\n{'x' * (number + 1)} = {number}\n")
         typed.append(await timed(lambda version=version: me.said(uri, version)))  # type: ignore[misc]
-    rows.append(row("key, to the findings", typed))
+    found[KEY] = typed
+    found[CPU] = [(cpu_of(me) - before) / max(keystrokes, 1)]
 
-    found = await me.said(uri, me.type(uri, text))
+    shown = await me.said(uri, me.type(uri, text))
     await asyncio.sleep(REST)
     lines = text.count("\n")
     places = [types.Position(number * lines // MOVES, 0) for number in range(MOVES)]
     moves = [await timed(lambda place=place: me.actions(uri, types.Range(place, place))) for place in places]  # type: ignore[misc]
-    rows.append(row("cursor move, to the actions", moves))
+    found[MOVE] = moves
 
-    ranges = [found[number % len(found)].range for number in range(FIXES)] if found else []
+    ranges = [shown[number % len(shown)].range for number in range(FIXES)] if shown else []
     asked = [await timed(lambda each=each: me.actions(uri, each, ["quickfix"])) for each in ranges]  # type: ignore[misc]
-    rows += [row("quick fix", asked)] if asked else []
+    if asked:
+        found[QUICK_FIX] = asked
     everything = await me.actions(uri, types.Range(places[0], places[-1]), ["source.fixAll"])
-    rows += [row("edit for all findings", [await timed(lambda: me.resolved(everything[0]))])] if everything else []
-    return rows
+    if everything:
+        found["edit for all findings"] = [await timed(lambda: me.resolved(everything[0]))]
+    return found
 
 
-async def measure(folder: Path, path: Path, keystrokes: int) -> list[str]:
+async def measure(folder: Path, path: Path, keystrokes: int) -> dict[str, list[float]]:
     """Start a server in a folder and edit a file of it."""
     async with editor(folder, resolves=["edit"]) as me:
         return await play(me, path, keystrokes)
@@ -79,8 +96,8 @@ def main() -> None:
     parser.add_argument("--keystrokes", type=int, default=KEYSTROKES, metavar="N", help="how many (%(default)s)")
     chosen = parser.parse_args()
     print(f"{'ms':<28}{'n':>4}{'median':>10}{'95 %':>10}{'longest':>10}")
-    for line in asyncio.run(measure(chosen.folder.resolve(), chosen.file.resolve(), chosen.keystrokes)):
-        print(line)
+    for name, times in asyncio.run(measure(chosen.folder.resolve(), chosen.file.resolve(), chosen.keystrokes)).items():
+        print(row(name, times))
 
 
 if __name__ == "__main__":

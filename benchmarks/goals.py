@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchmarks.costs import Spread, exponent, ratios, spread
+from benchmarks.editor import CPU, MOVE
 
 Figures = dict[str, Any]
 NOISE = 0.05  # seconds of CPU that say nothing
@@ -75,6 +76,8 @@ def goals(figures: Figures) -> list[Goal]:
     if "warm" in figures:
         unchanged = spread(figures["warm"]["costs"]["unchanged"]["wall"])
         found.append(Goal(f"wall time: {figures['warm']['files']:,} files, nothing changed", unchanged, 0.5, " s"))
+    if "waits" in figures:
+        found += _of_waits(figures["waits"])
     if "startup" in figures:
         costs = figures["startup"]["costs"]
         bare = spread(costs["bare"]["cpu"]).middle
@@ -85,6 +88,25 @@ def goals(figures: Figures) -> list[Goal]:
         fitted = exponent_of(figures[part]) if part in figures else None
         if fitted is not None:
             found.append(Goal(f"growth exponent: {title}", spread([fitted]), 1.1))
+    return found
+
+
+def _of_waits(figures: Figures) -> list[Goal]:
+    """The goals for hooks and editors."""
+    found: list[Goal] = []
+    limits = {
+        "unchanged": ("nothing changed", 0.35),
+        "leaf": ("one file changed", 0.5),
+        "central": ("a file changed that most depend on", 1.0),
+    }
+    for name, (title, limit) in limits.items() if "costs" in figures else ():
+        found.append(Goal(f"CPU time of a hook: {title}", spread(figures["costs"][name]["cpu"]), limit, " s"))
+    keys = [each["times"][CPU][0] for each in figures["editor"].values()]
+    if keys:
+        found.append(Goal("CPU time of the server for a key in a long file", spread(keys), 250, " ms"))
+    moves = [value for each in figures["editor"].values() for value in each["times"][MOVE]]
+    if moves:
+        found.append(Goal("wall time: code actions after a cursor move", spread(moves), 30, " ms"))
     return found
 
 
