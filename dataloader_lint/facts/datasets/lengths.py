@@ -135,6 +135,11 @@ def _table_of(node: cst.CSTNode | None) -> cst.BaseExpression | None:
             node = node.args[0].value
         else:
             break
-    index = node.slice[0].slice if isinstance(node, cst.Subscript) else None
-    is_column = isinstance(index, cst.Index) and isinstance(index.value, cst.SimpleString)
-    return node.value if isinstance(node, cst.Subscript) and is_column else None
+    if not isinstance(node, cst.Subscript):
+        return None
+    *rows, column = [each.slice for each in node.slice]
+    index = column.value if isinstance(column, cst.Index) else None
+    if isinstance(node.value, cst.Attribute) and node.value.attr.value in ("iloc", "loc"):
+        are_all = len(rows) == 1 and isinstance(rows[0], cst.Slice) and rows[0].lower is None and rows[0].upper is None
+        return node.value.value if are_all and isinstance(index, cst.Integer | cst.SimpleString) else None
+    return node.value if not rows and isinstance(index, cst.SimpleString) else None

@@ -192,7 +192,11 @@ def _is_in_filled_container(ev: Evaluator, node: cst.BaseExpression, frame: Fram
         for each in classes.attribute_bindings(home).get(name, ())
         if each.kind is not Kind.AUGMENTED  # that is a write
     ]
-    if own != classes.receiver_name(frame.scope) or not bound or not all(_is_empty(each.value) for each in bound):
+    if (
+        own != classes.receiver_name(frame.scope)
+        or not bound
+        or not all(_is_empty(written_part(each.value, each.path)) for each in bound)
+    ):
         return False
     methods = [method for home in homes for method in classes.methods_of(home).values()]
     places = places_from(ev, [Place(method, classes.receiver_name(method), name) for method in methods])
