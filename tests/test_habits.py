@@ -19,6 +19,8 @@ CONCISE = ("--output-format", "concise", "--quiet")
 def test_check_is_understood_as_a_first_word() -> None:
     write("a.py", BAD)
     assert run("check", *ONLY, *CONCISE) == run(*ONLY, *CONCISE)
+    hint = "dataloader-lint: no such file or directory: check; no `check` is needed: dataloader-lint PATH\n"
+    assert run(*ONLY, *CONCISE, "check", "a.py")[::2] == (2, hint)
     write("check", "")
     assert run("check") == (0, "All checks passed!\n", "")
 
