@@ -10,6 +10,7 @@ from dataloader_lint.facts.project.imports import Imports
 from dataloader_lint.facts.samples.built_objects import BuiltObject, built_objects
 from dataloader_lint.facts.samples.collating import SlowCollate, slow_collates
 from dataloader_lint.facts.samples.directory_listings import DirectoryListing, directory_listings
+from dataloader_lint.facts.samples.distributed import UndividedLoader, undivided_loaders
 from dataloader_lint.facts.samples.generators import SharedGenerator, shared_generators
 from dataloader_lint.facts.samples.image_reads import UncheckedRead, unchecked_reads
 from dataloader_lint.facts.samples.memory_cleanup import CleanupCall, cleanup_calls, shared_by_files
@@ -107,6 +108,11 @@ class Samples:
     def built_objects(self) -> Iterable[BuiltObject]:
         """The tokenizers, models and decoders that workers make again for every sample."""
         return built_objects(self.workers, self.module)
+
+    @property
+    def undivided_loaders(self) -> Iterable[UndividedLoader]:
+        """The loaders from which every rank trains on all samples."""
+        return undivided_loaders(self.ev, self.module, self._training_loops("DistributedDataParallel", True))
 
     @property
     def split_transforms(self) -> Iterable[SplitTransform]:
