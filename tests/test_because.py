@@ -68,6 +68,22 @@ def test_steps_stand_in_other_files(project: Path) -> None:
     assert chain(one) == WANTED
 
 
+def test_a_loader_counts_only_if_its_object_has_the_list(project: Path) -> None:
+    (project / "data.py").write_text(
+        DATA.replace("path):", "path, mode):").replace(
+            "        self.rows", "        if mode == 'test':\n            self.rows"
+        )
+    )
+    (project / "train.py").write_text(
+        "from data import Rows\nfrom torch.utils.data import DataLoader\n\n\n"
+        "def main():\n"
+        "    yield DataLoader(Rows('rows.txt', 'train'), num_workers=8)\n"
+        "    yield DataLoader(Rows('rows.txt', 'test'), num_workers=2)\n"
+    )
+    (one,) = lint_paths([project], Settings(select=("DL101",)))
+    assert chain(one)[1:] == [("train.py", 7, 10, "`DataLoader` is made here with `num_workers=2`")]
+
+
 def test_a_subclass_of_a_loader_is_made_where_its_user_says_so(project: Path) -> None:
     (project / "loaders.py").write_text(
         "from torch.utils.data import DataLoader\n\n\n"

@@ -6,6 +6,7 @@ import gc
 import os
 import time
 from collections.abc import Iterable
+from functools import partial
 
 from dataloader_lint.facts.arguments.counts import Training, trainings_without_workers
 from dataloader_lint.facts.arguments.late_settings import LateSetting, late_settings
@@ -54,6 +55,7 @@ from dataloader_lint.facts.transfers.cpu import EarlyRead, early_reads
 from dataloader_lint.facts.transfers.mps import MpsMove, moves_to_mps
 from dataloader_lint.facts.transfers.pinning import UselessPin, unpinned_moves, unpinned_trainings, useless_pins
 from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
+from dataloader_lint.facts.workers.instances import may_construct
 from dataloader_lint.facts.workers.object_graph import Reachable
 from dataloader_lint.facts.workers.worker_callgraph import WorkerFunction
 from dataloader_lint.facts.workers.worker_steps import loader_of_class, to_function
@@ -212,8 +214,13 @@ class Analysis:
 
     def steps_to_loader(self, kept: Reachable) -> tuple[Step, ...]:
         """The loader that gets the object which contains something, as far as one is known."""
-        made = kept.path.holdings[0].owner.by if kept.path.holdings else None
-        loader = loader_of_class(self.session.reach, made, self.module) if isinstance(made, Class) else None
+        outer = kept.path.holdings[0] if kept.path.holdings else None
+        made = outer.owner.by if outer is not None else None
+        if outer is None or not isinstance(made, Class):
+            return ()
+        runs = partial(may_construct, self.ev, made, node=outer.node, method=outer.step.scope)
+        fits = [partial(runs, if_unknown=each) for each in (False, True)]
+        loader = loader_of_class(self.session.reach, made, self.module, fits)
         return loader_steps.made(loader, "num_workers") if loader is not None else ()
 
     def entities(self, kind: Entity) -> Iterable[object]:

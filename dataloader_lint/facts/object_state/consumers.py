@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import libcst as cst
@@ -56,16 +56,23 @@ def is_unread(reach: DatasetFlow, klass: Class) -> bool:
     return is_read_in_parent_only(reach, klass) and not _may_be_imported(reach, home, names)
 
 
-def has_no_workers_yet(reach: DatasetFlow, klass: Class) -> bool:
-    """True if visible loaders may read objects of a class, and all of them surely start no workers."""
-    return bool(_without_workers(reach, klass, _names(reach, klass)))
+def has_no_workers_yet(reach: DatasetFlow, klass: Class, fits: Callable[[Loader], bool] | None = None) -> bool:
+    """True if visible loaders may read objects of a class, and all of them surely start no workers.
+
+    Loaders that do not fit are left out, if `fits` is given.
+    """
+    return bool(_without_workers(reach, klass, _names(reach, klass), fits))
 
 
-def _without_workers(reach: DatasetFlow, klass: Class, names: list[str]) -> list[_Reader] | None:
+def _without_workers(
+    reach: DatasetFlow, klass: Class, names: list[str], fits: Callable[[Loader], bool] | None = None
+) -> list[_Reader] | None:
     """The loaders that may read objects of a class, where none of them starts workers; None where one may."""
     readers: list[_Reader] = []
     for reader in _readers(reach, klass, names):  # the nearest first, as those further off take time to find
         if not _starts_no_workers(reader.loader):
+            if fits is not None and not fits(reader.loader):
+                continue
             return None
         readers.append(reader)
     return readers

@@ -109,6 +109,11 @@ class SampleStorage:
         return self.dataset.steps_to(self.use, self.container.binding)
 
     @property
+    def has_no_workers_yet(self) -> bool:
+        """True if all visible loaders of objects that have it surely start no workers: none copies it now."""
+        return self.dataset.has_no_workers_for(self.container.binding)
+
+    @property
     def kind(self) -> str:
         """What the container is called: `dict`, `set`, `COCO`."""
         value = self.container.value

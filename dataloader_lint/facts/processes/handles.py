@@ -29,6 +29,7 @@ from dataloader_lint.facts.processes.closing import closing_block, is_closed_loc
 from dataloader_lint.facts.syntax.names import dotted
 from dataloader_lint.facts.syntax.tree import ModuleFacts, Node, Tree
 from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
+from dataloader_lint.facts.workers.instances import may_construct
 from dataloader_lint.facts.workers.object_graph import Reachable
 
 _OPENING = short(lambda call: call.opens)
@@ -94,10 +95,22 @@ def kept_handles(reach: DatasetFlow, module: ModuleFacts) -> list[KeptHandle]:
             if key not in is_skipped:
                 loaders = reach.loaders_of(owner)
                 is_skipped[key] = bool(loaders) and all(not each.pickles_its_functions for each in loaders)
-            if is_skipped[key]:
+            if is_skipped[key] or not _is_held_in_workers(reach, kept, owner):
                 continue
         found[id(node)] = KeptHandle(node, kind, kept, _is_safe_forked(reach.ev, kept, kind))
     return sorted(found.values(), key=lambda one: module.tree.order(one.node))
+
+
+def _is_held_in_workers(reach: DatasetFlow, kept: Reachable, klass: Class) -> bool:
+    """False only if no object that a loader with workers gets runs the statement that stores a handle."""
+    loaders = reach.loaders_of(klass)
+    outer = kept.path.holdings[0] if kept.path.holdings else None
+    if not loaders or outer is None:
+        return True
+    return any(
+        each.pickles_its_functions and may_construct(reach.ev, klass, each, outer.node, outer.step.scope)
+        for each in loaders
+    )
 
 
 def _kind(ev: Evaluator, kept: Reachable) -> str:

@@ -4,12 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
+
+import libcst as cst
 
 from dataloader_lint.facts.datasets.wrappers import wrapped_datasets
 from dataloader_lint.facts.infer.loader_calls import Loader
-from dataloader_lint.facts.infer.reachability import is_reached
-from dataloader_lint.facts.infer.values import CallResult, Class, Evaluator, Frame
-from dataloader_lint.facts.syntax.tree import Node
+from dataloader_lint.facts.infer.reachability import from_last_passed, is_reached, way_to
+from dataloader_lint.facts.infer.values import (
+    Argument,
+    CallResult,
+    Class,
+    Const,
+    Evaluator,
+    Frame,
+    constant,
+    merge,
+    truth,
+)
+from dataloader_lint.facts.syntax.names import resolve
+from dataloader_lint.facts.syntax.tree import Node, Scope
+from dataloader_lint.facts.workers.constructor_steps import bare, steps_of
 
 
 def harms_one(ev: Evaluator, klass: Class, loaders: list[Loader], harms: Callable[[CallResult, Loader], bool]) -> bool:
@@ -28,6 +43,64 @@ def harms_one(ev: Evaluator, klass: Class, loaders: list[Loader], harms: Callabl
             if any(harms(each, loader) for each in own) or not own:
                 return True
     return False
+
+
+def may_construct(
+    ev: Evaluator, klass: Class, loader: Loader, node: Node, method: Scope, if_unknown: bool = True
+) -> bool:
+    """False only if no object that a loader gets runs a statement of `method` while it is constructed.
+
+    `Clips(table, mode="train")` does not run what stands under `if mode == "test":` in the constructor. `if_unknown`
+    is the answer for a loader that may get other objects as well, or only such.
+    """
+    is_constructor = isinstance(method.node, cst.FunctionDef) and method.node.name.value == "__init__"
+    if is_constructor and way_to(node, method) is None:
+        return True
+    own: list[CallResult] = []
+    for value in loader.values("dataset"):
+        if isinstance(value, Const):
+            continue  # `val_set = None`: no loader is made of that
+        made = list(wrapped_datasets(ev, value))
+        if not made or any(each.call is None or each.frame is None for each in made):
+            if if_unknown:
+                return True
+            continue
+        own += (each for each in made if isinstance(each.by, Class) and _is_a(ev, each.by, klass))
+    return (not own and if_unknown) or any(_constructs(ev, each, node, method) for each in own)
+
+
+def _constructs(ev: Evaluator, made: CallResult, node: Node, method: Scope) -> bool:
+    assert isinstance(made.by, Class)
+    entered = [step for step in steps_of(ev, made, with_length=True) if step.scope is method]
+    if not entered:  # called under a condition that this object does not meet, or in a way that is not followed
+        return all(step.scope is not method for step in steps_of(ev, bare(made.by, ev), with_length=True))
+    return any(is_reached(ev, node, _with_known_arguments(ev, step.frame), with_options=True) for step in entered)
+
+
+def _with_known_arguments(ev: Evaluator, frame: Frame) -> Frame:
+    """The frame of a call, with the constants that known conditions leave for the names that it is given.
+
+    `mode = "test"` under `if not is_train:`, in a function that is called with `is_train=True`, is not passed.
+    """
+    known: dict[str, Argument] = {}
+    for name, given in (frame.args or {}).items():
+        node, where = given.node, given.frame
+        if not isinstance(node, cst.Name) or where is None or node not in where.scope.module.tree:
+            continue
+        bindings = resolve(node, where.scope.module.tree)
+        if len(bindings) > 1 and all(each.scope is where.scope for each in bindings):
+            reached = [each for each in bindings if is_reached(ev, each.node, where, with_options=True)]
+            left = from_last_passed(reached, node, where, partial(_answer, ev, where))
+            value = constant(merge(*(ev.binding(each, where, node) for each in left)))
+            if value is not None:
+                known[name] = Argument(node, where, value)
+    if not known:
+        return frame
+    return replace(frame, args={**(frame.args or {}), **known}, memo={}, ways={}, dicts={})
+
+
+def _answer(ev: Evaluator, frame: Frame, test: cst.BaseExpression) -> bool | None:
+    return truth(ev.values(test, frame))
 
 
 def _is_a(ev: Evaluator, made: Class, klass: Class) -> bool:

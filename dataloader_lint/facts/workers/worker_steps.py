@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import libcst as cst
 
@@ -28,10 +28,13 @@ def to_function(reach: DatasetFlow, function: WorkerFunction, near: ModuleFacts)
     return (*steps, *_calls(reach, function))[:MAX_STEPS]
 
 
-def loader_of_class(reach: DatasetFlow, klass: Class, near: ModuleFacts | None = None) -> Loader | None:
+def loader_of_class(
+    reach: DatasetFlow, klass: Class, near: ModuleFacts | None = None, fits: Sequence[Callable[[Loader], bool]] = ()
+) -> Loader | None:
     """A loader that is given objects of a class: one of the module `near` before others, then one with workers.
 
-    What stands in a subclass of DataLoader comes last.
+    What stands in a subclass of DataLoader comes last. If `fits` are given, it is one for which the first of these
+    holds, else the next.
     """
 
     def rank(loader: Loader) -> tuple[bool, bool, bool, bool]:
@@ -39,7 +42,10 @@ def loader_of_class(reach: DatasetFlow, klass: Class, near: ModuleFacts | None =
         is_far = near is not None and frame.scope.module is not near
         return last_name(call.func) == "__init__", loader.has_workers is False, is_far, not loader.has_workers
 
-    return min(reach.loaders_of(klass), key=rank, default=None)
+    found = sorted(reach.loaders_of(klass), key=rank)
+    if not fits:
+        return next(iter(found), None)
+    return next((each for holds in fits for each in found if holds(each)), None)
 
 
 def _calls(reach: DatasetFlow, function: WorkerFunction) -> Iterator[Step]:

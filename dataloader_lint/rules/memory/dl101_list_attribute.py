@@ -150,7 +150,7 @@ def check(dataset: LintedDataset) -> Iterator[Finding]:
     if not lists or dataset.is_unread:
         return
     for stored in lists:
-        problem = f"`{stored.owner}.{stored.name}`: {_cost(stored, dataset.has_no_workers_yet)}"
+        problem = f"`{stored.owner}.{stored.name}`: {_cost(stored, stored.has_no_workers_yet)}"
         advice = _ADVICE.get(stored.element_kind, _FOR_RECORDS)
         yield Finding(stored.node, problem, advice, partial(fix, dataset, stored), stored.steps)
 

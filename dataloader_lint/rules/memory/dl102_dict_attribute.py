@@ -123,7 +123,7 @@ def check(dataset: LintedDataset) -> Iterator[Finding]:
     if not dicts or dataset.is_unread:
         return
     for stored in dicts:
-        copied = copied_to("each worker" if stored.reading else "each spawned worker", dataset.has_no_workers_yet)
+        copied = copied_to("each worker" if stored.reading else "each spawned worker", stored.has_no_workers_yet)
         reading = f", {stored.reading}," if stored.reading else ""
         yield Finding(
             stored.node,
