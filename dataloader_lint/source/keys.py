@@ -266,7 +266,9 @@ KEYS = {
             "[]",
             "take these for Datasets of torch, such as mylib.data.TableDataset",
             "Classes that are map-style Datasets, by qualified name; classes that derive from them are Datasets, too. "
-            "Subclasses of torch's `Dataset` whose source is in the project need no entry.",
+            "Subclasses of torch's `Dataset` whose source is in the project need no entry. Nor do the Datasets of "
+            "well-known libraries, such as mmengine, fairseq, dgl and speechbrain, and a class with a `__getitem__` "
+            "whose base is imported under a name that ends in `Dataset`, in a file that imports torch.",
             'extend-datasets = ["mylib.data.TableDataset"]',
             flake8=True,
         ),

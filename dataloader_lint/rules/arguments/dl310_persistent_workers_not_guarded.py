@@ -12,8 +12,9 @@ constant, while its `num_workers` is
 Keywords that a function passes on are followed to its callers.
 
 A conditional counts if its value needs workers while there may be none: `p if n > 0 else 2`, or `4 if train else None`,
-whose test is not about workers. Silent if there is any guard: `n > 0`, an `if` around it, `max(1, n)`, a check that
-raises.
+whose test is not about workers. So does a keyword that is set under such a test:
+`if sys.platform != "win32": options["persistent_workers"] = True`. Silent if there is any guard: `n > 0`, an `if`
+around it, `max(1, n)`, a check that raises.
 
 The options of a trainer of Hugging Face count as well: `TrainingArguments(dataloader_num_workers=workers, ...)`.
 
