@@ -75,7 +75,9 @@ def _contains_instance(ev: Evaluator, value: Value, klass: Class) -> bool:
 
 def is_given_to_library(ev: Evaluator, klass: Class, module: ModuleFacts) -> bool:
     """True if a module gives an instance of the class to a library that makes a loader of it."""
-    return any(_contains_instance(ev, value, klass) for value in datasets_for_libraries(ev, module))
+    key = (f"given to libraries for {id(ev)}", id(module.root))
+    found: list[Value] = module.tree.once(key, lambda: list(datasets_for_libraries(ev, module)), meanwhile=[])
+    return any(_contains_instance(ev, value, klass) for value in found)
 
 
 def is_wrapped(ev: Evaluator, klass: Class, module: ModuleFacts) -> bool:
@@ -83,16 +85,21 @@ def is_wrapped(ev: Evaluator, klass: Class, module: ModuleFacts) -> bool:
 
     A library may make the loader of it.
     """
+    key = (f"read by Datasets for {id(ev)}", id(module.root))
+    found: list[tuple[Class, Value]] = module.tree.once(key, lambda: list(_read_by_datasets(ev, module)), meanwhile=[])
+    return any(by.scope is not klass.scope and _contains_instance(ev, value, klass) for by, value in found)
+
+
+def _read_by_datasets(ev: Evaluator, module: ModuleFacts) -> Iterator[tuple[Class, Value]]:
+    """The Datasets that a module makes, each with what it keeps and reads with the index."""
     for call in module.all_calls():
         name = last_name(call.func)
         if not (call.args and name[:1].isupper() and ev.project.may_be_dataset(module, name)):
             continue
         frame = ev.frame_of(function_scope(module.tree.scope_of(call)))
         for callee in ev.values(call.func, frame):
-            if isinstance(callee, Class) and callee.scope is not klass.scope and dataset_kind(ev, callee):
-                if any(_contains_instance(ev, each, klass) for each in _read_with_index(ev, callee, call, frame)):
-                    return True
-    return False
+            if isinstance(callee, Class) and dataset_kind(ev, callee):
+                yield from ((callee, value) for value in _read_with_index(ev, callee, call, frame))
 
 
 def _read_with_index(ev: Evaluator, wrapper: Class, call: cst.Call, frame: Frame) -> Iterator[Value]:

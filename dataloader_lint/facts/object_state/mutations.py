@@ -168,8 +168,9 @@ def fills_fields(dataset: Dataset, name: str, binding: AttributeBinding) -> bool
                 if is_it(owner, own, held):
                     return True
         for augmented in scope.own(cst.AugAssign):
-            if isinstance(augmented.target, cst.Subscript) and is_it(augmented.target, own, held):
-                return True
+            if isinstance(augmented.operator, cst.AddAssign | cst.BitOrAssign):  # `*= mask` adds nothing
+                if isinstance(augmented.target, cst.Subscript) and is_it(augmented.target, own, held):
+                    return True
         for assign in scope.own(cst.Assign):
             for target in assign.targets:
                 if isinstance(target.target, cst.Subscript) and is_it(target.target, own, held):
