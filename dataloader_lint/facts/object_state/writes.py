@@ -254,7 +254,8 @@ def _written(scope: Scope) -> Iterator[tuple[cst.CSTNode, Write]]:
                     value = written_part(assign.value, path) or assign.value
                     yield target, Write(assign, value, scope, is_stored=True)
     for augmented in scope.own(cst.AugAssign):
-        yield augmented.target, Write(augmented, augmented.value, scope, are_several=True)
+        if isinstance(augmented.operator, cst.AddAssign | cst.BitOrAssign):
+            yield augmented.target, Write(augmented, augmented.value, scope, are_several=True)
 
 
 def _owners(call: cst.Call) -> Iterator[cst.BaseExpression]:
