@@ -67,6 +67,7 @@ def main(given: Sequence[str]) -> int:
             batches=options.batches,
             stall=options.stall,
             trials=options.trials,
+            on_hang=lambda report: _show(report, options),
         )
     except UnsupportedTorchError as error:
         return _complain(str(error))

@@ -13,41 +13,61 @@ from dataloader_lint.doctor import words
 from dataloader_lint.doctor.findings import attribute_named, lint, matching, own_files, source_files
 from dataloader_lint.doctor.measured import Cleared, LoaderReport, Symptom, Worker
 from dataloader_lint.doctor.memory import growth_of
-from dataloader_lint.doctor.pickling import Pickled, is_out_of_reach, pickled_by_path
-from dataloader_lint.doctor.records import LoaderRecord
+from dataloader_lint.doctor.pickling import Failure, Pickled, is_out_of_reach, pickled_by_path
+from dataloader_lint.doctor.records import LoaderRecord, Raised
 from dataloader_lint.doctor.report import Report
 from dataloader_lint.doctor.shm import limits
 from dataloader_lint.doctor.sizes import attributes_of
-from dataloader_lint.doctor.symptoms import FAILS, symptoms_of
+from dataloader_lint.doctor.symptoms import program_symptoms, symptoms_of
 
 _CHEAP = 1_000_000  # bytes of an attribute that no worker will miss
 _STORAGE = frozenset({"DL101", "DL102", "DL103", "DL105", "DL106"})
 
 
 def diagnose(
-    records: Sequence[LoaderRecord], *, error: str = "", script: str = "", files: Iterable[str] = ()
+    records: Sequence[LoaderRecord],
+    *,
+    error: str = "",
+    raised: Sequence[Raised] = (),
+    threads: tuple[int, int] | None = None,
+    script: str = "",
+    files: Iterable[str] = (),
 ) -> Report:
     """The report on loaders that were watched.
 
-    `error` is the exception that ended the program, if one did, and `script` the program's file. `files` are more files
-    in which its cause may lie.
+    `error` is the exception that ended the program, if one did, `raised` what its loaders raised, caught or not, and
+    `threads` the numbers of threads that it asked for in the environment too late, and that torch uses. `script` is the
+    program's file, and `files` are more files in which the cause may lie.
     """
     report = Report(error=error)
     for number, record in enumerate(records, 1):
         report.loaders.append(_summary(record, number))
-    paths = own_files([script, *files, *(name for record in records for name in _files(record))])
+    several = [name for each in raised for name in (each.place[0], *each.files)]
+    paths = own_files([script, *files, *several, *(name for record in records for name in _files(record))])
     codes = [code for one in report.loaders for each in one.symptoms for code in each.codes]
-    report.symptoms = list(_explained_error(error)) if error else []
+    report.symptoms = list(program_symptoms(error, raised, threads))
     codes += [code for each in report.symptoms for code in each.codes]
     findings = lint(paths, codes)
-    report.symptoms = [_with_findings(each, findings, []) for each in report.symptoms]
+    report.symptoms = _explained(report.symptoms, findings)
     for one in report.loaders:
-        one.symptoms = [_with_findings(each, findings, _names(each, one)) for each in one.symptoms]
-    explained = {id(found) for each in report.all_symptoms for found in each.findings}
+        one.symptoms = _explained(one.symptoms, findings)
+    settled = {id(found) for each in report.all_symptoms for found in each.findings}
     for one in report.loaders:
-        one.cleared = [each for each in _cleared(one, findings) if id(each.finding) not in explained]
+        one.cleared = [each for each in _cleared(one, findings) if id(each.finding) not in settled]
+        settled |= {id(each.finding) for each in one.cleared}
     report.not_measured = _not_measured(records)
     return report
+
+
+def _explained(several: Sequence[Symptom], findings: Sequence[Diagnostic]) -> list[Symptom]:
+    """The symptoms with the findings that explain them, without those that need one and have none."""
+    found = []
+    for each in several:
+        places = [each.place] if each.place is not None else []
+        explaining = tuple(matching(findings, each.codes, each.names, places)[:5])
+        if explaining or not each.needs_finding:
+            found.append(dataclasses.replace(each, findings=explaining))
+    return found
 
 
 def _files(record: LoaderRecord) -> list[str]:
@@ -99,7 +119,7 @@ def _summary(record: LoaderRecord, number: int) -> LoaderReport:
         batch_tensors=record.batch_tensors,
         shm_size=now.shm_size,
         shm_lowest=min(record.shm_free, default=None),
-        descriptors=max((count for _, count in record.descriptors), default=None),
+        descriptors=max((count for points in record.descriptors.values() for _, count in points), default=None),
         descriptor_limit=now.descriptor_limit,
     )
     report.symptoms = list(symptoms_of(record, report))
@@ -123,7 +143,7 @@ def _pickles(loader: Any) -> dict[str, Pickled]:
         found[name] = _guarded(lambda value=value, name=name: pickled_by_path(value, name), Pickled(0, 0))
         if not found[name].error and is_out_of_reach(value):
             error = "defined in a notebook or at a prompt, which workers that are not forked cannot import"
-            found[name] = Pickled(found[name].size, found[name].tensors, error=error, path=name, culprit=value)
+            found[name] = Pickled(found[name].size, found[name].tensors, failures=(Failure(error, name, value),))
     return found
 
 
@@ -141,32 +161,6 @@ def _workers(record: LoaderRecord) -> list[Worker]:
         threads = max((line["threads"] for line in lines if line["kind"] == "state"), default=0)
         found.append(Worker(start["worker"], pid, start["round"], points, growth, threads, record.exit_codes.get(pid)))
     return sorted(found, key=lambda one: (one.round, one.number))
-
-
-def _explained_error(error: str) -> list[Symptom]:
-    from dataloader_lint.rules.messages import answer
-
-    found = answer(error)
-    first = error.strip().splitlines()[-1][:300]
-    if found is None:
-        return [Symptom("error", f"the program ended with {first}", "see its traceback", (), FAILS, 20.0)]
-    codes = tuple(each.rule.code for each in found.rules)
-    advice = found.symptom.page if found.symptom is not None else ""
-    return [Symptom("error", f"the program ended with {first}", advice, codes, FAILS, 20.0)]
-
-
-def _with_findings(symptom: Symptom, findings: Sequence[Diagnostic], names: Sequence[str]) -> Symptom:
-    places = [symptom.place] if symptom.place is not None else []
-    return dataclasses.replace(symptom, findings=tuple(matching(findings, symptom.codes, names, places)[:5]))
-
-
-def _names(symptom: Symptom, one: LoaderReport) -> list[str]:
-    """The attributes that are large enough to be the cause of a symptom of memory."""
-    if symptom.kind == "cache":
-        return [symptom.title.partition("`dataset.")[2].partition("`")[0]]
-    if symptom.kind not in ("growth", "copies"):
-        return []
-    return [each.name for each in one.attributes if each.size > _CHEAP and each.objects > 1_000]
 
 
 def _cleared(one: LoaderReport, findings: Sequence[Diagnostic]) -> list[Cleared]:

@@ -8,6 +8,7 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
+from types import FrameType
 from typing import Any, Self
 
 from dataloader_lint.doctor.diagnosis import diagnose
@@ -54,7 +55,7 @@ def examine(loader: Any, batches: int = 200, seconds: float = 60.0, *, stall: fl
         records = watch.stop()
     for record in records:
         record.loader = loader
-    return diagnose(records, error=error)
+    return diagnose(records, error=error, raised=watch.raised)
 
 
 def _iterate(loader: Any, batches: int, end: float, stall: float) -> None:
@@ -83,23 +84,30 @@ def given_up_after(stall: float, end: float) -> Iterator[None]:
     if not stall or threading.current_thread() is not main or not usual or not hasattr(signal, "pthread_kill"):
         yield
         return
-    done, expired = threading.Event(), threading.Event()
+    done, expired, sending = threading.Event(), threading.Event(), threading.Lock()
     limit = max(0.0, end - time.monotonic()) + stall
 
     def guard() -> None:
-        if not done.wait(limit):
-            expired.set()
-            signal.pthread_kill(main.ident or 0, signal.SIGINT)
+        if done.wait(limit):
+            return
+        with sending:  # the signal comes while the block runs, or not at all
+            if not done.is_set():
+                expired.set()
+                signal.pthread_kill(main.ident or 0, signal.SIGINT)
 
+    def interrupt(_number: int, _frame: FrameType | None) -> None:
+        if expired.is_set():
+            raise TimeoutError(f"the Dataset gave no batch for {stall:.0f} seconds")
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGINT, interrupt)
     threading.Thread(target=guard, daemon=True).start()
     try:
         yield
-    except KeyboardInterrupt:
-        if not expired.is_set():
-            raise
-        raise TimeoutError(f"the Dataset gave no batch for {stall:.0f} seconds") from None
     finally:
-        done.set()
+        with sending:
+            done.set()
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 class watch:  # noqa: N801 (used like a function)
@@ -132,4 +140,5 @@ class watch:  # noqa: N801 (used like a function)
     def __exit__(self, _kind: object, raised: BaseException | None, _trace: object) -> None:
         records = self._watch.stop()
         is_error = isinstance(raised, Exception)
-        self.report = diagnose(records, error=f"{type(raised).__name__}: {raised}" if is_error else "")
+        error = f"{type(raised).__name__}: {raised}" if is_error else ""
+        self.report = diagnose(records, error=error, raised=self._watch.raised)

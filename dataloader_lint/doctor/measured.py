@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 from dataloader_lint.diagnostics import Diagnostic
 from dataloader_lint.doctor.memory import Growth
@@ -17,8 +16,9 @@ class Symptom:
     """Something that was measured and costs something.
 
     `title` says what in one sentence with its numbers, `advice` what to do or look at. `codes` are the rules that find
-    such causes, `findings` what they report in the user's files. `rank` orders symptoms: the lower, the worse; among
-    equal ranks the larger `weight` comes first.
+    such causes, `findings` what they report in the user's files; `names` are the attributes that they should be about.
+    With `needs_finding` it is no symptom unless a finding explains it. `gain` says what is lost, at most. `rank` orders
+    symptoms: the lower, the worse; among equal ranks the larger `weight` comes first: bytes, or seconds of the loop.
     """
 
     kind: str
@@ -29,6 +29,9 @@ class Symptom:
     weight: float = 0.0
     findings: tuple[Diagnostic, ...] = ()
     place: tuple[str, int] | None = None
+    names: tuple[str, ...] = ()
+    needs_finding: bool = False
+    gain: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +89,42 @@ class LoaderReport:
         return self.wait / (self.wait + self.step) if self.wait + self.step > 0 else 0.0
 
 
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One setting: the ratio of its time to that of the loader as it is, its lowest and highest, over pairs of runs.
+
+    The time is that of an epoch of `length` batches, from `batches` that were taken in each run.
+    """
+
+    setting: str
+    ratio: float
+    low: float
+    high: float
+    pairs: int
+    batches: int
+    length: int
+    error: str = ""
+
+    @property
+    def helps(self) -> bool:
+        """True if it was faster in each of several pairs, by 5 % at least."""
+        return not self.error and self.pairs > 1 and self.high < 0.95
+
+    @property
+    def measured(self) -> str:
+        """What was measured, with the spread."""
+        pairs = "1 pair" if self.pairs == 1 else f"{self.pairs} pairs"
+        spread = f"{self.low:.2f} to {self.high:.2f} over {pairs} of {self.batches} batches"
+        return f"{self.ratio:.2f} times the time for an epoch of {self.length:,} ({spread})"
+
+    def __str__(self) -> str:
+        if self.error:
+            return f"{self.setting}: failed, {self.error}"
+        costs = self.pairs > 1 and self.low > 1.05
+        effect = "helps" if self.helps else "costs" if costs else "makes no clear difference"
+        return f"{self.setting}: {effect}, {self.measured}"
+
+
 @dataclass(slots=True)
 class Measured:
     """What was measured, what it means, and where the cause is."""
@@ -94,14 +133,16 @@ class Measured:
     symptoms: list[Symptom] = field(default_factory=list)
     error: str = ""
     stopped: str = ""
-    trials: list[Any] = field(default_factory=list)
+    trials: list[Trial] = field(default_factory=list)
+    tried: str = ""  # which loader, and how long its loop waits
     not_measured: list[str] = field(default_factory=list)
 
     @property
     def all_symptoms(self) -> list[Symptom]:
-        """Those of the program and of all loaders, the worst first."""
+        """Those of the program and of all loaders, the worst first; what several loaders share is there once."""
         several = [*self.symptoms, *(each for one in self.loaders for each in one.symptoms)]
-        return sorted(several, key=lambda each: (each.rank, -each.weight))
+        distinct = {(each.kind, each.title): each for each in reversed(several)}
+        return sorted(distinct.values(), key=lambda each: (each.rank, -each.weight))
 
     @property
     def codes(self) -> set[str]:

@@ -91,3 +91,15 @@ def growth_of(xs: Sequence[float], ys: Sequence[float]) -> Growth | None:
     low = max(0, math.floor((len(slopes) - reach) / 2))
     high = min(len(slopes) - 1, math.ceil((len(slopes) + reach) / 2))
     return Growth(slopes[middle], slopes[low], slopes[high], count)
+
+
+def growth_to_level(xs: Sequence[float], ys: Sequence[float]) -> Growth | None:
+    """As `growth_of`, over the first points up to 90 % of the range: for a series that grows and then stays level.
+
+    The pages of a list are copied once: a worker that has read for long shows a level for most of the time.
+    """
+    if not ys:
+        return None
+    lowest, highest = min(ys), max(ys)
+    end = next(number for number, y in enumerate(ys, 1) if y >= lowest + 0.9 * (highest - lowest))
+    return growth_of(xs[: max(4, end)], ys[: max(4, end)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from html import escape
 
@@ -44,7 +45,7 @@ def _body(report: Measured) -> Iterator[str]:
     if report.stopped:
         yield f'<p class="quiet">{escape(report.stopped)}</p>'
     several = report.all_symptoms
-    count = f"{len(several)} symptom{'s' if len(several) != 1 else ''}, the worst first"
+    count = f"{words.several(len(several), 'symptom')}, the worst first"
     yield f"<h2>{count if several else 'Nothing wrong was measured'}</h2>"
     for each in several:
         yield from _symptom(each)
@@ -56,7 +57,7 @@ def _body(report: Measured) -> Iterator[str]:
             yield f"<li><code>{escape(where)}</code> {cheap.finding.code}: {escape(cheap.reason)}</li>"
         yield "</ul>"
     if report.trials:
-        yield "<h2>Tried, against the loader as it is</h2><ul>"
+        yield f"<h2>Tried with {escape(report.tried or 'the loader')}, against the loader as it is</h2><ul>"
         yield from (f"<li>{escape(str(each))}</li>" for each in report.trials)
         yield "</ul>"
     for one in report.loaders:
@@ -66,23 +67,41 @@ def _body(report: Measured) -> Iterator[str]:
 
 
 def _symptom(each: Symptom) -> Iterator[str]:
-    yield f'<div class="card bad"><p><strong>{escape(each.title)}</strong></p>'
+    yield f'<div class="card bad"><p><strong>{_marked(each.title)}</strong></p>'
     for one in each.findings:
         where = words.place((one.filename, one.start.line))
-        link = page_url(one.code, found_rules()[one.code].rule.name)
-        yield f'<p><code>{escape(where)}</code> <a href="{escape(link)}">{one.code}</a> {escape(one.message)}</p>'
+        yield f"<p><code>{escape(where)}</code> {_link(one.code)} {_marked(one.message)}</p>"
+    if each.gain:
+        yield f"<p>{_marked(words.gain(each.gain))}</p>"
     if each.advice:
-        yield f'<p class="quiet">{escape(each.advice)}</p>'
+        yield f'<p class="quiet">{_marked(each.advice)}</p>'
+    if not each.findings and each.codes:
+        links = ", ".join(_link(code) for code in each.codes)
+        yield f'<p class="quiet">No finding explains it; rules about such causes: {links}</p>'
     yield "</div>"
+
+
+def _link(code: str) -> str:
+    return f'<a href="{escape(page_url(code, found_rules()[code].rule.name))}">{code}</a>'
+
+
+def _marked(text: str) -> str:
+    """The text, with what stands between backticks as code."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
 
 
 def _loader(one: LoaderReport) -> Iterator[str]:
     settings = one.settings
-    how = f"{settings.num_workers} workers ({settings.start_method})" if settings.num_workers else "no workers"
+    how = (
+        f"{words.several(settings.num_workers, 'worker')} ({settings.start_method})"
+        if settings.num_workers
+        else "no workers"
+    )
     yield f"<h2>{escape(one.name)}</h2>"
     yield (
         f'<p class="quiet">Iterated at <code>{escape(words.place(one.place))}</code>: {how}, batch size '
-        f"{settings.batch_size}, {one.batches} batches in {one.epochs} epochs, {words.seconds(one.seconds)}.</p>"
+        f"{settings.batch_size}, {words.several(one.batches, 'batch')} in {words.several(one.epochs, 'epoch')}, "
+        f"{words.seconds(one.seconds)}.</p>"
     )
     yield _bar(one)
     yield _plot(one)

@@ -22,6 +22,7 @@ def emit(report: Measured) -> str:
         "stopped": report.stopped or None,
         "symptoms": [_symptom(each) for each in report.all_symptoms],
         "loaders": [_loader(one) for one in report.loaders],
+        "tried": report.tried or None,
         "trials": [dataclasses.asdict(each) for each in report.trials],
         "not_measured": report.not_measured,
         "documentation": f"{SITE}doctor/",
@@ -34,6 +35,7 @@ def _symptom(each: Symptom) -> dict[str, Any]:
         "kind": each.kind,
         "title": each.title,
         "advice": each.advice,
+        "gain": each.gain or None,
         "rules": list(each.codes),
         "findings": [_finding(one) for one in each.findings],
         "place": {"filename": os.path.abspath(each.place[0]), "row": each.place[1]} if each.place else None,
@@ -82,6 +84,7 @@ def _loader(one: LoaderReport) -> dict[str, Any]:
                 "is_cut": each.is_cut,
                 "error": each.error or None,
                 "path": each.path or None,
+                "failures": [{"path": failure.path, "error": failure.error} for failure in each.failures],
             }
             for name, each in one.pickles.items()
         },

@@ -39,7 +39,7 @@ def _lines(report: Measured, bars: str, width: int) -> Iterator[str]:
             yield f"  {_place(cheap.finding)} {cheap.finding.code}: {cheap.reason}"
     if report.trials:
         yield ""
-        yield "Tried, against the loader as it is:"
+        yield f"Tried with {report.tried or 'the loader'}, against the loader as it is:"
         yield from (f"  {each}" for each in report.trials)
     for missing in report.not_measured:
         yield f"Not measured: {missing}."
@@ -52,7 +52,7 @@ def _symptoms(report: Measured, width: int) -> Iterator[str]:
             "Nothing wrong was measured." if report.loaders else "No DataLoader was iterated, so nothing was measured."
         )
         return
-    yield f"{len(several)} {'symptom' if len(several) == 1 else 'symptoms'}, the worst first:"
+    yield f"{words.several(len(several), 'symptom')}, the worst first:"
     for number, each in enumerate(several, 1):
         yield from _symptom(number, each, width)
 
@@ -67,6 +67,8 @@ def _symptom(number: int, each: Symptom, width: int) -> Iterator[str]:
         yield from (f"    {line}" for line in wrap(f"-> {_place(finding)} {finding.code} {finding.message}", room))
     if not each.findings and each.place is not None:
         yield f"    -> {words.place(each.place)}"
+    if each.gain:
+        yield from (f"    {line}" for line in wrap(words.gain(each.gain), room, break_on_hyphens=False))
     if each.advice:
         yield from (f"    {line}" for line in wrap(each.advice, room, break_on_hyphens=False))
     if not each.findings and each.codes:
@@ -80,9 +82,15 @@ def _place(finding: Diagnostic) -> str:
 
 def _loader(one: LoaderReport, bars: str) -> Iterator[str]:
     settings = one.settings
-    how = f"{settings.num_workers} workers ({settings.start_method})" if settings.num_workers else "no workers"
+    how = (
+        f"{words.several(settings.num_workers, 'worker')} ({settings.start_method})"
+        if settings.num_workers
+        else "no workers"
+    )
     yield f"{one.name}, iterated at {words.place(one.place)}: {how}, batch size {settings.batch_size}"
-    yield f"  {one.batches} batches, {one.epochs} epochs, {words.seconds(one.seconds)}"
+    yield (
+        f"  {words.several(one.batches, 'batch')}, {words.several(one.epochs, 'epoch')}, {words.seconds(one.seconds)}"
+    )
     yield from _times(one, bars)
     yield from _memory(one, bars)
     sent = one.pickles.get("dataset")

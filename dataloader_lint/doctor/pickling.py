@@ -12,13 +12,24 @@ import time
 import types
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from multiprocessing import reduction
 from typing import Any
 
 MOST_BYTES = 512 * 2**20
 MOST_SECONDS = 5.0
 _DEEPEST = 12
+_MOST_FAILURES = 8
 _MOST_PARTS = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A part that cannot be pickled: the exception, as "type: text", the path that leads there, and the part itself."""
+
+    error: str
+    path: str
+    culprit: object = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,16 +37,24 @@ class Pickled:
     """What came of pickling an object.
 
     `size` are the bytes that each spawned worker is sent, `tensors` the bytes of tensors, which all workers share.
-    `is_cut` says that the object was too large or slow to be pickled to its end. `error` is the exception, as
-    "type: text", and `path` leads to the part that fails.
+    `is_cut` says that the object was too large or slow to be pickled to its end. `failures` are the innermost parts
+    that fail by themselves.
     """
 
     size: int
     tensors: int
     is_cut: bool = False
-    error: str = ""
-    path: str = ""
-    culprit: object = None
+    failures: tuple[Failure, ...] = ()
+
+    @property
+    def error(self) -> str:
+        """The exception of the first part that fails; "" if there is none."""
+        return self.failures[0].error if self.failures else ""
+
+    @property
+    def path(self) -> str:
+        """The path to the first part that fails."""
+        return self.failures[0].path if self.failures else ""
 
 
 class _EnoughError(Exception):
@@ -97,39 +116,38 @@ def pickled(value: object, most: int = MOST_BYTES, seconds: float = MOST_SECONDS
     except _EnoughError:
         return Pickled(sink.size, pickler.tensors, is_cut=True)
     except RecursionError as error:
-        return Pickled(sink.size, pickler.tensors, error=f"RecursionError: {error}", culprit=value)
+        return Pickled(sink.size, pickler.tensors, failures=(Failure(f"RecursionError: {error}", "", value),))
     except Exception as error:
-        return Pickled(sink.size, pickler.tensors, error=f"{type(error).__name__}: {error}", culprit=value)
+        failure = Failure(f"{type(error).__name__}: {error}", "", value)
+        return Pickled(sink.size, pickler.tensors, failures=(failure,))
     finally:
         contexts.set_spawning_popen(before)
     return Pickled(sink.size, pickler.tensors)
 
 
 def pickled_by_path(value: object, name: str, seconds: float = MOST_SECONDS) -> Pickled:
-    """As `pickled`; where it fails, with the path to the innermost part that fails by itself."""
+    """As `pickled`; where it fails, with the paths to the innermost parts that fail by themselves."""
     whole = pickled(value, seconds=seconds)
     if not whole.error:
         return whole
-    end = time.monotonic() + seconds
-    path, culprit, error = name, value, whole.error
-    for _ in range(_DEEPEST):
-        inner = _failing_part(culprit, end)
-        if inner is None:
-            break
-        step, culprit, error = inner
-        path += step
-    return Pickled(whole.size, whole.tensors, error=error, path=path, culprit=culprit)
+    failures = _failures(Failure(whole.error, name, value), time.monotonic() + seconds)
+    return Pickled(whole.size, whole.tensors, failures=tuple(islice(failures, _MOST_FAILURES)))
 
 
-def _failing_part(value: object, end: float) -> tuple[str, object, str] | None:
-    for step, part in _parts(value):
-        left = end - time.monotonic()
-        if left <= 0:
-            return None
-        result = pickled(part, seconds=left)
-        if result.error:
-            return step, part, result.error
-    return None
+def _failures(whole: Failure, end: float, depth: int = 0) -> Iterator[Failure]:
+    """The innermost parts of an object that fail; the object itself if none of its parts does."""
+    found = False
+    if depth < _DEEPEST:
+        for step, part in _parts(whole.culprit):
+            left = end - time.monotonic()
+            if left <= 0:
+                break
+            result = pickled(part, seconds=left)
+            if result.error:
+                found = True
+                yield from _failures(Failure(result.error, whole.path + step, part), end, depth + 1)
+    if not found:
+        yield whole
 
 
 def _parts(value: object) -> Iterator[tuple[str, object]]:

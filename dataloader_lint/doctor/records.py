@@ -23,6 +23,15 @@ class Epoch:
     ended: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Raised:
+    """An exception that a DataLoader raised: its text with the type, where in the user's code, and in which files."""
+
+    text: str
+    place: tuple[str, int]
+    files: tuple[str, ...]
+
+
 @dataclass(slots=True)
 class Settings:
     """What a loader was given."""
@@ -32,6 +41,7 @@ class Settings:
     prefetch_factor: int | None
     persistent_workers: bool
     pin_memory: bool
+    pin_memory_device: str
     start_method: str
     in_order: bool
     timeout: float
@@ -54,7 +64,7 @@ class LoaderRecord:
     batch_bytes: int = 0
     batch_tensors: int = 0
     unpinned: bool | None = None
-    descriptors: list[tuple[int, int]] = field(default_factory=list)
+    descriptors: dict[int, list[tuple[int, int]]] = field(default_factory=dict)  # by epoch: batches, and how many
     shm_free: list[int] = field(default_factory=list)
     workers: dict[int, list[dict[str, Any]]] = field(default_factory=dict)
     exit_codes: dict[int, int] = field(default_factory=dict)
@@ -63,11 +73,22 @@ class LoaderRecord:
     budget: Budget = field(default_factory=lambda: Budget(0.0025))  # for looks at batches in the main process
     budgets: Budgets = field(default_factory=Budgets)  # for reading samples in the main process
     has_several_datasets: bool = False  # as where one function evaluates on two splits
+    cpus: int = 0  # that this process might use when the workers were started
+    stale: dict[str, tuple[str, str]] = field(default_factory=dict)  # by attribute: its value then, and now
+    variables: dict[str, str] = field(default_factory=dict)  # globals of the main process when workers were spawned
+    collections: int = 0  # of all generations, while the main process was in the loop
+    collecting: float = 0.0
+    shm_files: int = 0
 
     @property
     def waited(self) -> float:
         """Seconds that the loop waited for batches, without the first of each epoch."""
         return sum(self.waits)
+
+    @property
+    def started(self) -> float:
+        """Seconds until the first batch, in all epochs."""
+        return sum(each.creating + each.first_wait for each in self.epochs)
 
     @property
     def stepped(self) -> float:
@@ -97,15 +118,17 @@ def settings_of(loader: Any) -> Settings:
     if method is None:
         method = multiprocessing.get_context().get_start_method()
     sampler = getattr(loader, "sampler", None)
+    size = getattr(loader, "batch_size", None)
     return Settings(
         num_workers=int(loader.num_workers),
-        batch_size=getattr(loader, "batch_size", None),
+        batch_size=size if size is not None else getattr(getattr(loader, "batch_sampler", None), "batch_size", None),
         prefetch_factor=getattr(loader, "prefetch_factor", None),
         persistent_workers=bool(getattr(loader, "persistent_workers", False)),
         pin_memory=bool(getattr(loader, "pin_memory", False)),
+        pin_memory_device=str(getattr(loader, "pin_memory_device", "") or ""),
         start_method=str(method),
         in_order=bool(getattr(loader, "in_order", True)),
         timeout=float(getattr(loader, "timeout", 0) or 0),
         drop_last=bool(getattr(loader, "drop_last", False)),
-        shuffles="Random" in type(sampler).__name__,
+        shuffles="Random" in type(sampler).__name__ or getattr(sampler, "shuffle", False) is True,
     )

@@ -40,6 +40,19 @@ def limits() -> Limits:
     return Limits(size, free, descriptors, most)
 
 
+def named_files() -> int:
+    """How many batches lie in named files of shared memory; 0 unless the program has asked torch for such."""
+    import torch.multiprocessing
+
+    multiprocessing: Any = torch.multiprocessing
+    if multiprocessing.get_sharing_strategy() != "file_system":
+        return 0
+    try:
+        return sum(name.startswith("torch_") for name in os.listdir(SHM))
+    except OSError:
+        return 0
+
+
 def batch_size_in_bytes(batch: Any, depth: int = 0) -> tuple[int, int]:
     """The bytes of all tensors in a batch, and how many tensors these are: each is a descriptor until it is freed."""
     if depth > 6:

@@ -3,43 +3,39 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import multiprocessing
 import os
 import time
-from dataclasses import dataclass
+from collections.abc import Sequence
 from statistics import median
 from typing import Any
 
+from dataloader_lint.doctor.measured import LoaderReport, Trial
 from dataloader_lint.doctor.watch import end_workers, random_state_kept
 
 _PAIRS = 3
 _BATCHES = 50
 _SECONDS = 60.0  # for all trials
+_LONGEST_STEP = 0.1
+_LONGEST_EPOCH = 10_000
+_FEWEST_BATCHES = 10
 _END = object()
-
-
-@dataclass(frozen=True, slots=True)
-class Trial:
-    """One setting: the ratio of its time to that of the loader as it is, its lowest and highest, over pairs of runs."""
-
-    setting: str
-    ratio: float
-    low: float
-    high: float
-    pairs: int
-    batches: int
-    error: str = ""
-
-    def __str__(self) -> str:
-        if self.error:
-            return f"{self.setting}: failed, {self.error}"
-        spread = f"{self.low:.2f} to {self.high:.2f} over {self.pairs} pairs of {self.batches} batches"
-        effect = "helps" if self.high < 0.95 else "costs" if self.low > 1.05 else "makes no clear difference"
-        return f"{self.setting}: {effect}, {self.ratio:.2f} times the time ({spread})"
+# The settings that answer a symptom.
+_ANSWERS = {
+    "waiting": ("num_workers", "prefetch_factor"),
+    "starting": ("persistent_workers",),
+    "workers": ("num_workers",),
+}
 
 
 def try_settings(
-    loader: Any, *, batches: int = _BATCHES, pairs: int = _PAIRS, seconds: float = _SECONDS
+    loader: Any,
+    *,
+    batches: int = _BATCHES,
+    pairs: int = _PAIRS,
+    seconds: float = _SECONDS,
+    step: float = 0.0,
 ) -> list[Trial]:
     """Iterate a loader with other settings, one changed at a time, the most helpful first.
 
@@ -48,28 +44,52 @@ def try_settings(
         batches: how many batches each run takes at most, over two epochs.
         pairs: how many times each setting is compared with the loader as it is.
         seconds: no further comparison begins after so many seconds.
+        step: how long the loop pauses after each batch, in place of what it does with it.
     """
     end = time.monotonic() + seconds
-    found = []
-    for setting, changes in _settings(loader):
-        ratios: list[float] = []
-        error = ""
-        taken = 0
-        for _ in range(pairs):
-            if time.monotonic() > end:
-                break
+    settings = _settings(loader)
+    step = min(step, _LONGEST_STEP)
+    try:
+        length = min(len(loader), _LONGEST_EPOCH)
+    except TypeError:  # an iterable Dataset without a length
+        length = batches
+    if step > 0:  # each setting gets its share of the time
+        batches = min(batches, max(_FEWEST_BATCHES, int(seconds / (2 * pairs * len(settings) * step))))
+    ratios: dict[str, list[float]] = {setting: [] for setting, _ in settings}
+    errors: dict[str, str] = {}
+    taken = 0
+    for number in range(pairs):
+        for setting, changes in settings:
+            # Another start method may take minutes, so once is enough.
+            is_once = setting.startswith("multiprocessing_context")
+            if time.monotonic() > end or setting in errors or (is_once and number < pairs - 1):
+                continue
             try:
-                before, taken = _timed(loader, {}, batches)
-                after, _ = _timed(loader, changes, batches)
+                before, taken = _timed(loader, {}, batches, step, length)
+                after, _ = _timed(loader, changes, batches, step, length)
             except Exception as raised:
-                error = f"{type(raised).__name__}: {raised}".splitlines()[0]
-                break
-            ratios.append(after / max(before, 1e-9))
-        if error:
-            found.append(Trial(setting, float("inf"), 0.0, 0.0, 0, taken, error))
-        elif ratios:
-            found.append(Trial(setting, median(ratios), min(ratios), max(ratios), len(ratios), taken))
+                errors[setting] = f"{type(raised).__name__}: {raised}".splitlines()[0]
+            else:
+                ratios[setting].append(after / max(before, 1e-9))
+    found = [Trial(setting, float("inf"), 0.0, 0.0, 0, taken, length, error) for setting, error in errors.items()]
+    for setting, several in ratios.items():
+        if several and setting not in errors:
+            found.append(Trial(setting, median(several), min(several), max(several), len(several), taken, length))
     return sorted(found, key=lambda each: each.ratio)
+
+
+def with_gains(one: LoaderReport, trials: Sequence[Trial]) -> None:
+    """Have the symptoms of the loader that was tried say what the best setting of their kind gained."""
+    found = []
+    for each in one.symptoms:
+        names = _ANSWERS.get(each.kind, ())
+        best = next((trial for trial in trials if trial.helps and trial.setting.partition("=")[0] in names), None)
+        if best is not None:
+            gain = f"`{best.setting}` takes {best.measured}"
+            weight = max(one.wait, each.weight) * (1 - best.ratio)
+            each = dataclasses.replace(each, gain=gain, weight=weight)
+        found.append(each)
+    one.symptoms = found
 
 
 def _settings(loader: Any) -> list[tuple[str, dict[str, Any]]]:
@@ -97,28 +117,38 @@ def _settings(loader: Any) -> list[tuple[str, dict[str, Any]]]:
     return found
 
 
-def _timed(loader: Any, changes: dict[str, Any], batches: int) -> tuple[float, int]:
-    """Seconds for two epochs, or the first batches of them, per batch; and how many batches came."""
+def _timed(loader: Any, changes: dict[str, Any], batches: int, step: float, length: int) -> tuple[float, int]:
+    """Seconds for an epoch of so many batches, from the first batches of two; and how many batches came.
+
+    The start of the workers counts once for each epoch, or not at all if they are persistent.
+    """
     clone = copy.copy(loader)
     clone._iterator = None
     vars(clone).update(changes)
     if clone.num_workers and not clone.timeout:
         vars(clone)["timeout"] = _SECONDS
-    start, taken = time.perf_counter(), 0
+    starts: list[float] = []
+    spent, taken = 0.0, 0
     iterator: Any = None
     with random_state_kept(clone):
         try:
             for _ in range(2):
+                start = time.perf_counter()
                 iterator = iter(clone)
-                for _ in range(max(1, batches // 2)):
+                for number in range(max(2, batches // 2)):
                     if next(iterator, _END) is _END:
                         break
+                    if number == 0:
+                        starts.append(time.perf_counter() - start)
+                        start = time.perf_counter()
                     taken += 1
+                    time.sleep(step)
+                spent += time.perf_counter() - start
                 if not clone.persistent_workers:
                     end_workers(clone, iterator)
-            elapsed = time.perf_counter() - start
         finally:
             end_workers(clone, iterator)
     if not taken:
         raise RuntimeError("the loader gave no batch")
-    return elapsed / taken, taken
+    start = starts[-1] if clone.persistent_workers else sum(starts) / len(starts)
+    return start + length * spent / taken, taken

@@ -42,3 +42,14 @@ def path(name: str) -> str:
 def place(where: tuple[str, int]) -> str:
     """`data.py:38`."""
     return f"{path(where[0])}:{where[1]}" if where[0] else "an unknown place"
+
+
+def several(count: int, thing: str) -> str:
+    """`1 epoch`, `2 epochs`, `1 batch`, `2 batches`."""
+    ending = "" if count == 1 else "es" if thing.endswith("ch") and thing != "epoch" else "s"
+    return f"{count:,} {thing}{ending}"
+
+
+def gain(text: str) -> str:
+    """What a symptom costs, or the gain that was measured."""
+    return f"measured: {text}" if text.startswith("`") else f"lost: {text}"

@@ -215,8 +215,9 @@ SYMPTOMS = (
     _seen(
         "Worker options without workers",
         "`multiprocessing_context` and `timeout` need `num_workers` above 0.",
-        "DL303",
+        "DL303 DL310",
         r"multiprocessing_context can only be used with multi-process loading",
+        r"SingleProcessDataLoaderIter requires timeout == 0",
     ),
     _seen(
         "Arguments that exclude each other",
