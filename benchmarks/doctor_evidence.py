@@ -25,15 +25,17 @@ from benchmarks import processes
 from dataloader_lint.linter import lint_source
 from evidence.harness import HERE, Proof, find_proofs, lay_out
 
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "doctor.md"
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs" / "doctor.md"
 START, END = "<!-- evidence: made by benchmarks/doctor_evidence.py -->", "<!-- end of evidence -->"
 _ROW = re.compile(r"^\| (DL\d{3}) \|.*$", re.MULTILINE)
 
 # What the programs are called with, as the tests of the proofs do; others take nothing.
 _ARGUMENTS = {
     "DL212": (),
-    "DL306": ("32", "0"),
+    "DL306": ("400", "0.005"),
     "DL308": ("8",),
+    "DL309": ("3",),
     "DL310": ("--workers", "0"),
     "DL401": ("64",),
     "DL402": ("1024",),
@@ -49,7 +51,9 @@ _ARGUMENTS = {
     "DL614": ("32",),
 }
 # Whose workers hold a copy of what they are sent only where they are not forked.
-_START_METHODS = {"DL106": "forkserver"}
+_START_METHODS = {"DL106": "forkserver", "DL206": "spawn", "DL210": "spawn", "DL211": "spawn"}
+# What else the environment must hold, or must not.
+_ENVIRONMENT: dict[str, dict[str, str]] = {"DL502": {"OMP_NUM_THREADS": ""}, "DL503": {"OMP_NUM_THREADS": "2"}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +121,9 @@ def examined(code: str, program: str, folder: Path) -> Seen:
     environment = {
         **os.environ,
         "OMP_NUM_THREADS": "1",
-        "PYTHONPATH": str(hooks),
+        "PYTHONPATH": os.pathsep.join([str(hooks), str(ROOT)]),  # this very version is what runs
         "PROOF_START_METHOD": _START_METHODS.get(code, "fork"),
+        **_ENVIRONMENT.get(code, {}),
     }
     try:
         processes.run(command, cwd=folder, env=environment, seconds=120)
