@@ -18,7 +18,7 @@ from dataloader_lint.edits import Edit, Editor, Repair
 from dataloader_lint.edits.repair import fix_of
 from dataloader_lint.edits.texts import CellText, PlainText
 from dataloader_lint.edits.wrapping import laid_out
-from dataloader_lint.facts.analysis import Session
+from dataloader_lint.facts.session import Session
 from dataloader_lint.gate import may_matter
 from dataloader_lint.linter import MAX_LENGTH, Examined, build_repairs, examine, lint_source
 from dataloader_lint.notebooks import OpenedNotebook, in_cells, open_notebook

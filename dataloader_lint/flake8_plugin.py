@@ -20,7 +20,7 @@ from dataloader_lint.source.pyproject import ConfigurationError, SettingsByFile
 
 if TYPE_CHECKING:
     from dataloader_lint.diagnostics import Diagnostic
-    from dataloader_lint.facts.analysis import Session
+    from dataloader_lint.facts.session import Session
 
 Report = tuple[int, int, str, type["Plugin"]]
 
@@ -115,7 +115,7 @@ class Plugin:
         try:
             session = Plugin.sessions.get(settings.project_key)
             if session is None:
-                from dataloader_lint.facts.analysis import Session
+                from dataloader_lint.facts.session import Session
 
                 session = Plugin.sessions[settings.project_key] = Session(settings, gate)
             with parsed_already(self._text, self._tree):

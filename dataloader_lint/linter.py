@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 
     from dataloader_lint.diagnostics import Diagnostic, Position, Reason
     from dataloader_lint.edits import Editor, Repair
-    from dataloader_lint.facts.analysis import Analysis, Session
+    from dataloader_lint.facts.analysis import Analysis
     from dataloader_lint.facts.project.mentions import Mentions
+    from dataloader_lint.facts.session import Session
     from dataloader_lint.facts.syntax.steps import Step
     from dataloader_lint.facts.syntax.tree import Node, Tree
     from dataloader_lint.rules.base import Entity, Finding
@@ -201,7 +202,7 @@ def examine(
     rules = rules_about(about, selected)
     if selected and not rules and DERIVED not in about:
         return Examined([], is_spared=True)
-    from dataloader_lint.facts.analysis import Session
+    from dataloader_lint.facts.session import Session
     from dataloader_lint.rules.registry import INTERNAL_ERROR
     from dataloader_lint.source.decoding import TooMuchError, UnreadableError
     from dataloader_lint.source.parsing import room_for_recursion

@@ -61,7 +61,7 @@ def _shared_out(run: Run, todo: list[tuple[str, int]], jobs: int) -> Iterator[Do
     from concurrent.futures import ProcessPoolExecutor, as_completed
     from concurrent.futures.process import BrokenProcessPool
 
-    from dataloader_lint.facts.analysis import Session
+    from dataloader_lint.facts.session import Session
     from dataloader_lint.rules.registry import found_rules
 
     Session(run.settings), found_rules()  # what they import is the part of the work that forked processes share

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
     from dataloader_lint.cache.store import Cache, Store
     from dataloader_lint.diagnostics import Diagnostic, FixResult
-    from dataloader_lint.facts.analysis import Session
     from dataloader_lint.facts.project.answers import Answers
     from dataloader_lint.facts.project.dependencies import Dependencies, Sent
+    from dataloader_lint.facts.session import Session
     from dataloader_lint.source.states import State
 
     ProjectKey = tuple[tuple[str, ...], ...]
@@ -261,7 +261,7 @@ class Run:
         """The session of all files whose settings say the same of the project."""
         session = self._sessions.get(settings.project_key)
         if session is None:
-            from dataloader_lint.facts.analysis import Session
+            from dataloader_lint.facts.session import Session
 
             dependencies, answers = (
                 self._dependencies_for(settings.project_key),

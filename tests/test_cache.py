@@ -15,7 +15,7 @@ from dataloader_lint import parallel
 from dataloader_lint.cache.folder import MAX_AGE, MAX_AGE_UNFINISHED
 from dataloader_lint.diagnostics import Diagnostic
 from dataloader_lint.facts import analysis
-from dataloader_lint.facts.analysis import Session
+from dataloader_lint.facts.session import Session
 from dataloader_lint.linter import lint_source
 from dataloader_lint.runner import lint_found
 from dataloader_lint.settings import Settings

@@ -8,7 +8,7 @@ import libcst as cst
 import pytest
 
 from code_texts import every_file, text_of
-from dataloader_lint.facts.analysis import Session
+from dataloader_lint.facts.session import Session
 from dataloader_lint.facts.syntax.tree import Tree
 from dataloader_lint.linter import lint_source
 from dataloader_lint.source.fast_tree import UnlikeError, bare_tree, is_bare, pairs

@@ -8,9 +8,9 @@ import libcst as cst
 import pytest
 
 from dataloader_lint import Settings
-from dataloader_lint.facts.analysis import Session
 from dataloader_lint.facts.infer.fixpoint import StoppedError, stop_unless
 from dataloader_lint.facts.infer.values import Const, Frame, Library
+from dataloader_lint.facts.session import Session
 from dataloader_lint.linter import lint_source
 
 HEIR = """

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from dataloader_lint.facts.analysis import Session
 from dataloader_lint.facts.project.kept import Kept
+from dataloader_lint.facts.session import Session
 from dataloader_lint.facts.syntax.tree import ModuleFacts
 from dataloader_lint.linter import lint_source
 from dataloader_lint.settings import Settings

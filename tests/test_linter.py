@@ -90,7 +90,7 @@ def test_a_crash_in_the_facts_is_one_diagnostic(monkeypatch: pytest.MonkeyPatch)
     found = lint_source("DataLoader(1)\n", "some.py")
     assert found[0].problem.startswith("internal error in facts about every module: RecursionError")
     assert len(found) == 1
-    monkeypatch.setattr("dataloader_lint.facts.analysis.Session.analyse", crash)
+    monkeypatch.setattr("dataloader_lint.facts.session.Session.analyse", crash)
     found = lint_source("DataLoader(1)\n", "some.py")
     assert found[0].problem.startswith("internal error in facts: RecursionError")
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import gc
-import os
-import time
 from collections.abc import Iterable
 from functools import partial
 
@@ -12,11 +9,8 @@ from dataloader_lint.facts.arguments.counts import Training, trainings_without_w
 from dataloader_lint.facts.arguments.late_settings import LateSetting, late_settings
 from dataloader_lint.facts.arguments.restarts import Restart, restarts
 from dataloader_lint.facts.entity import Entity
-from dataloader_lint.facts.infer.evaluate import Evaluation
 from dataloader_lint.facts.infer.loader_calls import Loader, loaders_in
 from dataloader_lint.facts.infer.values import Class
-from dataloader_lint.facts.libraries.extras import Extras
-from dataloader_lint.facts.limits import SECONDS_PER_FILE
 from dataloader_lint.facts.loaders import loader_steps
 from dataloader_lint.facts.loaders.callbacks import Callback, callbacks_of
 from dataloader_lint.facts.loaders.evaluations import Evaluation as LoaderEvaluation
@@ -39,159 +33,27 @@ from dataloader_lint.facts.processes.start_methods import StartMethod, start_met
 from dataloader_lint.facts.processes.unguarded_starts import Start, first_start
 from dataloader_lint.facts.processes.unpicklable import KeptFunction, kept_functions
 from dataloader_lint.facts.processes.unpicklable_samples import UnpicklableSample, unpicklable_samples
-from dataloader_lint.facts.project.answers import Answers
-from dataloader_lint.facts.project.dependencies import Dependencies
-from dataloader_lint.facts.project.imports import Imports, may_be_imported
-from dataloader_lint.facts.project.kept import Kept
-from dataloader_lint.facts.project.outline import defined_about
-from dataloader_lint.facts.project.project import Project
+from dataloader_lint.facts.project.imports import may_be_imported
+from dataloader_lint.facts.project_facts import ProjectFacts
 from dataloader_lint.facts.samples.samples import Samples
 from dataloader_lint.facts.syntax.steps import Step
 from dataloader_lint.facts.syntax.tree import ModuleFacts, Node, Tree
-from dataloader_lint.facts.threads.opencv import OpenCV
 from dataloader_lint.facts.threads.threads import LateLimit, ThreadCall, late_limits, limits_in_workers
 from dataloader_lint.facts.transfers.batches import Origin, Transfer, transfers_in
 from dataloader_lint.facts.transfers.cpu import EarlyRead, early_reads
 from dataloader_lint.facts.transfers.mps import MpsMove, moves_to_mps
 from dataloader_lint.facts.transfers.pinning import UselessPin, unpinned_moves, unpinned_trainings, useless_pins
-from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
 from dataloader_lint.facts.workers.instances import may_construct
 from dataloader_lint.facts.workers.object_graph import Reachable
 from dataloader_lint.facts.workers.worker_callgraph import WorkerFunction
 from dataloader_lint.facts.workers.worker_steps import loader_of_class, to_function
-from dataloader_lint.facts.workers.workers import Workers
-from dataloader_lint.gate import Gate, words_about
 from dataloader_lint.settings import Settings
-
-# Initial limit, in characters, of all modules that a session caches; trees and facts take about 50 times as much, 1.2
-# GB in all. If few files exceed it, the limit is raised, as reopening costs more than the memory: 2,600 files of one
-# repository need 20,000,000 characters. With all of them cached they take a third of the time, and 15 % more memory
-# than with a third of the limit: freed memory seldom returns to the system.
-MAX_KEPT = 25_000_000
-MIN_FILES = 200
-# Characters that may stay cached when the next file belongs to another project, which needs none of them. Freeing trees
-# takes a sixth of the time that it took to parse and evaluate them.
-MAX_LEFT = 3_000_000
-
-
-class Session:
-    """State shared by the files of one run: the project's modules and the cached facts about them.
-
-    Only the settings in `Settings.project_key` count; files that differ in these need other sessions. `gate` is the
-    gate of the run, if any; `dependencies` records what findings depend on. `answers` are those with which the session
-    begins, where the run has asked something already; `kept` has modules of earlier sessions.
-    """
-
-    def __init__(
-        self,
-        settings: Settings | None = None,
-        gate: Gate | None = None,
-        dependencies: Dependencies | None = None,
-        answers: Answers | None = None,
-        kept: Kept | None = None,
-    ) -> None:
-        self._settings = settings or Settings()
-        self._gate = gate or Gate(self._settings.extra_words)
-        self.dependencies = dependencies or Dependencies()
-        self._answers = answers
-        self._kept = kept
-        self._whole: set[str] = set()
-        self._limit = MAX_KEPT
-        self._files = 0  # since modules were last freed
-        self._root = ""  # of the last file's project, or of the project around it
-        self.forget()
-
-    def forget(self) -> None:
-        """Starts anew, after an error that may have left incomplete facts."""
-        answers, self._answers = self._answers, None
-        self._start(Project(answers or self._new_answers(), self._whole, self._kept))
-
-    def _new_answers(self) -> Answers:
-        return Answers(self._settings.src, self._gate, self.dependencies, self._settings.roots)
-
-    def use_libcst_for(self, path: str) -> None:
-        """Starts anew, with LibCST as the parser of this file: the tree from Python's parser differed from LibCST's."""
-        self._whole.add(path)
-        self.forget()
-
-    def _free_modules_if_full(self, path: str) -> None:
-        """Frees all modules if there are too many of them; the next files reopen what they need."""
-        root = self.project.root_of(os.path.dirname(path))
-        is_full = self.project.kept > self._limit
-        if is_full or (self.project.kept > MAX_LEFT and _are_disjoint(root, self._root)):
-            if is_full and self._files < MIN_FILES:
-                self._limit *= 2
-            self._files = 0
-            self.project.forget_modules()
-            self._start(self.project)
-            gc.collect()  # trees and their facts refer to each other
-        if not _is_inside(root, self._root):  # nested projects use its modules in turn
-            self._root = root
-        self._files += 1
-
-    def _start(self, project: Project) -> None:
-        extras = Extras(self._settings)
-        self.project = project
-        self.evaluation = Evaluation(self.project, extras=extras)
-        self.with_cuda = Evaluation(self.project, cuda=True, extras=extras)
-        self.workers = Workers(self.evaluation)
-        self.opencv = OpenCV(self.workers)
-        self.reach = DatasetFlow(self.workers)
-        self.imports = Imports(self.project)
-
-    def is_reached_from_loaders(self, path: str, text: str, about: frozenset[str]) -> bool:
-        """True if loaders reach what a file with the given text defines about some subjects.
-
-        They do if the file may define a Dataset, if workers run its code, or if a loader's dataset contains its
-        objects. The file is not opened for this. Raises TooMuchError like the facts of `analyse`.
-        """
-        full, content = self._at_hand(path, text)
-        return self.project.may_define_datasets(full, content) or self.reach.is_reached_from_loaders(
-            full, [name.decode("utf-8", "replace") for name in defined_about(content, words_about(about))]
-        )
-
-    def derives_datasets(self, path: str, text: str) -> bool:
-        """True if what a file with the given text derives its classes from may be Datasets of the project.
-
-        The file is not opened for this.
-        """
-        return self.project.may_define_datasets(*self._at_hand(path, text))
-
-    def _at_hand(self, path: str, text: str) -> tuple[str, bytes]:
-        """The full path and the bytes of a file, which the project has at hand from now on."""
-        full = os.path.abspath(path)
-        self._begin(full)
-        self.project.overlay(full, text)
-        return full, text.encode("utf-8", "surrogatepass")
-
-    def _begin(self, path: str) -> None:
-        self._free_modules_if_full(path)
-        self.evaluation.steps = self.with_cuda.steps = 0
-        self.evaluation.deadline = self.with_cuda.deadline = time.thread_time() + SECONDS_PER_FILE
-
-    def analyse(self, path: str, text: str, settings: Settings | None = None) -> Analysis:
-        """Returns the facts about a file with the given text.
-
-        Raises UnreadableError if the text is not Python. The facts raise TooMuchError if they take longer than
-        `SECONDS_PER_FILE`.
-        """
-        self._begin(os.path.abspath(path))
-        return Analysis(self, self.project.module_for(path, text), settings or Settings())
-
-
-def _are_disjoint(root: str, other: str) -> bool:
-    """True if neither of two projects is inside the other."""
-    return not _is_inside(root, other) and not _is_inside(other, root)
-
-
-def _is_inside(root: str, other: str) -> bool:
-    return bool(other) and f"{root}{os.sep}".startswith(f"{other}{os.sep}")
 
 
 class Analysis:
     """One file of a session. Each fact is computed on first use."""
 
-    def __init__(self, session: Session, module: ModuleFacts, settings: Settings) -> None:
+    def __init__(self, session: ProjectFacts, module: ModuleFacts, settings: Settings) -> None:
         self.session = session
         self.module = module
         self.settings = settings

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from dataloader_lint.diagnostics import Diagnostic
-from dataloader_lint.facts.analysis import Session
 from dataloader_lint.facts.project.kept import Kept
+from dataloader_lint.facts.session import Session
 from dataloader_lint.fixer import fix_source, with_fixes
 from dataloader_lint.linter import lint_source
 from dataloader_lint.reports import crashed

@@ -8,8 +8,9 @@ from typing import NamedTuple
 import libcst as cst
 
 from dataloader_lint import Settings
-from dataloader_lint.facts.analysis import Analysis, Session
+from dataloader_lint.facts.analysis import Analysis
 from dataloader_lint.facts.infer.values import Evaluator, Frame, Values
+from dataloader_lint.facts.session import Session
 
 IMPORTS = """
 import argparse

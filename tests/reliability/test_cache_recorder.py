@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from dataloader_lint.facts.analysis import Session
 from dataloader_lint.facts.project import dependencies
 from dataloader_lint.facts.project.answers import KINDS, Answers
 from dataloader_lint.facts.project.dependencies import Answer, Dependencies, behind
+from dataloader_lint.facts.session import Session
 from dataloader_lint.linter import lint_source
 from dataloader_lint.settings import Settings
 from dataloader_lint.source import states

@@ -14,7 +14,7 @@ import pytest
 
 from benchmarks import processes
 from dataloader_lint import lint_source
-from dataloader_lint.facts.analysis import Session
+from dataloader_lint.facts.session import Session
 from dataloader_lint.output import diff, paint
 from reliability.commands import lint
 
