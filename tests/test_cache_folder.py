@@ -179,6 +179,14 @@ def test_the_folder_may_be_a_socket(tmp_path: Path, monkeypatch: pytest.MonkeyPa
             Folder("kept", make=True)
 
 
+def test_an_empty_folder_that_was_opened_to_be_read_is_ours_once_it_holds_something(tmp_path: Path) -> None:
+    with Folder(str(tmp_path)) as folder:
+        assert folder.read(STORE) is None
+        folder.write(STORE, b"{}")
+    with Folder(str(tmp_path)) as folder:
+        assert folder.read(STORE) == b"{}"
+
+
 def test_a_temporary_file_planted_for_this_process_is_replaced(tmp_path: Path) -> None:
     (tmp_path / "precious").write_text("precious")
     with Folder(str(tmp_path / "kept"), make=True) as folder:

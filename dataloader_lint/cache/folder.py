@@ -126,6 +126,8 @@ class Folder:
             return
         with contextlib.suppress(OSError):
             self._clean_up()
+            if not self._is_there(TAG_NAME):  # it was there, empty, when it was opened to be read
+                self._replace(TAG_NAME, TAG)
             if not self._is_there(".gitignore"):
                 self._replace(".gitignore", b"*\n")
             self._replace(name, content)
