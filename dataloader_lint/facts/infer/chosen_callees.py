@@ -35,15 +35,20 @@ def calls_of_chosen(ev: Evaluator, own: Scope, name: str) -> Iterator[tuple[cst.
     """The calls that may run a class or function without its own name, each with all that it may run.
 
     `own` is a scope at the top of a module. Its module is searched, those of its decorators, which may register it, and
-    a few that import these.
+    a few that import these. For a function these are searched only if it has another name at home: most functions that
+    nobody calls are run by a library.
     """
     names = frozenset({name})
     modules: dict[ModuleFacts, None] = {}
     for module in (own.module, *_decorating(ev, own)):
         names = _aliases(module, names)
-        by_name = ev.project.importers(module, sorted(names), CHOOSING_MODULES)
+        by_name = (
+            ev.project.importers(module, sorted(names), CHOOSING_MODULES) if own.is_class or len(names) > 1 else ()
+        )
         modules.update(dict.fromkeys((module, *by_name)))
-    modules.update(dict.fromkeys(ev.project.importers(own.module, ["getattr", "__dict__"], CHOOSING_MODULES)))
+    if own.is_class:
+        by_text = ev.project.importers(own.module, ["getattr", "__dict__"], CHOOSING_MODULES)
+        modules.update(dict.fromkeys(by_text))
     number = 0
     for module in modules:
         for call in _calls_by_alias(module, names | _BY_NAME, name):

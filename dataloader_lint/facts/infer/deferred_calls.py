@@ -21,12 +21,14 @@ from dataloader_lint.facts.infer.values import (
     Value,
     Values,
 )
-from dataloader_lint.facts.limits import CHOOSING_MODULES, PASSED_FUNCTION_CALLS
+from dataloader_lint.facts.limits import PASSED_FUNCTION_CALLS
 from dataloader_lint.facts.syntax.expressions import keyword_of, last_name
 from dataloader_lint.facts.syntax.tree import ModuleFacts, Scope, function_scope
 
 # Calls that run the function that they are given first with the arguments that follow.
 DEFERRING = frozenset({"submit", "partial", "apply_async", "to_thread", "run_sync"})
+# What most calls are called that have a function of another file run later: a look at texts before these are opened.
+_RUNNERS = ["Process", "Thread", "apply_async", "launch", "spawn", "start_processes", "submit"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +60,7 @@ def calls_of_deferred(ev: Evaluator, function: Scope) -> Iterator[tuple[cst.Call
     assert isinstance(node, cst.FunctionDef)
     name = node.name.value
     number = 0
-    for module in (function.module, *ev.project.importers(function.module, [name], CHOOSING_MODULES)):
+    for module in (function.module, *ev.project.callers(function.module, _RUNNERS, "function")):
         for call, given in _deferring_in(module).get(name, ()):
             frame = ev.frame_of(function_scope(module.tree.scope_of(call)))
             if number >= PASSED_FUNCTION_CALLS or _is_of_project(ev, call, frame):

@@ -19,7 +19,7 @@ from dataloader_lint.facts.infer.values import (
     Values,
     merge,
 )
-from dataloader_lint.facts.limits import INDIRECT_CALLERS
+from dataloader_lint.facts.limits import CHOOSING_MODULES, INDIRECT_CALLERS
 from dataloader_lint.facts.syntax.expressions import last_name
 from dataloader_lint.facts.syntax.tree import ModuleFacts, Scope, function_scope
 
@@ -34,7 +34,7 @@ def calls_of_wrapper(ev: Evaluator, function: Scope) -> _Calls:
     maker = factory or decorator
     assert isinstance(maker.node, cst.FunctionDef)
     home = maker.module
-    for decorated, call in _decorated(ev, maker):
+    for decorated, call in _decorated(ev, maker, (home,)):
         if decorated.is_class:
             continue
         around = ev.frame_of(decorated.parent or decorated.module.root)
@@ -77,7 +77,9 @@ def decorated_with(ev: Evaluator, function: Scope) -> Values:
         return ()
     parent = function.parent
     maker = parent if parent is not None and parent.is_function and _returns(parent, function) else function
-    return tuple(_as_value(ev, scope) for scope, _ in _decorated(ev, maker))
+    assert isinstance(maker.node, cst.FunctionDef)
+    importers = ev.project.importers(maker.module, [maker.node.name.value], CHOOSING_MODULES)
+    return tuple(_as_value(ev, scope) for scope, _ in _decorated(ev, maker, (maker.module, *importers)))
 
 
 def _as_value(ev: Evaluator, scope: Scope) -> Class | Function:
@@ -85,12 +87,14 @@ def _as_value(ev: Evaluator, scope: Scope) -> Class | Function:
     return Class(scope, around) if scope.is_class else Function(scope, around)
 
 
-def _decorated(ev: Evaluator, maker: Scope) -> Iterator[tuple[Scope, cst.Call | None]]:
-    """What is decorated with a function of a module, each with the call that gives options, if there is one."""
+def _decorated(
+    ev: Evaluator, maker: Scope, modules: tuple[ModuleFacts, ...]
+) -> Iterator[tuple[Scope, cst.Call | None]]:
+    """What some modules decorate with a function, each with the call that gives options, if there is one."""
     if maker.parent is not maker.module.root or not isinstance(maker.node, cst.FunctionDef):
         return
     name = maker.node.name.value
-    for module in (maker.module, *ev.project.importers(maker.module, [name], INDIRECT_CALLERS)):
+    for module in modules:
         for scope in module.root.descend():
             node = scope.node
             for each in node.decorators if isinstance(node, cst.FunctionDef | cst.ClassDef) else ():
