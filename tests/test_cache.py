@@ -14,7 +14,7 @@ from benchmarks import processes
 from dataloader_lint import parallel
 from dataloader_lint.cache.folder import MAX_AGE, MAX_AGE_UNFINISHED
 from dataloader_lint.diagnostics import Diagnostic
-from dataloader_lint.facts import analysis
+from dataloader_lint.facts import session
 from dataloader_lint.facts.session import Session
 from dataloader_lint.linter import lint_source
 from dataloader_lint.runner import lint_found
@@ -254,10 +254,10 @@ def test_modules_that_are_let_go_are_opened_again(project: Path, monkeypatch: py
     found = discover(["."], settings)
     at_ease = lint_found(found, settings, "shown")
     starts: list[int] = []
-    start = Session._start
-    monkeypatch.setattr(analysis, "MAX_KEPT", len(TRAIN))
-    monkeypatch.setattr(analysis, "MIN_FILES", 1)
-    monkeypatch.setattr(Session, "_start", lambda self, project: starts.append(1) or start(self, project))
+    start = Session.start
+    monkeypatch.setattr(session, "MAX_KEPT", len(TRAIN))
+    monkeypatch.setattr(session, "MIN_FILES", 1)
+    monkeypatch.setattr(Session, "start", lambda self, *args: starts.append(1) or start(self, *args))
     assert lint_found(found, settings, "shown") == at_ease
     assert len(starts) > 3
 
@@ -268,12 +268,12 @@ def test_what_one_project_opened_goes_when_the_next_one_begins(tmp_path: Path, m
         _write(tmp_path / place / "pyproject.toml", "")
         _write(tmp_path / place / "train.py", TRAIN)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(analysis, "MAX_LEFT", 0)
-    session = Session()
+    monkeypatch.setattr(session, "MAX_LEFT", 0)
+    current = Session()
     kept = []
     for path in ("first/train.py", "first/inside/train.py", "first/beside/train.py", "second/train.py"):
-        assert session.analyse(path, TRAIN).module.path == str(tmp_path / path)
-        kept.append(session.project.kept)
+        assert current.analyse(path, TRAIN).module.path == str(tmp_path / path)
+        kept.append(current.project.kept)
     assert kept == [len(TRAIN), 2 * len(TRAIN), 3 * len(TRAIN), len(TRAIN)]
 
 

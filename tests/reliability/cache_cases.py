@@ -21,6 +21,8 @@ class Rows({0}):
 
 """
 USED = "DataLoader(Rows(x), num_workers=2)\n"
+PINNING = LOADING + "\n\ndef make_loader(data):\n    return DataLoader(data, num_workers=2, pin_memory=True)\n"
+MOVING = "for batch in {0}(range(8)):\n    batch.cuda()\n"
 IMAGES = """\
 import cv2
 from torch.utils.data import DataLoader, Dataset
@@ -268,6 +270,21 @@ CASES = [
             "train.py": LOADING + "import pack\n\nloader = DataLoader(x, num_workers=2, collate_fn=None)\n",
         },
         {"train.py": LOADING + "import pack\n\nloader = DataLoader(x, num_workers=2, collate_fn=pack.pack)\n"},
+    ),
+    Case(
+        "a module of which only PYTHONPATH tells, and a second one of its name",
+        "called",
+        {"parts/loaders.py": PINNING, "train.py": "from loaders import make_loader\n\n" + MOVING.format("make_loader")},
+        {"others/loaders.py": PINNING},
+    ),
+    Case(
+        "a module that is loaded by a name with unknown parts",
+        "matching held",
+        {
+            "train.py": "import importlib\n\nname = input()\nmodule = importlib.import_module(f'tasks.{name}.parser')\n"
+            + MOVING.format("module.make_loader"),
+        },
+        {"tasks/cars/parser.py": PINNING},
     ),
 ]
 

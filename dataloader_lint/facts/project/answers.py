@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable
 
 from dataloader_lint.facts.limits import CALLING_MODULES, MATCHING_MODULES
@@ -215,10 +214,9 @@ class Answers:
 
     def _matching(self, asker: str, pattern: str) -> Words:
         """The files whose paths end as a pattern says, with a star for what is unknown; none if there are many."""
-        parts = (r"[^/]*".join(map(re.escape, part.split("*"))) for part in pattern.split("/"))
-        ending = re.compile(f"(?:^|.*/){'/'.join(parts)}")
+        wanted = pattern.split("/")
         files = self._disk.files_of(self.context_of(asker))
-        found = tuple(each for each in files if each != asker and ending.fullmatch(each.replace(os.sep, "/")))
+        found = tuple(each for each in files if each != asker and _ends_as(each.split(os.sep), wanted))
         return found if len(found) <= MATCHING_MODULES else ()
 
     def _beside_loaders(self, asker: str, name: str) -> bool:
@@ -308,3 +306,24 @@ KINDS: dict[str, Callable[..., Answer]] = {
 
 def _encoded(names: Words) -> frozenset[bytes]:
     return frozenset(name.encode("utf-8", "surrogateescape") for name in names)
+
+
+def _ends_as(parts: list[str], wanted: list[str]) -> bool:
+    """True if the last parts of a path are the wanted ones, in which a star stands for any text."""
+    last = parts[-len(wanted) :]
+    return len(last) == len(wanted) and all(map(_fits, last, wanted))
+
+
+def _fits(part: str, wanted: str) -> bool:
+    first, *others = wanted.split("*")
+    if not others:
+        return part == wanted
+    place = len(first)
+    if not part.startswith(first):
+        return False
+    for text in others[:-1]:
+        found = part.find(text, place)
+        if found < 0:
+            return False
+        place = found + len(text)
+    return len(part) - place >= len(others[-1]) and part.endswith(others[-1])

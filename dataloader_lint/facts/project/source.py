@@ -29,7 +29,7 @@ _IMPORTED = re.compile(
     rb"|import[ \t]+([\w., \t]+))"
 )
 _FIRST = re.compile(rb"[ \t]*(\w*)")
-_IMPORTED_BY_TEXT = re.compile(rb"import_module\(\s*[\"'](\w+)([\w.]*)[\"']")
+_IMPORTED_BY_TEXT = re.compile(rb"import_module\(\s*+[\"'](\w++)([\w.]*+)[\"']")
 # What loads modules by names and paths that are put together, and the line that it stands on with the next one.
 _LOADING_MODULES = (
     b"SourceFileLoader(",

@@ -17,6 +17,7 @@ from dataloader_lint.facts.infer.values import (
     Evaluator,
     ItemOf,
     Library,
+    Mapping,
     Opaque,
     Sequence,
     Value,
@@ -55,8 +56,8 @@ def is_tensor(ev: Evaluator, loader: Loader, path: list[ItemOf | AttributeOf]) -
         return True  # every sample is a tuple of tensors
     for step in path:
         found = merge(*(_part(ev, value, step) for value in found))
-    if any(isinstance(value, CallResult) for value in found):
-        return False
+    if any(isinstance(value, CallResult | Mapping) for value in found):
+        return False  # an object, or a dict of a class of the project: plain ones cannot be moved
     kinds = _COLLATED_TO_TENSORS if by_default else {"tensor"}
     if found and all(_is_of(value, kinds, by_default) for value in found):
         return True
