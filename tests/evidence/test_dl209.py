@@ -20,13 +20,13 @@ PROOF = Proof(
     class Files(Dataset):
         def __init__(self, paths):
             self.paths = paths
-            self.files = AsyncFileSystemWrapper(fsspec.filesystem("file"))
+            self.opened = [AsyncFileSystemWrapper(fsspec.filesystem("file"))]
 
         def __len__(self):
             return len(self.paths)
 
         def __getitem__(self, index):
-            return len(self.files.cat_file(self.paths[index]))
+            return len(self.opened[0].cat_file(self.paths[index]))
 
 
     def batches():
@@ -49,13 +49,13 @@ PROOF = Proof(
     class Files(Dataset):
         def __init__(self, paths):
             self.paths = paths
-            self.files = AsyncFileSystemWrapper(fsspec.filesystem("file"))
+            self.opened = [AsyncFileSystemWrapper(fsspec.filesystem("file"))]
 
         def __len__(self):
             return len(self.paths)
 
         def __getitem__(self, index):
-            return len(self.files.cat_file(self.paths[index]))
+            return len(self.opened[0].cat_file(self.paths[index]))
 
 
     def batches():
