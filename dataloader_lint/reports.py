@@ -23,7 +23,7 @@ def unreadable(
 
 def syntax_error(source: bytes, filename: str, settings: Settings) -> list[Diagnostic]:
     """The one DL000 of a file that no rule has to look at, if Python cannot parse it; notebooks are not parsed."""
-    if not filename.endswith(_PARSED):
+    if not filename.endswith(_PARSED) or (source.isascii() and _is_python(source)):
         return []
     from dataloader_lint.source.decoding import UnreadableError, decode
 
@@ -40,13 +40,13 @@ def syntax_error(source: bytes, filename: str, settings: Settings) -> list[Diagn
     return []
 
 
-def _is_python(text: str) -> bool:
+def _is_python(source: bytes | str) -> bool:
     import warnings
 
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            compile(text, "<file>", "exec", _ONLY_PARSE, dont_inherit=True)
+            compile(source, "<file>", "exec", _ONLY_PARSE, dont_inherit=True)
     except (SyntaxError, ValueError):
         return False
     except (RecursionError, MemoryError):  # it may be fine for a Python with another limit

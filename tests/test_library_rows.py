@@ -9,6 +9,7 @@ import pytest
 
 from dataloader_lint.facts.libraries import models, rows
 from dataloader_lint.facts.libraries.calls import KEYED, VALUE_KINDS, names_where, row
+from dataloader_lint.facts.libraries.models import methods
 
 GIVEN = VALUE_KINDS | KEYED | {"", "config", "file", "iterator", "json", "list", "object", "rng", "settings"}
 
@@ -19,12 +20,15 @@ def test_kinds_are_known_ones() -> None:
 
 def test_each_name_stands_once() -> None:
     written: list[str] = []
+    names: list[str] = []
     for model in vars(models).values():
         if inspect.ismodule(model):
-            keys = [node for node in ast.walk(ast.parse(inspect.getsource(model))) if isinstance(node, ast.Dict)]
-            written += [key.value for table in keys for key in table.keys if isinstance(key, ast.Constant)]
+            tables = [node for node in ast.walk(ast.parse(inspect.getsource(model))) if isinstance(node, ast.Dict)]
+            keys = [key.value for table in tables for key in table.keys if isinstance(key, ast.Constant)]
+            written += [key for key in keys if "." in key]
+            names += model.ROWS if model is not methods else ()
     assert written and len(written) == len(set(written))
-    assert set(written) == names_where(lambda call: True)
+    assert len(names) == len(set(names)) and set(names) == names_where(lambda call: True)
 
 
 @pytest.mark.parametrize(

@@ -32,8 +32,8 @@ class IndexDep(IntEnum):
 # The result of these calls depends on the index as much as their arguments do.
 _SAME_FUNCTIONS = frozenset(
     {
-        *("Path", "PurePath", "abs", "arange", "divmod", "float", "format", "hash", "int", "int64", "join", "len"),
-        *("linspace", "max", "md5", "min", "range", "repr", "round", "sha1", "sha256", "str"),
+        *("Path", "PurePath", "abs", "abspath", "arange", "divmod", "expanduser", "float", "format", "hash", "int"),
+        *("int64", "join", "len", "linspace", "max", "md5", "min", "range", "repr", "round", "sha1", "sha256", "str"),
         *MAKING_ARRAYS,
         *SAME_ELEMENTS,
     }

@@ -77,28 +77,45 @@ def _names_in(nodes: Iterable[cst.BaseExpression | None], module: ModuleFacts) -
 
 def _calls_by_alias(module: ModuleFacts, names: frozenset[str], own: str) -> list[cst.Call]:
     """The calls of what is made from one of some names, in document order; not those by the name `own` itself."""
+    once = module.tree.once
+    chosen = once(("calls of what is chosen in place", id(module.root)), lambda: _calls_in_place(module))
+    found: dict[int, cst.Call] = {}
+    for alias in _aliases(module, names):
+        if alias != own and alias not in _BY_NAME:
+            found.update((id(call), call) for call in module.calls_named(alias) if _is_named(call))
+        found.update((id(call), call) for call in chosen.get(alias, ()))
+    return sorted(found.values(), key=module.tree.order)
 
-    def work_out() -> list[cst.Call]:
-        aliases = _aliases(module, names)
-        return [call for call in module.all_calls() if _is_of(call.func, aliases, own, module)]
 
-    return module.tree.once((f"calls by alias of {own} among {sorted(names)}", id(module.root)), work_out)
+def _is_named(call: cst.Call) -> bool:
+    return isinstance(call.func, cst.Name | cst.Attribute)
 
 
-def _is_of(func: cst.BaseExpression, aliases: frozenset[str], own: str, module: ModuleFacts) -> bool:
-    if isinstance(func, cst.Name | cst.Attribute):
-        name = last_name(func)
-        return name in aliases and name != own and name not in _BY_NAME
-    return not aliases.isdisjoint(_names_in((func,), module))
+def _calls_in_place(module: ModuleFacts) -> dict[str, list[cst.Call]]:
+    """The calls whose callee is looked up or made on the spot, by each name in it: `KINDS[name](x)`, `make()(x)`."""
+    found: dict[str, list[cst.Call]] = {}
+    for call in module.all_calls():
+        for name in _names_in((call.func,), module) if not _is_named(call) else ():
+            found.setdefault(name, []).append(call)
+    return found
 
 
 def _aliases(module: ModuleFacts, names: frozenset[str]) -> frozenset[str]:
     """Some names, and those of variables, attributes and functions of a module that may mean the same."""
-    sources = module.tree.once(("names by alias", id(module.root)), lambda: _names_by_alias(module))
-    found = set(names)
+    by_name = module.tree.once(("aliases by name", id(module.root)), lambda: _by_used_name(_names_by_alias(module)))
+    found, new = set(names), set(names)
     for _ in range(ALIAS_CHAIN):
-        found |= {alias for alias, used in sources.items() if not used.isdisjoint(found)}
+        new = {alias for name in new for alias in by_name.get(name, ())} - found
+        found |= new
     return frozenset(found)
+
+
+def _by_used_name(sources: dict[str, set[str]]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for alias, used in sources.items():
+        for name in used:
+            found.setdefault(name, []).append(alias)
+    return found
 
 
 def _names_by_alias(module: ModuleFacts) -> dict[str, set[str]]:

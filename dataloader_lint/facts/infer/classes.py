@@ -99,7 +99,9 @@ def base_values(ev: Evaluator, klass: Class) -> Iterator[Values]:
 
 def methods_of(scope: Scope) -> dict[str, Scope]:
     """The functions defined in a class body, by name; a getter comes before its setter."""
-    return scope.module.tree.of_text(("methods", id(scope)), lambda: _methods_in(scope))
+    if scope.methods is None:
+        scope.methods = _methods_in(scope)
+    return scope.methods
 
 
 def _methods_in(scope: Scope) -> dict[str, Scope]:

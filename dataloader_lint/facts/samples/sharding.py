@@ -39,7 +39,7 @@ from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
 
 # A name like this suggests that the code divides its data among readers.
 _SHARING = re.compile(
-    r"worker|(^|_)rank|world_size|num_replicas|split_by|by_node|partition|local_rank|stride|process_index"
+    r"worker|(^|_)rank|world_size|num_replicas|split_by|by_node|partition|local_rank|process_index"
     # A file of a data set is called a shard as well: `for shard in self.shards`.
     r"|shard_|_shard$|(num|n)_shards|shard(ing|ed)",
     re.IGNORECASE,

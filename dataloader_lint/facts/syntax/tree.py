@@ -33,6 +33,7 @@ class Scope:
         "is_class",
         "is_comprehension",
         "is_function",
+        "methods",
         "module",
         "node",
         "parent",
@@ -47,6 +48,7 @@ class Scope:
         self.is_function = type(node) is cst.FunctionDef or type(node) is cst.Lambda
         self.inner: list[Scope] = []
         self.by_type: dict[type[Node], list[Node]] = {}
+        self.methods: dict[str, Scope] | None = None  # for classes.py, which finds them when it is first asked
         self.module: ModuleFacts = parent.module if parent is not None else None  # type: ignore[assignment]
         if parent is not None:
             parent.inner.append(self)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 import libcst as cst
@@ -24,7 +24,7 @@ from dataloader_lint.facts.infer.values import (
 )
 from dataloader_lint.facts.syntax.names import resolve
 from dataloader_lint.facts.syntax.tree import Node, Scope
-from dataloader_lint.facts.workers.constructor_steps import bare, steps_of
+from dataloader_lint.facts.workers.constructor_steps import Step, bare, steps_of
 
 
 def harms_one(ev: Evaluator, klass: Class, loaders: list[Loader], harms: Callable[[CallResult, Loader], bool]) -> bool:
@@ -71,10 +71,36 @@ def may_construct(
 
 def _constructs(ev: Evaluator, made: CallResult, node: Node, method: Scope) -> bool:
     assert isinstance(made.by, Class)
-    entered = [step for step in steps_of(ev, made, with_length=True) if step.scope is method]
+    entered = _construction(ev, made).get(id(method), ())
     if not entered:  # called under a condition that this object does not meet, or in a way that is not followed
-        return all(step.scope is not method for step in steps_of(ev, bare(made.by, ev), with_length=True))
+        return id(method) not in _construction(ev, bare(made.by, ev), is_bare=True)
     return any(is_reached(ev, node, _with_known_arguments(ev, step.frame), with_options=True) for step in entered)
+
+
+def _construction(ev: Evaluator, made: CallResult, is_bare: bool = False) -> dict[int, list[Step]]:
+    """The steps of an object's construction by the `id` of their functions; worked out once for each object."""
+    assert isinstance(made.by, Class) and made.frame is not None
+    key = ("construction", 0 if is_bare else id(made.call), id(made.by.scope))
+    known = made.frame.dicts.get(key)
+    if isinstance(known, _Construction):
+        return known.steps
+
+    def work_out() -> dict[int, list[Step]]:
+        found: dict[int, list[Step]] = {}
+        for step in steps_of(ev, made, with_length=True):
+            found.setdefault(id(step.scope), []).append(step)
+        return found
+
+    steps, is_final = ev.settled(work_out)
+    if is_final:
+        made.frame.dicts[key] = _Construction(made, steps)
+    return steps
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Construction:
+    made: CallResult  # held for its `id`
+    steps: dict[int, list[Step]]
 
 
 def _with_known_arguments(ev: Evaluator, frame: Frame) -> Frame:
