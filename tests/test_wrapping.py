@@ -52,6 +52,10 @@ def test_what_is_not_whole_stays(code: str) -> None:
     assert split(code, "", "    ", 5, is_inside=False) is None
 
 
+def test_a_table_of_data_stays() -> None:
+    assert split(f"x = [f(a), {'f(1), ' * 200_000}]", "", "    ", 88, is_inside=False) is None
+
+
 LOOP = """\
 import torch
 from torch.utils.data import DataLoader
@@ -123,10 +127,20 @@ def test_a_comment_that_makes_a_line_too_long_moves_above_it(tmp_path: Path) -> 
     "body",
     [
         'loss = compute(images.to("cuda"), labels.to("cuda"), 123)  # noqa: F841\n',
+        'loss = compute(images.to("cuda"), labels)  # by name # noqa: F841\n',
+        'loss = compute(images.to("cuda"), labels)  # type # pyre-ignore[6]\n',
+        'loss = compute(images.to("cuda"), labels)  # dataloader-lint: ignore-file\n',
         'loss = compute(images.to("cuda"), labels.to("cuda"), 123, 456, 789, 123, 456, 789, 123, 45)\n',
         'loss = compute(images.to("cuda"), labels.to("cuda"), 123,  # one\n               3, 4)\n',
     ],
-    ids=["comment about the line", "too long before", "comment inside"],
+    ids=[
+        "comment about the line",
+        "behind another",
+        "of another tool",
+        "for the file",
+        "too long before",
+        "comment inside",
+    ],
 )
 def test_what_stays_as_long_as_it_gets(tmp_path: Path, body: str) -> None:
     assert fixed(tmp_path, body) == body.replace('"cuda")', '"cuda", non_blocking=True)')

@@ -41,6 +41,7 @@ _SIGNS = {
 _ASSIGNMENTS = {f"{sign}=" for sign in ("", "+", "-", "*", "/", "//", "%", "@", "&", "|", "^", "<<", ">>", "**")}
 _HEADERS = {"for": "in", "if": "", "elif": "", "while": "", "return": ""}
 _DEEPEST = 20  # nested splits
+_LONGEST = 5_000  # characters: a fix changes a few, and no table of data around them
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +75,8 @@ def split(code: str, indent: str, unit: str, limit: int, *, is_inside: bool, com
     what stands between two commas. `unit` is one step of indentation. The `comment` behind it counts, and ends up
     behind the last line.
     """
+    if len(code) > _LONGEST:
+        return None
     line = _Line(code.rstrip(), indent, is_inside)
     behind = f"  {comment}" if comment else ""
     lines = list(_fitted(line, unit, limit, is_long=width(indent + line.code + behind) > limit))

@@ -24,8 +24,13 @@ from dataloader_lint.source.decoding import line_starts, split_lines
 from dataloader_lint.source.line_length import line_length
 
 _SHORTEST = 60  # no project has a lower limit
-# Comments that are about the line that they stand in.
-_PRAGMA = re.compile(r"#\s*(noqa|type:|pylint|pragma|fmt:|yapf|isort|ruff|flake8|pyright|mypy|nosec)", re.IGNORECASE)
+# Comments that are about the line that they stand in, or would mean something on a line of their own. Any may follow
+# another comment.
+_PRAGMA = re.compile(
+    r"#\s*(noqa|nosec|nosonar|nopep8|type:|pylint|pragma|fmt:|yapf|isort|ruff|flake8|pyright|mypy|dataloader-lint"
+    r"|py\w+[-:]\s*(?:ignore|disable|fixme)|\w[\w-]*:\s*(?:ignore|disable|skip)\b)",
+    re.IGNORECASE,
+)
 
 
 def laid_out(editor: Editor, edits: Sequence[Edit], filename: str) -> list[Edit]:
@@ -179,7 +184,7 @@ def _split(texts: list[str], column: int | None, is_inside: bool, unit: str, lim
     indent = texts[0][: len(texts[0]) - len(texts[0].lstrip())]
     comment = "" if column is None else texts[0][column:]
     code = _joined([texts[0][:column], *texts[1:]])
-    if _PRAGMA.match(comment):
+    if _PRAGMA.search(comment):
         return None
     if comment and width(indent + code.rstrip()) <= limit:
         return [indent + comment, indent + code.rstrip()]
