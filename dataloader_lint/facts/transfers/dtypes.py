@@ -82,7 +82,7 @@ def _of_samples(ev: Evaluator, dataset: Value, steps: list[object], depth: int) 
     place = steps[0] if steps else None
     if not isinstance(place, int):
         return _UNKNOWN
-    if dataset.library in OF_TENSORS and place < len(given):
+    if dataset.library in OF_TENSORS and -len(given) <= place < len(given):
         return inside.of(given[place], dataset.frame, [], 0)
     if place == 0 and dataset.library.startswith("torchvision.datasets."):
         return inside.transformed()
@@ -115,6 +115,7 @@ class _Types:
     def __init__(self, ev: Evaluator, dataset: CallResult | None) -> None:
         self.ev = ev
         self.dataset = dataset
+        self._known: dict[tuple[int, int, tuple[object, ...]], Types] = {}
 
     def of_all(self, nodes: Iterable[cst.BaseExpression], frame: Frame, steps: list[object], depth: int) -> Types:
         found = [self.of(node, frame, steps, depth) for node in nodes]
@@ -122,6 +123,13 @@ class _Types:
 
     def of(self, node: cst.BaseExpression, frame: Frame, steps: list[object], depth: int) -> Types:
         """The types of the part of an expression that some steps lead to."""
+        key = (id(node), id(frame), tuple(steps))
+        if key not in self._known:
+            self._known[key] = _UNKNOWN  # `x = x.clone()` in a loop asks for itself
+            self._known[key] = self._found(node, frame, steps, depth)
+        return self._known[key]
+
+    def _found(self, node: cst.BaseExpression, frame: Frame, steps: list[object], depth: int) -> Types:
         if depth > 4 * TENSOR_DEPTH:
             return _UNKNOWN
         inner = _written(node, steps)
@@ -268,9 +276,10 @@ def _written(node: cst.BaseExpression, steps: list[object]) -> cst.BaseExpressio
     """The part of a display that the first step leads to."""
     if not steps:
         return None
-    if isinstance(node, cst.Tuple | cst.List) and isinstance(steps[0], int) and steps[0] < len(node.elements):
-        starred = any(isinstance(each, cst.StarredElement) for each in node.elements)
-        return None if starred else node.elements[steps[0]].value
+    if isinstance(node, cst.Tuple | cst.List) and isinstance(steps[0], int):
+        if any(isinstance(each, cst.StarredElement) for each in node.elements):
+            return None
+        return node.elements[steps[0]].value if -len(node.elements) <= steps[0] < len(node.elements) else None
     if isinstance(node, cst.Dict):
         for element in node.elements:
             if isinstance(element, cst.DictElement) and isinstance(element.key, cst.SimpleString):
