@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import takewhile
 
 import libcst as cst
 
@@ -22,36 +23,53 @@ from dataloader_lint.facts.infer.values import (
     Values,
 )
 from dataloader_lint.facts.limits import PASSED_FUNCTION_CALLS
-from dataloader_lint.facts.syntax.expressions import keyword_of, last_name
+from dataloader_lint.facts.syntax.expressions import keyword_of, last_name, positional_of
 from dataloader_lint.facts.syntax.tree import ModuleFacts, Scope, function_scope
 
 # Calls that run the function that they are given first with the arguments that follow.
 DEFERRING = frozenset({"submit", "partial", "apply_async", "to_thread", "run_sync"})
+# Those of them that pass keyword arguments on, too.
+_PASSING_KEYWORDS = frozenset({"submit", "partial", "to_thread"})
 # What most calls are called that have a function of another file run later: a look at texts before these are opened.
 _RUNNERS = ["Process", "Thread", "apply_async", "launch", "spawn", "start_processes", "submit"]
 
 
 @dataclass(frozen=True, slots=True)
 class DeferredCall:
-    """What a call says of a function that is run later."""
+    """What a call says of a function that is run later: its positional arguments, those by keyword, and a dict of more.
+
+    `is_complete` is False where more positional arguments may follow, as in `args=options` or `args=(0, *options)`.
+    """
 
     function: cst.BaseExpression
     arguments: list[cst.BaseExpression]
-    keywords: cst.BaseExpression | None  # a dict
+    named: dict[str, cst.BaseExpression]
+    keywords: cst.BaseExpression | None
+    is_complete: bool
 
 
 def deferred_call(call: cst.Call) -> DeferredCall | None:
     """The function that a call has run later, with the arguments for it; None for other calls."""
-    target, packed = keyword_of(call, "target"), keyword_of(call, "args")
-    positional = [arg.value for arg in call.args if arg.keyword is None and not arg.star]
-    if target is None:
-        if not positional or (packed is None and last_name(call.func) not in DEFERRING):
-            return None
-        target, positional = positional[0], positional[1:]
-        if packed is None and len(positional) == 1 and last_name(call.func) == "apply_async":
-            packed = positional[0]
-    given = [element.value for element in packed.elements] if isinstance(packed, cst.Tuple | cst.List) else positional
-    return DeferredCall(target, given, keyword_of(call, "kwargs"))
+    target, packed, name = keyword_of(call, "target"), keyword_of(call, "args"), last_name(call.func)
+    keywords = keyword_of(call, "kwargs") or keyword_of(call, "kwds")
+    positional = positional_of(call)
+    if target is not None or packed is not None or name == "apply_async":
+        if target is None and positional:
+            target, packed = positional[0], packed or next(iter(positional[1:2]), None)
+            keywords = keywords or (positional[2] if name == "apply_async" and len(positional) > 2 else None)
+        written = list(packed.elements) if isinstance(packed, cst.Tuple | cst.List) else []
+        given = list(takewhile(lambda element: isinstance(element, cst.Element), written))
+        is_complete = len(given) == len(written) and (packed is None or isinstance(packed, cst.Tuple | cst.List))
+        arguments = [element.value for element in given]
+        return DeferredCall(target, arguments, {}, keywords, is_complete) if target is not None else None
+    if name not in DEFERRING or not positional:
+        return None
+    named: dict[str, cst.BaseExpression] = {}
+    if name in _PASSING_KEYWORDS:
+        named = {arg.keyword.value: arg.value for arg in call.args if arg.keyword is not None}
+        keywords = next((arg.value for arg in call.args if arg.star == "**"), None)
+    is_complete = not any(arg.star == "*" for arg in call.args)
+    return DeferredCall(positional[0], positional[1:], named, keywords, is_complete)
 
 
 def calls_of_deferred(ev: Evaluator, function: Scope) -> Iterator[tuple[cst.Call, Frame, Values]]:
@@ -106,6 +124,9 @@ def enter_deferred(ev: Evaluator, callee: Deferred, call: cst.Call, frame: Frame
         return None
     receiver = callee.callee.receiver if isinstance(callee.callee, Method) else None
     params = function.node.params.params[1 if receiver is not None else 0 :]
+    if not deferred.is_complete:
+        unknown = {param.name.value: Argument(None, None) for param in params}
+        return Frame(function.scope, unknown, receiver, function.outer, frame.depth + 1)
     required = [param for param in params if param.default is None]
     skipped = 1 if keyword_of(call, "args") is not None and len(deferred.arguments) == len(required) - 1 else 0
     if skipped and deferred.keywords is not None:
@@ -118,6 +139,7 @@ def enter_deferred(ev: Evaluator, callee: Deferred, call: cst.Call, frame: Frame
     }
     if skipped:
         args[params[0].name.value] = Argument(None, None)
+    args.update((name, Argument(node, frame)) for name, node in deferred.named.items())
     if deferred.keywords is not None:
         args["**"] = Argument(deferred.keywords, frame)
     return Frame(function.scope, args, receiver, function.outer, frame.depth + 1, extra=())
