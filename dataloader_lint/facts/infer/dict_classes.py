@@ -45,7 +45,7 @@ def attribute_of_dict(ev: Evaluator, value: Mapping, name: str) -> Values | None
         method = classes.find_method(ev, bases, name)
         if method is not None:
             return (Method(method, value),)
-        if _gives_keys(ev, bases):
+        if not hasattr(dict, name) and _gives_keys(ev, bases):  # `options.get` is a method, whatever the keys are
             found = dict_contents.in_value(ev, value, name)
             return tuple(each for each in found if each is not ABSENT) or NOTHING_KNOWN
     return None
