@@ -70,7 +70,7 @@ def _number(loop: cst.For) -> str:
     while isinstance(node, cst.Call) and node.args and last_name(node.func) in ("tqdm", "track"):
         node = node.args[0].value
     if isinstance(node, cst.Call) and last_name(node.func) == "enumerate" and isinstance(loop.target, cst.Tuple):
-        return dotted(loop.target.elements[0].value)
+        return dotted(loop.target.elements[0].value) if loop.target.elements else ""
     return ""
 
 
