@@ -129,7 +129,7 @@ def _has_no_gradients(loop: cst.For, scope: Scope) -> bool:
 
 
 def _model_evaluates(loop: cst.For, scope: Scope) -> bool:
-    """True if the function says `model.eval()` before a loop, and nothing between makes it train again."""
+    """True if the function surely says `model.eval()` before a loop, and nothing between makes it train again."""
     tree = scope.module.tree
     modes = [
         call
@@ -141,7 +141,12 @@ def _model_evaluates(loop: cst.For, scope: Scope) -> bool:
     if not modes:
         return False
     last = modes[-1]
-    return last_name(last.func) == "eval" and not last.args
+    met = {(id(each.test), each.wanted) for each in path_conditions(loop, scope)}
+    return (
+        last_name(last.func) == "eval"
+        and not last.args
+        and all((id(each.test), each.wanted) in met for each in path_conditions(last, scope))
+    )
 
 
 def _steps_without_gradients(ev: Evaluator, loop: cst.For, frame: Frame) -> bool:
