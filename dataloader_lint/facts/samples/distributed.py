@@ -9,10 +9,11 @@ import libcst as cst
 
 from dataloader_lint.facts.infer.dataset_bases import dataset_kind
 from dataloader_lint.facts.infer.loader_calls import Loader
-from dataloader_lint.facts.infer.values import CallResult, Class, Evaluator, Library
+from dataloader_lint.facts.infer.values import CallResult, Class, Evaluator, Frame, Library
 from dataloader_lint.facts.libraries.datasets import DATASET_BASES
 from dataloader_lint.facts.loaders.epochs import EpochLoop, trains
 from dataloader_lint.facts.syntax.expressions import last_name
+from dataloader_lint.facts.syntax.names import resolve
 from dataloader_lint.facts.syntax.tree import ModuleFacts, Node, function_scope
 
 _WRAPPER = "DistributedDataParallel"
@@ -65,14 +66,14 @@ def _is_weighted(loader: Loader) -> bool:
 
 
 def _gives_all(ev: Evaluator, loader: Loader) -> bool:
-    """True if the Dataset is known, and neither its class, its arguments nor the function around share it out."""
+    """True if the Dataset is known, and neither its class, its arguments nor those of the loader share it out."""
     if _mentions_sharing(loader.call, loader.frame.scope.module):
         return False
     found = loader.values("dataset")
     for value in found:
         if not isinstance(value, CallResult) or value.call is None or value.frame is None:
             return False
-        if _mentions_sharing(value.call, value.frame.scope.module):
+        if any(_mentions_sharing(each, value.frame.scope.module) for each in _arguments(value.call, value.frame)):
             return False
         if isinstance(value.by, Class):
             if dataset_kind(ev, value.by) != "map" or _mentions_sharing(value.by.node, value.by.scope.module):
@@ -80,6 +81,14 @@ def _gives_all(ev: Evaluator, loader: Loader) -> bool:
         elif value.library not in DATASET_BASES:
             return False
     return bool(found)
+
+
+def _arguments(call: cst.Call, frame: Frame) -> Iterator[Node]:
+    """A call, and what its function binds to the names in it: `indices = range(rank, n, size)`."""
+    yield call
+    tree = frame.scope.module.tree
+    for name in tree.find(call, cst.Name):
+        yield from (each.value for each in resolve(name, tree) if each.value is not None)
 
 
 def _mentions_sharing(node: Node, module: ModuleFacts) -> bool:
