@@ -44,7 +44,7 @@ def test_writes(statements: str, wanted: list[str]) -> None:
     tree = analysis.module.tree
     scope = next(each for each in analysis.module.root.descend() if _is_constructor(each.node))
     places = places_from(analysis.ev, [Place(scope, "self", "rows")])
-    writes = [write for place in places for write in writes_at(analysis.ev, place)]
+    writes = [write for place in places for write in writes_at(place)]
     found = ["*" * write.are_several + tree.words(write.value) for write in writes]
     assert sorted(found) == sorted(wanted)
 

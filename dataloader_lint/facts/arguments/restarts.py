@@ -171,7 +171,7 @@ def _step_loop(ev: Evaluator, node: Node, frame: Frame) -> cst.For | cst.While |
     """The loop over steps around a node: neither one over epochs, nor one that the node leaves or restarts."""
     tree = frame.scope.module.tree
     loop = _loop_around(node, frame, tree)
-    if loop is None or _is_over_epochs(ev, loop, frame):
+    if loop is None or _is_over_epochs(loop, frame):
         return None
     child = node
     for above in tree.ancestors(node):
@@ -195,7 +195,7 @@ def _goes_on(statement: Node) -> bool:
     return isinstance(statement, cst.SimpleStatementLine) and isinstance(statement.body[-1], cst.Continue)
 
 
-def _is_over_epochs(ev: Evaluator, loop: cst.For | cst.While, frame: Frame) -> bool:
+def _is_over_epochs(loop: cst.For | cst.While, frame: Frame) -> bool:
     """A loop that calls its rounds epochs, or in which another loop goes over a loader."""
     tree = frame.scope.module.tree
     head = loop.target if isinstance(loop, cst.For) else loop.test

@@ -120,4 +120,4 @@ def _is_constructed_as(ev: Evaluator, derived: Class, klass: Class) -> bool:
     if all(each.scope is not klass.scope for each in bases.classes):
         return False
     made_by = classes.methods_of(klass.scope).get("__init__")
-    return made_by is None or any(each is made_by for each in construction_of(ev, derived, bases))
+    return made_by is None or any(each is made_by for each in construction_of(ev, bases))

@@ -11,14 +11,14 @@ from dataloader_lint.facts.infer import classes
 from dataloader_lint.facts.infer.classes import AttributeBinding
 from dataloader_lint.facts.infer.reachability import path_conditions
 from dataloader_lint.facts.infer.run_arguments import RUNNING
-from dataloader_lint.facts.infer.values import Bases, Class, Evaluator, Function
+from dataloader_lint.facts.infer.values import Bases, Evaluator, Function
 from dataloader_lint.facts.libraries.datasets import RUN_BY_CONSTRUCTORS
 from dataloader_lint.facts.syntax.expressions import last_name
 from dataloader_lint.facts.syntax.names import bindings_of, dotted, is_none
 from dataloader_lint.facts.syntax.tree import Scope, function_scope
 
 
-def construction_of(ev: Evaluator, klass: Class, bases: Bases) -> tuple[Scope, ...]:
+def construction_of(ev: Evaluator, bases: Bases) -> tuple[Scope, ...]:
     """Returns the functions of the class and its bases that construction runs, `__init__` first, in calling order."""
     start = [classes.find_method(ev, bases.classes, name) for name in ("__init__", "__post_init__")]
     if start[0] is None:  # the constructor is that of a library's base class

@@ -41,21 +41,8 @@ _SAME_FUNCTIONS = frozenset(
 # The result of these methods depends on the index as much as their object does.
 _SAME_METHODS = frozenset(
     {
-        *(
-            "as_posix",
-            "astype",
-            "copy",
-            "cpu",
-            "decode",
-            "encode",
-            "format",
-            "hexdigest",
-            "item",
-            "joinpath",
-            "long",
-            "lower",
-        ),
-        *("numpy", "strip", "tolist", "upper", "zfill"),
+        *("as_posix", "astype", "copy", "cpu", "decode", "encode", "format", "hexdigest", "item", "joinpath", "long"),
+        *("lower", "numpy", "strip", "tolist", "upper", "zfill"),
     }
 )
 # Searches for a place in a sorted list: `np.searchsorted(self.ends, index)`.

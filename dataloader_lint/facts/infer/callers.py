@@ -227,7 +227,7 @@ def _is_run_by(ev: Evaluator, callee: Value, function: Scope) -> bool:
 
 def _subclasses(module: ModuleFacts, name: str) -> list[str]:
     """Names of classes of a module that name a class among their bases and have no constructor."""
-    return module.tree.of_text(("heirs", id(module.root)), lambda: _by_base(module)).get(name, [])
+    return module.tree.of_text(("subclasses", id(module.root)), lambda: _by_base(module)).get(name, [])
 
 
 def _by_base(module: ModuleFacts) -> dict[str, list[str]]:

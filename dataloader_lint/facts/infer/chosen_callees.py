@@ -127,11 +127,11 @@ def _names_by_alias(module: ModuleFacts) -> dict[str, set[str]]:
     for scope in module.root.descend():
         filling = set(_functions_around(scope))
         for assign in scope.own(cst.Assign):
+            used = _names_in((assign.value,), module)
             for each in assign.targets:
                 for target, _ in target_paths(each.target):
                     is_store = isinstance(target, cst.Subscript)
                     alias = last_name(target.value if isinstance(target, cst.Subscript) else target)
-                    used = _names_in((assign.value,), module)
                     found.setdefault(alias, set()).update(used | filling if is_store else used)
         node = scope.node
         if not isinstance(node, cst.FunctionDef | cst.ClassDef):

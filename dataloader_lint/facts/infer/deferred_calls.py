@@ -113,7 +113,7 @@ def _is_of_project(ev: Evaluator, call: cst.Call, frame: Frame) -> bool:
     return any(isinstance(value, Function | Method | Class) for value in ev.values(call.func, frame))
 
 
-def enter_deferred(ev: Evaluator, callee: Deferred, call: cst.Call, frame: Frame) -> Frame | None:
+def enter_deferred(callee: Deferred, call: cst.Call, frame: Frame) -> Frame | None:
     """The frame that a function gets which a call has run later; None where the arguments do not fit.
 
     A first parameter for which nothing is given is the number of the process, which `mp.spawn` passes.

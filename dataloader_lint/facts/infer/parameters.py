@@ -272,7 +272,7 @@ def entered_by(ev: Evaluator, scope: Scope, callee: Value, call: cst.Call, frame
         if klass is not None:
             return ev.enter(Function(scope, ev.frame_of(klass)), call, frame, CallResult(callee, call, frame))
     if isinstance(callee, Deferred):
-        entered = enter_deferred(ev, callee, call, frame)
+        entered = enter_deferred(callee, call, frame)
         return entered if entered is not None and entered.scope is scope else None
     if isinstance(callee, CallResult):  # an object that is called
         klass = classes.class_of(scope)

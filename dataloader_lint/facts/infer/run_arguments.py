@@ -41,7 +41,7 @@ def receiving_parameters(
     frame = ev.frame_of(function_scope(scope))
     deferred = deferred_call(call)
     if deferred is not None:
-        for function, skipped in _functions(ev, ev.values(deferred.function, frame)):
+        for function, skipped in _functions(ev.values(deferred.function, frame)):
             params = [param.name.value for param in parameters(function.node)][skipped:]
             for param, argument in zip(params, deferred.arguments, strict=False):
                 if argument is given:
@@ -54,7 +54,7 @@ def receiving_parameters(
                     yield function.scope, param
 
 
-def _functions(ev: Evaluator, values: tuple[Value, ...]) -> Iterator[tuple[Function, int]]:
+def _functions(values: tuple[Value, ...]) -> Iterator[tuple[Function, int]]:
     """The functions of the project among some values, with the number of parameters that are bound already."""
     for value in values:
         if isinstance(value, Method):

@@ -82,7 +82,7 @@ def callbacks_of(ev: Evaluator, module: ModuleFacts, loaders: list[Loader], argu
                     continue  # reported where it is passed in
                 if not _is_passed_in(ev, written.value, loader.frame, function):
                     yield Callback(function, loader, written.value, in_partial)
-                elif _is_default(ev, written.value, function, module):
+                elif _is_default(function, module):
                     yield Callback(function, loader, written.value, in_partial)
             elif function.scope.module is module and isinstance(function.node, cst.Lambda):
                 told.add((id(loader.site), id(function.node)))
@@ -148,7 +148,7 @@ def _is_passed(function: Function) -> bool:
     return False
 
 
-def _is_default(ev: Evaluator, node: cst.BaseExpression, function: Function, module: ModuleFacts) -> bool:
+def _is_default(function: Function, module: ModuleFacts) -> bool:
     """True if the function is a lambda that stands as the default of a parameter of this module."""
     tree = module.tree
     return function.node in tree and isinstance(tree.parent(function.node), cst.Param)

@@ -237,7 +237,7 @@ class ContainerUse:
             ev = self._workers.ev
             stores = (
                 (inner.module.tree, statement, target)
-                for scope in construction_of(ev, klass, ev.bases(klass))
+                for scope in construction_of(ev, ev.bases(klass))
                 for inner in scope.descend()
                 for statement, target in _stores(inner)
             )

@@ -60,7 +60,7 @@ def _of_helper(ev: Evaluator, klass: Class, fields: Fields, path: str) -> Iterat
             if not isinstance(value, CallResult) or not isinstance(value.by, Class) or dataset_kind(ev, value.by):
                 continue
             bases = ev.bases(value.by)
-            made_by = construction_of(ev, value.by, bases)
+            made_by = construction_of(ev, bases)
             own = [
                 each
                 for home in bases.classes

@@ -85,5 +85,5 @@ def _dataset(reach: DatasetFlow, klass: Class) -> LintedDataset:
     ev = reach.ev
     bases = ev.bases(klass)
     reads = reads_of(ev, klass, bases)
-    construction = with_setup_methods(ev, bases, construction_of(ev, klass, bases), reads)
+    construction = with_setup_methods(ev, bases, construction_of(ev, bases), reads)
     return LintedDataset(klass, bases, ev, construction, reads, reach)

@@ -318,7 +318,7 @@ def is_it(node: cst.CSTNode, own: str, name: str) -> bool:
 def _many(ev: Evaluator, places: list[Place]) -> Iterator[Write]:
     """The writes at some places that add something for each of many things."""
     for place in places:
-        for write in writes_at(ev, place):
+        for write in writes_at(place):
             if not isinstance(write.statement, cst.AugAssign) and _is_dataset(ev, write.scope, write.value):
                 continue
             if write.is_often or runs_often(ev, write.scope, write.statement):

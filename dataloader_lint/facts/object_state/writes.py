@@ -50,7 +50,7 @@ class Write:
     is_often: bool = False  # whoever runs the function runs it for each of many things
 
 
-def writes_at(ev: Evaluator, place: Place) -> Iterator[Write]:
+def writes_at(place: Place) -> Iterator[Write]:
     """What a function and those inside it put into a container under one of its names."""
     for scope in scopes_that_see(place):
         uses = _uses(scope)

@@ -177,9 +177,6 @@ def _report_site(reach: DatasetFlow, kept: Reachable) -> cst.BaseExpression:
     return definition_site(reach.ev, kept.node, kept.frame, value)[0]
 
 
-# Calls that use a function without storing it.
-
-
 def _candidates(module: ModuleFacts) -> list[cst.CSTNode]:
     """Lambdas, local functions and caching calls that may be stored: a cheap check before the search."""
     found: list[cst.CSTNode] = []

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dataloader_lint.facts.infer.reachability import is_reached
-from dataloader_lint.facts.libraries.calls import names_where, row
+from dataloader_lint.facts.libraries.calls import row
+from dataloader_lint.facts.libraries.short_names import short
 from dataloader_lint.facts.samples.dependence import Dep
 from dataloader_lint.facts.samples.per_sample import (
     dependence_on_sample,
@@ -25,7 +26,7 @@ from dataloader_lint.facts.workers.workers import Workers
 if TYPE_CHECKING:
     import libcst as cst
 
-_NAMES = frozenset(name.rpartition(".")[2] for name in names_where(lambda call: call.builds))
+_NAMES = short(lambda call: call.builds)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

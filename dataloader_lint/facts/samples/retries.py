@@ -109,7 +109,7 @@ def _goes_on(attempt: cst.Try, handler: cst.ExceptHandler, scope: Scope) -> bool
     if not _leaves_by_success(loop, attempt, tree):
         return False
     ways_out = [each for kind in (cst.Return, cst.Break, cst.Raise) for each in tree.find(loop.body, kind)]
-    return all(tree.is_inside(each, attempt.body) or _follows_success(each, attempt, loop, tree) for each in ways_out)
+    return all(tree.is_inside(each, attempt.body) or _follows_success(each, attempt, tree) for each in ways_out)
 
 
 def _leaves_by_success(loop: cst.While, attempt: cst.Try, tree: Tree) -> bool:
@@ -128,7 +128,7 @@ def _leaves_by_success(loop: cst.While, attempt: cst.Try, tree: Tree) -> bool:
     )
 
 
-def _follows_success(node: Node, attempt: cst.Try, loop: cst.While, tree: Tree) -> bool:
+def _follows_success(node: Node, attempt: cst.Try, tree: Tree) -> bool:
     """True for what runs only after the attempt: an `else`, or the statements behind it when the handler continues."""
     if attempt.orelse is not None and tree.is_inside(node, attempt.orelse):
         return True

@@ -200,7 +200,7 @@ def _is_in_filled_container(ev: Evaluator, node: cst.BaseExpression, frame: Fram
         return False
     methods = [method for home in homes for method in classes.methods_of(home).values()]
     places = places_from(ev, [Place(method, classes.receiver_name(method), name) for method in methods])
-    writes = [write for place in places for write in writes_at(ev, place)]
+    writes = [write for place in places for write in writes_at(place)]
     return bool(writes) and all(_puts_in_data(ev, write) for write in writes)
 
 

@@ -127,7 +127,7 @@ def _is_stored_to_only(ev: Evaluator, module: ModuleFacts, name: str) -> bool:
         texts = (each.evaluated_value for each in tree.find(tree.module, cst.SimpleString))
         if any(isinstance(each, str) and each.lstrip("-") == name for each in texts):
             return False
-        return not any(_is_kept(ev, tree.parent(arg)) for arg in _arguments_named(module, name))
+        return not any(_is_kept(tree.parent(arg)) for arg in _arguments_named(module, name))
 
     return tree.once((f"stored to only: {name}", id(module.root)), asked)
 
@@ -138,7 +138,7 @@ def _arguments_named(module: ModuleFacts, name: str) -> Iterator[cst.Arg]:
         yield from (each for each in found if each.keyword is not None and each.keyword.value == name)
 
 
-def _is_kept(ev: Evaluator, call: cst.CSTNode | None) -> bool:
+def _is_kept(call: cst.CSTNode | None) -> bool:
     """True if a call may keep what it is given by a keyword in an object: `args.update(device=...)`."""
     if not isinstance(call, cst.Call):
         return True
