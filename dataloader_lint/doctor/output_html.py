@@ -92,11 +92,7 @@ def _marked(text: str) -> str:
 
 def _loader(one: LoaderReport) -> Iterator[str]:
     settings = one.settings
-    how = (
-        f"{words.several(settings.num_workers, 'worker')} ({settings.start_method})"
-        if settings.num_workers
-        else "no workers"
-    )
+    how = words.workers(settings.num_workers, settings.start_method)
     yield f"<h2>{escape(one.name)}</h2>"
     yield (
         f'<p class="quiet">Iterated at <code>{escape(words.place(one.place))}</code>: {how}, batch size '

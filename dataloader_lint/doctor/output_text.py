@@ -82,11 +82,7 @@ def _place(finding: Diagnostic) -> str:
 
 def _loader(one: LoaderReport, bars: str) -> Iterator[str]:
     settings = one.settings
-    how = (
-        f"{words.several(settings.num_workers, 'worker')} ({settings.start_method})"
-        if settings.num_workers
-        else "no workers"
-    )
+    how = words.workers(settings.num_workers, settings.start_method)
     yield f"{one.name}, iterated at {words.place(one.place)}: {how}, batch size {settings.batch_size}"
     yield (
         f"  {words.several(one.batches, 'batch')}, {words.several(one.epochs, 'epoch')}, {words.seconds(one.seconds)}"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import dataclasses
 import multiprocessing
-import os
 import time
 from collections.abc import Sequence
 from statistics import median
@@ -13,6 +12,7 @@ from typing import Any
 
 from dataloader_lint.doctor.measured import LoaderReport, Trial
 from dataloader_lint.doctor.watch import end_workers, random_state_kept
+from dataloader_lint.parallel import usable_cpus
 
 _PAIRS = 3
 _BATCHES = 50
@@ -95,7 +95,7 @@ def with_gains(one: LoaderReport, trials: Sequence[Trial]) -> None:
 def _settings(loader: Any) -> list[tuple[str, dict[str, Any]]]:
     """The settings to try, with the attributes that they change."""
     count = loader.num_workers
-    cpus = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    cpus = usable_cpus()
     ahead = loader.prefetch_factor or 2
     found: list[tuple[str, dict[str, Any]]] = []
     for workers in sorted({0, 1, 2, cpus, 2 * count} - {count}):

@@ -26,6 +26,7 @@ from dataloader_lint.doctor.inside import InWorker, read_lines
 from dataloader_lint.doctor.meter import FIRST_MEMORY, ROUNDS, Meter
 from dataloader_lint.doctor.records import MOST_TIMES, Epoch, LoaderRecord, Raised, settings_of
 from dataloader_lint.doctor.signals import children_ignored
+from dataloader_lint.parallel import usable_cpus
 
 STALL = 120.0
 _MOST_LOADERS = 20
@@ -149,7 +150,7 @@ class Watch:
     def _make(self, inner: Any, loader: Any, record: LoaderRecord) -> Any:
         own, timeout = loader.worker_init_fn, loader.timeout
         has_workers = loader.num_workers > 0
-        record.cpus = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 0
+        record.cpus = usable_cpus()
         simple: dict[str, str] = {}
         if has_workers:
             with contextlib.suppress(Exception):  # a Dataset that does not want to be looked at

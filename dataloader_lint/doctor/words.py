@@ -50,6 +50,11 @@ def several(count: int, thing: str) -> str:
     return f"{count:,} {thing}{ending}"
 
 
+def workers(count: int, start_method: str) -> str:
+    """`2 workers (spawn)`, `no workers`."""
+    return f"{several(count, 'worker')} ({start_method})" if count else "no workers"
+
+
 def gain(text: str) -> str:
     """What a symptom costs, or the gain that was measured."""
     return f"measured: {text}" if text.startswith("`") else f"lost: {text}"

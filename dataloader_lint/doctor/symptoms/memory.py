@@ -68,7 +68,7 @@ def growth(_record: LoaderRecord, report: LoaderReport) -> Iterator[Symptom]:
     workers = len({each.number for each in report.workers})
     copied = sum(one.size for one in report.attributes if one.name in _large(report))
     lost = min(grown, copied or grown) * workers  # what a process loads at first is lost to nobody
-    gain = f"at most {words.size(lost)} in {workers} {'worker' if workers == 1 else 'workers'}"
+    gain = f"at most {words.size(lost)} in {words.several(workers, 'worker')}"
     yield Symptom("growth", title, advice, MEMORY_CODES, MEMORY, lost, names=_large(report), gain=gain)
 
 

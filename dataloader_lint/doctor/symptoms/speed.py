@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 
 from dataloader_lint.doctor import words
 from dataloader_lint.doctor.measured import LoaderReport, Symptom
 from dataloader_lint.doctor.records import LoaderRecord
 from dataloader_lint.doctor.symptoms.ranks import FEWEST, SPEED
+from dataloader_lint.parallel import usable_cpus
 
 _WAITS = 0.2  # of the loop's time
 _LONG_WAIT = 0.5  # seconds
@@ -35,7 +35,7 @@ def reads(record: LoaderRecord, report: LoaderReport) -> Iterator[Symptom]:
 
 def threads(record: LoaderRecord, report: LoaderReport) -> Iterator[Symptom]:
     """Libraries that may run a thread for each CPU in each worker."""
-    cpus = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    cpus = usable_cpus()
     workers = record.settings.num_workers
     counts: dict[str, int] = {}
     for line in record.lines:
@@ -133,7 +133,7 @@ def too_many_workers(record: LoaderRecord, _report: LoaderReport) -> Iterator[Sy
     """More workers than CPUs; fewer than two for each are no harm where they wait for a disk, and need a finding."""
     workers, cpus = record.settings.num_workers, record.cpus
     if cpus and workers > cpus:
-        title = f"{workers} workers on {cpus} {'CPU' if cpus == 1 else 'CPUs'} that this process may use"
+        title = f"{workers} workers on {words.several(cpus, 'CPU')} that this process may use"
         needs_finding = workers <= 2 * cpus
         yield Symptom("workers", title, "try fewer with `--try`", ("DL305",), SPEED, 0.0, needs_finding=needs_finding)
 
