@@ -215,7 +215,7 @@ KEYS = {
             "how the programs start their workers (auto: as their platforms do)",
             "How the programs start their workers. `auto` checks against the defaults of all platforms. With "
             "`fork`, rules about what fails only in spawned workers do not run. With `spawn` or `forkserver`, DL106 is "
-            "on, and DL503, which is about forked workers, is off.",
+            "on, and DL216 and DL503, which are about forked workers, are off.",
             'start-method = "spawn"',
             choices=START_METHODS,
             flake8=True,
