@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dataloader_lint.facts.infer.loader_calls import Loader
+
 # Where workers are started by spawn or forkserver unless the program asks for something else.
 SPAWN_PLATFORMS = "macOS, Windows, Python 3.14+"
 _PICKLING_FAILS = "pickling it for workers fails"
@@ -40,6 +46,12 @@ def by_default(label: str) -> str:
 def no_workers(is_passed: bool, label: str = "", option: str = "num_workers") -> str:
     """Says that a loader has no workers, and by which default, if any. `option` is the argument for their number."""
     return f"`{option}` is 0{by_default(label)}" if is_passed or label else f"`{option}` defaults to 0"
+
+
+def what_raises(loader: Loader, options: Sequence[str]) -> str:
+    """What raises for options that need workers; of a trainer's options only `prefetch_factor` is checked at once."""
+    is_accepted = loader.kind.spellings and "prefetch_factor" not in options
+    return "the trainer" if is_accepted else f"`{loader.name}`"
 
 
 def without_platforms(problem: str) -> str:

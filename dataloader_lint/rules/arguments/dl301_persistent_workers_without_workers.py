@@ -60,7 +60,7 @@ from typing import TYPE_CHECKING
 
 from dataloader_lint.diagnostics import Safety
 from dataloader_lint.rules.base import Claim, Entity, Finding, FixLevel, Level, Rule
-from dataloader_lint.rules.wording import by_default, no_workers
+from dataloader_lint.rules.wording import by_default, no_workers, what_raises
 
 if TYPE_CHECKING:
     from dataloader_lint.edits import Editor, Repair
@@ -102,7 +102,7 @@ def _finding(made: MadeLoader) -> Finding:
         name = workers_name(loader, "persistent_workers")
         when, advice = " by default", f"use `{spelling}={name} > 0`" if name else "set it only with workers"
     option = f"`{spelling}` is true{by_default(persistent.default)}"
-    problem = f"`{loader.name}` raises ValueError{when}: {option} but {zero}{made.suffix}"
+    problem = f"{what_raises(loader, ['persistent_workers'])} raises ValueError{when}: {option} but {zero}{made.suffix}"
     return Finding(loader.node, problem, advice, None if made.by else partial(fix, loader))
 
 

@@ -73,6 +73,7 @@ from typing import TYPE_CHECKING
 
 from dataloader_lint.diagnostics import Safety
 from dataloader_lint.rules.base import Claim, Entity, Finding, FixLevel, Level, Rule
+from dataloader_lint.rules.wording import what_raises
 
 if TYPE_CHECKING:
     from dataloader_lint.edits import Editor, Repair
@@ -109,7 +110,7 @@ def _finding(made: MadeLoader, zero: Zero, fixed: list[str]) -> Finding:
     advice = f"set {'them' if others else 'it'} only if " + (f"`{workers} > 0`" if workers else "there are workers")
     if workers and not others:
         advice = f"use `{loader.kind.spelling(fixed[0])}={_FOLLOWING[fixed[0]].format(value='...', workers=workers)}`"
-    problem = f"`{loader.name}` {error} {when}: {names} workers{made.suffix}"
+    problem = f"{what_raises(loader, fixed)} {error} {when}: {names} workers{made.suffix}"
     return Finding(loader.node, problem, advice, None if made.by else partial(fix, loader))
 
 
