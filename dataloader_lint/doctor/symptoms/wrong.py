@@ -114,7 +114,7 @@ def stale(record: LoaderRecord, _report: LoaderReport) -> Iterator[Symptom]:
     for name, (before, now) in record.stale.items():
         if name in read:
             title = f"`{name}` was {before} when the workers started and is {now} now; they still see {before}"
-            advice = "keep it in a tensor in shared memory, or have workers start anew"
+            advice = "keep it in a tensor in shared memory, or restart the workers"
             names = (name.rpartition(".")[2],)
             yield Symptom("stale", title, advice, ("DL609",), WRONG, 5.0, names=names)
     other: dict[str, tuple[str, str]] = {}
@@ -124,7 +124,7 @@ def stale(record: LoaderRecord, _report: LoaderReport) -> Iterator[Symptom]:
             if here != value:
                 other[name] = here, value
     for name, (here, there) in other.items():
-        title = f"the global `{name}` is {here} in the main process and {there} in its workers, which import it anew"
+        title = f"the global `{name}` is {here} in the main process and {there} in its workers, which import it again"
         advice = "give it to the Dataset as an attribute"
         yield Symptom("stale", title, advice, ("DL211",), WRONG, 5.0, names=(name,))
 

@@ -221,7 +221,7 @@ def _of_part(ev: Evaluator, of: Value, name: str, call: cst.Call, frame: Frame) 
 
 
 def _of_object(ev: Evaluator, of: Value, name: str, call: cst.Call, frame: Frame) -> Values | None:
-    """What a method of an object of a library's class gives, or of the project's heir of one."""
+    """What a method of an object of a library's class gives, or of a class of the project that derives from one."""
     assert isinstance(of, CallResult)
     libraries = ev.bases(of.by).libraries if isinstance(of.by, Class) else (of.library,)
     if name in SELF_RETURNING and any(library in MODULES for library in libraries):
