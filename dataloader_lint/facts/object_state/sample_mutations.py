@@ -82,7 +82,7 @@ def sample_mutations(dataset: Dataset) -> Iterator[SampleMutation]:
             if found is not None and id(found.read) not in reported and function.is_lasting(found, change):
                 reported.add(id(found.read))
                 yield SampleMutation(change.node, found.name, label, found.read, _is_nested(found, change))
-        for call, helper in function.helpers(0):
+        for call, helper in function.helpers(0, set()):
             for change in helper.changes():
                 found = helper.changed(change)
                 if found is not None and id(found.read) not in reported and helper.is_lasting(found, change):
@@ -141,8 +141,11 @@ class _Function:
         """What the function is called."""
         return self.scope.node.name.value if isinstance(self.scope.node, cst.FunctionDef) else "a lambda"
 
-    def helpers(self, depth: int) -> Iterator[tuple[cst.Call, _Function]]:
-        """The functions that this one passes stored samples to, directly or through each other, with its own calls."""
+    def helpers(self, depth: int, seen: set[tuple[object, ...]]) -> Iterator[tuple[cst.Call, _Function]]:
+        """The functions that this one passes stored samples to, directly or through each other, with its own calls.
+
+        `seen` are those whose own helpers were asked for, each with what it is given.
+        """
         for call in self.scope.within(cst.Call):
             given = {id(arg.value): stored for arg in call.args if (stored := self._passed(arg)) is not None}
             callees = self.dataset.ev.values(call.func, self.frame) if given else ()
@@ -156,8 +159,10 @@ class _Function:
             by_name = {name: given[id(arg.node)] for name, arg in (frame.args or {}).items() if id(arg.node) in given}
             helper = _Function(self.dataset, function.scope, self._reads, frame, by_name, self._reader)
             yield call, helper
-            if depth < STORED_ALIAS_DEPTH:
-                yield from ((call, further) for _, further in helper.helpers(depth + 1))
+            key = (id(function.scope), *((name, id(by_name[name].read)) for name in sorted(by_name)))
+            if depth < STORED_ALIAS_DEPTH and key not in seen:
+                seen.add(key)
+                yield from ((call, further) for _, further in helper.helpers(depth + 1, seen))
 
     def _passed(self, arg: cst.Arg) -> _Stored | None:
         is_plain = not arg.star and isinstance(arg.value, cst.Name | cst.Attribute | cst.Subscript)
