@@ -224,5 +224,7 @@ def _names_of(ev: Evaluator, node: cst.BaseExpression, frame: Frame) -> list[Sco
 
 def _modules(ev: Evaluator, node: cst.BaseExpression, frame: Frame) -> list[Scope]:
     if isinstance(node, cst.Subscript) and dotted(node.value) == "sys.modules":
-        return [frame.scope.module.root]
+        index = node.slice[0].slice
+        is_own = isinstance(index, cst.Index) and dotted(index.value) == "__name__"
+        return [frame.scope.module.root] if is_own else []
     return [value.scope for value in ev.values(node, frame) if isinstance(value, Module)]
