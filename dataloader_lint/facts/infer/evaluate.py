@@ -235,11 +235,8 @@ class Evaluation(Solver):
         submodule = self.project.submodule(scope, name)
         if submodule is not None:
             return (Module(submodule),)
-        for star in star_imports(scope):
-            found_there = self._starred(star, name)
-            if found_there is not None:
-                return found_there
-        return NOTHING_KNOWN
+        found_there = self._by_star(scope, name)
+        return NOTHING_KNOWN if found_there is None else found_there
 
     def _has_member(self, scope: Scope, name: str) -> bool:
         """True if a module may have a name: it binds it, takes all names of another module, or is its package."""
@@ -254,6 +251,18 @@ class Evaluation(Solver):
         """The frame of the scope in which a binding stands; `global` binds in another scope than its own."""
         return frame if binding.scope is frame.scope else self.frame_of(binding.scope)
 
+    def _by_star(self, root: Scope, name: str) -> Values | None:
+        """What a name is that a module takes by `from x import *`: from the last that has it and runs in any case."""
+        tree, found = root.module.tree, None
+        for star in reversed(star_imports(root)):
+            found_there = self._starred(star, name)
+            if found_there is not None:
+                found = found_there if found is None else merge(found_there, found)
+                line = tree.parent(star.node)
+                if line is not None and tree.parent(line) is root.node:
+                    break
+        return found
+
     def _starred(self, star: Binding, name: str) -> Values | None:
         scope = self.project.find(star.imported, star.scope.module, star.level)
         if scope is None and not star.level:
@@ -265,11 +274,7 @@ class Evaluation(Solver):
     def _starred_in(self, scope: Scope, name: str) -> Values | None:
         if bindings_of(scope).get(name):
             return self.member(scope, name)
-        for inner in star_imports(scope):
-            found = self._starred(inner, name)
-            if found is not None:
-                return found
-        return None
+        return self._by_star(scope, name)
 
     def name(self, node: cst.CSTNode, frame: Frame) -> Values:
         assert isinstance(node, cst.Name)
@@ -278,11 +283,9 @@ class Evaluation(Solver):
         tree = frame.scope.module.tree
         bindings = resolve(node, tree)
         if not bindings:
-            scope = tree.root
-            for star in star_imports(scope):
-                found = self._starred(star, node.value)
-                if found is not None:
-                    return found
+            found = self._by_star(tree.root, node.value)
+            if found is not None:
+                return found
             if hasattr(builtins, node.value):
                 return (Library(f"builtins.{node.value}"),)
             return NOTHING_KNOWN
