@@ -35,7 +35,49 @@ ASKED_TOO: tuple[tuple[dict[str, str], State], ...] = (
         {"shrink.py": "class Shrink:\n    pass\n", "make.py": LOADING + "def make(x):\n    return DataLoader(x)\n"},
     ),
 )
-SCENES: tuple[tuple[dict[str, str], State], ...] = (*((case.before, case.after) for case in CASES), *ASKED_TOO)
+_MAKING = LOADING + "\n\ndef make(n):\n    return DataLoader([1], num_workers=n, persistent_workers=True)\n"
+_WITHOUT = LOADING + "DataLoader([1], num_workers=WORKERS, persistent_workers=True)\n"
+# Edits of one file that change what is found in another, in ways that no text of the other shows.
+FROM_AFAR: tuple[tuple[dict[str, str], State], ...] = (
+    (
+        {
+            "one.py": "WORKERS = 0\n",
+            "two.py": "WORKERS = 4\n",
+            "names.py": "NAME = 'two'\n",
+            "main.py": "import importlib\nfrom names import NAME\nWORKERS = importlib.import_module(NAME).WORKERS\n"
+            + _WITHOUT,
+        },
+        {"names.py": "NAME = 'one'\n"},
+    ),
+    (
+        {
+            "options.py": "WORKERS = 0\n",
+            "more.py": "",
+            "main.py": "from options import *\nfrom more import *\n" + _WITHOUT,
+        },
+        {"more.py": "WORKERS = 4\n"},
+    ),
+    (
+        {"options.py": "WORKERS = 0\n", "api.py": "from below import *\n", "main.py": "from api import *\n" + _WITHOUT},
+        {"below.py": "from lowest import *\n", "lowest.py": "from options import *\n"},
+    ),
+    (
+        {"train.py": _MAKING, "main.py": "from torch import multiprocessing as mp\nfrom train import *\n"},
+        {"main.py": "from torch import multiprocessing as mp\nfrom train import *\nmp.spawn(make, args=(0,))\n"},
+    ),
+    (
+        {
+            "train.py": _MAKING,
+            "main.py": "from multiprocessing import Pool\nfrom train import make\nPool().map(make, [0])\n",
+        },
+        {"main.py": "from multiprocessing import Pool\nfrom train import make\nPool().apply_async(make, (0,))\n"},
+    ),
+)
+SCENES: tuple[tuple[dict[str, str], State], ...] = (
+    *((case.before, case.after) for case in CASES),
+    *ASKED_TOO,
+    *FROM_AFAR,
+)
 CONFIGS = ("config.yaml", "conf/train.yml", "settings.json", "entry.toml", "options.ini", "tool.cfg")
 TABLES = (
     "",
