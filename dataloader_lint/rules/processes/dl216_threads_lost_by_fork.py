@@ -95,7 +95,10 @@ RULE = Rule("DL216", "threads-lost-by-fork", Entity.MODULE, Level.ERROR, Claim.M
 
 # By how the object fails: what happens, and what to do.
 _FAILURES = {
-    "loop": ("raises `This class is not fork-safe` in forked workers", "create the file system in the worker, on first use"),
+    "loop": (
+        "raises `This class is not fork-safe` in forked workers",
+        "create the file system in the worker, on first use",
+    ),
     "pool": ("hangs in forked workers: polars has no threads there", 'use `multiprocessing_context="forkserver"`'),
 }
 
