@@ -158,8 +158,8 @@ table (InternVideo, torchtune, trl, LAVIS, SlowFast, yolov9, Autoformer, ...):
 | DL616 | 37 | 7 read in the code, all right (InternVideo, VideoMAEv2); the other 30 read by their messages only |
 | DL214, DL215, DL216, DL407, DL612, DL613, DL614 | 0 | |
 
-DL313 and DL405 were changed while these repositories were read, so the figures say little about others. In 36 more
-repositories, labeled by reading before the first run: DL313 4 right, DL616 1 right, none wrong.
+DL313 and DL405 were changed while these repositories were read, so the figures say little about others. In 42 more
+repositories, labeled by reading before the first run: DL313 5 right, DL616 1 right, none wrong.
 
 Earlier, over 65 code bases and MONAI, KAIR, fairseq, lerobot, mmf and speechbrain: DL405 14, of which 6 in yolov5 and
 the ImageNet example of PyTorch are right; DL614 2 of 2 (Pytorch-UNet); DL616 1 of 1 (DiffDock).
