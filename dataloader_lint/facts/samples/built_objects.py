@@ -11,15 +11,15 @@ from dataloader_lint.facts.libraries.calls import row
 from dataloader_lint.facts.libraries.short_names import short
 from dataloader_lint.facts.samples.dependence import Dep
 from dataloader_lint.facts.samples.per_sample import (
+    calls_for_each,
     dependence_on_sample,
     has_one_sample,
     is_cached,
     runs_for_each,
-    runs_in_construction,
 )
 from dataloader_lint.facts.syntax.expressions import last_name
 from dataloader_lint.facts.syntax.names import dotted
-from dataloader_lint.facts.syntax.tree import ModuleFacts, enclosing_definitions, function_scope
+from dataloader_lint.facts.syntax.tree import ModuleFacts
 from dataloader_lint.facts.workers.worker_callgraph import WorkerFunction
 from dataloader_lint.facts.workers.workers import Workers
 
@@ -55,20 +55,8 @@ class BuiltObject:
 
 def built_objects(workers: Workers, module: ModuleFacts) -> Iterator[BuiltObject]:
     """Yields the calls of a module that make an object of which all samples could use one, for each of them."""
-    calls = [
-        call
-        for name in sorted(_NAMES)
-        for call in module.calls_named(name)
-        if not runs_in_construction(workers, function_scope(module.tree.scope_of(call)))
-    ]
-    names = enclosing_definitions(module, calls)
-    if not names:
-        return
-    wanted = {id(call) for call in calls}
     seen: set[int] = set()
-    for function in workers.functions_inside(module, workers.names_that_use(module, names)):
-        if not runs_for_each(function):
-            continue
+    for function, wanted in calls_for_each(workers, module, _NAMES):
         for call, name in function.library_calls:
             if id(call) not in wanted or id(call) in seen or not row(name).builds or is_cached(call, function):
                 continue

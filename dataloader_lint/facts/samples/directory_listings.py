@@ -13,14 +13,14 @@ from dataloader_lint.facts.libraries.calls import row
 from dataloader_lint.facts.libraries.short_names import LISTING_FILES
 from dataloader_lint.facts.samples.dependence import Dep, Dependence
 from dataloader_lint.facts.samples.per_sample import (
+    calls_for_each,
     dependence_on_sample,
     has_one_sample,
     is_cached,
     runs_for_each,
-    runs_in_construction,
 )
 from dataloader_lint.facts.syntax.expressions import last_name
-from dataloader_lint.facts.syntax.tree import ModuleFacts, enclosing_definitions, function_scope
+from dataloader_lint.facts.syntax.tree import ModuleFacts
 from dataloader_lint.facts.workers.worker_callgraph import WorkerFunction
 from dataloader_lint.facts.workers.workers import Workers
 
@@ -45,20 +45,8 @@ class DirectoryListing:
 def directory_listings(workers: Workers, module: ModuleFacts) -> Iterator[DirectoryListing]:
     """Yields the calls of a module that list a folder that is the same for all samples, for each of them."""
     ev = workers.ev
-    calls = [
-        call
-        for name in sorted(LISTING_FILES)
-        for call in module.calls_named(name)
-        if not runs_in_construction(workers, function_scope(module.tree.scope_of(call)))
-    ]
-    names = enclosing_definitions(module, calls)
-    if not names:
-        return
-    wanted = {id(call) for call in calls}
     seen: set[int] = set()
-    for function in workers.functions_inside(module, workers.names_that_use(module, names)):
-        if not runs_for_each(function):
-            continue
+    for function, wanted in calls_for_each(workers, module, LISTING_FILES):
         known = {id(call): name for call, name in function.library_calls}
         for call in function.scope.within(cst.Call):
             if id(call) not in wanted or id(call) in seen:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 import libcst as cst
 
 from dataloader_lint.facts.datasets.construction import called_by_library_constructors
@@ -10,7 +12,7 @@ from dataloader_lint.facts.infer.reachability import enclosing_tests
 from dataloader_lint.facts.infer.values import CallResult, Class, Evaluator
 from dataloader_lint.facts.samples.dependence import Dep, Dependence
 from dataloader_lint.facts.syntax.expressions import last_name, parameters
-from dataloader_lint.facts.syntax.tree import Scope, Tree
+from dataloader_lint.facts.syntax.tree import ModuleFacts, Scope, Tree, enclosing_definitions, function_scope
 from dataloader_lint.facts.workers.worker_callgraph import WorkerFunction
 from dataloader_lint.facts.workers.workers import Workers
 
@@ -46,6 +48,28 @@ def runs_for_each(function: WorkerFunction) -> str:
         return "batch" if entry.argument == "collate_fn" else ""
     name = node.name.value if isinstance(node, cst.FunctionDef) else ""
     return {"__getitem__": "sample", "__getitems__": "batch"}.get(name, "")
+
+
+def calls_for_each(
+    workers: Workers, module: ModuleFacts, names: Iterable[str]
+) -> Iterator[tuple[WorkerFunction, frozenset[int]]]:
+    """The worker functions that run for each sample or batch, with the `id`s of the calls in question.
+
+    These are the calls of a module whose last part is one of `names`, but not those of constructors.
+    """
+    calls = [
+        call
+        for name in sorted(names)
+        for call in module.calls_named(name)
+        if not runs_in_construction(workers, function_scope(module.tree.scope_of(call)))
+    ]
+    around = enclosing_definitions(module, calls)
+    if not around:
+        return
+    wanted = frozenset(map(id, calls))
+    for function in workers.functions_inside(module, workers.names_that_use(module, around)):
+        if runs_for_each(function):
+            yield function, wanted
 
 
 def has_one_sample(workers: Workers, function: WorkerFunction) -> bool:
