@@ -357,6 +357,28 @@ def test_lists_of_images_say_that_forked_workers_share_what_is_in_them(made: str
 
 
 @pytest.mark.parametrize(
+    ("made", "advice"),
+    [
+        ('{"path": [line for line in lines], "text": [line.upper() for line in lines]}', "one array or tensor per key"),
+        ("{line: [line] for line in lines}", "sorted key and value arrays"),
+    ],
+)
+def test_a_dict_of_lists_becomes_one_array_for_each_key(made: str, advice: str) -> None:
+    source = (
+        "from torch.utils.data import DataLoader, Dataset\n"
+        "class Pages(Dataset):\n"
+        "    def __init__(self, lines):\n"
+        f"        self.lines = lines\n        self.columns = {made}\n"
+        "    def __getitem__(self, index):\n"
+        "        return [each[index] for each in self.columns.values()], self.columns.get(self.lines[index])\n"
+        "    def __len__(self):\n        return len(self.columns)\n"
+        "def load(path):\n    return DataLoader(Pages(open(path).read().splitlines()), num_workers=4)\n"
+    )
+    [one] = [each for each in lint_source(source, "pages.py") if each.code == "DL102"]
+    assert advice in one.advice
+
+
+@pytest.mark.parametrize(
     ("bound", "iterated", "name"),
     [
         ("", "train_loader", "train_loader"),

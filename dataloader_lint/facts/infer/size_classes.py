@@ -160,6 +160,19 @@ def is_of_pairs(value: Value) -> bool:
     return isinstance(call, cst.Call) and len(call.args) == 1 and call.args[0].keyword is None and not call.args[0].star
 
 
+def is_dict_of_lists(value: Value) -> bool:
+    """True if a dict is written out with strings as keys and a list for each: `{"path": [], "label": []}`."""
+    node = value.node if isinstance(value, Mapping) else None
+    if not isinstance(node, cst.Dict) or not node.elements:
+        return False
+    return all(
+        isinstance(each, cst.DictElement)
+        and isinstance(each.key, cst.SimpleString)
+        and isinstance(each.value, cst.List | cst.ListComp)
+        for each in node.elements
+    )
+
+
 def _are_many(ev: Evaluator, pairs: Value, depth: int) -> bool:
     if isinstance(pairs, Sequence) and isinstance(pairs.node, cst.ListComp | cst.GeneratorExp):
         return not is_few(ev, pairs.node.for_in.iter, pairs.frame, depth)

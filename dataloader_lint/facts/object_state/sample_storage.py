@@ -12,18 +12,16 @@ from dataloader_lint.facts.datasets.index_dep import IndexDep
 from dataloader_lint.facts.infer import attributes, classes
 from dataloader_lint.facts.infer.classes import attribute_bindings
 from dataloader_lint.facts.infer.dict_sources import any_value
-from dataloader_lint.facts.infer.size_classes import Size, container_kind, has_list, is_of_pairs, is_parsed, size_of
-from dataloader_lint.facts.infer.values import (
-    CallResult,
-    Class,
-    Const,
-    ItemOf,
-    Mapping,
-    Opaque,
-    Sequence,
-    Value,
-    merge,
+from dataloader_lint.facts.infer.size_classes import (
+    Size,
+    container_kind,
+    has_list,
+    is_dict_of_lists,
+    is_of_pairs,
+    is_parsed,
+    size_of,
 )
+from dataloader_lint.facts.infer.values import CallResult, Class, Const, ItemOf, Mapping, Opaque, Sequence, Value, merge
 from dataloader_lint.facts.libraries.calls import KEYED, row
 from dataloader_lint.facts.object_state.access_patterns import (
     is_indexed_by_field,
@@ -120,6 +118,11 @@ class SampleStorage:
         if isinstance(value, CallResult) and value.library and not is_parsed(value) and not is_loaded(value):
             return f"`{value.library.rpartition('.')[2]}`"
         return value.kind if isinstance(value, Sequence) else "dict"
+
+    @property
+    def is_dict_of_lists(self) -> bool:
+        """True for a list for each of some names: `{"path": [], "label": []}`."""
+        return is_dict_of_lists(self.container.value)
 
     @property
     def holds_files(self) -> bool:

@@ -125,9 +125,11 @@ def check(dataset: LintedDataset) -> Iterator[Finding]:
     for stored in dicts:
         copied = copied_to("each worker" if stored.reading else "each spawned worker", stored.has_no_workers_yet)
         reading = f", {stored.reading}," if stored.reading else ""
+        is_columns = stored.is_dict_of_lists
+        growing = "dict of lists that grow" if is_columns else f"{stored.kind} that grows"
         yield Finding(
             stored.node,
-            f"`{stored.owner}.{stored.name}`: a {stored.kind} that grows with the data{reading} {copied}",
-            "use sorted key and value arrays, or LMDB",
+            f"`{stored.owner}.{stored.name}`: a {growing} with the data{reading} {copied}",
+            "use one array or tensor per key" if is_columns else "use sorted key and value arrays, or LMDB",
             because=stored.steps,
         )
