@@ -10,7 +10,12 @@ from dataloader_lint.edits.editor import Editor
 from dataloader_lint.facts.syntax.expressions import last_name, parameters
 from dataloader_lint.facts.syntax.names import dotted
 
-_VERBS = {"collate_fn": "collate"}
+_VERBS = {"collate_fn": "collate", "function": "transform"}
+_CONVERSIONS = {  # what a function or method makes of what it is given
+    **{kind: kind for kind in ("array", "bytes", "double", "float", "half", "int", "list", "long", "numpy", "tensor")},
+    "asarray": "array", "as_tensor": "tensor", "from_numpy": "tensor", "str": "text", "tolist": "list",
+}  # fmt: skip
+_SHORTEST_NOUN = 3  # letters: `img` says what it is, `x` does not
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
@@ -23,8 +28,10 @@ def name_for(editor: Editor, node: cst.Lambda, role: str) -> str:
     elif role == "worker_init_fn":
         callee = _snake(last_name(node.body.func)) if isinstance(node.body, cst.Call) else ""
         return f"{callee}_worker" if callee and "worker" not in callee else "init_worker"
-    elif dotted(node.body) in [param.name.value for param in parameters(node)][:1]:
-        return "keep_as_is"
+    else:
+        found = _by_step(node)
+        if found:
+            return found
     verb = _VERBS.get(role, role)
     place = _place(editor, node)
     return f"{verb}_for_{place}" if place and place != verb else f"{verb}_samples" if verb == "collate" else verb
@@ -53,6 +60,38 @@ def _by_body(node: cst.Lambda) -> str:
     if isinstance(body, cst.Call):
         return _by_call(body, names[0])
     return ""
+
+
+def _by_step(node: cst.Lambda) -> str:
+    """A name for what a lambda does with one thing that it is given; empty if that is not clear."""
+    names = [param.name.value for param in parameters(node)]
+    if not names:
+        return ""
+    body: cst.BaseExpression = node.body
+    if dotted(body) == names[0]:
+        return "keep_as_is"
+    if isinstance(body, cst.IfExp) and dotted(body.orelse) == names[0]:
+        body = body.body
+    if _is_scaled(body, names[0]):
+        return "rescale"
+    if not isinstance(body, cst.Call):
+        return ""
+    is_method = isinstance(body.func, cst.Attribute) and dotted(body.func.value) == names[0]
+    is_given = any(dotted(arg.value) == names[0] and not arg.star for arg in body.args[:1])
+    callee = _snake(last_name(body.func)).strip("_") if is_method or is_given else ""
+    if callee in _CONVERSIONS:
+        return f"to_{_CONVERSIONS[callee]}"
+    noun = names[0] if len(names[0]) >= _SHORTEST_NOUN else "sample"
+    return f"{callee}_{noun}" if len(callee) >= _SHORTEST_NOUN and noun not in callee else ""
+
+
+def _is_scaled(node: cst.BaseExpression, name: str) -> bool:
+    """True for what is multiplied or divided, and perhaps shifted, by numbers: `x / 127.5 - 1`."""
+    if not isinstance(node, cst.BinaryOperation) or not isinstance(node.right, cst.Integer | cst.Float):
+        return False
+    if isinstance(node.operator, cst.Multiply | cst.Divide):
+        return dotted(node.left) == name or _is_scaled(node.left, name)
+    return isinstance(node.operator, cst.Add | cst.Subtract) and _is_scaled(node.left, name)
 
 
 def _by_call(call: cst.Call, batch: str) -> str:
