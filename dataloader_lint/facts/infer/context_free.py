@@ -48,6 +48,9 @@ def _of_name(ev: Evaluator, node: cst.Name, module: ModuleFacts) -> Values | Non
     binding = bindings[0]
     if len(bindings) > 1 or binding.kind not in _DEFINING or binding.scope is not module.root:
         return None
+    order = module.tree.order
+    if any(order(star.node) > order(binding.node) for star in star_imports(module.root)):
+        return None
     found = ev.binding(binding, ev.frame_of(module.root))
     return None if any(isinstance(each, Const) for each in found) else found
 

@@ -22,6 +22,7 @@ from dataloader_lint.facts.infer.context_free import KINDS, LITERAL_NAMES, conte
 from dataloader_lint.facts.infer.fixpoint import Key, Solver
 from dataloader_lint.facts.infer.narrowing import narrowed
 from dataloader_lint.facts.infer.reachability import is_reached, reaching_bindings
+from dataloader_lint.facts.infer.star_imports import StarImports
 from dataloader_lint.facts.infer.values import (
     NOTHING_KNOWN,
     Bases,
@@ -64,6 +65,7 @@ class Evaluation(Solver):
         self._bases: dict[int, Bases] = {}
         self.too_wide: list[Scope] = []  # classes that derive from too many for each to be known
         self._everywhere: dict[int, Values | None] = {}
+        self._star_imports = StarImports(project, self)
 
     def frame_of(self, scope: Scope) -> Frame:
         """The frame of a scope about whose call nothing is known; for a method, its object is one of its class."""
@@ -218,7 +220,7 @@ class Evaluation(Solver):
         too_deep = self.too_deep
         # Who is called while its callers are looked for has none known.
         none: tuple[tuple[cst.Call, Frame, Values], ...] = ()
-        found = self._nested((id(function), "callers"), partial(callers.calls_of, self, self.project, function), none)
+        found = self.nested((id(function), "callers"), partial(callers.calls_of, self, self.project, function), none)
         if (id(function), "callers") not in self._running:
             if self.too_deep == too_deep:
                 self._callers[id(function)] = found
@@ -228,15 +230,15 @@ class Evaluation(Solver):
 
     def member(self, scope: Scope, name: str) -> Values:
         """A name of a module of the project, seen from outside; a submodule where the module does not bind it."""
-        found = bindings_of(scope).get(name)
-        if found:
-            work_out = partial(self._bound_outside, found, self.frame_of(scope))
-            return self._nested((id(scope), hash(name)), work_out, NOTHING_KNOWN)
-        submodule = self.project.submodule(scope, name)
+        found = bindings_of(scope).get(name, [])
+        submodule = self.project.submodule(scope, name) if not found else None
         if submodule is not None:
             return (Module(submodule),)
-        found_there = self._by_star(scope, name)
-        return NOTHING_KNOWN if found_there is None else found_there
+        found = self._star_imports.among(found, name, scope)
+        if not found:
+            return NOTHING_KNOWN
+        work_out = partial(self._bound_outside, found, self.frame_of(scope), name)
+        return self.nested((id(scope), hash(name)), work_out, NOTHING_KNOWN)
 
     def _has_member(self, scope: Scope, name: str) -> bool:
         """True if a module may have a name: it binds it, takes all names of another module, or is its package."""
@@ -244,48 +246,29 @@ class Evaluation(Solver):
             name in bindings_of(scope) or bool(star_imports(scope)) or self.project.submodule(scope, name) is not None
         )
 
-    def _bound_outside(self, bindings: list[Binding], frame: Frame) -> Values:
-        return merge(*(self.binding(each, self._home(each, frame)) for each in bindings))
+    def _bound_outside(self, bindings: list[Binding], frame: Frame, name: str) -> Values:
+        return merge(
+            *(
+                self._starred(each, name) if each.name == "*" else self.binding(each, self._home(each, frame))
+                for each in bindings
+            )
+        )
 
     def _home(self, binding: Binding, frame: Frame) -> Frame:
         """The frame of the scope in which a binding stands; `global` binds in another scope than its own."""
         return frame if binding.scope is frame.scope else self.frame_of(binding.scope)
 
-    def _by_star(self, root: Scope, name: str) -> Values | None:
-        """What a name is that a module takes by `from x import *`: from the last that has it and runs in any case."""
-        tree, found = root.module.tree, None
-        for star in reversed(star_imports(root)):
-            found_there = self._starred(star, name)
-            if found_there is not None:
-                found = found_there if found is None else merge(found_there, found)
-                line = tree.parent(star.node)
-                if line is not None and tree.parent(line) is root.node:
-                    break
-        return found
-
-    def _starred(self, star: Binding, name: str) -> Values | None:
-        scope = self.project.find(star.imported, star.scope.module, star.level)
-        if scope is None and not star.level:
-            scope = self.project.find_by_path(star.imported, name, star.scope.module)
-        if scope is None or name.startswith("_"):
-            return None
-        return self._nested((id(scope), hash(("*", name))), partial(self._starred_in, scope, name), None)
-
-    def _starred_in(self, scope: Scope, name: str) -> Values | None:
-        if bindings_of(scope).get(name):
-            return self.member(scope, name)
-        return self._by_star(scope, name)
+    def _starred(self, star: Binding, name: str) -> Values:
+        scope = self._star_imports.module_of(star, name)
+        return NOTHING_KNOWN if scope is None else self.member(scope, name)
 
     def name(self, node: cst.CSTNode, frame: Frame) -> Values:
         assert isinstance(node, cst.Name)
         if node.value in LITERAL_NAMES:
             return (Const(LITERAL_NAMES[node.value]),)
         tree = frame.scope.module.tree
-        bindings = resolve(node, tree)
+        bindings = self._star_imports.among(resolve(node, tree), node.value, tree.root, node)
         if not bindings:
-            found = self._by_star(tree.root, node.value)
-            if found is not None:
-                return found
             if hasattr(builtins, node.value):
                 return (Library(f"builtins.{node.value}"),)
             return NOTHING_KNOWN
@@ -295,6 +278,8 @@ class Evaluation(Solver):
         return merge(*(self._bound(each, node, frame) for each in bindings))
 
     def _bound(self, binding: Binding, use: cst.Name, frame: Frame) -> Values:
+        if binding.name == "*":
+            return self._starred(binding, use.value)
         found = self.binding(binding, self.at(binding.scope, frame), use)
         return found if found is NOTHING_KNOWN else narrowed(use, binding, found, frame)
 
@@ -341,7 +326,7 @@ class Evaluation(Solver):
         """What iterating over a value gives."""
         if not isinstance(value, Sequence | CallResult):
             return containers.element(self, value)
-        return self._nested((hash(value), -1), partial(containers.element, self, value), NOTHING_KNOWN)
+        return self.nested((hash(value), -1), partial(containers.element, self, value), NOTHING_KNOWN)
 
     def item(self, value: Value, index: object) -> Values:
         """What `value[index]` can be; `index` is ABSENT where it is no constant."""

@@ -98,7 +98,7 @@ class Solver:
             self._cuts = before | above
         return result
 
-    def _nested(self, key: Key, work_out: Callable[[], T], unknown: T) -> T:
+    def nested(self, key: Key, work_out: Callable[[], T], unknown: T) -> T:
         """Ask a question whose answer others keep; `unknown` if it is open already, or too deep inside others."""
         if key in self._running:
             self.widen(self._running[key])
