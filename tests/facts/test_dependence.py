@@ -55,5 +55,36 @@ def test_dependence(expression: str, answer: set[Dep]) -> None:
     assert dependence.of(returned.value, analysis.ev.frame_of(scope)) == answer
 
 
+def test_answers_that_were_cut_off_are_not_kept() -> None:
+    analysis = analysis_of(
+        """
+        class Rows(Dataset):
+            def __getitem__(self, index):
+                row = index
+                place = row
+                spot = place
+                if spot > 3:
+                    seed = 1
+                else:
+                    seed = 2
+                first = seed
+                second = first
+                third = second
+                fourth = third
+                fifth = fourth
+                return fifth, seed
+        """
+    )
+    scope = next(each for each in analysis.module.root.descend() if _is_called(each.node, "__getitem__"))
+    (index,) = bindings_of(scope)["index"]
+    (returned,) = scope.own(cst.Return)
+    assert isinstance(returned.value, cst.Tuple)
+    far, near = (each.value for each in returned.value.elements)
+    dependence = Dependence(analysis.ev, {id(index.node): SAMPLE}, [scope])
+    frame = analysis.ev.frame_of(scope)
+    assert dependence.of(far, frame) == {FIXED}  # too far from the test for the index to be seen
+    assert dependence.of(near, frame) == {FIXED, SAMPLE}
+
+
 def _is_called(node: cst.CSTNode, name: str) -> bool:
     return isinstance(node, cst.FunctionDef) and node.name.value == name

@@ -105,11 +105,16 @@ class Dependence:
         self.inside = {id(scope) for scope in inside}
         self._running: set[tuple[int, int]] = set()
         self._of_tests: dict[tuple[int, int], Deps] = {}
+        self._cuts = 0  # how often an answer was unknown because its question was open already, or too deep
+        self._interim: dict[tuple[int, int], Deps] = {}  # of tests that were cut off so, for the outermost question
 
     def of(self, node: cst.CSTNode | None, frame: Frame, depth: int = 0) -> Deps:
         """Returns the sources that an expression in a frame depends on."""
         key = (id(node), id(frame))
-        if node is None or depth > INGREDIENT_DEPTH or key in self._running:
+        if node is None:
+            return _UNKNOWN
+        if depth > INGREDIENT_DEPTH or key in self._running:
+            self._cuts += 1
             return _UNKNOWN
         self._running.add(key)
         try:
@@ -117,6 +122,8 @@ class Dependence:
             return found if id(frame.scope) in self.inside else _before_workers(found)
         finally:
             self._running.discard(key)
+            if not self._running:
+                self._interim.clear()
 
     def _sources_of_all(self, nodes: Iterable[cst.CSTNode], frame: Frame, depth: int) -> Deps:
         found: set[Dep] = set()
@@ -167,12 +174,21 @@ class Dependence:
     def _known(self, test: cst.CSTNode, frame: Frame, depth: int) -> Deps:
         """The known sources of the names in a test; what is unknown says nothing about the value that it chooses."""
         key = (id(test), id(frame))
-        if key not in self._of_tests:
-            self._of_tests[key] = frozenset()
-            tree = frame.scope.module.tree
-            names = [each for each in tree.find(test, cst.Name) if not _is_label(each, tree)]
-            self._of_tests[key] = self._sources_of_all(names, frame, depth) - {Dep.FIXED, Dep.UNKNOWN}
-        return self._of_tests[key]
+        if key in self._of_tests:
+            return self._of_tests[key]
+        if key in self._interim:
+            self._cuts += 1
+            return self._interim[key]
+        cuts = self._cuts
+        self._interim[key] = frozenset()
+        tree = frame.scope.module.tree
+        names = [each for each in tree.find(test, cst.Name) if not _is_label(each, tree)]
+        found = self._sources_of_all(names, frame, depth) - {Dep.FIXED, Dep.UNKNOWN}
+        if self._cuts == cuts:
+            self._of_tests[key] = found
+        else:
+            self._interim[key] = found
+        return found
 
     def _binding(self, binding: Binding, frame: Frame, depth: int) -> Deps:
         if binding.kind is Kind.PARAMETER:
