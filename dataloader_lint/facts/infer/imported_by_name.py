@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import libcst as cst
 
 from dataloader_lint.facts.infer.matching_modules import modules_by_name, modules_by_path
 from dataloader_lint.facts.infer.values import (
@@ -19,11 +19,9 @@ from dataloader_lint.facts.infer.values import (
     Sequence,
     Values,
     constant,
+    truth,
 )
 from dataloader_lint.facts.syntax.expressions import keyword_of, positional_of
-
-if TYPE_CHECKING:
-    import libcst as cst
 
 _IMPORTS = frozenset({"builtins.__import__", "importlib.import_module"})
 _OPTIONAL = frozenset({"monai.utils.module.optional_import", "monai.utils.optional_import"})
@@ -35,9 +33,11 @@ LOADS_BY_PATH = frozenset({"imp.load_source", "importlib.util.module_from_spec"}
 def imported_by_name(ev: Evaluator, function: str, call: cst.Call, frame: Frame) -> Values:
     """What a call of one of `IMPORTS_BY_NAME` imports, of the project or of a library; empty for unknown names."""
     module = _text(ev, call.args[0].value, frame) if call.args else ""
-    whole = function == "importlib.import_module" or len(call.args) > 1  # `__import__` with `fromlist`
+    whole = function == "importlib.import_module" or _has_fromlist(ev, call, frame)
     if not module or module.startswith("."):
-        return modules_by_name(ev, call.args[0].value, frame) if call.args and function in _IMPORTS and whole else ()
+        if not call.args or function not in _IMPORTS or not whole:
+            return ()
+        return modules_by_name(ev, call.args[0].value, frame)
     if ev.project.locate(module, frame.scope.module.path) is not None:
         found = module if whole else module.partition(".")[0]
         scope = ev.project.find(found, frame.scope.module) if function in _IMPORTS else None
@@ -71,8 +71,20 @@ def loaded_from(ev: Evaluator, found: Values) -> Values:
 
 
 def _at_path(ev: Evaluator, call: cst.Call, frame: Frame) -> Values:
-    path = keyword_of(call, "location") or keyword_of(call, "path") or next(iter(positional_of(call)[1:2]), None)
+    path = keyword_of(call, "location") or _argument(call, "path", 1)
     return modules_by_path(ev, path, frame) if path is not None else ()
+
+
+def _has_fromlist(ev: Evaluator, call: cst.Call, frame: Frame) -> bool:
+    """True if `__import__` is given names to import, so that it returns the module itself, not its package."""
+    names = _argument(call, "fromlist", 3)
+    if isinstance(names, cst.List):
+        return bool(names.elements)
+    return names is not None and truth(ev.values(names, frame)) is not False
+
+
+def _argument(call: cst.Call, name: str, place: int) -> cst.BaseExpression | None:
+    return keyword_of(call, name) or next(iter(positional_of(call)[place : place + 1]), None)
 
 
 def _text(ev: Evaluator, node: cst.BaseExpression, frame: Frame) -> str:
