@@ -37,7 +37,7 @@ def imported_by_name(ev: Evaluator, function: str, call: cst.Call, frame: Frame)
     if not module or module.startswith("."):
         if not call.args or function not in _IMPORTS or not whole:
             return ()
-        return modules_by_name(ev, call.args[0].value, frame)
+        return modules_by_name(ev, call.args[0].value, frame, _argument(call, "package", 1))
     if ev.project.locate(module, frame.scope.module.path) is not None:
         found = module if whole else module.partition(".")[0]
         scope = ev.project.find(found, frame.scope.module) if function in _IMPORTS else None

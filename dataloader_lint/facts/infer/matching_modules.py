@@ -5,6 +5,7 @@ What is known of the text is enough where it means one file of the project, or a
 
 from __future__ import annotations
 
+import os
 import re
 
 import libcst as cst
@@ -21,10 +22,34 @@ _SAME_PATH = frozenset(
 )
 
 
-def modules_by_name(ev: Evaluator, node: cst.BaseExpression, frame: Frame) -> Values:
-    """The modules whose dotted name an expression may give; none if nothing in it is known."""
-    pattern = _pattern(ev, node, frame, 0).strip(".").replace(".", "/")
+def modules_by_name(
+    ev: Evaluator, node: cst.BaseExpression, frame: Frame, package: cst.BaseExpression | None = None
+) -> Values:
+    """The modules whose dotted name an expression may give; none if nothing in it is known.
+
+    A name that begins with a dot is that of a module in `package`.
+    """
+    name = _pattern(ev, node, frame, 0)
+    pattern = name.strip(".").replace(".", "/")
+    level = len(name) - len(name.lstrip("."))
+    if level:
+        folder = _folder(ev, package, frame, level - 1) if package is not None else ""
+        if not folder:
+            return ()
+        pattern = f"{folder}/{pattern}"
     return _found(ev, frame, f"{pattern}.py") + _found(ev, frame, f"{pattern}/__init__.py")
+
+
+def _folder(ev: Evaluator, package: cst.BaseExpression, frame: Frame, up: int) -> str:
+    """The folder of a package, or one further up; empty if unknown."""
+    module = frame.scope.module
+    is_own = isinstance(package, cst.Name) and (
+        package.value == "__package__" or (package.value == "__name__" and module.is_package)
+    )
+    own = os.path.dirname(module.path).split(os.sep)
+    parts = own if is_own else _pattern(ev, package, frame, 0).split(".")
+    folder = "/".join(parts[: len(parts) - up]) if up < len(parts) else ""
+    return folder if folder.strip(f"{_UNKNOWN}/") else ""
 
 
 def modules_by_path(ev: Evaluator, node: cst.BaseExpression, frame: Frame) -> Values:
