@@ -162,7 +162,7 @@ class _State:
         if repair is None:
             return one
         repair = replace(repair, edits=tuple(self.edits([repair])))
-        return replace(one, fix=fix_of(repair, self.text.text))
+        return replace(one, fix=fix_of(repair, self._starts))
 
     def edits(self, repairs: Iterable[Repair]) -> list[Edit]:
         """The edits of several repairs in the order of their places, equal ones once, with long lines split."""

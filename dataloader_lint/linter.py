@@ -157,8 +157,10 @@ def _reported(examined: Examined, text: str, filename: str, settings: Settings, 
     from dataclasses import replace
 
     from dataloader_lint.edits.repair import fix_of
+    from dataloader_lint.source.decoding import line_starts
 
-    comments = [replace(one, fix=fix_of(repair, text)) if fixes and repair else one for one, repair in unused]
+    starts = line_starts(text)
+    comments = [replace(one, fix=fix_of(repair, starts)) if fixes and repair else one for one, repair in unused]
     return sorted([*found, *comments], key=lambda one: one.sort_key)
 
 

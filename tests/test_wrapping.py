@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 from textwrap import dedent, indent
+from typing import Any
 
 import black
 import pytest
 
 from dataloader_lint import Settings, fix_source, lint_source
+from dataloader_lint.edits import Edit, wrapping
 from dataloader_lint.edits.splitting import split
+from dataloader_lint.edits.wrapping import wrapped
 from dataloader_lint.source.line_length import line_length
 
 STATEMENTS = """\
@@ -179,3 +182,34 @@ def test_the_nearest_settings_say_how_long_a_line_may_be(tmp_path: Path, name: s
     assert line_length(str(tmp_path / "src" / "a.py")) == limit
     (tmp_path / "src" / "ruff.toml").write_text("line-length = 77\n", encoding="utf-8")
     assert line_length(str(tmp_path / "src" / "a.py")) == 77
+
+
+def test_only_the_statements_that_a_fix_changes_are_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    looked_at: list[str] = []
+
+    def spy(edits: list[Edit], text: str, *rest: Any) -> list[Edit]:
+        looked_at.append(text)
+        return wrapped(edits, text, *rest)
+
+    monkeypatch.setattr(wrapping, "wrapped", spy)
+    (tmp_path / "pyproject.toml").write_text("[tool.black]\nline-length = 79\n", encoding="utf-8")
+    line = "    return DataLoader(dataset, batch_size=batch_size, shuffle=True, persistent_workers={})\n"
+    made = "".join(
+        f"\n\ndef make{each}(dataset, batch_size):\n{line.format('True, num_workers=0')}" for each in range(50)
+    )
+    text = f"from torch.utils.data import DataLoader\n{made}"
+    found = lint_source(text, tmp_path / "a.py", Settings(select=("DL301",)), fixes=True)
+    assert len(found) == 50 and all(one.fix is not None for one in found)
+    assert sum(map(len, looked_at)) <= len(text)
+
+
+def test_a_fix_of_two_statements_is_looked_at_as_a_whole(tmp_path: Path) -> None:
+    """An import at the top, and a call further down that gets too long by it."""
+    (tmp_path / "pyproject.toml").write_text("[tool.black]\nline-length = 83\n", encoding="utf-8")
+    text = (
+        '"""Makes loaders."""\n\nfrom torch.utils.data import DataLoader\n\n\ndef make(dataset):\n'
+        "    return DataLoader(dataset, num_workers=4, batch_size=2, collate_fn=lambda x: x)\n"
+    )
+    result = fix_source(text.encode(), tmp_path / "a.py", Settings(select=("DL201",)), unsafe=True)
+    assert result.fixed == {"DL201": 1}
+    assert result.source.decode() == black.format_str(result.source.decode(), mode=black.Mode(line_length=83))

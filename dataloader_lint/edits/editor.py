@@ -56,7 +56,7 @@ class Editor:
         self._last_numbers: dict[str, int] = {}
         self._known: dict[object, Any] = {}
         self._parts: dict[int, _Part] = {}
-        self._line_starts = line_starts(text)
+        self.line_starts = line_starts(text)
 
     def once(self, key: Hashable, work_out: Callable[[], _T]) -> _T:
         """The result of `work_out`, cached under a key: many fixes of one round ask for the same."""
@@ -98,7 +98,7 @@ class Editor:
 
     def line_start(self, offset: int) -> int:
         """Where the line of an offset begins."""
-        return self._line_starts[self._line(offset)]
+        return self.line_starts[self._line(offset)]
 
     def line_end(self, offset: int) -> int:
         """Where the line of an offset ends, before its newline."""
@@ -116,7 +116,7 @@ class Editor:
         return found.group().rpartition("\f")[2] if found is not None else ""
 
     def _line(self, offset: int) -> int:
-        return bisect_right(self._line_starts, offset) - 1
+        return bisect_right(self.line_starts, offset) - 1
 
     def _span(self, node: Node) -> tuple[int, int]:
         part = self._part(node)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dataloader_lint.diagnostics import Fix, Position, Safety, TextEdit
-from dataloader_lint.source.decoding import line_starts
 
 
 class RefusedError(Exception):
@@ -31,9 +31,8 @@ class Repair:
     edits: tuple[Edit, ...]
 
 
-def fix_of(repair: Repair, text: str) -> Fix:
-    """A repair of a text as diagnostics carry it."""
-    starts = line_starts(text)
+def fix_of(repair: Repair, starts: Sequence[int]) -> Fix:
+    """A repair of a text, whose lines begin at `starts`, as diagnostics carry it."""
 
     def place(offset: int) -> Position:
         line = bisect_right(starts, offset) - 1

@@ -13,13 +13,15 @@ import re
 import tokenize
 import warnings
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 
 from dataloader_lint.diagnostics import Fix
 from dataloader_lint.edits.editor import Editor
 from dataloader_lint.edits.repair import Edit, Repair, fix_of, splice
 from dataloader_lint.edits.splitting import split, width
+from dataloader_lint.facts.syntax.layout import starts_at_top
 from dataloader_lint.source.decoding import line_starts, split_lines
 from dataloader_lint.source.line_length import line_length
 
@@ -34,25 +36,70 @@ _PRAGMA = re.compile(
 
 
 def laid_out(editor: Editor, edits: Sequence[Edit], filename: str) -> list[Edit]:
-    """Edits of a file, in the order of their places, that keep its lines as short as its project wants them."""
+    """Edits of a file, in the order of their places, that keep its lines as short as its project wants them.
+
+    Only the statements at the top that they change are looked at: files are long, and have many fixes.
+    """
 
     def limit() -> int:
         return editor.once("line length", lambda: line_length(filename))
 
-    return wrapped(edits, editor.text, limit, editor.indent, editor.newline)
+    def known(longest: int) -> set[str]:
+        return editor.once(
+            ("long lines", longest),
+            lambda: {line.strip() for line in split_lines(editor.text) if width(line) > longest},
+        )
+
+    found: list[Edit] = []
+    for start, end, some in _by_statements(editor, edits):
+        moved = [Edit(one.start - start, one.end - start, one.content) for one in some]
+        fitted = wrapped(moved, editor.text[start:end], limit, known, editor.indent, editor.newline)
+        found += [Edit(one.start + start, one.end + start, one.content) for one in fitted]
+    return found
+
+
+def _by_statements(editor: Editor, edits: Sequence[Edit]) -> Iterator[tuple[int, int, list[Edit]]]:
+    """The statements at the top that edits change, with what is below them: where they begin and end, and the edits."""
+    cuts = editor.once("statements", lambda: [0, *(starts_at_top(editor.tree) or ())[1:]])
+    groups: list[tuple[int, int, list[Edit]]] = []
+    for edit in edits:
+        first = bisect_right(cuts, edit.start) - 1
+        last = bisect_right(cuts, edit.end if _joins_lines(editor, edit) else max(edit.start, edit.end - 1)) - 1
+        if groups and first <= groups[-1][1]:
+            before = groups.pop()
+            groups.append((before[0], max(before[1], last), [*before[2], edit]))
+        else:
+            groups.append((first, last, [edit]))
+    for first, last, some in groups:
+        yield cuts[first], cuts[last + 1] if last + 1 < len(cuts) else len(editor.text), some
+
+
+def _joins_lines(editor: Editor, edit: Edit) -> bool:
+    """True if what follows an edit no longer begins a line, or may not."""
+    if edit.content:
+        return not edit.content.endswith(("\n", "\r"))
+    return editor.line_start(edit.start) != edit.start
 
 
 def as_fix(editor: Editor, repair: Repair, filename: str) -> Fix:
     """A repair of a file as diagnostics carry it."""
     edits = sorted(set(repair.edits), key=lambda one: (one.start, one.end))
-    return fix_of(replace(repair, edits=tuple(laid_out(editor, edits, filename))), editor.text)
+    return fix_of(replace(repair, edits=tuple(laid_out(editor, edits, filename))), editor.line_starts)
 
 
-def wrapped(edits: Sequence[Edit], text: str, limit: Callable[[], int], unit: str, newline: str) -> list[Edit]:
+def wrapped(
+    edits: Sequence[Edit],
+    text: str,
+    limit: Callable[[], int],
+    known: Callable[[int], AbstractSet[str]],
+    unit: str,
+    newline: str,
+) -> list[Edit]:
     """Edits of a text, in the order of their places, that split lines as black would where they get too long.
 
-    `limit` is how long a line may be, and asked only if a line may be too long; `unit` is one step of indentation. The
-    edits stay as they are if nothing is too long, or if split lines would mean something else.
+    `limit` is how long a line may be, and asked only if a line may be too long; `known` gives the lines of the file
+    that are longer, without their indentation; `unit` is one step of indentation. The edits stay as they are if nothing
+    is too long, or if split lines would mean something else.
     """
     edits = list(edits)
     after = splice(text, edits)
@@ -65,7 +112,7 @@ def wrapped(edits: Sequence[Edit], text: str, limit: Callable[[], int], unit: st
     if not changed:
         return edits
     longest = limit()
-    too_long = {line.strip() for line in split_lines(text) if width(line) > longest}
+    too_long = known(longest)
     long = [
         number
         for number, old in changed.items()
