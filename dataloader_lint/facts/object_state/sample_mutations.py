@@ -20,24 +20,12 @@ from dataloader_lint.facts.infer.values import CallResult, Const, Frame, Method,
 from dataloader_lint.facts.infer.values import Function as FunctionValue
 from dataloader_lint.facts.limits import STORED_ALIAS_DEPTH
 from dataloader_lint.facts.object_state.dataset import Dataset
+from dataloader_lint.facts.object_state.in_place import IN_PLACE, Change, changes, owner_of_elements
 from dataloader_lint.facts.object_state.loaded_objects import is_loaded
-from dataloader_lint.facts.syntax.expressions import last_name
+from dataloader_lint.facts.syntax.expressions import last_name, written_items, written_key
 from dataloader_lint.facts.syntax.names import Binding, Kind, dotted, resolve, written_part
 from dataloader_lint.facts.syntax.steps import Step
 from dataloader_lint.facts.syntax.tree import Node, Scope
-
-# Methods of lists, dicts and sets that give something else when they run again.
-_CHANGING = frozenset({"append", "extend", "insert", "pop", "popitem", "popleft", "remove", "reverse"})
-# Methods of tensors that change their memory, from what was in it.
-_IN_PLACE = frozenset({"add_", "div_", "exp_", "flip_", "log_", "mul_", "neg_", "normal_", "pow_", "sqrt_", "sub_"})
-# What changes nothing the second time.
-_IDEMPOTENT = frozenset(
-    {
-        *("Path", "abs", "array", "asarray", "as_tensor", "astype", "bool", "clip", "clamp", "contiguous", "dict"),
-        *("float", "float32", "from_numpy", "int", "int64", "list", "long", "lower", "max", "min", "ones", "round"),
-        *("set", "sorted", "str", "strip", "tensor", "to", "tuple", "upper", "zeros"),
-    }
-)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,13 +65,13 @@ def sample_mutations(dataset: Dataset) -> Iterator[SampleMutation]:
         function = _Function(dataset, scope, reads)
         label = f"{dataset.name}.{scope.node.name.value}" if isinstance(scope.node, cst.FunctionDef) else "a lambda"
         reported: set[int] = set()  # one copy where the sample is read cures all changes of it
-        for change in function.changes():
+        for change in changes(scope):
             found = function.changed(change)
             if found is not None and id(found.read) not in reported and function.is_lasting(found, change):
                 reported.add(id(found.read))
                 yield SampleMutation(change.node, found.name, label, found.read, _is_nested(found, change))
         for call, helper in function.helpers(0, set()):
-            for change in helper.changes():
+            for change in changes(helper.scope):
                 found = helper.changed(change)
                 if found is not None and id(found.read) not in reported and helper.is_lasting(found, change):
                     reported.add(id(found.read))
@@ -93,30 +81,26 @@ def sample_mutations(dataset: Dataset) -> Iterator[SampleMutation]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Stored:
-    """An element of an attribute, or a part of one: `depth` counts the steps from the element inwards."""
+    """An element of an attribute, or a part of one: `depth` counts the steps from the element inwards.
+
+    `reader` is the function that reads it from the attribute.
+    """
 
     name: str
     read: AccessSite
     depth: int
+    reader: _Function
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Change:
-    """A place that changes something from what it was before, what it changes, and the method that does it, if any."""
-
-    node: Node
-    target: cst.BaseExpression
-    method: str = ""
-
-
-def _is_nested(stored: _Stored, change: _Change) -> bool:
+def _is_nested(stored: _Stored, change: Change) -> bool:
     return stored.depth > 0 and isinstance(change.node, cst.AugAssign | cst.Call)
 
 
 class _Function:
-    """One function of a Dataset's worker code; `given` are the stored samples that a helper gets as its parameters.
+    """One function of a Dataset's worker code.
 
-    `reader` is the function that reads these; a method that reads them itself has none.
+    `given` are the stored samples that a helper gets as its parameters; `given_dicts` its parameters that are dicts of
+    stored samples, each with the function that made it and its name there.
     """
 
     def __init__(
@@ -126,7 +110,7 @@ class _Function:
         reads: dict[int, tuple[str, AccessSite]],
         frame: Frame | None = None,
         given: dict[str, _Stored] | None = None,
-        reader: _Function | None = None,
+        given_dicts: dict[str, tuple[_Function, cst.Name]] | None = None,
     ) -> None:
         self.dataset = dataset
         self.scope = scope
@@ -134,7 +118,8 @@ class _Function:
         self.frame: Frame = frame or attributes.method_frame(dataset.ev, scope, dataset.self_value)
         self._reads = reads
         self._given = given or {}
-        self._reader = reader or self
+        self._given_dicts = given_dicts or {}
+        self._dicts: dict[str, list[_Item]] = {}
 
     @property
     def name(self) -> str:
@@ -148,43 +133,38 @@ class _Function:
         """
         for call in self.scope.within(cst.Call):
             given = {id(arg.value): stored for arg in call.args if (stored := self._passed(arg)) is not None}
-            callees = self.dataset.ev.values(call.func, self.frame) if given else ()
-            if len(callees) != 1 or not isinstance(callees[0], FunctionValue | Method):
+            dicts = {id(arg.value): arg.value for arg in call.args if isinstance(arg.value, cst.Name)}
+            dicts = {number: name for number, name in dicts.items() if self._holds_samples(name)}
+            helper = self._entered(call, given, dicts) if given or dicts else None
+            if helper is None:
                 continue
-            function = callees[0].function if isinstance(callees[0], Method) else callees[0]
-            receiver = callees[0].receiver if isinstance(callees[0], Method) else None
-            if function.scope is self.scope or function.scope.own(cst.Yield):
-                continue
-            frame = self.dataset.ev.enter(function, call, self.frame, receiver)
-            by_name = {name: given[id(arg.node)] for name, arg in (frame.args or {}).items() if id(arg.node) in given}
-            helper = _Function(self.dataset, function.scope, self._reads, frame, by_name, self._reader)
             yield call, helper
-            key = (id(function.scope), *((name, id(by_name[name].read)) for name in sorted(by_name)))
+            key = (id(helper.scope), *((name, id(helper._given[name].read)) for name in sorted(helper._given)))
+            key = (*key, *((name, id(helper._given_dicts[name][1])) for name in sorted(helper._given_dicts)))
             if depth < STORED_ALIAS_DEPTH and key not in seen:
                 seen.add(key)
                 yield from ((call, further) for _, further in helper.helpers(depth + 1, seen))
 
-    def _passed(self, arg: cst.Arg) -> _Stored | None:
+    def _entered(self, call: cst.Call, given: dict[int, _Stored], dicts: dict[int, cst.Name]) -> _Function | None:
+        """The one function of the project that a call surely runs, with the stored samples that it gets."""
+        callees = self.dataset.ev.values(call.func, self.frame)
+        if len(callees) != 1 or not isinstance(callees[0], FunctionValue | Method):
+            return None
+        function = callees[0].function if isinstance(callees[0], Method) else callees[0]
+        receiver = callees[0].receiver if isinstance(callees[0], Method) else None
+        if function.scope is self.scope or function.scope.own(cst.Yield):
+            return None
+        frame = self.dataset.ev.enter(function, call, self.frame, receiver)
+        args = {name: id(arg.node) for name, arg in (frame.args or {}).items()}
+        stored = {name: given[number] for name, number in args.items() if number in given}
+        by_name = {name: (self, dicts[number]) for name, number in args.items() if number in dicts}
+        return _Function(self.dataset, function.scope, self._reads, frame, stored, by_name)
+
+    def _passed(self, arg: cst.Arg, depth: int = 0) -> _Stored | None:
         is_plain = not arg.star and isinstance(arg.value, cst.Name | cst.Attribute | cst.Subscript)
-        return self.stored(arg.value) if is_plain else None
+        return self.stored(arg.value, depth) if is_plain else None
 
-    def changes(self) -> Iterator[_Change]:
-        """The places that may change a sample, in the order of the document."""
-        found = [_Change(each, each.target) for each in self.scope.within(cst.AugAssign)]
-        for assign in self.scope.within(cst.Assign):
-            for target in assign.targets:
-                place = target.target
-                if isinstance(place, cst.Subscript | cst.Attribute) and self._reads_before(assign, place):
-                    found.append(_Change(assign, place))
-        for call in self.scope.within(cst.Call):
-            if isinstance(call.func, cst.Attribute) and last_name(call.func) in _CHANGING | _IN_PLACE:
-                found.append(_Change(call, call.func.value, last_name(call.func)))
-        for deleted in self.scope.within(cst.Del):
-            if isinstance(deleted.target, cst.Subscript):
-                found.append(_Change(deleted, deleted.target))
-        return iter(sorted(found, key=lambda change: self.tree.order(change.node)))
-
-    def changed(self, change: _Change) -> _Stored | None:
+    def changed(self, change: Change) -> _Stored | None:
         """The element of an attribute that a change surely changes, or a part of."""
         target = change.target
         if (
@@ -192,6 +172,8 @@ class _Function:
             and not isinstance(change.node, cst.Call)
             and id(target) not in self._reads
         ):
+            if isinstance(change.node, cst.AugAssign) and (parts := self._parts(target)):
+                return self._all_stored(parts, 1)
             return _inside(self.stored(target.value, 1))  # `points[mask] *= 2` changes `points`, whatever the mask is
         return self.stored(target)
 
@@ -201,15 +183,69 @@ class _Function:
             return None
         if id(node) in self._reads:
             name, read = self._reads[id(node)]
-            return _Stored(name, read, 0)
+            return _Stored(name, read, 0, self)
         if isinstance(node, cst.Subscript) and not all(map(self._is_basic, node.slice)):
             return None
+        if isinstance(node, cst.Subscript) and (parts := self._parts(node)):
+            return self._all_stored(parts, depth)
+        if isinstance(node, cst.Call):
+            return self._returned(node, depth)
         if isinstance(node, cst.Subscript | cst.Attribute):
             return _inside(self.stored(node.value, depth + 1))
         if not isinstance(node, cst.Name):
             return None
         found = [self._bound(each, depth) for each in resolve(node, self.tree) if each.kind is not Kind.AUGMENTED]
         return found[0] if found and all(each is not None for each in found) else None
+
+    def _all_stored(self, parts: list[tuple[_Function, cst.BaseExpression]], depth: int) -> _Stored | None:
+        found = [function.stored(value, depth + 1) for function, value in parts]
+        return found[0] if all(each is not None for each in found) else None
+
+    def _returned(self, call: cst.Call, depth: int) -> _Stored | None:
+        """The stored sample that a method surely returns: `self.get(index)`."""
+        given = {id(arg.value): value for arg in call.args if (value := self._passed(arg, depth + 1)) is not None}
+        if not given and dotted(call.func).count(".") != 1:
+            return None  # only a method of the Dataset itself reads what it stores
+        callee = self._entered(call, given, {})
+        if callee is None or not isinstance(callee.scope.node, cst.FunctionDef) or callee.scope.node.asynchronous:
+            return None
+        returned = [each.value for each in callee.scope.own(cst.Return)]
+        found = [callee.stored(each, depth + 1) if each is not None else None for each in returned]
+        return found[0] if found and all(each is not None for each in found) else None
+
+    def _parts(self, node: cst.Subscript) -> list[tuple[_Function, cst.BaseExpression]]:
+        """What a key of a dict that the function makes itself can be, each with the function where it stands."""
+        key = written_key(node)
+        if key is None or not isinstance(node.value, cst.Name):
+            return []
+        return [(maker, value) for maker, name, value in self._items(node.value) if name == key]
+
+    def _holds_samples(self, name: cst.Name) -> bool:
+        return any(maker.stored(value, 1) is not None for maker, _, value in self._items(name))
+
+    def _items(self, name: cst.Name) -> list[_Item]:
+        """The keys and values of a dict that the function makes, or gets from the one that makes it; else nothing."""
+        if name.value not in self._dicts:
+            self._dicts[name.value] = self._work_out_items(name)
+        return self._dicts[name.value]
+
+    def _work_out_items(self, name: cst.Name) -> list[_Item]:
+        items: list[_Item] = []
+        for binding in resolve(name, self.tree):
+            if binding.scope is self.scope and binding.kind is Kind.PARAMETER and name.value in self._given_dicts:
+                maker, there = self._given_dicts[name.value]
+                items += maker._items(there)
+                continue
+            made = written_part(binding.value, binding.path) if binding.kind is Kind.VALUE else None
+            pairs = written_items(made) if binding.scope is self.scope and made is not None else None
+            if pairs is None:
+                return []
+            items += [(self, key, value) for key, value in pairs]
+        stores = ((each.target, assign.value) for assign in self.scope.within(cst.Assign) for each in assign.targets)
+        for target, value in stores:
+            if isinstance(target, cst.Subscript) and dotted(target.value) == name.value:
+                items.append((self, written_key(target), value))
+        return items
 
     def _bound(self, binding: Binding, depth: int) -> _Stored | None:
         """The element of an attribute that a binding surely gives its name, or a part of one."""
@@ -218,7 +254,7 @@ class _Function:
         if binding.kind is Kind.PARAMETER:
             return self._given.get(binding.name)
         if binding.kind is Kind.ELEMENT and binding.value is not None:
-            owner = _owner_of_elements(binding.value, binding.path)
+            owner = owner_of_elements(binding.value, binding.path)
             return _inside(self.stored(owner, depth + 1)) if owner is not None else None
         part = written_part(binding.value, binding.path) if binding.kind is Kind.VALUE else None
         return self.stored(part, depth + 1) if part is not None else None
@@ -233,32 +269,33 @@ class _Function:
             for each in self.dataset.ev.values(index.value, self.frame)
         )
 
-    def is_lasting(self, stored: _Stored, change: _Change) -> bool:
+    def is_lasting(self, stored: _Stored, change: Change) -> bool:
         """True if a change surely stays in what the Dataset keeps, and comes again with the next epoch."""
-        values = self.dataset.ev.values(_owner(stored.read), self._reader.frame)
+        values = self.dataset.ev.values(_owner(stored.read), stored.reader.frame)
         kinds = {_kind(self.dataset, each) for each in values if each != Const(None)}
         if not kinds or None in kinds:
             return False
         changed = _root(change.target)  # `if "image" not in item` asks whether it was changed already
         if changed and any(self.tree.named(test, changed) for test, _ in enclosing_tests(change.node, self.frame)):
             return False
-        if not is_reached(self.dataset.ev, change.node, self.frame, with_options=True) or self._reader._is_put_back(
-            stored
-        ):
+        if not is_reached(self.dataset.ev, change.node, self.frame, with_options=True):
             return False
-        if change.method in _IN_PLACE or "tensor" in kinds:  # an index of a tensor gives a view of it
+        if stored.reader._is_put_back(stored):
+            return False
+        if change.method in IN_PLACE or "tensor" in kinds:  # an index of a tensor gives a view of it
             is_view = kinds == {"tensor"} and stored.read.itself is IndexDep.INDEX
-            return is_view and (not change.method or change.method in _IN_PLACE)
+            return is_view and (not change.method or change.method in IN_PLACE)
         if change.method and stored.read.is_sampled and stored.depth == 0:
             return _takes_key(change.node)  # any other may be a buffer that is meant to be used up
         if change.method:
             return stored.depth > 0 or change.target is not stored.read.node
         if id(change.target) in self._reads:
             return False  # `self.count[index] += 1`: what it keeps is meant to change
-        if isinstance(change.target, cst.Name) and stored.depth == 0:
+        is_own_item = isinstance(change.target, cst.Subscript) and bool(self._parts(change.target))
+        if (isinstance(change.target, cst.Name) or is_own_item) and stored.depth == 0:
             elements = [each for value in values for each in self.dataset.ev.element(value)]
             return bool(elements) and all(isinstance(each, Opaque) and each.kind in _MUTABLE for each in elements)
-        return not isinstance(change.target, cst.Name)
+        return not isinstance(change.target, cst.Name) and not is_own_item
 
     def _is_put_back(self, stored: _Stored) -> bool:
         """True if the function itself stores into the attribute: then it is a cache, or a state that is meant to be."""
@@ -269,66 +306,16 @@ class _Function:
             for each in assign.targets
         )
 
-    def _reads_before(self, assign: cst.Assign, target: cst.Subscript | cst.Attribute) -> bool:
-        """True if what is stored in a place is made from what was there: `item["x"] = flip(item["x"])`."""
-        value = assign.value
-        if isinstance(value, cst.Call) and last_name(value.func) in _IDEMPOTENT:
-            return False
-        if not isinstance(value, cst.Call | cst.BinaryOperation):
-            return False
-        return self._uses(value, self.tree.spelling(target), 0) or self._uses_element(value, target)
 
-    def _uses_element(self, value: Node, target: cst.Subscript | cst.Attribute) -> bool:
-        """True for what a loop takes from the place: `for key, box in item.items(): item[key] = box * 2`."""
-        index = target.slice[0].slice if isinstance(target, cst.Subscript) else None
-        if not isinstance(index, cst.Index) or not isinstance(index.value, cst.Name):
-            return False
-        keys = [each for each in resolve(index.value, self.tree) if each.path == (0,)]
-        for name in self.tree.find(value, cst.Name):
-            for each in resolve(name, self.tree):
-                owner = _owner_of_elements(each.value, each.path) if each.kind is Kind.ELEMENT and each.value else None
-                is_same = owner is not None and self.tree.spelling(owner) == self.tree.spelling(target.value)
-                if is_same and each.path == (1,) and any(key.node is each.node for key in keys):
-                    return True
-        return False
-
-    def _uses(self, node: Node, wanted: tuple[object, ...], depth: int) -> bool:
-        for inner in self.tree.walk(node):
-            if isinstance(inner, cst.Subscript | cst.Attribute) and self.tree.spelling(inner) == wanted:
-                return True
-            if isinstance(inner, cst.Name) and depth < STORED_ALIAS_DEPTH:
-                bindings = resolve(inner, self.tree)
-                if len(bindings) == 1 and bindings[0].kind is Kind.VALUE and bindings[0].scope is self.scope:
-                    part = written_part(bindings[0].value, bindings[0].path)
-                    if part is not None and not _is_idempotent(part) and self._uses(part, wanted, depth + 1):
-                        return True
-        return False
-
-
+# A key of a dict, None where it is not written out, and its value with the function where that stands.
+_Item = tuple[_Function, str | None, cst.BaseExpression]
 _MUTABLE = frozenset({"array", "list", "tensor"})
 _BASIC_INDICES = frozenset({"int", "key", "str"})
 
 
 def _inside(outer: _Stored | None) -> _Stored | None:
     """A part of what is stored."""
-    return _Stored(outer.name, outer.read, outer.depth + 1) if outer is not None else None
-
-
-def _owner_of_elements(iterated: cst.BaseExpression, path: tuple[int, ...]) -> cst.BaseExpression | None:
-    """What holds the elements that a loop gives a name: `item` for `for key, box in item.items()`."""
-    while isinstance(iterated, cst.Call) and iterated.args and last_name(iterated.func) in ("list", "tuple", "tqdm"):
-        iterated = iterated.args[0].value
-    if not isinstance(iterated, cst.Call):
-        return iterated if not path else None
-    name = last_name(iterated.func)
-    if name == "enumerate" and path == (1,) and iterated.args:
-        return iterated.args[0].value
-    is_value = (name, path) in (("items", (1,)), ("values", ()))
-    return iterated.func.value if is_value and isinstance(iterated.func, cst.Attribute) else None
-
-
-def _is_idempotent(node: cst.BaseExpression) -> bool:
-    return isinstance(node, cst.Call) and last_name(node.func) in _IDEMPOTENT
+    return _Stored(outer.name, outer.read, outer.depth + 1, outer.reader) if outer is not None else None
 
 
 def _is_element(place: AccessSite) -> bool:

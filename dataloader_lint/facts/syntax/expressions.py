@@ -49,3 +49,32 @@ def word_of(node: cst.CSTNode) -> str:
         return node.name.value
     value = getattr(node, "value", "")
     return value if isinstance(value, str) else ""
+
+
+def written_key(node: cst.Subscript) -> str | None:
+    """The text that an item is asked for: `"image"` for `sample["image"]`; None for any other index."""
+    index = node.slice[0].slice
+    if len(node.slice) != 1 or not isinstance(index, cst.Index) or not isinstance(index.value, cst.SimpleString):
+        return None
+    key = index.value.evaluated_value
+    return key if isinstance(key, str) else None
+
+
+def written_items(node: cst.BaseExpression) -> list[tuple[str, cst.BaseExpression]] | None:
+    """The items of a dict that is written out with texts as keys, `{"a": 1}` or `dict(a=1)`; None for all else."""
+    items: list[tuple[str, cst.BaseExpression]] = []
+    if isinstance(node, cst.Dict):
+        for element in node.elements:
+            key = element.key if isinstance(element, cst.DictElement) else None
+            text = key.evaluated_value if isinstance(key, cst.SimpleString) else None
+            if not isinstance(text, str):
+                return None
+            items.append((text, element.value))
+        return items
+    if not isinstance(node, cst.Call) or last_name(node.func) != "dict":
+        return None
+    for arg in node.args:
+        if arg.keyword is None:
+            return None
+        items.append((arg.keyword.value, arg.value))
+    return items
