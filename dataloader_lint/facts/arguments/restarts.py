@@ -8,6 +8,7 @@ from enum import Enum
 
 import libcst as cst
 
+from dataloader_lint.facts.infer.callers import reads_of_property
 from dataloader_lint.facts.infer.loader_calls import Loader
 from dataloader_lint.facts.infer.reachability import is_reached
 from dataloader_lint.facts.infer.values import Const, Evaluator, Frame, Library, Sequence, constant
@@ -38,7 +39,7 @@ class Restart:
     loader: Loader
     name: str  # what the user calls the loader
     how: How
-    caller: str = ""  # the function that the loop calls, where the place is not in the loop itself
+    caller: str = ""  # the function that the loop calls, `step()`, or its property, where the place is in that
     is_for_new_data: bool = False  # the loop changes the Dataset, which workers that stay would not see
 
 
@@ -132,20 +133,29 @@ class _Place:
         return next((loader for loader in found if loader.has_workers is not False), None)
 
     def called_in_loop(self, scope: Scope, given: cst.BaseExpression, depth: int) -> str:
-        """The function that holds the place, where a step loop of the module calls it; empty otherwise."""
+        """The function that holds the place, `step()`, where a step loop of the module runs it; empty otherwise."""
         if not isinstance(scope.node, cst.FunctionDef) or depth > RESTART_DEPTH:
             return ""
-        for call, frame, _ in self.ev.callers(scope):
-            if call not in self.tree:
+        for place, frame in self.uses(scope):
+            if place not in self.tree:
                 continue
-            loop = _step_loop(self.ev, call, frame)
-            if loop is not None and is_reached(self.ev, call, frame):
-                if not any(_depends_on(arg.value, loop, self.tree) and self.is_loader(arg, frame) for arg in call.args):
-                    return scope.node.name.value
-            elif loop is None and not _has_loop(call, frame, self.tree):
+            loop = _step_loop(self.ev, place, frame)
+            if loop is not None and is_reached(self.ev, place, frame):
+                args = place.args if isinstance(place, cst.Call) else ()
+                if not any(_depends_on(arg.value, loop, self.tree) and self.is_loader(arg, frame) for arg in args):
+                    return scope.node.name.value + ("()" if isinstance(place, cst.Call) else "")
+            elif loop is None and not _has_loop(place, frame, self.tree):
                 if self.called_in_loop(frame.scope, given, depth + 1):
-                    return scope.node.name.value
+                    return scope.node.name.value + ("()" if isinstance(place, cst.Call) else "")
         return ""
+
+    def uses(self, scope: Scope) -> Iterator[tuple[cst.Call | cst.Attribute, Frame]]:
+        """The calls of a function, and the places that read a property, unless each round has another object."""
+        yield from ((call, frame) for call, frame, _ in self.ev.callers(scope))
+        for read, frame in reads_of_property(self.ev, scope):
+            loop = _loop_around(read, frame, self.tree)
+            if loop is None or not _depends_on(read.value, loop, self.tree):
+                yield read, frame
 
     def is_loader(self, arg: cst.Arg, frame: Frame) -> bool:
         return any(True for _ in loaders_behind(self.ev, self.ev.values(arg.value, frame)))

@@ -3,7 +3,8 @@
 ## What it does
 Reports code that starts the workers of a DataLoader much more often than needed:
 
-- `next(iter(loader))` or `next(enumerate(loader))` in a loop over steps, or in a function that such a loop calls
+- `next(iter(loader))` or `next(enumerate(loader))` in a loop over steps, or in a function or property that such a loop
+  uses
 - the same with a name for the iterator, which only one `next` uses
 - `iter(loader)` whose result is not used
 - a loader with `persistent_workers=True` that each round of a loop makes again with the same arguments
@@ -86,7 +87,7 @@ def check(file: Analysis) -> Iterator[Finding]:
             problem = f"`iter({found.name})` starts the workers of the loader, but its result is not used"
             advice = "remove the call"
         else:
-            where = f"each call of `{found.caller}()` in a loop" if found.caller else "each round of the loop"
+            where = f"each use of `{found.caller}` in a loop" if found.caller else "each round of the loop"
             problem = f"{where} starts the workers of `{found.name}` for one batch"
             if _is_in_order(found.loader):
                 problem += ", always the same one"
