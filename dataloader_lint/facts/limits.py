@@ -182,6 +182,9 @@ WORKER_BODY_DEPTH: Final = 3
 # Methods that one call runs, when changes of a Dataset are looked for.
 CHANGING_METHODS: Final = 12
 
+# Calls within each other from a loop over epochs to a function that changes a Dataset.
+CHANGE_DEPTH: Final = 1
+
 # Functions that are looked through for sharding, or for random numbers.
 SHARDING_FUNCTIONS: Final = 12
 

@@ -13,9 +13,10 @@ from dataloader_lint.facts.datasets.wrappers import wrapped_datasets
 from dataloader_lint.facts.infer import classes
 from dataloader_lint.facts.infer.loader_calls import Loader
 from dataloader_lint.facts.infer.reachability import is_reached
-from dataloader_lint.facts.infer.values import CallResult, Class, Const, Frame, constant
-from dataloader_lint.facts.limits import CHANGING_METHODS
+from dataloader_lint.facts.infer.values import CallResult, Class, Const, Frame, Function, Method, constant
+from dataloader_lint.facts.limits import CHANGE_DEPTH, CHANGING_METHODS
 from dataloader_lint.facts.loaders import loader_steps
+from dataloader_lint.facts.loaders.argument_sites import sites_of
 from dataloader_lint.facts.loaders.epochs import EpochLoop, Pass
 from dataloader_lint.facts.syntax.expressions import last_name
 from dataloader_lint.facts.syntax.names import dotted
@@ -104,7 +105,9 @@ def _keeps_workers(loader: Loader) -> Lifetime | None:
     if all(isinstance(each, Const) and bool(each.value) for each in values) and values:
         return Lifetime.PERSISTENT
     if loader.argument("persistent_workers") is None:
-        return None
+        sites = sites_of(loader, "persistent_workers")  # a key of a dict that is passed with `**`
+        if not any(site.node is not None for site in sites or ()):
+            return None
     is_off = all(isinstance(each, Const) and not each.value and not each.default for each in values)
     return None if is_off else Lifetime.MAY_PERSIST
 
@@ -117,7 +120,10 @@ def _changes(
     klass: Class,
     persistent: Lifetime | None,
 ) -> Iterator[StaleAttribute]:
-    """The changes to one object in a pass of the loop, in the functions that lead to the iteration over its loader."""
+    """The changes to one object in a pass of the loop, in the functions that lead to the iteration over its loader.
+
+    Those of other functions that are called there count as well where the workers may stay.
+    """
     read: set[str] | None = None
     for frame in found.path:
         body: Node = loop.body if frame is found.path[0] else frame.scope.node
@@ -135,6 +141,40 @@ def _changes(
             name = next((each for each in sorted(names) if each in read), None)
             if name is not None:
                 yield StaleAttribute(node, name, klass, found.loader, written, lifetime)
+        others = [each.scope for each in found.path] if persistent is not None else []
+        for call, called in _called(workers, body, frame, made, others, 0) if others else ():
+            for node, written, names in _statements_that_change(workers, called.scope.node, called, made, klass):
+                if not is_reached(workers.ev, node, called, with_options=True):
+                    continue
+                read = _read_by_workers(workers, klass, found.loader) if read is None else read
+                name = next((each for each in sorted(names) if each in read), None)
+                is_here = called.scope.module is frame.scope.module
+                place, what = (node, written) if is_here else (call, f"{dotted(call.func)}()")
+                if name is not None and persistent is not None:
+                    yield StaleAttribute(place, name, klass, found.loader, what, persistent)
+
+
+def _called(
+    workers: Workers, body: Node, frame: Frame, made: CallResult, others: list[Scope], depth: int
+) -> Iterator[tuple[cst.Call, Frame]]:
+    """The functions that a body calls, directly or through each other, each with the call that stands in the body.
+
+    Methods of the object itself are left out, and the functions `others`.
+    """
+    tree = frame.scope.module.tree
+    for call in tree.find(body, cst.Call):
+        if function_scope(tree.scope_of(call)) is not frame.scope or not is_reached(workers.ev, call, frame):
+            continue
+        for callee in workers.ev.values(call.func, frame):
+            function = callee.function if isinstance(callee, Method) else callee
+            receiver = callee.receiver if isinstance(callee, Method) else None
+            if not isinstance(function, Function) or function.scope in others or receiver == made:
+                continue
+            inside = workers.ev.enter(function, call, frame, receiver)
+            yield call, inside
+            if depth < CHANGE_DEPTH:
+                further = _called(workers, function.node, inside, made, [*others, function.scope], depth + 1)
+                yield from ((call, each) for _, each in further)
 
 
 def _counts_in(loop: cst.For, node: Node, tree: Tree) -> bool:

@@ -14,6 +14,7 @@ change. Worker code must read the changed attribute.
 
 - an assignment to an attribute, at any depth
 - a call of a method of the Dataset that assigns to one
+- either of them in a function that the loop calls, such as `callback.on_epoch_start(epoch)`, if workers may persist
 
 The Dataset may be inside a `Subset`, a `ConcatDataset` or a part of `random_split`.
 
