@@ -229,7 +229,8 @@ def _element_of_made(ev: Evaluator, value: CallResult, call: cst.Call, frame: Fr
         owners = ev.values(call.func.value, frame)
         held = merge(*(ev.item(owner, ABSENT) for owner in owners))
         if name == "method.items":
-            return (Sequence("tuple", call, frame, ((Opaque("key"),), held)),)
+            keys = merge(*(dict_sources.written_keys(ev, owner) or (Opaque("key"),) for owner in owners))
+            return (Sequence("tuple", call, frame, (keys, held)),)
         return held if name == "method.values" else merge(*(ev.element(owner) for owner in owners))
     if name in ("glob.glob", "glob.iglob", "os.listdir"):
         return (Opaque("str"),)

@@ -14,6 +14,7 @@ from dataloader_lint.facts.infer.values import (
     NOTHING_KNOWN,
     CallResult,
     Class,
+    Const,
     Evaluator,
     Frame,
     Function,
@@ -203,6 +204,16 @@ def known_keys(ev: Evaluator, value: Mapping) -> Iterator[object]:
                     yield known.value
     elif isinstance(node, cst.Call):
         yield from (arg.keyword.value for arg in node.args if arg.keyword is not None)
+
+
+def written_keys(ev: Evaluator, value: Value) -> Values:
+    """All keys of a dict that is written out, `{"cuda": 1, "mps": 2}`, and never stored into; empty for all else."""
+    if not isinstance(value, Mapping) or not isinstance(value.node, cst.Dict):
+        return ()
+    kept = dict_stores.kept_under(value)
+    if kept and any(dict_stores.stores(ev, value, kept)):
+        return ()
+    return tuple(map(Const, literal_keys(value.node, value.frame.scope.module.tree) or ()))
 
 
 def all_values(ev: Evaluator, value: Mapping) -> Iterator[Values]:

@@ -227,6 +227,17 @@ def arguments_of_callers(ev: Evaluator, scope: Scope, name: str) -> list[tuple[c
     return found
 
 
+def passed_in_rest(ev: Evaluator, node: cst.BaseExpression, name: str, frame: Frame) -> Values:
+    """What the visible calls pass by a name that gets into the `**kwargs` called `node`; empty where none does."""
+    scope = frame.scope
+    rest = scope.node.params.star_kwarg if isinstance(scope.node, cst.FunctionDef) else None
+    if frame.args is not None or rest is None or not isinstance(node, cst.Name) or node.value != rest.name.value:
+        return ()
+    if any(binding.node is not rest for binding in resolve(node, scope.module.tree)):
+        return ()
+    return merge(*(ev.values(given, where) for given, where in arguments_of_callers(ev, scope, name)))
+
+
 def _hands_on_part(param: cst.Param, entered_frame: Frame) -> bool:
     """True if a function that calls itself passes on the parameter, or a part of it that a loop gives."""
     assert entered_frame.args is not None

@@ -12,8 +12,10 @@ from dataclasses import dataclass
 
 import libcst as cst
 
+from dataloader_lint.facts.infer import dict_contents
 from dataloader_lint.facts.infer.loader_calls import Loader
 from dataloader_lint.facts.infer.number_values import is_whole_number
+from dataloader_lint.facts.infer.parameters import passed_in_rest
 from dataloader_lint.facts.infer.reachability import is_reached
 from dataloader_lint.facts.infer.values import (
     ABSENT,
@@ -30,6 +32,7 @@ from dataloader_lint.facts.infer.values import (
     Value,
     Values,
     constant,
+    merge,
 )
 from dataloader_lint.facts.loaders import loader_steps
 from dataloader_lint.facts.syntax.expressions import keyword_of, last_name, positional_of
@@ -156,9 +159,21 @@ class Transfer:
             if last and not isinstance(constant(self._values(last[0])), Const):
                 return self._values(last[0])
             given = next((each for each in positional[1:] if isinstance(_known(self._values(each)), bool)), None)
+        return self._values(given) if given is not None else self.keyword("non_blocking", self.ev, self.frame)
+
+    def keyword(self, name: str, ev: Evaluator, frame: Frame) -> Values:
+        """What is passed by a name, also in a dict behind `**`: ABSENT where nothing is, unknown where a star may."""
+        given = keyword_of(self.call, name)
         if given is not None:
-            return self._values(given)
-        return NOTHING_KNOWN if any(arg.star for arg in self.call.args) else (ABSENT,)
+            return ev.values(given, frame)
+        found: Values = (ABSENT,)
+        for arg in self.call.args:
+            if arg.star == "*":
+                return NOTHING_KNOWN
+            if arg.star:
+                here = passed_in_rest(ev, arg.value, name, frame) or dict_contents.lookup(ev, arg.value, name, frame)
+                found = merge(tuple(each for each in here if each is not ABSENT), found) if ABSENT in here else here
+        return found
 
     @property
     def is_surely_blocking(self) -> bool:

@@ -63,10 +63,13 @@ class MpsMove:
 
     @cached_property
     def test(self) -> str:
-        """An expression that is true where the device is CUDA; empty if the device has no name."""
+        """An expression to pass instead, true where the device is CUDA.
+
+        Empty if the device has no name, or `non_blocking` is in a dict behind `**`.
+        """
         device = self.transfer.named_device
         name = dotted(device)
-        if device is None or not name:
+        if device is None or not name or any(arg.star for arg in self.transfer.call.args):
             return ""
         if is_device(self.transfer.anywhere, device, self.frame) and self.transfer.device_name:
             return f'{name}.type == "cuda"'
@@ -80,8 +83,7 @@ def moves_to_mps(transfers: Iterable[Transfer]) -> Iterator[MpsMove]:
         if device is None or transfer.is_cuda_call or transfer.is_in_forward or not transfer.may_name_device:
             continue
         found = MpsMove(transfer)
-        flag = keyword_of(transfer.call, "non_blocking")
-        if flag is None or not is_constant(transfer.anywhere.values(flag, found.frame), True):
+        if not is_constant(transfer.keyword("non_blocking", transfer.anywhere, found.frame), True):
             continue
         if _is_told_apart(transfer):
             continue
