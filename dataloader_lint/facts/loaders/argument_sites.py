@@ -10,8 +10,9 @@ import libcst as cst
 from dataloader_lint.facts.infer import dict_contents, dict_stores
 from dataloader_lint.facts.infer.loader_calls import Loader
 from dataloader_lint.facts.infer.star_args import starred
-from dataloader_lint.facts.infer.values import Const, Evaluator, Frame, Mapping, Value, constant
+from dataloader_lint.facts.infer.values import UNKNOWN, Const, Evaluator, Frame, Mapping, Value, constant
 from dataloader_lint.facts.limits import ARGUMENT_SITE_DEPTH, ARGUMENT_SITES
+from dataloader_lint.facts.syntax.expressions import keyword_of
 from dataloader_lint.facts.syntax.names import Kind, bindings_of
 
 
@@ -98,10 +99,32 @@ def _in_change(ev: Evaluator, change: dict_contents.Change, key: str, frame: Fra
 def _in_value(ev: Evaluator, value: Value, key: str, outer: Frame, depth: int) -> Sites:
     if not isinstance(value, Mapping):
         return [ArgumentSite(None, outer)] if isinstance(value, Const) and value.value is None else None
-    node, frame = value.node, value.frame
+    found = _as_made(ev, value, key, depth)
     kept = dict_stores.kept_under(value)
-    if kept and (outer.scope is not frame.scope or "." in kept) and any(dict_stores.stores(ev, value, kept)):
+    if kept and (outer.scope is not value.frame.scope or "." in kept):
+        for store in dict_stores.stores(ev, value, kept):
+            found = _after(store, key, found)
+    return found
+
+
+def _after(store: dict_stores.Store, key: str, found: Sites) -> Sites:
+    """The expressions that a key can come from after a change of the dict."""
+    node = store.node
+    given: cst.BaseExpression | None = None
+    if store.is_update and isinstance(node, cst.Call) and all(arg.keyword is not None for arg in node.args):
+        given = keyword_of(node, key)
+    elif isinstance(node, cst.Assign) and store.key is not UNKNOWN:
+        given = node.value if store.key == key else None
+    elif store.is_update or store.key in (UNKNOWN, key):
         return None
+    if given is None:
+        return found
+    site = ArgumentSite(given, store.frame)
+    return [site] if store.is_sure else None if found is None else [*found, site]
+
+
+def _as_made(ev: Evaluator, value: Mapping, key: str, depth: int) -> Sites:
+    node, frame = value.node, value.frame
     if isinstance(node, cst.Dict):
         return _in_display(ev, node, key, frame, depth)
     if isinstance(node, cst.Param):
