@@ -11,6 +11,7 @@ import libcst as cst
 from dataloader_lint.facts.infer.reachability import Way, way_to
 from dataloader_lint.facts.infer.values import (
     NOTHING_KNOWN,
+    CallResult,
     Class,
     Const,
     Frame,
@@ -21,6 +22,7 @@ from dataloader_lint.facts.infer.values import (
     Values,
 )
 from dataloader_lint.facts.infer.values import Value as AnyValue
+from dataloader_lint.facts.libraries.catalogue import LOADERS
 from dataloader_lint.facts.libraries.short_names import ARRAY_TYPES
 from dataloader_lint.facts.syntax.names import Binding, Kind, dotted, is_none, resolve
 from dataloader_lint.facts.syntax.tree import Node, Scope, Tree, function_scope
@@ -46,6 +48,7 @@ _TYPES_OF: dict[str, frozenset[str]] = {
     "tensor": _COLLECTION,
     "tuple": _COLLECTION | {"Sequence", "tuple"},
 }
+_BUILT_IN = frozenset({"bool", "bytes", "dict", "float", "frozenset", "int", "list", "set", "str", "tuple"})
 _NONE = frozenset({"NoneType"})
 _TOLD_APART = frozenset[str]().union(*_TYPES_OF.values())
 _ARRAY_KINDS = ("array", "frame", "tensor")
@@ -245,7 +248,7 @@ def is_of(value: AnyValue, names: frozenset[str]) -> bool | None:
     kind = _kind(value)
     own = _TYPES_OF.get(kind)
     if own is None:
-        return None
+        return False if names <= _BUILT_IN and _is_iterable_only(value) else None
     known = names & _TOLD_APART
     if kind in _NUMBERS:
         if not known.isdisjoint(("bool", "float", "int")):
@@ -255,6 +258,12 @@ def is_of(value: AnyValue, names: frozenset[str]) -> bool | None:
     if not own.isdisjoint(known):
         return True
     return False if known == names else None
+
+
+def _is_iterable_only(value: AnyValue) -> bool:
+    """True for loaders and what `itertools` makes, which are of none of the built-in types."""
+    library = value.library if isinstance(value, CallResult) else ""
+    return library in LOADERS or library.startswith("itertools.")
 
 
 def _kind(value: AnyValue) -> str:

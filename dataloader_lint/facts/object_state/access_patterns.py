@@ -47,6 +47,30 @@ def is_indexed_by_field(use: FieldUse) -> bool:
     return any(_is_field(key, scope) for key, scope in _keys_of(use))
 
 
+def asks_helper_for_samples(dataset: Dataset, attribute: str) -> bool:
+    """True if a helper, or its attribute, is asked for the name of the sample: `self.store.look(self.ids[index])`.
+
+    That is an element of a list as long as the Dataset which says that it holds ids, keys, names or files, or the id of
+    the record at the index. Labels and words are asked for as well, but there are few of those.
+    """
+    helper, _, inner = attribute.partition(".")
+    uses = [dataset.reads.of(name) for name in (helper, attribute)] if inner else []
+    for key, scope in (each for use in uses for each in _keys_of(use)):
+        names = _list_behind(key, scope)
+        if _is_field(key, scope) or (names and all(map(_is_called_for_samples, names))):
+            if all(dataset.reads.of(name).is_length for name in names):
+                return True
+    return False
+
+
+def _is_called_for_samples(name: str) -> bool:
+    word = name.strip("_").removesuffix("s")
+    return word in _SAMPLE_NAMES or names_file(word)
+
+
+_SAMPLE_NAMES = frozenset({"file", "filename", "fname", "id", "key", "name", "path", "uid"})
+
+
 def is_indexed_by_text(use: FieldUse) -> bool:
     """True if it is asked for a text that is made for the sample: the name of a file, `str(key)`, an f-string."""
     return any(_is_text(key, scope) for key, scope in _keys_of(use))

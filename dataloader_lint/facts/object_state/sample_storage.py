@@ -24,6 +24,7 @@ from dataloader_lint.facts.infer.size_classes import (
 from dataloader_lint.facts.infer.values import CallResult, Class, Const, ItemOf, Mapping, Opaque, Sequence, Value, merge
 from dataloader_lint.facts.libraries.calls import KEYED, row
 from dataloader_lint.facts.object_state.access_patterns import (
+    asks_helper_for_samples,
     is_indexed_by_field,
     is_indexed_by_number,
     is_indexed_by_own_keys,
@@ -153,7 +154,9 @@ def sample_storage(dataset: Dataset, size: Size, tree: Tree) -> Iterator[SampleS
         if _size_as_read(dataset, container, use) is not size or container.name in told or _holds_little(container):
             continue
         if _is_lookup_by_place(container) and use.itself is not IndexDep.INDEX and not use.is_length:
-            if not (use.is_sampled and container.grows and holds_opened_files(dataset, container)):
+            is_asked_for_samples = size is Size.DICT and asks_helper_for_samples(dataset, container.name)
+            opens_samples = use.is_sampled and holds_opened_files(dataset, container)
+            if not container.grows or not (is_asked_for_samples or opens_samples):
                 continue
         if _is_of_another_dataset(dataset, container):
             continue
