@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import libcst as cst
 
@@ -44,7 +44,8 @@ _TRAINING = frozenset({"backward", "manual_backward", "optimizer_step"})
 class Pass:
     """One place that goes over a loader; `path` holds the frames from that of the epoch loop to the one that does.
 
-    `calls` holds the calls that lead from each of these frames to the next one.
+    `calls` holds the calls that lead from each of these frames to the next one. `is_renewed` is True if the loader is
+    made anew in each round.
     """
 
     loader: Loader
@@ -52,6 +53,7 @@ class Pass:
     node: Node
     path: tuple[Frame, ...]
     calls: tuple[cst.Call, ...] = ()
+    is_renewed: bool = False
 
     def loops_inside(self, outer: Loop) -> Iterator[tuple[Loop, Frame]]:
         """The loops around it that stand inside another one, which is around it too, from the inside out."""
@@ -65,7 +67,10 @@ class Pass:
                 child = above
 
     def changes_with(self, loop: Loop) -> bool:
-        """True if a loop around it goes over another loader in each round, as in `for phase in phases`."""
+        """True if a loop around it goes over another loader in each round, as in `for phase in phases`.
+
+        A loader that is made in each round is another one where any of its arguments changes.
+        """
         node = self.node.iter if isinstance(self.node, cst.For | cst.CompFor) else self.node
         rest: list[tuple[Node, Frame]] = [(node, self.path[-1])] if isinstance(loop, cst.For) else []
         seen: set[int] = set()
@@ -75,7 +80,7 @@ class Pass:
                 continue
             seen.add(id(cause))
             if isinstance(cause, cst.Call):  # enumerate(loader), tqdm(loader, desc=...)
-                rest.extend((arg.value, where) for arg in cause.args[:1])
+                rest.extend((arg.value, where) for arg in (cause.args if self.is_renewed else cause.args[:1]))
                 if isinstance(cause.func, cst.Attribute):
                     rest.append((cause.func.value, where))
             elif isinstance(cause, cst.Attribute):
@@ -94,6 +99,8 @@ class Pass:
                             rest.append((passed.node, passed.frame))
                     elif binding.value is not None and binding.scope is where.scope:
                         rest.append((binding.value, where))
+            elif self.is_renewed and cause in where.scope.module.tree:  # seed=args.seed + epoch
+                rest.extend((name, where) for name in where.scope.module.tree.find(cause, cst.Name))
         return False
 
     def trains(self, ev: Evaluator) -> bool:
@@ -129,11 +136,20 @@ def trains(ev: Evaluator, root: Node, frame: Frame) -> bool:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EpochLoop:
-    """A loop in whose body a loader made before it is iterated over."""
+    """A loop in whose body a loader is iterated over: in `passes` one made before it, in `renewed` one made in it."""
 
     loop: Loop
     frame: Frame
     passes: tuple[Pass, ...]
+    renewed: tuple[Pass, ...]
+
+    @property
+    def counts_epochs(self) -> bool:
+        """True for a `for` loop that is called so: `for epoch in range(10)`, `for _ in range(args.epochs)`."""
+        words = self.frame.scope.module.tree.words
+        return (
+            isinstance(self.loop, cst.For) and "epoch" in f"{words(self.loop.target)} {words(self.loop.iter)}".lower()
+        )
 
 
 def loops_of(module: ModuleFacts) -> Iterator[Loop]:
@@ -197,10 +213,17 @@ def epoch_loop(
     With `only_training`, functions are left out that train nothing, as far as names say.
     """
     frame = ev.frame_of(module.tree.scope_of(loop))
-    passes = tuple(_Search(ev, project, loop, frame, only_training).run())
-    if not passes or (isinstance(loop, cst.For) and _runs_once(ev, loop, frame)):
+    search = _Search(ev, project, loop, frame, only_training)
+    passes: list[Pass] = []
+    renewed: list[Pass] = []
+    for found in search.run():
+        if search.is_in_loop(found.made):
+            renewed.append(replace(found, is_renewed=True))
+        else:
+            passes.append(found)
+    if not (passes or renewed) or (isinstance(loop, cst.For) and _runs_once(ev, loop, frame)):
         return None
-    return EpochLoop(loop, frame, passes)
+    return EpochLoop(loop, frame, tuple(passes), tuple(renewed))
 
 
 def _runs_once(ev: Evaluator, loop: cst.For, frame: Frame) -> bool:
@@ -246,11 +269,11 @@ class _Search:
             if self.ev.steps > self.last_step:
                 return
             if isinstance(node, cst.For | cst.CompFor):
-                for made, loader in self._loaders(self.ev.values(node.iter, frame), into_objects=True):
+                for made, loader in loaders_behind(self.ev, self.ev.values(node.iter, frame), into_objects=True):
                     if is_reached(self.ev, node, frame, with_options=True):
                         yield Pass(loader, made, node, path, calls)
             elif isinstance(node, cst.From):  # yield from loader
-                for made, loader in self._loaders(self.ev.values(node.item, frame), into_objects=True):
+                for made, loader in loaders_behind(self.ev, self.ev.values(node.item, frame), into_objects=True):
                     yield Pass(loader, made, node.item, path, calls)
             elif isinstance(node, cst.Call):
                 yield from self._call(node, path, calls)
@@ -259,7 +282,7 @@ class _Search:
         frame = path[-1]
         name = last_name(call.func)
         if name == "iter" and len(call.args) == 1:
-            for made, loader in self._loaders(self.ev.values(call.args[0].value, frame)):
+            for made, loader in loaders_behind(self.ev, self.ev.values(call.args[0].value, frame)):
                 yield Pass(loader, made, call, path, calls)
             return
         if len(path) > EPOCH_DEPTH or not self._may_matter(call.func, name, frame):
@@ -295,13 +318,7 @@ class _Search:
         # it may go by another name here
         return bool(self.project.leading_to(module, _TRAINING, EPOCH_DEPTH + 1, {name}))
 
-    def _loaders(self, values: Values, into_objects: bool = False) -> Iterator[tuple[CallResult, Loader]]:
-        """The loaders behind values that are iterated, where they were made before the loop."""
-        for made, loader in loaders_behind(self.ev, values, into_objects):
-            if not self._is_in_loop(made):
-                yield made, loader
-
-    def _is_in_loop(self, made: CallResult) -> bool:
+    def is_in_loop(self, made: CallResult) -> bool:
         """True if a loader is made anew in each round: the call, or one that leads to it, stands in the loop."""
         tree = self.frame.scope.module.tree
         call = made.call

@@ -61,6 +61,8 @@ class StuckSampler:
         loop, frame = self.loop, self.epochs.frame
         if not isinstance(loop, cst.For) or not isinstance(loop.target, cst.Name) or len(self.found.path) != 1:
             return None
+        if self.found.is_renewed:
+            return None
         is_counted = isinstance(loop.iter, cst.Call) and last_name(loop.iter.func) == "range"
         if not is_counted or self.found.loader.values("sampler") != (self.sampler,):
             return None
@@ -90,13 +92,23 @@ def stuck_samplers(workers: Workers, imports: Imports, loops: list[EpochLoop]) -
     ev = workers.ev
     for epochs in loops:
         module = epochs.frame.scope.module
-        for found in epochs.passes:
+        renewed = epochs.renewed if epochs.counts_epochs else ()  # made in each round, with a sampler of epoch 0
+        for found in (*epochs.passes, *renewed):
             sampler = next(_shuffling(ev, found.loader), None)
             if sampler is None or not found.trains(ev) or not _repeats_data(ev, imports, epochs, found):
+                continue
+            if found.is_renewed and _names_epoch(sampler):
                 continue
             if not _has_set_epoch_call(imports, module, found, sampler):
                 yield StuckSampler(epochs, found, sampler)
                 break
+
+
+def _names_epoch(sampler: CallResult) -> bool:
+    """True for `DistributedSampler(data, seed=self.epoch)`."""
+    assert sampler.call is not None and sampler.frame is not None
+    tree = sampler.frame.scope.module.tree
+    return any("epoch" in tree.words(arg.value).lower() for arg in sampler.call.args)
 
 
 def _repeats_data(ev: Evaluator, imports: Imports, epochs: EpochLoop, found: Pass) -> bool:

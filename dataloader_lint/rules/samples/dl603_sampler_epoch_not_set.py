@@ -10,6 +10,7 @@ loaded with it calls `set_epoch`.
 - a loop over the batches in a function that the loop over the epochs calls
 - a loader that is made in another file
 - a generator that yields batches forever: `while True: yield from loader`
+- a sampler or loader that is made again in each epoch: it begins with epoch 0 each time
 
 ## Why is this bad?
 The sampler shuffles with its own seed plus the number of the epoch, so that all ranks agree on one order. Without
