@@ -16,22 +16,26 @@ from dataloader_lint.facts.syntax.tree import ModuleFacts, Node, Tree, function_
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RetainedBatches:
-    """A call that stores batches, or parts of them: `list(loader)`, `out.append(batch)`."""
+    """A place that stores batches, or parts of them: `list(loader)`, `out.append(batch)`, `[y for _, y in loader]`."""
 
-    call: cst.Call
+    node: Node
     loader: Loader
 
 
 def retained_batches(ev: Evaluator, module: ModuleFacts) -> Iterator[RetainedBatches]:
-    """Yields the calls of a module that store batches of a loader that is known to have workers."""
+    """Yields the places of a module that store batches of a loader that is known to have workers."""
     tree = module.tree
+    for node, kept in _kept_otherwise(module):
+        loader = _loader_of_batch(ev, kept, ev.frame_of(function_scope(tree.scope_of(node))))
+        if loader is not None:
+            yield RetainedBatches(node, loader)
     for call in [*module.calls_named("list"), *module.calls_named("tuple"), *module.calls_named("append")]:
         frame = ev.frame_of(function_scope(tree.scope_of(call)))
         if len(call.args) != 1 or call.args[0].star:
             continue
         given = call.args[0].value
         if isinstance(call.func, cst.Attribute):
-            if call.func.attr.value == "append" and _accumulates(tree, call, dotted(call.func.value)):
+            if call.func.attr.value == "append" and _accumulates(tree, call, call.func.value):
                 loader = _loader_of_batch(ev, given, frame)
                 if loader is not None:
                     yield RetainedBatches(call, loader)
@@ -41,9 +45,37 @@ def retained_batches(ev: Evaluator, module: ModuleFacts) -> Iterator[RetainedBat
                 yield RetainedBatches(call, found[0])
 
 
-def _accumulates(tree: Tree, call: cst.Call, name: str) -> bool:
+def _kept_otherwise(module: ModuleFacts) -> Iterator[tuple[Node, cst.BaseExpression]]:
+    """Comprehensions and `out += [batch]`, each with what is stored, where that is a name or a part of one."""
+    for scope in module.root.descend():
+        made = scope.node
+        if isinstance(made, cst.ListComp) and isinstance(made.elt, _PARTS):
+            yield made, made.elt
+        for added in scope.own(cst.AugAssign):
+            elements = added.value.elements if isinstance(added.value, cst.List) else ()
+            if (
+                len(elements) == 1
+                and isinstance(elements[0].value, _PARTS)
+                and isinstance(added.operator, cst.AddAssign)
+            ):
+                if _accumulates(module.tree, added, added.target):
+                    yield added, elements[0].value
+
+
+_PARTS = (cst.Name, cst.Attribute, cst.Subscript)
+
+
+def _container(node: cst.BaseExpression) -> str:
+    """The name of a list, or of the dict that holds it: `self.results` for `self.results["target"]`."""
+    while isinstance(node, cst.Subscript):
+        node = node.value
+    return dotted(node)
+
+
+def _accumulates(tree: Tree, place: Node, of: cst.BaseExpression) -> bool:
     """True if what a loop appends accumulates over many steps: nothing in the loop empties the list."""
-    loop = next((above for above in tree.ancestors(call) if isinstance(above, cst.For | cst.FunctionDef)), None)
+    name = _container(of)
+    loop = next((above for above in tree.ancestors(place) if isinstance(above, cst.For | cst.FunctionDef)), None)
     if not name or not isinstance(loop, cst.For):
         return False
     body = loop.body
@@ -53,12 +85,12 @@ def _accumulates(tree: Tree, call: cst.Call, name: str) -> bool:
 
 def _emptied_by(node: Node) -> Iterator[str]:
     if isinstance(node, cst.Assign):
-        yield from (dotted(each.target) for each in node.targets)
+        yield from (_container(each.target) for each in node.targets)
     elif isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
         if node.func.attr.value in ("clear", "pop", "popleft"):
-            yield dotted(node.func.value)
+            yield _container(node.func.value)
     elif isinstance(node, cst.Del):
-        yield dotted(node.target)
+        yield _container(node.target)
 
 
 def _loader_of_batch(ev: Evaluator, node: cst.BaseExpression, frame: Frame) -> Loader | None:

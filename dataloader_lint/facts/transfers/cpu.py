@@ -25,7 +25,14 @@ from dataloader_lint.facts.syntax.tree import Node, Tree
 from dataloader_lint.facts.transfers.batches import Transfer, transfers_in
 from dataloader_lint.facts.transfers.devices import Device
 
-_READING_METHODS = frozenset({"numpy", "item", "tolist"})
+_READING_METHODS = frozenset(
+    {
+        *("numpy", "item", "tolist"),
+        # What computes on the CPU reads the numbers at once.
+        *("all", "any", "argmax", "argmin", "argsort", "cumsum", "exp", "log_softmax", "max", "mean", "median", "min"),
+        *("nonzero", "norm", "prod", "quantile", "sigmoid", "softmax", "sort", "std", "sum", "topk", "unique", "var"),
+    }
+)
 _JOINING_CALLS = frozenset(
     f"torch.{name}" for name in ("cat", "concat", "concatenate", "dstack", "hstack", "stack", "vstack")
 )

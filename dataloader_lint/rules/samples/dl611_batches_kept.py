@@ -4,7 +4,8 @@
 Reports, for a DataLoader that is known to have workers:
 
 - `list(loader)`
-- `out.append(batch)`, with the batch or a part of it, in a loop over the loader
+- `out.append(batch)` or `out += [batch]`, with the batch or a part of it, in a loop over the loader
+- `[labels for _, labels in loader]`
 
 ## Why is this bad?
 Workers send tensors in shared memory, with one file descriptor each. It stays open as long as the tensor lives.
@@ -73,4 +74,4 @@ def check(analysis: Analysis) -> Iterator[Finding]:
         problem = (
             "kept batches from workers hold a file descriptor per tensor: `Too many open files` after a few hundred"
         )
-        yield Finding(kept.call, problem, "keep copies (`clone()`) or computed results")
+        yield Finding(kept.node, problem, "keep copies (`clone()`) or computed results")
