@@ -103,12 +103,17 @@ class _Search:
         return None
 
     def is_decided_by_default(self, node: cst.BaseExpression, frame: Frame) -> bool:
-        """`n if n is not None else cpu_count()`: by the default of None the count, but a caller may pass a number."""
+        """`n if n is not None else cpu_count()`: by the default of None the count, but a caller may pass a number.
+
+        The same holds for `min(args.workers, cpu_count())`.
+        """
         if isinstance(node, cst.IfExp):
             return any(is_default(value) for value in self.ev.values(node.test, frame))
+        if isinstance(node, cst.Call) and dotted(node.func) == "min":
+            return any(is_default(value) for arg in node.args for value in self.ev.values(arg.value, frame))
         bindings = resolve(node, frame.scope.module.tree) if isinstance(node, cst.Name) else []
         return any(
-            isinstance(each.value, cst.IfExp) and self.is_decided_by_default(each.value, frame)
+            isinstance(each.value, cst.IfExp | cst.Call) and self.is_decided_by_default(each.value, frame)
             for each in bindings
             if each.scope is frame.scope and not each.path
         )

@@ -84,14 +84,18 @@ def _lookup(ev: Evaluator, node: cst.CSTNode, key: object, frame: Frame) -> Valu
     for each in found_changes.unsure:  # a store under another key than this one changes nothing
         is_store = isinstance(each, cst.Assign)
         found = merge(found, ev.values(each.value, outer) if is_store else NOTHING_KNOWN)  # type: ignore[attr-defined]
-    tree = frame.scope.module.tree
     for statement, default in found_changes.defaults:  # setdefault
         if ABSENT in found or UNKNOWN in found:
             certain = tuple(value for value in found if value is not ABSENT)
-            is_near = found_changes.is_near
-            _, surely = reaching_or_not(node, [Change(statement)], tree) if is_near else ([], False)
+            surely = is_surely_set(node, statement, found_changes)
             found = merge(certain, ev.values(default, outer), () if surely else (ABSENT,))
     return found
+
+
+def is_surely_set(node: cst.Name, statement: Node, changes: Changes) -> bool:
+    """True if control passes a `setdefault` before it gets to the place where the dict is called `node`."""
+    tree = changes.frame.scope.module.tree
+    return changes.is_near and reaching_or_not(node, [Change(statement)], tree)[1]
 
 
 def changes_at(ev: Evaluator, node: cst.Name, key: object, frame: Frame) -> Changes | None:

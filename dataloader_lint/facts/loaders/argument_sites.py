@@ -76,9 +76,15 @@ def in_dict(ev: Evaluator, node: cst.BaseExpression, key: str, frame: Frame, dep
     if not isinstance(node, cst.Name):
         return _joined(_in_value(ev, value, key, frame, depth) for value in ev.values(node, frame))
     changes = dict_contents.changes_at(ev, node, key, frame)
-    if changes is None or changes.unsure or changes.defaults:
+    if changes is None or changes.unsure:
         return None
-    return _joined(_in_change(ev, change, key, changes.frame, depth) for change in changes.reached)
+    found = _joined(_in_change(ev, change, key, changes.frame, depth) for change in changes.reached)
+    for statement, default in changes.defaults:  # setdefault
+        if found is None or not dict_contents.is_surely_set(node, statement, changes):
+            return None
+        site = ArgumentSite(default, changes.frame)
+        found = [site if each.node is None else each for each in found]
+    return found
 
 
 def _in_change(ev: Evaluator, change: dict_contents.Change, key: str, frame: Frame, depth: int) -> Sites:

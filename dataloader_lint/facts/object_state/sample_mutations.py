@@ -23,7 +23,7 @@ from dataloader_lint.facts.object_state.dataset import Dataset
 from dataloader_lint.facts.object_state.in_place import IN_PLACE, Change, changes, owner_of_elements
 from dataloader_lint.facts.object_state.loaded_objects import is_loaded
 from dataloader_lint.facts.syntax.expressions import last_name, written_items, written_key
-from dataloader_lint.facts.syntax.names import Binding, Kind, dotted, resolve, written_part
+from dataloader_lint.facts.syntax.names import Binding, Kind, dotted, resolve, written_out, written_part
 from dataloader_lint.facts.syntax.steps import Step
 from dataloader_lint.facts.syntax.tree import Node, Scope
 
@@ -201,15 +201,17 @@ class _Function:
         found = [function.stored(value, depth + 1) for function, value in parts]
         return found[0] if all(each is not None for each in found) else None
 
-    def _returned(self, call: cst.Call, depth: int) -> _Stored | None:
-        """The stored sample that a method surely returns: `self.get(index)`."""
+    def _returned(self, call: cst.Call, depth: int, path: tuple[int, ...] = ()) -> _Stored | None:
+        """The stored sample that a method surely returns: `self.get(index)`, or has at a place in what it returns."""
+        if depth > STORED_ALIAS_DEPTH:
+            return None
         given = {id(arg.value): value for arg in call.args if (value := self._passed(arg, depth + 1)) is not None}
         if not given and dotted(call.func).count(".") != 1:
             return None  # only a method of the Dataset itself reads what it stores
         callee = self._entered(call, given, {})
         if callee is None or not isinstance(callee.scope.node, cst.FunctionDef) or callee.scope.node.asynchronous:
             return None
-        returned = [each.value for each in callee.scope.own(cst.Return)]
+        returned = [written_part(each.value, path) for each in callee.scope.own(cst.Return)]
         found = [callee.stored(each, depth + 1) if each is not None else None for each in returned]
         return found[0] if found and all(each is not None for each in found) else None
 
@@ -256,8 +258,12 @@ class _Function:
         if binding.kind is Kind.ELEMENT and binding.value is not None:
             owner = owner_of_elements(binding.value, binding.path)
             return _inside(self.stored(owner, depth + 1)) if owner is not None else None
-        part = written_part(binding.value, binding.path) if binding.kind is Kind.VALUE else None
-        return self.stored(part, depth + 1) if part is not None else None
+        if binding.kind is not Kind.VALUE or binding.value is None:
+            return None
+        part, path = written_out(binding.value, binding.path)
+        if path:  # `row, number = self.row_of(index)`
+            return self._returned(part, depth + 1, path) if isinstance(part, cst.Call) else None
+        return self.stored(part, depth + 1)
 
     def _is_basic(self, element: cst.SubscriptElement) -> bool:
         """True for a slice, a number or a key. What a list, an array or a mask picks from an array is a copy."""

@@ -4,8 +4,8 @@
 Reports `.to("cpu", non_blocking=True)` if the result is read in the same expression or later in the same block, and
 nothing in between waits for the device.
 
-**Reads that count**: `.numpy()`, `.item()`, `.tolist()`, `.argmax()` and what else computes, `float(...)`, `print(...)`,
-`torch.save`, ...
+**Reads that count**: `.numpy()`, `.item()`, `.tolist()`, `.argmax()` and the like, `float(...)`,
+`print(...)`, `torch.save`, ...
 
 The device and the flag must both be known.
 
