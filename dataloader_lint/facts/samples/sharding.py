@@ -32,7 +32,8 @@ from dataloader_lint.facts.libraries.datasets import ITERABLE_BASES
 from dataloader_lint.facts.limits import SHARDING_DEPTH, SHARDING_FUNCTIONS
 from dataloader_lint.facts.loaders import loader_steps
 from dataloader_lint.facts.samples.init_functions import has_sharding_init_function, may_split
-from dataloader_lint.facts.syntax.names import dotted
+from dataloader_lint.facts.syntax.expressions import last_name
+from dataloader_lint.facts.syntax.names import Binding, Kind, bindings_of, dotted
 from dataloader_lint.facts.syntax.steps import Step
 from dataloader_lint.facts.syntax.tree import ModuleFacts, Node, Scope, Tree, function_scope
 from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
@@ -44,6 +45,8 @@ _SHARING = re.compile(
     r"|shard_|_shard$|(num|n)_shards|shard(ing|ed)",
     re.IGNORECASE,
 )
+# Those of them that divide the data among the ranks of a distributed program, each of which has workers.
+_RANKS = frozenset({"get_rank", "get_world_size", "local_rank", "rank", "world_size"})
 _PIPES = frozenset(name for name in ITERABLE_BASES if name.endswith("DataPipe"))
 # Randomness that produces the items. Functions that only reorder items still repeat them in each worker.
 _RANDOM_PREFIXES = (
@@ -62,11 +65,15 @@ _FILES = re.compile(r"path|file|folder|lines", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class UnsharedStream:
-    """An iterable Dataset whose items every worker yields in full; `loader` is one that may have several workers."""
+    """An iterable Dataset whose items every worker yields in full; `loader` is one that may have several workers.
+
+    `by_rank` is True if it divides its items among the ranks of a distributed program, and no further.
+    """
 
     klass: Class
     method: cst.FunctionDef
     loader: Loader | None
+    by_rank: bool = False
 
     @property
     def steps(self) -> tuple[Step, ...]:
@@ -103,9 +110,10 @@ def unshared_streams(reach: DatasetFlow, module: ModuleFacts) -> Iterator[Unshar
             loader = next((each for each in loaders if _may_repeat(each)), None)
             if loader is not None:
                 seen.add(id(method))
-                yield UnsharedStream(klass, method.node, loader)
+                yield UnsharedStream(klass, method.node, loader, stream.by_rank)
         elif (
             not _inherits_iter(klass)
+            and not stream.by_rank
             and not stream.is_written_out
             and not has_sharding_init_function(klass)
             and _is_public_api(reach, klass)
@@ -159,6 +167,7 @@ class _Stream:
         self.klass = klass
         self.method = method
         self.is_written_out = True  # True if the class itself contains all items as literals
+        self.by_rank = False
 
     def repeats(self) -> bool:
         """True if two workers surely yield the same items, as far as the code shows."""
@@ -205,7 +214,9 @@ class _Stream:
                 and receiver.by.scope is self.klass.scope
             ):
                 scopes[id(function.scope)] = function.scope
-        if any(_SHARING.search(name) for scope in scopes.values() for name in _names_in(scope)):
+        words = {name for scope in scopes.values() for name in _names_in(scope) if _SHARING.search(name)}
+        self.by_rank = bool(words) and words <= _RANKS and self._asks_for_rank(list(scopes.values()))
+        if words and not self.by_rank:
             return True
         called = list(scopes.values())
         for scope in called:  # grows; the call graph does not list a shared function for each class that calls it
@@ -213,6 +224,16 @@ class _Stream:
                 if all(helper is not known for known in called):
                     called.append(helper)
         return any(_SHARING.search(name) for scope in called[len(scopes) :] for name in _names_in(scope))
+
+    def _asks_for_rank(self, scopes: list[Scope]) -> bool:
+        """True if a class takes its rank from `torch.distributed` only; a caller may pass one that counts workers."""
+        inner = [each for scope in scopes for each in scope.descend()]
+        bound = {name for each in inner for name, found in bindings_of(each).items() if _has_parameter(found)}
+        calls = [(call, each) for each in inner for call in each.own(cst.Call) if last_name(call.func) == "get_rank"]
+        return bound.isdisjoint(_RANKS) and any(
+            Library("torch.distributed.get_rank") in self.ev.values(call.func, self.ev.frame_of(function_scope(each)))
+            for call, each in calls
+        )
 
     def _called_helpers(self, scope: Scope) -> Iterator[Scope]:
         """The functions of the project that a class or function calls by a plain name."""
@@ -287,6 +308,10 @@ class _Stream:
                 streams = streams[:1] if value.library == "itertools.islice" else streams
                 return bool(streams) and all(self._is_plain(each, value.frame, depth + 1) for each in streams)
         return False
+
+
+def _has_parameter(bindings: list[Binding]) -> bool:
+    return any(each.kind is Kind.PARAMETER for each in bindings)
 
 
 def _is_endless(loop: cst.While) -> bool:

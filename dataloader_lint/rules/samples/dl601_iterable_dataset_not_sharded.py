@@ -2,7 +2,8 @@
 
 ## What it does
 Reports the `__iter__` of an IterableDataset that iterates over files, lists, ranges or the like. Neither it nor a
-function that it calls uses the worker or the rank.
+function that it calls uses the worker or the rank, or the rank is all that they use: `torch.distributed.get_rank()`
+divides the data among the processes that train, and each of them starts workers that read the same share.
 
 **Where it counts**
 
@@ -91,6 +92,5 @@ def check(analysis: Analysis) -> Iterator[Finding]:
         effect = "with workers, every item comes several times per epoch"
         if stream.workers is not None:
             effect = f"every item comes {stream.workers} times per epoch, once per worker"
-        yield Finding(
-            stream.method, f"each worker iterates over all of `{stream.name}`: {effect}", _ADVICE, because=stream.steps
-        )
+        what = f"all that its rank has of `{stream.name}`" if stream.by_rank else f"all of `{stream.name}`"
+        yield Finding(stream.method, f"each worker iterates over {what}: {effect}", _ADVICE, because=stream.steps)
