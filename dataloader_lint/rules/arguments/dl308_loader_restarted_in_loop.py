@@ -87,7 +87,8 @@ def check(file: Analysis) -> Iterator[Finding]:
             problem = f"`iter({found.name})` starts the workers of the loader, but its result is not used"
             advice = "remove the call"
         else:
-            where = f"each use of `{found.caller}` in a loop" if found.caller else "each round of the loop"
+            runs = "call" if found.caller.endswith("()") else "read"
+            where = f"each {runs} of `{found.caller}` in a loop" if found.caller else "each round of the loop"
             problem = f"{where} starts the workers of `{found.name}` for one batch"
             if _is_in_order(found.loader):
                 problem += ", always the same one"
