@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import libcst as cst
 
+from dataloader_lint.facts.infer import classes
 from dataloader_lint.facts.infer.reachability import enclosing_tests, excludes, path_conditions
 from dataloader_lint.facts.infer.values import NONE, CallResult, Evaluator, Frame, Function, Method
 from dataloader_lint.facts.limits import NONE_DEPTH
@@ -34,7 +35,9 @@ def none_places(ev: Evaluator, function: Scope, frame: Frame, depth: int = 0) ->
             if _is_about_data(each, frame) and is_reached_for_data(ev, each, frame):
                 yield NonePlace(each, "returns None here")
         else:
-            how = _how_none(ev, each.value, frame, depth)
+            how = _how_none(ev, each.value, frame, depth) or (
+                _how_in_parts(ev, each.value, frame) if depth == 0 else ""
+            )
             if how and _is_about_data(each, frame) and is_reached_for_data(ev, each, frame):
                 yield NonePlace(each, how)
     body = function.node.body if isinstance(function.node, cst.FunctionDef) else None
@@ -68,14 +71,59 @@ def _how_none(ev: Evaluator, node: cst.BaseExpression, frame: Frame, depth: int)
     return next((how for call in called if (how := _how_called(ev, call, frame, depth))), "")
 
 
-def _how_called(ev: Evaluator, call: cst.Call, frame: Frame, depth: int) -> str:
+def _how_in_parts(ev: Evaluator, node: cst.BaseExpression, frame: Frame) -> str:
+    """How a part of a sample can be None: `{"image": image, "mask": self.mask_of(index)}`."""
+    if isinstance(node, cst.Dict):
+        parts = [each.value for each in node.elements if isinstance(each, cst.DictElement)]
+    elif isinstance(node, cst.Tuple | cst.List):
+        parts = [each.value for each in node.elements if isinstance(each, cst.Element)]
+    else:
+        return ""
+    for part in parts:
+        bindings = resolve(part, frame.scope.module.tree) if isinstance(part, cst.Name) else []
+        if bindings:
+            found = bindings[0] if len(bindings) == 1 and bindings[0].kind is Kind.VALUE else None
+            part = found.value if found is not None and not found.path and found.value is not None else part
+        if isinstance(part, cst.Call) and _how_called(ev, part, frame, 0, of_part=True):
+            return f"returns a sample with `{last_name(part.func)}(...)`, which can be None"
+    return ""
+
+
+def _hangs_on_sample(place: NonePlace, inner: Frame, frame: Frame) -> bool:
+    """True if an error, or a test about the sample, decides whether a call gives None, and not what the object has."""
+    tests = [test for test, _ in enclosing_tests(place.node, inner)]
+    tree = inner.scope.module.tree
+    if any(isinstance(above, cst.ExceptHandler) for above in tree.ancestors(place.node)):
+        return True
+    return any(_is_of_sample(name, inner, frame) for test in tests for name in tree.find(test, cst.Name))
+
+
+def _is_of_sample(name: cst.Name, inner: Frame, frame: Frame) -> bool:
+    """True for what the function reads, and for a parameter for which the call passes a part of the sample."""
+    if _is_data(name, inner.scope):
+        return True
+    given = inner.args.get(name.value) if inner.args is not None else None
+    if given is None or given.node is None or given.frame is not frame:
+        return False
+    own = classes.receiver_name(frame.scope)
+    for each in frame.scope.module.tree.find(given.node, cst.Name):
+        bound = resolve(each, frame.scope.module.tree)
+        if each.value != own and any(b.scope is frame.scope and b.kind is Kind.PARAMETER for b in bound):
+            return True
+        if _is_data(each, frame.scope):
+            return True
+    return False
+
+
+def _how_called(ev: Evaluator, call: cst.Call, frame: Frame, depth: int, of_part: bool = False) -> str:
     """The same of what a call of a function of the project gives."""
     for callee in ev.values(call.func, frame) if depth < NONE_DEPTH else ():
         function = callee.function if isinstance(callee, Method) else callee
         if isinstance(function, Function) and isinstance(function.node, cst.FunctionDef):
             receiver = callee.receiver if isinstance(callee, Method) else None
             inner = ev.enter(function, call, frame, receiver)
-            if function.scope is not frame.scope and any(none_places(ev, function.scope, inner, depth + 1)):
+            places = none_places(ev, function.scope, inner, depth + 1) if function.scope is not frame.scope else ()
+            if any(not of_part or _hangs_on_sample(each, inner, frame) for each in places):
                 return f"returns `{last_name(call.func)}(...)`, which can be None"
     return ""
 
