@@ -230,7 +230,7 @@ def render_errors_page(pages: list[Page]) -> str:
             )
     by_code = {page.rule.code: page for page in pages}
     parts = [
-        "<!-- Made by docs/generate.py from dataloader_lint/rules, its docstrings and symptoms.py: edit those. -->",
+        "<!-- Made by docs/generate.py from dataloader_lint/rules, its docstrings and symptoms/: edit those. -->",
         "# Error messages and the rules that find their cause",
         '`dataloader-lint --explain "the message"` finds the same pages; `--explain -` reads a traceback from stdin.',
         "Symptoms come first, then the messages that the pages of the rules list.",

@@ -20,29 +20,7 @@ MESSAGES = json.loads(Path(__file__).with_name("known_messages.json").read_text(
 KNOWN = [(title, message) for title, several in MESSAGES.items() for message in several]
 
 # Nothing is known about these, so that nothing may be said.
-OTHERS = [
-    "AssertionError",
-    "RuntimeError",
-    "RuntimeError: ",
-    "ValueError:",
-    "TypeError",
-    "OSError",
-    "RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 7.79 GiB total capacity)",
-    "torch.cuda.OutOfMemoryError: CUDA out of memory.",
-    "RuntimeError: Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu!",
-    "RuntimeError: mat1 and mat2 shapes cannot be multiplied (32x512 and 256x10)",
-    "RuntimeError: Error(s) in loading state_dict for ResNet:",
-    "ModuleNotFoundError: No module named 'torch'",
-    "KeyError: 'train'",
-    "IndexError: list index out of range",
-    "FileNotFoundError: [Errno 2] No such file or directory: 'data/train.csv'",
-    "AttributeError: 'Namespace' object has no attribute 'workers'",
-    "AttributeError: 'NoneType' object has no attribute 'group'",
-    "AssertionError: Torch not compiled with CUDA enabled",
-    "GPU memory grows with each iteration",
-    "ValueError: not enough values to unpack (expected 2, got 1)",
-    "KeyboardInterrupt",
-]
+OTHERS = json.loads(Path(__file__).with_name("other_messages.json").read_text(encoding="utf-8"))
 
 DESCRIBED = [
     ("hangs", "It hangs without a message"),
@@ -65,7 +43,8 @@ def title_of(text: str) -> str:
 
 
 def test_enough_messages() -> None:
-    assert len(KNOWN) >= 150
+    assert len(KNOWN) >= 300
+    assert len(OTHERS) >= 60
 
 
 @pytest.mark.parametrize(("title", "message"), KNOWN)
@@ -93,6 +72,29 @@ def test_the_rule_of_an_unusual_message_is_found_by_its_page() -> None:
     assert found is not None
     assert found.symptom is None
     assert [each.rule.code for each in found.rules] == ["DL311"]
+
+
+def test_a_warning_explains_no_exception_that_follows_it() -> None:
+    warning = "UserWarning: This DataLoader will create 4 worker processes in total. Our suggested max number of worker"
+    assert title_of(warning) == "More workers than CPUs"
+    assert answer(f"{warning} is 2\nKeyError: 'pixel_values'") is None
+    assert title_of(f"{warning} is 2\nRuntimeError: context has already been set") == "The start method is set twice"
+
+
+def test_a_frame_of_the_traceback_decides() -> None:
+    full = "OSError: [Errno 28] No space left on device"
+    assert answer(full) is None
+    assert title_of(f'  File "/usr/lib/python3.11/multiprocessing/heap.py", line 75\n{full}') == "Out of shared memory"
+    wrong = "TypeError: start() takes 0 positional arguments but 1 was given"
+    assert answer(wrong) is None
+    told = title_of(f'  File "worker.py", line 290\n    init_fn(worker_id)\n{wrong}')
+    assert told == "A worker_init_fn that does not take the worker id"
+
+
+def test_lines_with_numbers_are_code_only_beside_an_arrow() -> None:
+    raised = "RuntimeError: context has already been set"
+    assert title_of(f"000101  step 3\n000102  {raised}") == "The start method is set twice"
+    assert answer(f"    101 step = 3\n--> 102 raise\n    103 {raised}\nKeyError: 3") is None
 
 
 def test_a_traceback_from_standard_input(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,10 +22,16 @@ _EXCEPTION = re.compile(
 )
 _ATTRIBUTE = "object has no attribute"
 _COLOR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
-_FRAME = re.compile(r"^(?:File \"|Traceback \(|-+> ?\d+ |\d+ )")
+_FRAME = re.compile(r"^(?:File \"|Traceback \(|-+> ?\d+ )")
+_ARROW = re.compile(r"(?:-+>|\u276f|\u2771) *\d+ ")  # of IPython and of rich
+_EDGES = " \t│|"
+_NUMBER = re.compile(r"^(\d+)\s+")
+# Exceptions, and not warnings.
+_RAISED = re.compile(r"^(?:\W*\[[\w:]+\]:? ?)*(?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*(?:Error|Exception)\b")
+_WARNING = re.compile(r"Warning\b")
 _MOST = 20_000  # characters of a text that are looked at, from its end
 _LONGEST = 1_000  # characters of one line: patterns with `.*` take quadratic time
-_SENTENCE = 160  # a description of a program that says nothing is no longer than this
+_SENTENCE = 300  # a description of a program that says nothing is no longer than this
 _FEWEST = 3  # words of a message that has to be told from others
 
 
@@ -45,11 +51,15 @@ def error_messages(page: str) -> list[str]:
 
 def answer(text: str) -> Answer | None:
     """The answer to a message, a traceback or a sentence about a symptom; None if there is none."""
+    whole = _bare(text[-_MOST:])
     lines = _lines(text)
-    found = _symptom(lines) or _described(lines)
+    found = _symptom(lines, whole) or _described(lines, whole)
     if found is not None:
         return Answer(found, tuple(found_rules()[code] for code in found.rules))
+    is_raised = any(_RAISED.match(line) for line in lines)
     for line in reversed(lines):
+        if is_raised and _WARNING.search(line):  # it explains no exception
+            continue
         rules = rules_for_message(line)
         if rules:
             return Answer(None, tuple(rules))
@@ -70,30 +80,63 @@ def rules_for_message(text: str) -> list[FoundRule]:
 
 def _lines(text: str) -> list[str]:
     """The lines of a text that may be messages, without the code and the places of a traceback."""
-    several = _COLOR.sub("", text[-_MOST:]).splitlines()
+    shown = _COLOR.sub("", text[-_MOST:])
+    if "\\n  File " in shown:  # the repr of an exception that holds a traceback
+        shown = shown.replace("\\n", "\n")
+    several = shown.splitlines()
     is_traceback = len(several) > 1
+    has_numbers = any(_ARROW.match(line.strip(_EDGES)) for line in several)
     found: list[str] = []
     for line in several:
-        bare = line[:_LONGEST].strip(" \t│|").lstrip("> ")
+        bare = line[:_LONGEST].strip(_EDGES).lstrip("> ")
+        if _NUMBER.match(bare):
+            if has_numbers:  # a line of code
+                continue
+            bare = _NUMBER.sub("", bare)  # of a log
         if not bare or _FRAME.match(bare) or (is_traceback and line.startswith("    ") and "Error" not in bare):
             continue
         found.append(bare)
     return found
 
 
-def _symptom(lines: list[str]) -> Symptom | None:
-    """The first symptom in the table that fits a line, whichever line that is."""
-    several = [" ".join(_QUOTES.sub("", line).split()) for line in lines]
-    return next(
-        (each for each in SYMPTOMS if any(pattern.search(line) for pattern in each.messages for line in several)), None
+def _symptom(lines: list[str], whole: str) -> Symptom | None:
+    """The first symptom in the table that fits a line, whichever line that is. `whole` is the text with its frames."""
+    several = [_bare(line) for line in lines]
+    found = [each for each in SYMPTOMS if _is_seen(each, several, whole)]
+    if any(_RAISED.match(line) for line in lines):
+        return next((each for each in found if not each.is_warning), None)
+    return found[0] if found else None
+
+
+def _is_seen(symptom: Symptom, lines: list[str], whole: str) -> bool:
+    found = any(pattern.search(line) for pattern in symptom.messages for line in lines) or any(
+        message.search(line) for message, frame in symptom.traced if frame.search(whole) for line in lines
     )
+    return found and not _is_excluded(symptom, whole)
 
 
-def _described(lines: list[str]) -> Symptom | None:
+def _is_excluded(symptom: Symptom, whole: str) -> bool:
+    return any(pattern.search(whole) for pattern in symptom.unless)
+
+
+def _described(lines: list[str], whole: str) -> Symptom | None:
     """The symptom that a short sentence describes, in which no exception is named."""
     if len(lines) != 1 or len(lines[0]) > _SENTENCE or re.search(r"Error\b|Exception\b", lines[0]):
         return None
-    return next((each for each in SYMPTOMS if any(pattern.search(lines[0]) for pattern in each.words)), None)
+    sentence = _bare(lines[0])
+    return next(
+        (
+            each
+            for each in SYMPTOMS
+            if any(pattern.search(sentence) for pattern in each.words) and not _is_excluded(each, whole)
+        ),
+        None,
+    )
+
+
+def _bare(text: str) -> str:
+    """A text without quotation marks, and with single spaces."""
+    return " ".join(_QUOTES.sub("", text).split())
 
 
 def _fits(wanted: str, message: str) -> bool:
@@ -102,8 +145,16 @@ def _fits(wanted: str, message: str) -> bool:
     if wanted in message:
         return True
     # A pasted message has names where the page has dots.
-    parts = [part for part in message.split("...") if len(part) > 8]
-    return bool(parts) and all(part in wanted for part in parts)
+    parts = [part.strip() for part in message.split("...")]
+    if not any(len(part) > 8 for part in parts):
+        return False
+    place = 0
+    for part in parts:
+        place = wanted.find(part, place)
+        if place < 0:
+            return False
+        place += len(part)
+    return True
 
 
 def _plain(text: str) -> str:
@@ -111,4 +162,4 @@ def _plain(text: str) -> str:
     message = _EXCEPTION.sub("", text.strip())
     if _ATTRIBUTE not in message:  # there the names are all that tells one message from another
         message = _NAMES.sub("...", message)
-    return " ".join(_QUOTES.sub("", message).lower().split())
+    return _bare(message).lower()

@@ -76,7 +76,7 @@ def _expressions() -> Iterator[Expression]:
 # escaped.
 _BY_PATTERNS = (
     "dataloader_lint.facts.project.mentions:",
-    "dataloader_lint.rules.symptoms:",
+    "dataloader_lint.rules.symptoms.base:",
     "dataloader_lint.source.globs:",
     "dataloader_lint.source.discovery:",
     "dataloader_lint.source.gitignore:",

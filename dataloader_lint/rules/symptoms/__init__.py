@@ -1,0 +1,19 @@
+"""What people see when data loading goes wrong, in their own words and in those of Python and torch.
+
+Each symptom has patterns for the messages, the rules that find its causes, the likeliest first, and a few sentences:
+what it means and what to measure. The first symptom that fits is the answer: those that name their cause stand first,
+those that only say that something is gone, and those without a message, last.
+"""
+
+from dataloader_lint.rules.symptoms.arguments import ARGUMENTS
+from dataloader_lint.rules.symptoms.base import Symptom
+from dataloader_lint.rules.symptoms.pickling import PICKLING
+from dataloader_lint.rules.symptoms.processes import PROCESSES
+from dataloader_lint.rules.symptoms.resources import RESOURCES
+from dataloader_lint.rules.symptoms.samples import SAMPLES
+from dataloader_lint.rules.symptoms.silent import SILENT
+from dataloader_lint.rules.symptoms.unclear import UNCLEAR
+
+__all__ = ["SYMPTOMS", "Symptom"]
+
+SYMPTOMS: tuple[Symptom, ...] = (*PICKLING, *PROCESSES, *RESOURCES, *SAMPLES, *ARGUMENTS, *UNCLEAR, *SILENT)

@@ -1,0 +1,65 @@
+"""How workers are started, and what does not survive it."""
+
+from __future__ import annotations
+
+from dataloader_lint.rules.symptoms.base import seen
+
+PROCESSES = (
+    seen(
+        "The main module starts workers while it is imported",
+        "Workers that are not forked import the main module, which starts workers again. Guard its code.",
+        "DL206 DL210",
+        r"attempt has been made to start a new process before",
+        r"freeze_support\(\)",
+    ),
+    seen(
+        "The start method is set twice",
+        "Set it once, under the main guard.",
+        "DL210",
+        r"context has already been set",
+    ),
+    seen(
+        "CUDA in a forked worker",
+        "The main process has used CUDA before the workers were forked, and worker code uses it again.",
+        "DL207 DL215",
+        r"cannot re-initialize cuda in forked subprocess",
+        r"cuda (?:runtime )?error(?: \(3\))? ?:.*initialization error",
+        r"thcudacheck fail.*initialization error",
+        r"cuda initialization error",
+    ),
+    seen(
+        "A CUDA tensor cannot be pinned",
+        "With `pin_memory=True` batches must be on the CPU. Something moved the samples to CUDA before.",
+        "DL215 DL207",
+        r"cannot pin .*only dense cpu tensors can be pinned",
+        r"cannot pin torch\.cuda",
+    ),
+    seen(
+        "A CUDA tensor cannot be pickled",
+        "Workers that are not forked get the Dataset pickled. A part of it is on CUDA: keep its tensors on the CPU.",
+        "DL215",
+        r"cannot pickle cuda storage",
+    ),
+    seen(
+        "A worker may not start processes",
+        "The workers of a DataLoader are daemonic. Use threads in them, more workers, or `num_workers=0`.",
+        "DL214",
+        r"daemonic processes are not allowed to have children",
+    ),
+    seen(
+        "A library that does not survive a fork",
+        "It has threads or locks of its own. Use it in workers only, or start these by spawn or forkserver.",
+        "DL209 DL216 DL205",
+        r"this class is not fork-safe",
+        r"(?:opened|created|started) before fork\b",
+        r"is multi-threaded, use of fork\(\) may lead to deadlocks",
+        r"current process just got forked, after parallelism has already been used",
+        is_warning=True,
+    ),
+    seen(
+        "A worker_init_fn that does not take the worker id",
+        "torch calls it with the number of the worker. Give it one parameter.",
+        "DL212",
+        traced=((r"takes \d+ positional arguments? but \d+ (?:was|were) given", r"\binit_fn\(worker_id\)"),),
+    ),
+)
