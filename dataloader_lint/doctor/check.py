@@ -129,8 +129,6 @@ def _hint(error: str) -> str:
 
     found = answer(error)
     codes = [each.rule.code for each in found.rules] if found is not None else []
-    if "timed out" in error:
-        codes = ["DL213", *codes]
     return f" ({', '.join(codes)})" if codes else ""
 
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
+import signal
 from collections.abc import Iterator, Sequence
 
 from dataloader_lint.doctor import words
 from dataloader_lint.doctor.measured import LoaderReport, Symptom
 from dataloader_lint.doctor.memory import growth_of
 from dataloader_lint.doctor.records import LoaderRecord, Raised
-from dataloader_lint.doctor.symptoms.ranks import FAILS, FEWEST, MEMORY, MEMORY_CODES, PORTABILITY
-from dataloader_lint.rules.messages import answer
+from dataloader_lint.doctor.symptoms.ranks import FAILS, FEWEST, MEMORY, PORTABILITY
+from dataloader_lint.rules.messages import Answer, answer
 
 _NOT_FORKED = "where workers are not forked (macOS, Windows, Python 3.14)"
 _MOST_PARTS = 5
@@ -31,15 +32,12 @@ def errors(error: str, raised: Sequence[Raised]) -> Iterator[Symptom]:
 
 def _error(title: str, text: str, weight: float, place: tuple[str, int] | None) -> Symptom:
     found = answer(text)
-    codes = tuple(each.rule.code for each in found.rules) if found is not None else ()
-    if "timed out" in text:
-        codes = (*codes, "DL503", "DL213")
-    if "not fork-safe" in text:
-        codes = (*codes, "DL216")
-    if "init_fn(worker_id)" in text and "positional argument" in text:
-        codes = ("DL212",)
     advice = found.symptom.page if found is not None and found.symptom is not None else "see its traceback"
-    return Symptom("error", title, advice, codes, FAILS, weight, place=place)
+    return Symptom("error", title, advice, _codes(found), FAILS, weight, place=place)
+
+
+def _codes(found: Answer | None) -> tuple[str, ...]:
+    return tuple(each.rule.code for each in found.rules) if found is not None else ()
 
 
 def _last_line(text: str) -> str:
@@ -128,10 +126,12 @@ def deaths(record: LoaderRecord, _report: LoaderReport) -> Iterator[Symptom]:
         memory = [line for line in lines if line["kind"] == "memory"]
         held = f"; it last held {words.size(memory[-1]['own'])} of its own" if memory else ""
         how = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
-        codes: tuple[str, ...] = ("DL501", "DL205", "DL209", "DL207")
+        # As torch puts it, so that the same rules come as for the message. What ends a worker by itself is native code.
+        name = (signal.strsignal(-code) or "") if code < 0 else "Aborted"
+        codes = _codes(answer(f"DataLoader worker (pid {pid}) is killed by signal: {name}."))
         advice = "see its traceback"
         if code == -9:
-            codes, advice = MEMORY_CODES, "check `dmesg -T | grep -i oom` or the container's memory limit"
+            advice = "check `dmesg -T | grep -i oom` or the container's memory limit"
         elif code > 0 and not lines and record.settings.start_method != "fork":
             how += f" while it started ({record.settings.start_method})"
             codes, advice = ("DL206", "DL210", "DL208", "DL202", "DL204"), "see its traceback: it imports the script"
