@@ -95,6 +95,15 @@ def found(*cells: str, **settings: Any) -> list[Diagnostic]:
         ),
         (
             "DL204",
+            [
+                "import webdataset as wds",
+                "def pair(sample):\n    return sample['jpg'], sample['cls']",
+                "loader = wds.WebLoader(wds.WebDataset('a.tar').map(pair), num_workers=2)",
+            ],
+            ["`WebDataset` holds `pair` in a `map` of this notebook", "import it from a .py file"],
+        ),
+        (
+            "DL204",
             [FOLDER.format("lambda x: x")],
             ["`ImageFolder` holds this lambda", "define it with `def` in a .py file and import it"],
         ),

@@ -29,8 +29,9 @@ from dataloader_lint.facts.infer.values import (
 )
 from dataloader_lint.facts.libraries.calls import VALUE_KINDS, row
 from dataloader_lint.facts.libraries.catalogue import LOADERS
+from dataloader_lint.facts.libraries.datasets import SEVERAL_SPLITS
 from dataloader_lint.facts.libraries.short_names import INSPECTING, MAKING_ARRAYS, SAME_ELEMENTS
-from dataloader_lint.facts.syntax.expressions import last_name, positional_of
+from dataloader_lint.facts.syntax.expressions import keyword_of, last_name, positional_of
 from dataloader_lint.facts.syntax.names import REST, STAR, dotted
 from dataloader_lint.facts.syntax.tree import Scope, Tree
 
@@ -277,6 +278,9 @@ def item(ev: Evaluator, value: Value, index: object) -> Values:
         return (
             CallResult(Library("h5py.Dataset"), value.call, value.frame),
         )  # or a group: it lives on the file's handle
+    if isinstance(value, CallResult) and value.library in SEVERAL_SPLITS and isinstance(index, str):
+        split = keyword_of(value.call, "split") if value.call is not None else None
+        return (value,) if split is None else NOTHING_KNOWN  # a split, or a column
     held = records.at(ev, value, index)
     if held is not None:
         return held

@@ -49,7 +49,7 @@ ITERABLE_BASES = frozenset(
 # Calls of libraries that return an IterableDataset of torch, and those that do if an argument is True.
 ITERABLE_MAKERS = frozenset({"streaming.StreamingDataset", "webdataset.DataPipeline", "webdataset.WebDataset"})
 ITERABLE_IF = {"datasets.load_dataset": "streaming"}
-# Those whose steps keep the functions that they are given, and are pickled with them.
+# Those of WebDataset.
 PIPELINES = frozenset({"webdataset.DataPipeline", "webdataset.WebDataset"})
 # Their methods that return an IterableDataset again.
 ITERABLE_STEPS = frozenset(
@@ -60,6 +60,12 @@ ITERABLE_STEPS = frozenset(
         "with_format",
     }
 )
+# Calls that return a Dataset of Hugging Face, or a dict of its splits.
+SEVERAL_SPLITS = frozenset({"datasets.load_dataset", "datasets.load_from_disk"})
+# Others that return one, and the methods that return one again.
+STREAMS = frozenset({"datasets.IterableDataset.from_generator"})
+TABLES = frozenset({"datasets.load_from_disk", *(f"datasets.Dataset.from_{kind}" for kind in ("dict", "list"))})
+TABLE_STEPS = ITERABLE_STEPS | {"shard", "sort", "to_iterable_dataset", "train_test_split", "with_transform"}
 
 # Packages whose public classes are torch Datasets.
 DATASET_PACKAGES = (

@@ -14,7 +14,9 @@ Reports a Dataset that holds a function which cannot be pickled.
 - bound to an attribute, or stored there as the default of a parameter
 - in a list or dict
 - as an argument of a transform (`Lambda`, `Compose`) or of another object that the Dataset holds, at any depth
-- in a step of a WebDataset, `WebDataset(...).map(...)`, whose loader is known to have workers
+- in a step of a WebDataset, `WebDataset(...).map(...)`
+- in `map` or `filter` of a Dataset of Hugging Face that is streamed, in `IterableDataset.from_generator`, and in
+  `with_transform` or `set_transform` of one that is not: its `map` runs at once, and keeps nothing
 - given to the Dataset by a script (`transform=...`), or assigned afterwards (`data.transform = ...`), if that object
   reaches a DataLoader that may have workers
 
@@ -34,6 +36,8 @@ Python 3.13.
 - A lambda that is used within one call only (`sorted(key=...)`, `DataFrame.apply`) is not reported.
 - Of the objects of a library, only those whose class name begins with a capital letter are assumed to hold their
   arguments.
+- Steps of a WebDataset and Datasets of Hugging Face are reported if the loader has workers, or gets their number from
+  an option.
 - Nested functions are looked for in files that define a Dataset, make a loader or contain a lambda.
 - Nothing is reported if the program expects that pickling fails, as in `pytest.raises(AttributeError)`.
 
@@ -133,6 +137,9 @@ def check(file: Analysis) -> Iterator[Finding]:
         subject = "this lambda" if each.is_lambda else f"the nested `{each.name}`"
         problem = f"`{each.pipeline}` holds {subject} in a `{each.step}`: {PICKLING_FAILS}"
         advice = define_function(each.is_in_notebook) if each.is_lambda else move_function(each.is_in_notebook)
+        if each.is_notebooks_own:
+            problem = f"`{each.pipeline}` holds `{each.name}` in a `{each.step}` of this notebook: {NOT_IN_WORKERS}"
+            advice = MOVE_OUT_OF_NOTEBOOK
         yield Finding(each.node, problem, advice, because=each.steps)
 
 
