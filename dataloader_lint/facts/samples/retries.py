@@ -15,6 +15,7 @@ from dataloader_lint.facts.workers.worker_callgraph import WorkerFunction
 from dataloader_lint.facts.workers.workers import Workers
 
 _ALL_ERRORS = frozenset({"BaseException", "Exception"})
+_LEAVING = (cst.Break, cst.Continue, cst.Return)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,6 +49,7 @@ def unbounded_retries(workers: Workers, module: ModuleFacts) -> Iterator[Retry]:
 
 def _retries(scope: Scope) -> Iterator[tuple[cst.ExceptHandler, bool]]:
     tree = scope.module.tree
+    recurses = False  # one count of attempts bounds all handlers that call the function again
     for handler in scope.own(cst.ExceptHandler):
         attempt = tree.parent(handler)
         if not isinstance(attempt, cst.Try) or not _catches_all(handler):
@@ -56,7 +58,8 @@ def _retries(scope: Scope) -> Iterator[tuple[cst.ExceptHandler, bool]]:
             continue
         calls = [call for call in _calls_of_itself(scope) if tree.is_inside(call, handler)]
         if calls:
-            if all(_has_one_argument(call) for call in calls) and not _is_bounded(handler, scope):
+            if all(_has_one_argument(call) for call in calls) and not (recurses or _is_bounded(handler, scope)):
+                recurses = True
                 yield handler, True
         elif _goes_on(attempt, handler, scope):
             yield handler, False
@@ -94,14 +97,17 @@ def _is_bounded(handler: cst.ExceptHandler, scope: Scope) -> bool:
     tree = scope.module.tree
     assert isinstance(scope.node, cst.FunctionDef)
     given = {param.name.value for param in parameters(scope.node)}
-    counts = any(dotted(each.target) not in given for each in tree.find(handler, cst.AugAssign))
-    return counts or any(True for kind in (cst.If, cst.IfExp) for _ in tree.find(handler, kind))
+    if any(dotted(each.target) not in given for each in tree.find(handler, cst.AugAssign)):
+        return True
+    tests = [test for kind in (cst.If, cst.IfExp) for test in tree.find(handler, kind)]
+    decisive = [*_calls_of_itself(scope), *(each for kind in _LEAVING for each in tree.find(handler, kind))]
+    return any(tree.is_inside(each, test) for test in tests for each in decisive)
 
 
 def _goes_on(attempt: cst.Try, handler: cst.ExceptHandler, scope: Scope) -> bool:
     """True if control comes back to the attempt whenever it fails: a loop without an end, and no way out."""
     tree = scope.module.tree
-    loop = next((each for each in tree.ancestors(attempt) if isinstance(each, cst.For | cst.While)), None)
+    loop = _loop_of(attempt, tree)
     if not isinstance(loop, cst.While) or function_scope(tree.scope_of(loop)) is not scope:
         return False
     if _is_bounded(handler, scope) or any(True for kind in (cst.Return, cst.Break) for _ in tree.find(handler, kind)):
@@ -109,7 +115,13 @@ def _goes_on(attempt: cst.Try, handler: cst.ExceptHandler, scope: Scope) -> bool
     if not _leaves_by_success(loop, attempt, tree):
         return False
     ways_out = [each for kind in (cst.Return, cst.Break, cst.Raise) for each in tree.find(loop.body, kind)]
+    ways_out = [each for each in ways_out if not isinstance(each, cst.Break) or _loop_of(each, tree) is loop]
     return all(tree.is_inside(each, attempt.body) or _follows_success(each, attempt, tree) for each in ways_out)
+
+
+def _loop_of(node: Node, tree: Tree) -> cst.For | cst.While | None:
+    """The innermost loop that a node stands in."""
+    return next((each for each in tree.ancestors(node) if isinstance(each, cst.For | cst.While)), None)
 
 
 def _leaves_by_success(loop: cst.While, attempt: cst.Try, tree: Tree) -> bool:
