@@ -25,6 +25,7 @@ from dataloader_lint.facts.processes.cuda import cuda_in_workers
 from dataloader_lint.facts.processes.cuda_tensors import KeptCudaTensor, kept_cuda_tensors
 from dataloader_lint.facts.processes.forked_threads import forked_threads
 from dataloader_lint.facts.processes.forks import ForcedFork, forced_forks
+from dataloader_lint.facts.processes.global_handles import GlobalHandle, global_handles
 from dataloader_lint.facts.processes.handles import KeptHandle, kept_handles
 from dataloader_lint.facts.processes.local_datasets import LocalDataset, local_datasets
 from dataloader_lint.facts.processes.nested import processes_in_workers
@@ -116,6 +117,11 @@ class Analysis:
     def kept_handles(self) -> list[KeptHandle]:
         """The handles opened in this file that Datasets hold when workers start."""
         return kept_handles(self.session.reach, self.module)
+
+    @property
+    def global_handles(self) -> list[GlobalHandle]:
+        """The handles of this file that the main process keeps in a global, and that forked workers read."""
+        return global_handles(self.session.reach, self.module)
 
     @property
     def cuda_calls(self) -> list[WorkerCall]:

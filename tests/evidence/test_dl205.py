@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from evidence.harness import PICKLING, Proof, run
+from evidence.harness import PICKLING, START_METHODS, Proof, run
 
 MAIN = """
 
@@ -145,6 +145,36 @@ if __name__ == "__main__":
         probe.say(**{type(rows).__name__: sorted(seen)})
 """
 
+# The same in a global: only what is forked shares it, the others import the module again.
+GLOBALS = """
+import os
+import time
+
+import probe
+from torch.utils.data import DataLoader, Dataset
+
+if not os.path.exists("rows.bin"):
+    with open("rows.bin", "wb") as file:
+        for number in range(400):
+            file.write(number.to_bytes(4, "little") * 2500)
+FILE = open("rows.bin", "rb")
+
+
+class Rows(Dataset):
+    def __len__(self):
+        return 400
+
+    def __getitem__(self, index):
+        FILE.seek(10_000 * index)
+        time.sleep(0.005)
+        return index, int.from_bytes(FILE.read(4), "little")
+
+
+if __name__ == "__main__":
+    loader = DataLoader(Rows(), batch_size=10, num_workers=2)
+    probe.say(wrong=sum(int((numbers != rows).sum()) for numbers, rows in loader))
+"""
+
 # Handles of libraries that are too large to be installed for the tests: what opens them, and a file to open.
 OF_LIBRARIES = {
     "rasterio": """
@@ -234,6 +264,12 @@ def test_symptom_goes_away(tmp_path: Path) -> None:
             assert "BufferedReader" in before["read_all"]
         else:
             assert before["read_all"] > 0  # how many of the 400 is up to how busy the machine is
+
+
+@pytest.mark.parametrize("start_method", START_METHODS)
+def test_only_forked_workers_share_a_global(start_method: str, tmp_path: Path) -> None:
+    wrong = run(GLOBALS, tmp_path, start_method=start_method).values["wrong"]
+    assert (wrong > 0) is (start_method == "fork")
 
 
 def test_archives_fail_too(tmp_path: Path) -> None:

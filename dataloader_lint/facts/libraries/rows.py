@@ -34,7 +34,7 @@ class Call:
 
     # Files and other things outside of the process.
     opens: str = ""  # what it opens that belongs to one process, in words for users
-    opens_archives_only: bool = False  # what it opens depends on the file: other kinds are read at once
+    archive: str = ""  # the ending of the files that it opens: others it reads at once, or no process owns
     shared: str = ""  # what goes wrong in forked workers: `position`, `archive`, `HDF5`, ...
     maps_file: bool = False  # opens a file lazily, so that a cache of these by path is bounded by the files
     pickles: bool = False  # what it opens can be pickled: it is opened again where it arrives
@@ -56,4 +56,4 @@ class Call:
     @property
     def is_handle(self) -> bool:
         """True if the result surely is something open that belongs to one process."""
-        return bool(self.opens) and not self.opens_archives_only and not self.pickles
+        return bool(self.opens) and not self.archive and not self.pickles

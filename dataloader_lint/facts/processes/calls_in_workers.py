@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import TypeVar
 
 import libcst as cst
 
@@ -29,26 +30,29 @@ from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
 from dataloader_lint.facts.workers.instances import harms_one, of_object
 from dataloader_lint.facts.workers.worker_callgraph import ENTRIES, WorkerFunction
 
+N = TypeVar("N", bound=cst.BaseExpression)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WorkerCall:
-    """The first call of some kind in a function of worker code, and its form in words."""
+    """The first call, or use of a name, of some kind in a function of worker code, and its form in words."""
 
-    call: cst.Call
+    call: cst.BaseExpression
     function: WorkerFunction
     way: str
 
     @property
     def name(self) -> str:
         """What is called, as written: `self.files.open`; the last part where that is no plain name."""
-        return dotted(self.call.func) or last_name(self.call.func)
+        named = self.call.func if isinstance(self.call, cst.Call) else self.call
+        return dotted(named) or last_name(named)
 
 
 def calls_in_workers(
     reach: DatasetFlow,
     module: ModuleFacts,
-    candidates: Iterable[cst.Call],
-    form: Callable[[Evaluator, cst.Call, Frame], str],
+    candidates: Iterable[N],
+    form: Callable[[Evaluator, N, Frame], str],
 ) -> list[WorkerCall]:
     """The functions of a module that run one of the candidates in workers, each at the first that surely runs.
 
@@ -94,7 +98,7 @@ def _has_workers(reach: DatasetFlow, function: WorkerFunction) -> bool:
 
 
 def _runs_for_one(
-    reach: DatasetFlow, function: WorkerFunction, call: cst.Call, form: Callable[[Evaluator, cst.Call, Frame], str]
+    reach: DatasetFlow, function: WorkerFunction, call: N, form: Callable[[Evaluator, N, Frame], str]
 ) -> bool:
     """False if the call is known not to matter for any object of the Dataset that a loader with workers gets."""
     receiver = function.path[0].frame.receiver
@@ -112,7 +116,7 @@ def _runs_for_one(
 _ABOUT_DEVICES = frozenset({"device", "is_cuda", "is_pinned", "type"})
 
 
-def _always_runs(ev: Evaluator, call: cst.Call, frame: Frame) -> bool:
+def _always_runs(ev: Evaluator, call: cst.BaseExpression, frame: Frame) -> bool:
     """True if no unknown condition, such as a flag from the caller, can skip the call."""
     if not is_reached(ev, call, frame):
         return False

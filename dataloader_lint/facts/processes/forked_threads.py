@@ -8,7 +8,7 @@ from dataloader_lint.facts.infer import classes
 from dataloader_lint.facts.infer.values import CallResult, Class, Const, Evaluator, Frame
 from dataloader_lint.facts.libraries.calls import names_where, row
 from dataloader_lint.facts.processes.calls_in_workers import WorkerCall, calls_in_workers
-from dataloader_lint.facts.processes.start_methods import start_methods
+from dataloader_lint.facts.processes.start_methods import asks_for_spawn
 from dataloader_lint.facts.syntax.expressions import last_name, positional_of
 from dataloader_lint.facts.syntax.names import Kind, bindings_of, dotted
 from dataloader_lint.facts.syntax.tree import ModuleFacts, Scope, function_scope
@@ -31,9 +31,7 @@ _AT_ONCE = ("__init__", "__post_init__")
 
 def forked_threads(reach: DatasetFlow, module: ModuleFacts) -> list[WorkerCall]:
     """The functions of a module that use such an object in workers that may be forked, each at the first such call."""
-    if not _imports_any(module):
-        return []
-    if any(each.method in ("spawn", "forkserver") for each in start_methods(reach.ev, module)):
+    if not _imports_any(module) or asks_for_spawn(reach.ev, module):
         return []
     candidates = [
         call for call in module.all_calls() if isinstance(call.func, cst.Attribute) and last_name(call.func) in _NAMES

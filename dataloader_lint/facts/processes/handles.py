@@ -19,6 +19,7 @@ from dataloader_lint.facts.infer.values import (
     Evaluator,
     Frame,
     Sequence,
+    Value,
     constant,
 )
 from dataloader_lint.facts.libraries.calls import row
@@ -32,7 +33,7 @@ from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
 from dataloader_lint.facts.workers.instances import may_construct
 from dataloader_lint.facts.workers.object_graph import Reachable
 
-_OPENING = short(lambda call: call.opens)
+OPENING = short(lambda call: call.opens)
 _LISTING_LAZILY = short(lambda call: call.gives == "iterator") | {"glob", "iterdir", "rglob"}
 _METHODS = frozenset({"open", "begin", "cursor"})  # methods of objects; the other names are functions of libraries
 
@@ -79,7 +80,7 @@ def kept_handles(reach: DatasetFlow, module: ModuleFacts) -> list[KeptHandle]:
     is_skipped: dict[int, bool] = {}
     names = reach.workers.names_containing(module, candidates)
     for kept, owner in reach.reachable_around(module, names):
-        kind = _kind(reach.ev, kept)
+        kind = kind_of(reach.ev, kept.value)
         if not kind or not all(map(_wraps_handle, kept.path.through)):
             continue
         node = _opening_call(reach.ev, kept)
@@ -97,7 +98,7 @@ def kept_handles(reach: DatasetFlow, module: ModuleFacts) -> list[KeptHandle]:
                 is_skipped[key] = bool(loaders) and all(not each.pickles_its_functions for each in loaders)
             if is_skipped[key] or not _is_held_in_workers(reach, kept, owner):
                 continue
-        found[id(node)] = KeptHandle(node, kind, kept, _is_safe_forked(reach.ev, kept, kind))
+        found[id(node)] = KeptHandle(node, kind, kept, is_safe_forked(reach.ev, kept.value, kind))
     return sorted(found.values(), key=lambda one: module.tree.order(one.node))
 
 
@@ -113,38 +114,42 @@ def _is_held_in_workers(reach: DatasetFlow, kept: Reachable, klass: Class) -> bo
     )
 
 
-def _kind(ev: Evaluator, kept: Reachable) -> str:
-    value = kept.value
+def kind_of(ev: Evaluator, value: Value) -> str:
+    """The qualified name of what opens a handle, or `generator`; empty for what is no handle."""
     if isinstance(value, Sequence):
         return "generator" if value.kind == "generator" else ""
     if value == LISTED_PATHS or (isinstance(value, CallResult) and row(value.library).gives == "iterator"):
         return "generator"
     if not isinstance(value, CallResult) or not row(value.library).opens:
         return ""
-    if value.library == "numpy.load" and not _is_archive(ev, value):
+    if row(value.library).archive and not _is_archive(ev, value):
         return ""
     return value.library
 
 
 def _is_archive(ev: Evaluator, value: CallResult) -> bool:
-    """True if `np.load` opens an .npz file, judged by the suffix of the path or by how the result is used."""
+    """True if a call opens an archive, judged by the ending of the path, or of `np.load` by how the result is used."""
     if value.call is None or value.frame is None or not value.call.args:
         return False
+    ending = row(value.library).archive
     given = value.call.args[0].value
-    known = constant(ev.values(given, value.frame))
+    found = ev.values(given, value.frame)
+    known = constant(found)
     if known is not None:
-        return isinstance(known.value, str) and known.value.endswith(".npz")
+        return isinstance(known.value, str) and known.value.endswith(ending)
+    if any(isinstance(each, CallResult) and row(each.library).opens for each in found):
+        return False  # that is the handle
     tree = value.frame.scope.module.tree
-    return _ends_as_archive(given, tree) or _is_queried_for_members(value.call, tree)
+    return _ends_as_archive(given, ending, tree) or (ending == ".npz" and _is_queried_for_members(value.call, tree))
 
 
-def _ends_as_archive(path: cst.BaseExpression, tree: Tree) -> bool:
+def _ends_as_archive(path: cst.BaseExpression, ending: str, tree: Tree) -> bool:
     texts = [
         text.evaluated_value if isinstance(text, cst.SimpleString) else text.value
         for text in tree.walk(path)
         if isinstance(text, cst.SimpleString | cst.FormattedStringText)
     ]
-    return bool(texts) and isinstance(texts[-1], str) and texts[-1].endswith(".npz")
+    return bool(texts) and isinstance(texts[-1], str) and texts[-1].endswith(ending)
 
 
 def _is_queried_for_members(call: cst.Call, tree: Tree) -> bool:
@@ -189,8 +194,8 @@ def _opening_call(ev: Evaluator, kept: Reachable) -> cst.BaseExpression:
     return call
 
 
-def _is_safe_forked(ev: Evaluator, kept: Reachable, kind: str) -> bool:
-    value = kept.value
+def is_safe_forked(ev: Evaluator, value: Value, kind: str) -> bool:
+    """True if forked workers can share a handle without conflicts, judged by how it was opened."""
     if not isinstance(value, CallResult) or value.call is None or value.frame is None:
         return True
     if kind in ("lmdb.open", "lmdb.Environment"):
@@ -236,7 +241,7 @@ def _wraps_handle(library: str) -> bool:
 
 def _candidates(ev: Evaluation, module: ModuleFacts) -> list[cst.CSTNode]:
     """Calls of opening functions, and stored generators: a cheap check before the search."""
-    calls = (call for name in _OPENING for call in module.calls_named(name))
+    calls = (call for name in OPENING for call in module.calls_named(name))
     return [*(call for call in calls if _may_be_stored(ev, call, module)), *_kept_generators(module)]
 
 
@@ -248,7 +253,7 @@ def _may_be_stored(ev: Evaluation, call: cst.Call, module: ModuleFacts) -> bool:
     block = closing_block(call, module)
     if block is not None and not makes_objects(block, module.tree):
         return False
-    if opened == "numpy.load" and not _may_be_archive(ev, call, module):
+    if opened and row(opened).archive and not _may_be_archive(ev, call, row(opened).archive, module):
         return False
     above = module.tree.parent(call)
     taker = module.tree.parent(above) if isinstance(above, cst.Arg) else None
@@ -256,14 +261,16 @@ def _may_be_stored(ev: Evaluation, call: cst.Call, module: ModuleFacts) -> bool:
     return not taken_by or _wraps_handle(taken_by)
 
 
-def _may_be_archive(ev: Evaluation, call: cst.Call, module: ModuleFacts) -> bool:
-    """True if `np.load` may open an .npz file: the path ends so, or is a name in a module that mentions .npz."""
+def _may_be_archive(ev: Evaluation, call: cst.Call, ending: str, module: ModuleFacts) -> bool:
+    """True if a call may open an archive: the path ends so, or is a name in a module that mentions the ending."""
     if not call.args:
         return False
     path = call.args[0].value
-    if isinstance(path, cst.Name | cst.Attribute) and ev.project.mentions_word(module, ".npz"):
+    if isinstance(path, cst.Name | cst.Attribute) and ev.project.mentions_word(module, ending):
         return True
-    return _ends_as_archive(path, module.tree) or _is_queried_for_members(call, module.tree)
+    return _ends_as_archive(path, ending, module.tree) or (
+        ending == ".npz" and _is_queried_for_members(call, module.tree)
+    )
 
 
 def _is_own_method(call: cst.Call, module: ModuleFacts) -> bool:

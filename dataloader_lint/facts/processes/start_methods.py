@@ -40,6 +40,11 @@ def start_methods(ev: Evaluator, module: ModuleFacts) -> Iterator[StartMethod]:
             yield StartMethod(call, method, _may_be_forced(ev, call, frame), at_import)
 
 
+def asks_for_spawn(ev: Evaluator, module: ModuleFacts) -> bool:
+    """True if a module sets a start method that forks no workers from the main process."""
+    return any(each.method in ("spawn", "forkserver") for each in start_methods(ev, module))
+
+
 def _method(ev: Evaluator, call: cst.Call, frame: Frame) -> str:
     for number, arg in enumerate(call.args):
         if (arg.keyword is None and number == 0 and not arg.star) or (arg.keyword and arg.keyword.value == "method"):

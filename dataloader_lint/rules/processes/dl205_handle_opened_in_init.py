@@ -13,7 +13,8 @@ in `__init__` or `__len__`, directly or in what they call.
 - `cv2.VideoCapture`, `decord.VideoReader`, `av.open`, `soundfile.SoundFile`, `tifffile.TiffFile`, `rasterio.open`,
   `gdal.Open`, `openslide.OpenSlide`, `openslide.open_slide`
 - `pyfaidx.Fasta`, `pysam.FastaFile`, `pysam.AlignmentFile`
-- `zarr.storage.ZipStore`, also inside of `zarr.open`
+- `zarr.storage.ZipStore`, also inside of `zarr.open`, and what `zarr.open`, `open_array` and `open_group` make of a
+  path that ends with `.zip` (zarr 2; zarr 3.1 raises)
 - clients of `boto3`, `pymongo` and `redis`
 - `queue.Queue`, `threading.Thread`, the locks of `threading`, `ThreadPoolExecutor`, `multiprocessing.Pool` and
   `multiprocessing.Manager()`
@@ -21,6 +22,13 @@ in `__init__` or `__len__`, directly or in what they call.
 
 A handle that a script opens and gives to a Dataset counts if the Dataset reaches a DataLoader that may have
 workers, also inside of the `with` block that closes the handle.
+
+**In a global**, or in the body of a class: only handles that break in forked workers (files, archives, LMDB with its
+lock, videos, sound, pools), if worker code reads them and the main process opens them:
+
+- at module level: `FILE = open("rows.bin", "rb")`
+- in a function that the main process calls, or in `__init__`, by `global`
+- on first use, if `__init__` or `__len__` of the Dataset is the first to use it
 
 **Where**: at the call that opens it.
 
@@ -30,7 +38,8 @@ Forked workers share the position of an open file. Measured:
 - `open(..., "rb")`, 4 workers, 4,000 reads: 6 to 12 of 100 reads returned bytes of another sample, without an error
 - zip archive, 2 workers: 64 of 100 reads raised `BadZipFile`
 - `.npz` archive, 2 workers: 27 of 100 reads raised `BadZipFile`
-- `zarr.storage.ZipStore`, 2 workers: 63 of 200 reads raised, though it can be pickled (zarr 3.1)
+- `zarr.storage.ZipStore`, 2 workers: 63 of 200 reads raised, though it can be pickled (zarr 3.1); so does
+  `zarr.open("rows.zip")` (zarr 2.18)
 - `decord.VideoReader`, 2 workers: hangs at the first frame (decord 0.6)
 - tar archive, 2 workers: 2.6 of 100 reads were wrong, without an error
 - LMDB environment with its lock, 2 workers: 97 of 100 reads failed with `MDB_READERS_FULL`
@@ -48,6 +57,9 @@ None of these handles but `ZipStore` can be pickled: the first iteration raises.
 - Silent for classes that define `__getstate__` or `__reduce__`. These do not help under fork, where nothing is
   pickled.
 - Silent if all DataLoaders found in the project that the Dataset reaches say `num_workers=0` or fork their workers.
+- A handle in a global is silent where workers are spawned: they import the module again, and open their own. It is
+  also silent if worker code sets the global as well, or if another module uses it and this one has no worker code.
+- In a global, `h5py.File`, `sqlite3.connect`, `duckdb.connect` and what else went right in forked workers is silent.
 - Sockets, `np.memmap`, locks of `multiprocessing` and the proxies of a manager are not reported.
 
 ## Example
@@ -136,6 +148,20 @@ FORKED = {
 
 
 def check(file: Analysis) -> Iterator[Finding]:
+    yield from _kept_by_datasets(file)
+    if file.settings.start_method not in ("spawn", "forkserver"):
+        yield from _kept_by_globals(file)
+
+
+def _kept_by_globals(file: Analysis) -> Iterator[Finding]:
+    for handle in file.global_handles:
+        what = row(handle.kind).opens + (f" (from `{handle.opener}`)" if handle.opener else "")
+        problem = f"`{handle.name}` is {what}: {FORKED[row(handle.kind).shared]}"
+        advice = "open it in the worker on first use"
+        yield Finding(handle.node, problem, advice, because=file.steps_to(handle.use.function))
+
+
+def _kept_by_datasets(file: Analysis) -> Iterator[Finding]:
     for handle in file.kept_handles:
         keeper = f"`{handle.keeper}`" if handle.keeper else "what this Dataset is given"
         what = "a generator" if handle.kind == "generator" else row(handle.kind).opens

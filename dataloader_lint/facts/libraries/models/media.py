@@ -6,8 +6,8 @@ from dataloader_lint.facts.libraries.rows import Call
 
 ROWS = {
     "PIL.Image.open": Call(gives="image"),
-    "av.open": Call(opens="an open media file"),
-    "cv2.VideoCapture": Call(opens="a `cv2.VideoCapture`"),
+    "av.open": Call(opens="an open media file", shared="position"),
+    "cv2.VideoCapture": Call(opens="a `cv2.VideoCapture`", shared="position"),
     "cv2.imdecode": Call(may_be_none=True),
     "cv2.imread": Call(gives="image", may_be_none=True),
     "decord.VideoReader": Call(opens="an open video", shared="pool"),
@@ -19,7 +19,7 @@ ROWS = {
     "osgeo.gdal.OpenEx": Call(opens="an open raster"),
     "pycocotools.coco.COCO": Call(gives="dict"),
     "rasterio.open": Call(opens="an open raster"),
-    "soundfile.SoundFile": Call(opens="an open sound file"),
-    "tifffile.TiffFile": Call(opens="an open TIFF file"),
+    "soundfile.SoundFile": Call(opens="an open sound file", shared="position"),
+    "tifffile.TiffFile": Call(opens="an open TIFF file", shared="position"),
     "xtcocotools.coco.COCO": Call(gives="dict"),
 }

@@ -21,7 +21,7 @@ ROWS = {
     "numpy.linspace": Call(gives="array"),
     "numpy.load": Call(
         opens="an open .npz archive",
-        opens_archives_only=True,
+        archive=".npz",
         shared="archive",
         reads=("path",),
         loads_array="file",

@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from dataloader_lint.facts.libraries.rows import Call
+
+# A store that it is given may be an archive, and zarr 2 makes one of a path that ends so.
+_ZARR = Call(
+    opens="an open zip archive",
+    archive=".zip",
+    shared="archive",
+    pickles=True,
+    wraps_handle=True,
+    stores_arguments=True,
+)
 
 ROWS = {
     "adlfs.AzureBlobFileSystem": Call(forked="loop"),
@@ -25,7 +37,7 @@ ROWS = {
     "lmdb.open.begin": Call(opens="an LMDB transaction"),
     "netCDF4.Dataset": Call(opens="an open netCDF file"),
     "pyarrow.parquet.ParquetFile": Call(opens="an open Parquet file"),
-    "pyfaidx.Fasta": Call(opens="an open FASTA file"),
+    "pyfaidx.Fasta": Call(opens="an open FASTA file", shared="position"),
     "pymongo.MongoClient": Call(opens="a MongoDB client"),
     "pysam.AlignmentFile": Call(opens="an open alignment file"),
     "pysam.FastaFile": Call(opens="an open FASTA file"),
@@ -35,9 +47,9 @@ ROWS = {
     "tables.openFile": Call(opens="an open HDF5 file"),
     "tables.open_file": Call(opens="an open HDF5 file"),
     "zarr.ZipStore": Call(opens="an open zip archive", shared="archive", pickles=True),
-    "zarr.group": Call(wraps_handle=True, stores_arguments=True),
-    "zarr.open": Call(maps_file=True, wraps_handle=True, stores_arguments=True),
-    "zarr.open_array": Call(wraps_handle=True, stores_arguments=True),
-    "zarr.open_group": Call(wraps_handle=True, stores_arguments=True),
+    "zarr.group": _ZARR,
+    "zarr.open": replace(_ZARR, maps_file=True),
+    "zarr.open_array": _ZARR,
+    "zarr.open_group": _ZARR,
     "zarr.storage.ZipStore": Call(opens="an open zip archive", shared="archive", pickles=True),
 }
