@@ -10,10 +10,13 @@ import black
 import pytest
 
 from dataloader_lint import Settings, fix_source, lint_source
-from dataloader_lint.edits import Edit, wrapping
+from dataloader_lint.edits import Edit, Editor, wrapping
+from dataloader_lint.edits.repair import splice
 from dataloader_lint.edits.splitting import split
-from dataloader_lint.edits.wrapping import wrapped
+from dataloader_lint.edits.wrapping import laid_out, wrapped
+from dataloader_lint.facts.syntax.tree import ModuleFacts
 from dataloader_lint.source.line_length import line_length
+from dataloader_lint.source.parsing import tree_of
 
 STATEMENTS = """\
 loss, loss_items = compute_loss(pred, targets.to(device, non_blocking=True), masks=masks.to(device, True).float())
@@ -193,14 +196,35 @@ def test_only_the_statements_that_a_fix_changes_are_looked_at(tmp_path: Path, mo
 
     monkeypatch.setattr(wrapping, "wrapped", spy)
     (tmp_path / "pyproject.toml").write_text("[tool.black]\nline-length = 79\n", encoding="utf-8")
-    line = "    return DataLoader(dataset, batch_size=batch_size, shuffle=True, persistent_workers={})\n"
-    made = "".join(
-        f"\n\ndef make{each}(dataset, batch_size):\n{line.format('True, num_workers=0')}" for each in range(50)
-    )
-    text = f"from torch.utils.data import DataLoader\n{made}"
+    line = "        return DataLoader(dataset, num_workers=0, shuffle=True, persistent_workers=True)\n"
+    made = "\n".join(f"    def make{each}(self, dataset):\n{line}" for each in range(50))
+    text = f"from torch.utils.data import DataLoader\n\n\nclass Makers:\n{made}"
     found = lint_source(text, tmp_path / "a.py", Settings(select=("DL301",)), fixes=True)
     assert len(found) == 50 and all(one.fix is not None for one in found)
     assert sum(map(len, looked_at)) <= len(text)
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_what_a_fix_adds_below_a_method_is_split(tmp_path: Path, newline: str) -> None:
+    """The method that is added is less deep than the statement that it stands below."""
+    text = (
+        "class Rows:\n    def first(self):\n        return 1\n\n    def other(self):\n        return 2\n"
+        "\n\nrows = Rows()\n"
+    ).replace("\n", newline)
+    place = text.index("return 1") + len("return 1")
+    method = "    def second(self, first_of_them, second_of_them, third_of_them, fourth):"
+    added = newline.join(["", "", method, "        return 3"])
+    editor = Editor(ModuleFacts("a.py", False, tree_of(text), text).tree, text)
+    (tmp_path / "pyproject.toml").write_text("[tool.black]\nline-length = 70\n", encoding="utf-8")
+    found = splice(text, laid_out(editor, [Edit(place, place, added)], str(tmp_path / "a.py")))
+    assert found.splitlines()[3:8] == [
+        "",
+        "    def second(",
+        "        self, first_of_them, second_of_them, third_of_them, fourth",
+        "    ):",
+        "        return 3",
+    ]
+    assert found.count(newline) == found.count("\n") + found.count("\r") - found.count("\r\n")
 
 
 def test_a_fix_of_two_statements_is_looked_at_as_a_whole(tmp_path: Path) -> None:

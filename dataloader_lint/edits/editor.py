@@ -98,7 +98,7 @@ class Editor:
 
     def line_start(self, offset: int) -> int:
         """Where the line of an offset begins."""
-        return self.line_starts[self._line(offset)]
+        return self.line_starts[self.line(offset)]
 
     def line_end(self, offset: int) -> int:
         """Where the line of an offset ends, before its newline."""
@@ -115,7 +115,8 @@ class Editor:
         found = _INDENTATION.match(self.text, self.line_start(offset))
         return found.group().rpartition("\f")[2] if found is not None else ""
 
-    def _line(self, offset: int) -> int:
+    def line(self, offset: int) -> int:
+        """The number of the line of an offset, from 0."""
         return bisect_right(self.line_starts, offset) - 1
 
     def _span(self, node: Node) -> tuple[int, int]:

@@ -21,9 +21,10 @@ from dataloader_lint.diagnostics import Fix
 from dataloader_lint.edits.editor import Editor
 from dataloader_lint.edits.repair import Edit, Repair, fix_of, splice
 from dataloader_lint.edits.splitting import split, width
-from dataloader_lint.facts.syntax.layout import starts_at_top
 from dataloader_lint.source.decoding import line_starts, split_lines
+from dataloader_lint.source.extents import Lines, Nesting
 from dataloader_lint.source.line_length import line_length
+from dataloader_lint.source.parsing import parsed_by_python
 
 _SHORTEST = 60  # no project has a lower limit
 # Comments that are about the line that they stand in, or would mean something on a line of their own. Any may follow
@@ -38,7 +39,7 @@ _PRAGMA = re.compile(
 def laid_out(editor: Editor, edits: Sequence[Edit], filename: str) -> list[Edit]:
     """Edits of a file, in the order of their places, that keep its lines as short as its project wants them.
 
-    Only the statements at the top that they change are looked at: files are long, and have many fixes.
+    Only the statements that they change are looked at: files are long, and have many fixes.
     """
 
     def limit() -> int:
@@ -50,28 +51,45 @@ def laid_out(editor: Editor, edits: Sequence[Edit], filename: str) -> list[Edit]
             lambda: {line.strip() for line in split_lines(editor.text) if width(line) > longest},
         )
 
-    found: list[Edit] = []
-    for start, end, some in _by_statements(editor, edits):
+    def fitted(first: int, last: int, some: Sequence[Edit]) -> list[Edit] | None:
+        starts = editor.line_starts
+        start, end = starts[first - 1], starts[last] if last < len(starts) else len(editor.text)
         moved = [Edit(one.start - start, one.end - start, one.content) for one in some]
-        fitted = wrapped(moved, editor.text[start:end], limit, known, editor.indent, editor.newline)
-        found += [Edit(one.start + start, one.end + start, one.content) for one in fitted]
+        found = wrapped(moved, editor.text[start:end], limit, known, editor.indent, editor.newline)
+        return None if found is None else [Edit(one.start + start, one.end + start, one.content) for one in found]
+
+    found: list[Edit] = []
+    for statements, some in _by_statements(editor, edits):
+        tried = (fitted(first, last, some) for first, last in statements)
+        found += next((each for each in tried if each is not None), some)
     return found
 
 
-def _by_statements(editor: Editor, edits: Sequence[Edit]) -> Iterator[tuple[int, int, list[Edit]]]:
-    """The statements at the top that edits change, with what is below them: where they begin and end, and the edits."""
-    cuts = editor.once("statements", lambda: [0, *(starts_at_top(editor.tree) or ())[1:]])
+def _by_statements(editor: Editor, edits: Sequence[Edit]) -> Iterator[tuple[list[Lines], list[Edit]]]:
+    """The edits by the innermost statements that they change, each with those around it, and the whole text."""
+    whole = (1, len(editor.line_starts))
+    nesting = editor.once("nesting", lambda: _nesting(editor.text))
     groups: list[tuple[int, int, list[Edit]]] = []
     for edit in edits:
-        first = bisect_right(cuts, edit.start) - 1
-        last = bisect_right(cuts, edit.end if _joins_lines(editor, edit) else max(edit.start, edit.end - 1)) - 1
-        if groups and first <= groups[-1][1]:
+        last_change = edit.end if _joins_lines(editor, edit) else max(edit.start, edit.end - 1)
+        first, last = editor.line(edit.start) + 1, editor.line(last_change) + 1
+        some = [edit]
+        while True:
+            first, last = next(nesting.around(first, last)) if nesting is not None else whole
+            if not groups or groups[-1][1] < first:
+                break
             before = groups.pop()
-            groups.append((before[0], max(before[1], last), [*before[2], edit]))
-        else:
-            groups.append((first, last, [edit]))
+            first, last, some = min(first, before[0]), max(last, before[1]), [*before[2], *some]
+        groups.append((first, last, some))
     for first, last, some in groups:
-        yield cuts[first], cuts[last + 1] if last + 1 < len(cuts) else len(editor.text), some
+        yield [*(nesting.around(first, last) if nesting is not None else ()), whole], some
+
+
+def _nesting(text: str) -> Nesting | None:
+    try:
+        return Nesting(parsed_by_python(text))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
 
 
 def _joins_lines(editor: Editor, edit: Edit) -> bool:
@@ -94,12 +112,12 @@ def wrapped(
     known: Callable[[int], AbstractSet[str]],
     unit: str,
     newline: str,
-) -> list[Edit]:
+) -> list[Edit] | None:
     """Edits of a text, in the order of their places, that split lines as black would where they get too long.
 
     `limit` is how long a line may be, and asked only if a line may be too long; `known` gives the lines of the file
     that are longer, without their indentation; `unit` is one step of indentation. The edits stay as they are if nothing
-    is too long, or if split lines would mean something else.
+    is too long. None if the text does not say enough, or if split lines would mean something else.
     """
     edits = list(edits)
     after = splice(text, edits)
@@ -118,9 +136,11 @@ def wrapped(
         for number, old in changed.items()
         if width(lines.texts[number]) > longest >= old and lines.texts[number].strip() not in too_long
     ]
-    statements = _Statements(after) if long else None
-    if statements is None or not statements.is_readable:
+    if not long:
         return edits
+    statements = _Statements(after)
+    if not statements.is_readable:
+        return None
     regions = sorted({statements.around(number) for number in long} - {None}, key=lambda one: one or (0, 0, 0))
     changes = []
     for region in regions:
@@ -130,8 +150,10 @@ def wrapped(
         if content is not None:
             end = lines.starts[region[1]] + len(lines.texts[region[1]])
             changes.append(Edit(lines.starts[region[0]], end, newline.join(content)))
-    if not changes or not _mean_the_same(after, splice(after, changes)):
+    if not changes:
         return edits
+    if not _mean_the_same(after, splice(after, changes)):
+        return None
     for change in reversed(changes):
         edits = _composed(edits, change)
     return edits
@@ -249,10 +271,11 @@ def _joined(texts: list[str]) -> str:
 
 
 def _mean_the_same(text: str, other: str) -> bool:
+    head = "if 1:\n" if text[:1] in (" ", "\t") else ""  # statements of a block
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what Python thinks of the file's other lines is not our business
-            return ast.dump(ast.parse(text)) == ast.dump(ast.parse(other))
+            return ast.dump(ast.parse(head + text)) == ast.dump(ast.parse(head + other))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
 

@@ -178,25 +178,14 @@ def _line_starts(tree: Tree) -> list[int]:
 
 def _lines(tree: Tree) -> dict[int, Lines]:
     """The lines of each function and of each statement at the top of a bare tree, by `id`."""
-    return tree.of_text(("lines", id(tree.module)), lambda: _lines_by_node(tree))
+    return tree.of_text(("lines", id(tree.module)), lambda: _told_lines(tree))
 
 
-def starts_at_top(tree: Tree) -> list[int] | None:
-    """Where the first lines of the statements at the top begin, as offsets; None where that is not known."""
-    if not is_bare(tree.module):
-        return None
-    try:
-        starts = _line_starts(tree)
-        return [starts[_lines(tree)[id(statement)][0] - 1] for statement in tree.module.body]
-    except UnlikeError:
-        return None
-
-
-def _lines_by_node(tree: Tree) -> dict[int, Lines]:
+def _told_lines(tree: Tree) -> dict[int, Lines]:
     functions = [node for node in tree.walk(tree.module) if type(node) is cst.FunctionDef]
     try:
-        found = extents(parsed_by_python(tree.text))
-        tops = zip(tree.module.body, found.top, strict=True)
-        return {id(node): lines for node, lines in (*tops, *zip(functions, found.functions, strict=True))}
+        told = extents(parsed_by_python(tree.text))
+        tops = zip(tree.module.body, told.top, strict=True)
+        return {id(node): lines for node, lines in (*tops, *zip(functions, told.functions, strict=True))}
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise UnlikeError(str(error)) from None
