@@ -23,7 +23,8 @@ def first_read(use: FieldUse, binding: AttributeBinding) -> AccessSite | None:
     `self.files` of `if cached is None: self.files = scan(root)` is not read under `if self.cached is not None:`.
     """
     places = [each for each in use.places if each.node in each.scope.module.tree]
-    names = _names_of_parameters(binding)
+    method = binding.method
+    names = method.module.tree.of_text(("kept names", id(method)), lambda: _names_of_parameters(method))
     bound = {(asked, wanted) for asked, wanted in _asked_before(binding.node, binding.method, names)}
     for place in places:
         opposite = ((asked, not wanted) for asked, wanted in _asked_before(place.node, place.scope, {}))
@@ -32,14 +33,14 @@ def first_read(use: FieldUse, binding: AttributeBinding) -> AccessSite | None:
     return next(iter(places), None)
 
 
-def _names_of_parameters(binding: AttributeBinding) -> dict[str, str]:
-    """The attributes as which the function of a binding keeps local names as they are: `self.cached = cached`."""
-    home = classes.class_of(binding.method)
+def _names_of_parameters(method: Scope) -> dict[str, str]:
+    """The attributes as which a method keeps local names as they are: `self.cached = cached`."""
+    home = classes.class_of(method)
     return {
         each.value.value: name
         for name, bindings in (classes.attribute_bindings(home) if home is not None else {}).items()
         for each in bindings
-        if len(bindings) == 1 and each.method is binding.method and isinstance(each.value, cst.Name) and not each.path
+        if len(bindings) == 1 and each.method is method and isinstance(each.value, cst.Name) and not each.path
     }
 
 
