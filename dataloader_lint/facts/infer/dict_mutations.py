@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import libcst as cst
 
+from dataloader_lint.facts.infer import classes
 from dataloader_lint.facts.infer.values import UNKNOWN, Evaluator, Frame, constant
 from dataloader_lint.facts.syntax.names import dotted
 from dataloader_lint.facts.syntax.tree import Node, Scope
@@ -35,17 +36,25 @@ def _touches_of(scope: Scope) -> dict[str, list[Touch]]:
     return scope.module.tree.of_text(("touches", id(scope)), lambda: _by_name(scope))
 
 
-def functions_touching(klass: Scope, name: str) -> list[Scope]:
-    """The functions of a class body that may change the dict which is called `name` in them."""
+def touches_of_attribute(klass: Scope, attribute: str) -> list[tuple[Scope, str]]:
+    """The methods that may change the dict which an attribute of their object holds, and what each calls that dict."""
 
-    def work_out() -> dict[str, list[Scope]]:
-        found: dict[str, list[Scope]] = {}
+    def work_out() -> dict[str, list[tuple[Scope, str]]]:
+        found: dict[str, list[tuple[Scope, str]]] = {}
         for each in klass.inner:
+            own = classes.receiver_name(each)
             for touched in _touches_of(each):
-                found.setdefault(touched, []).append(each)
+                first, _, rest = touched.partition(".")
+                if own and first == own and rest:
+                    found.setdefault(rest, []).append((each, touched))
         return found
 
-    return klass.module.tree.of_text(("functions touching", id(klass)), work_out).get(name, [])
+    return klass.module.tree.of_text(("touching attributes", id(klass)), work_out).get(attribute, [])
+
+
+def functions_touching(klass: Scope, name: str) -> list[Scope]:
+    """The functions of a class body that may change the dict which is called `name` in them."""
+    return [each for each in klass.inner if name in _touches_of(each)]
 
 
 def key_of(ev: Evaluator, node: cst.Subscript | cst.Attribute, frame: Frame) -> object:

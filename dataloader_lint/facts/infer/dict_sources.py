@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from dataloader_lint.facts.infer import classes, dict_stores, options, records
-from dataloader_lint.facts.infer.dict_mutations import functions_touching, key_of, touches
+from dataloader_lint.facts.infer.dict_mutations import key_of, touches, touches_of_attribute
 from dataloader_lint.facts.infer.values import (
     ABSENT,
     NONE,
@@ -278,8 +278,7 @@ def stored_in_field(ev: Evaluator, node: cst.BaseExpression, keys: list[object],
         if not isinstance(owner, CallResult) or not isinstance(owner.by, Class):
             continue
         for base in ev.bases(owner.by).classes:
-            name = f"self.{node.attr.value}"
-            for method in functions_touching(base.scope, name):
+            for method, name in touches_of_attribute(base.scope, node.attr.value):
                 inside = _entered(ev, method, base, owner)
                 for touch in touches(method, name):
                     if isinstance(touch.node, cst.Assign) and isinstance(touch.part, cst.Subscript):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import libcst as cst
 
 from dataloader_lint.facts.infer import classes
-from dataloader_lint.facts.infer.dict_mutations import Touch, functions_touching, key_of, touches
+from dataloader_lint.facts.infer.dict_mutations import Touch, functions_touching, key_of, touches, touches_of_attribute
 from dataloader_lint.facts.infer.reachability import is_passed_after, is_reached
 from dataloader_lint.facts.infer.values import (
     UNKNOWN,
@@ -128,16 +128,22 @@ def _among_several(element: cst.Element, tree: Tree) -> str:
 def stores(ev: Evaluator, value: Mapping, name: str) -> Iterator[Store]:
     """What changes a dict that is kept under `name`: in the same function, for an attribute in the same class."""
     home = value.frame.scope
-    scopes = [home]
+    scopes = [(home, name)]
     klass = classes.class_of(home)
-    if "." in name and klass is not None:
-        scopes += [each for each in functions_touching(klass, name) if each is not home]
-    for scope in scopes:
+    first, _, rest = name.partition(".")
+    if rest and klass is not None:
+        others = (
+            touches_of_attribute(klass, rest)
+            if first == classes.receiver_name(home)
+            else [(each, name) for each in functions_touching(klass, name)]
+        )
+        scopes += [(each, its_name) for each, its_name in others if each is not home]
+    for scope, its_name in scopes:
         frame = value.frame if scope is home else ev.frame_of(scope)
-        for touch in sorted(touches(scope, name), key=lambda one: scope.module.tree.order(one.node)):
+        for touch in sorted(touches(scope, its_name), key=lambda one: scope.module.tree.order(one.node)):
             node, part = touch.node, touch.part
             if isinstance(node, cst.Call) and isinstance(part, cst.Arg):
-                if may_change(ev, node, name, frame):
+                if may_change(ev, node, its_name, frame):
                     yield Store(node, UNKNOWN, frame, False)
             elif not ev.cuda or is_reached(ev, node, frame):
                 yield _store(ev, touch, frame, scope is home and is_passed_after(ev, node, value.node, frame))
