@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from dataloader_lint.facts.limits import REQUIREMENTS_LENGTH
+
 _OLD_NUMPY = re.compile(
     # All parts are bounded, as otherwise many `numpy` on a line would have the whole line read for each of them.
     r"""\bnumpy(?![\w-])[ \t]{0,50}(?:\[[^\]\n]{0,200}\])?
@@ -19,10 +21,6 @@ _OLD_NUMPY = re.compile(
 )
 
 
-# What is longer is not read to its end.
-MAX_LENGTH = 1_000_000  # characters
-
-
 def demands_old_numpy(text: str) -> bool:
     """True if a text of requirements, such as that of a pyproject.toml, demands a numpy before 2."""
-    return _OLD_NUMPY.search(text, 0, MAX_LENGTH) is not None
+    return _OLD_NUMPY.search(text, 0, REQUIREMENTS_LENGTH) is not None

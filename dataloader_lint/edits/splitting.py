@@ -13,6 +13,8 @@ import tokenize
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from dataloader_lint.facts.limits import SPLIT_DEPTH, SPLIT_LENGTH
+
 _OPENING, _CLOSING = "([{", ")]}"
 # From Python 3.12 on, f-strings are several tokens; nothing inside of them is split.
 _STRING_STEPS = {
@@ -40,8 +42,6 @@ _SIGNS = {
 }
 _ASSIGNMENTS = {f"{sign}=" for sign in ("", "+", "-", "*", "/", "//", "%", "@", "&", "|", "^", "<<", ">>", "**")}
 _HEADERS = {"for": "in", "if": "", "elif": "", "while": "", "return": ""}
-_DEEPEST = 20  # nested splits
-_LONGEST = 5_000  # characters: a fix changes a few, and no table of data around them
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ def split(code: str, indent: str, unit: str, limit: int, *, is_inside: bool, com
     what stands between two commas. `unit` is one step of indentation. The `comment` behind it counts, and ends up
     behind the last line.
     """
-    if len(code) > _LONGEST:
+    if len(code) > SPLIT_LENGTH:
         return None
     line = _Line(code.rstrip(), indent, is_inside)
     behind = f"  {comment}" if comment else ""
@@ -86,7 +86,7 @@ def split(code: str, indent: str, unit: str, limit: int, *, is_inside: bool, com
 
 def _fitted(line: _Line, unit: str, limit: int, *, is_long: bool = False) -> Iterator[str]:
     fits = width(line.indent + line.code) <= limit and not is_long
-    tokens = _tokens(line.code) if line.depth < _DEEPEST else []
+    tokens = _tokens(line.code) if line.depth < SPLIT_DEPTH else []
     if not tokens or (fits and not line.is_exploded and not _has_magic_comma(tokens)):
         yield line.indent + line.code
         return

@@ -31,6 +31,7 @@ from dataloader_lint.facts.infer.values import (
     merge,
 )
 from dataloader_lint.facts.libraries.calls import row
+from dataloader_lint.facts.limits import ARRAY_FIX_DEPTH
 from dataloader_lint.facts.syntax.expressions import last_name
 from dataloader_lint.facts.syntax.names import bindings_of
 from dataloader_lint.facts.syntax.tree import LOOPS, ModuleFacts, Scope, Tree, function_scope
@@ -92,7 +93,6 @@ def _kind_of_elements(dataset: Dataset, binding: AttributeBinding) -> str:
     return kinds.pop() if len(kinds) == 1 else ""
 
 
-_MAX_DEPTH = 6
 _KEEP_ELEMENTS = ("builtins.list", "builtins.set", "builtins.sorted", "builtins.tuple", "random.sample")
 _TELLING = (cst.BinaryOperation, cst.Call, cst.ConcatenatedString, cst.FormattedString, cst.IfExp, cst.SimpleString)
 
@@ -100,7 +100,7 @@ _TELLING = (cst.BinaryOperation, cst.Call, cst.ConcatenatedString, cst.Formatted
 def _kinds_in(ev: Evaluator, values: Values, depth: int) -> set[str]:
     """The kinds of the elements of any of these; an empty one among them for what is not known for sure."""
     kinds: set[str] = set()
-    for value in values if depth < _MAX_DEPTH else (UNKNOWN,):
+    for value in values if depth < ARRAY_FIX_DEPTH else (UNKNOWN,):
         if isinstance(value, Sequence):
             kinds |= _kinds_in_sequence(ev, value, depth + 1)
         elif isinstance(value, Opaque) and value.kind.startswith("list of "):

@@ -143,6 +143,12 @@ REFILL_DEPTH: Final = 3
 # Datasets around a Dataset whose samples are tensors.
 TENSOR_DEPTH: Final = 3
 
+# Names, calls and parts that the type of a tensor's elements is followed through.
+DTYPE_DEPTH: Final = 12
+
+# Names that a tensor is followed through to a view in another order; beyond, it may be one.
+CAST_DEPTH: Final = 3
+
 # Containers within each other in a sample, when what cannot be pickled is looked for.
 SAMPLE_DEPTH: Final = 4
 
@@ -272,3 +278,17 @@ CARRYING_LEVELS: Final = 4
 
 # Modules that a name or path with unknown parts may mean (`import_module(f"models.{name}")`); beyond, it is unknown.
 MATCHING_MODULES: Final = 8
+
+# Characters of a file of requirements; what is beyond them is not read.
+REQUIREMENTS_LENGTH: Final = 1_000_000
+
+# Fixes.
+
+# Arrays in arrays when it is asked whether a list can become one.
+ARRAY_FIX_DEPTH: Final = 6
+
+# Lines within each other that a long line is split into.
+SPLIT_DEPTH: Final = 20
+
+# Characters of a line that is split; longer ones stay. A fix changes a few, and no table of data around them.
+SPLIT_LENGTH: Final = 5_000

@@ -9,7 +9,7 @@ import re
 from typing import TYPE_CHECKING
 
 from dataloader_lint.facts.infer.values import CallResult, Evaluator, Value
-from dataloader_lint.facts.limits import PIPELINE_DEPTH
+from dataloader_lint.facts.limits import PIPELINE_DEPTH, REQUIREMENTS_LENGTH
 from dataloader_lint.facts.project.project import Project
 from dataloader_lint.facts.syntax.tree import ModuleFacts
 
@@ -67,7 +67,4 @@ def _is_random(ev: Evaluator, value: Value, depth: int) -> bool:
 
 def has_other_version(project: Project, module: ModuleFacts) -> bool:
     """True if the project asks for a version whose workers draw different numbers."""
-    return any(_OTHER_VERSIONS.search(text, 0, MAX_LENGTH) for text in project.requirements(module.path))
-
-
-MAX_LENGTH = 1_000_000  # characters; what is longer is not read to its end
+    return any(_OTHER_VERSIONS.search(text, 0, REQUIREMENTS_LENGTH) for text in project.requirements(module.path))

@@ -8,6 +8,7 @@ import libcst as cst
 
 from dataloader_lint.facts.infer.loader_calls import Loader
 from dataloader_lint.facts.infer.values import AttributeOf, CallResult, Const, Evaluator, ItemOf, Value
+from dataloader_lint.facts.limits import CAST_DEPTH
 from dataloader_lint.facts.syntax.names import resolve
 from dataloader_lint.facts.syntax.tree import Tree
 from dataloader_lint.facts.transfers.dtypes import UNKNOWN_TYPE, target_type, types_of_part
@@ -75,7 +76,7 @@ def _is_reordered(node: cst.BaseExpression, tree: Tree, depth: int) -> bool:
         if isinstance(node, cst.Attribute) and node.attr.value in _REORDERING:
             return True
         node = node.func if isinstance(node, cst.Call) else node.value
-    if not isinstance(node, cst.Name) or node not in tree or depth > 3:
-        return depth > 3
+    if not isinstance(node, cst.Name) or node not in tree or depth > CAST_DEPTH:
+        return depth > CAST_DEPTH
     values = [each.value for each in resolve(node, tree) if each.value is not None]
     return any(_is_reordered(value, tree, depth + 1) for value in values)

@@ -25,7 +25,7 @@ from dataloader_lint.facts.infer.values import (
 )
 from dataloader_lint.facts.libraries.calls import method_row, row
 from dataloader_lint.facts.libraries.datasets import OF_CLASSES, OF_TENSORS, SELECTING
-from dataloader_lint.facts.limits import TENSOR_DEPTH
+from dataloader_lint.facts.limits import DTYPE_DEPTH, TENSOR_DEPTH
 from dataloader_lint.facts.syntax.expressions import keyword_of, last_name, parameters, positional_of
 from dataloader_lint.facts.syntax.names import Binding, Kind, resolve, written_out
 
@@ -130,7 +130,7 @@ class _Types:
         return self._known[key]
 
     def _found(self, node: cst.BaseExpression, frame: Frame, steps: list[object], depth: int) -> Types:
-        if depth > 4 * TENSOR_DEPTH:
+        if depth > DTYPE_DEPTH:
             return _UNKNOWN
         inner = _written(node, steps)
         if inner is not None:
