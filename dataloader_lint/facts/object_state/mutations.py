@@ -36,7 +36,7 @@ from dataloader_lint.facts.object_state.writes import (
     scopes_that_see,
     writes_at,
 )
-from dataloader_lint.facts.syntax.additions import ADDING_METHODS
+from dataloader_lint.facts.syntax.additions import ADDING_METHODS, adding_assignments
 from dataloader_lint.facts.syntax.expressions import last_name
 from dataloader_lint.facts.syntax.names import Kind, bindings_of, dotted, resolve, written_part
 from dataloader_lint.facts.syntax.tree import Node, Scope, function_scope
@@ -167,10 +167,9 @@ def fills_fields(dataset: Dataset, name: str, binding: AttributeBinding) -> bool
                     continue
                 if is_it(owner, own, held):
                     return True
-        for augmented in scope.own(cst.AugAssign):
-            if isinstance(augmented.operator, cst.AddAssign | cst.BitOrAssign):  # `*= mask` adds nothing
-                if isinstance(augmented.target, cst.Subscript) and is_it(augmented.target, own, held):
-                    return True
+        for augmented in adding_assignments(scope):
+            if isinstance(augmented.target, cst.Subscript) and is_it(augmented.target, own, held):
+                return True
         for assign in scope.own(cst.Assign):
             for target in assign.targets:
                 if isinstance(target.target, cst.Subscript) and is_it(target.target, own, held):

@@ -17,7 +17,7 @@ from dataloader_lint.facts.infer.run_arguments import receiving_parameters
 from dataloader_lint.facts.infer.values import Evaluator
 from dataloader_lint.facts.libraries.short_names import MAPPING
 from dataloader_lint.facts.limits import CONTAINER_NAMES
-from dataloader_lint.facts.syntax.additions import ADDING_FUNCTIONS, ADDING_METHODS, Adds
+from dataloader_lint.facts.syntax.additions import ADDING_FUNCTIONS, ADDING_METHODS, Adds, adding_assignments
 from dataloader_lint.facts.syntax.expressions import last_name
 from dataloader_lint.facts.syntax.names import Kind, bindings_of, dotted, target_paths, written_part
 from dataloader_lint.facts.syntax.tree import Node, Scope, function_scope
@@ -253,9 +253,8 @@ def _written(scope: Scope) -> Iterator[tuple[cst.CSTNode, Write]]:
                 if isinstance(target, cst.Subscript):
                     value = written_part(assign.value, path) or assign.value
                     yield target, Write(assign, value, scope, is_stored=True)
-    for augmented in scope.own(cst.AugAssign):
-        if isinstance(augmented.operator, cst.AddAssign | cst.BitOrAssign):
-            yield augmented.target, Write(augmented, augmented.value, scope, are_several=True)
+    for augmented in adding_assignments(scope):
+        yield augmented.target, Write(augmented, augmented.value, scope, are_several=True)
 
 
 def _owners(call: cst.Call) -> Iterator[cst.BaseExpression]:

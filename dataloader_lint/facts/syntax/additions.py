@@ -92,6 +92,13 @@ def additions(scope: Scope) -> Iterator[Addition]:
                 yield Addition(augmented, augmented.target, member.value, member.value)
 
 
+def adding_assignments(scope: Scope) -> Iterator[cst.AugAssign]:
+    """The `+=` and `|=` of a scope, which add to a container if the target is one; `*= mask` adds nothing."""
+    for augmented in scope.own(cst.AugAssign):
+        if isinstance(augmented.operator, cst.AddAssign | cst.BitOrAssign):
+            yield augmented
+
+
 def _is_update(call: cst.Call) -> bool:
     """`self.cache.update({index: image})`."""
     is_method = isinstance(call.func, cst.Attribute) and call.func.attr.value == "update"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from dataloader_lint.facts.infer.indirect_stores import ANY_NAME, indirect_stores
-from dataloader_lint.facts.syntax.additions import ADDING_METHODS
+from dataloader_lint.facts.syntax.additions import ADDING_METHODS, adding_assignments
 from dataloader_lint.facts.syntax.attribute_stores import named_stores
 from dataloader_lint.facts.syntax.names import resolve, target_paths
 from dataloader_lint.facts.syntax.tree import Node, Scope, Tree
@@ -31,10 +31,9 @@ def stores(step: Step) -> Iterator[tuple[str, Node, cst.BaseExpression, tuple[in
     for annotated in scope.own(cst.AnnAssign):
         if annotated.value is not None and (name := _attribute_of(annotated.target, own)):
             yield name, annotated, annotated.value, ()
-    for augmented in scope.own(cst.AugAssign):
-        if isinstance(augmented.operator, cst.AddAssign | cst.BitOrAssign):
-            if name := _attribute_of(augmented.target, own):
-                yield name, augmented, augmented.value, ()
+    for augmented in adding_assignments(scope):
+        if name := _attribute_of(augmented.target, own):
+            yield name, augmented, augmented.value, ()
     for call in scope.own(cst.Call):
         if isinstance(call.func, cst.Attribute) and call.func.attr.value in ADDING_METHODS and call.args:
             if name := _attribute_of(call.func.value, own):
@@ -101,6 +100,5 @@ def _additions(scope: Scope) -> Iterator[tuple[cst.CSTNode, cst.BaseExpression]]
         for target in assign.targets:
             if isinstance(target.target, cst.Subscript):
                 yield target.target.value, assign.value
-    for augmented in scope.own(cst.AugAssign):
-        if isinstance(augmented.operator, cst.AddAssign | cst.BitOrAssign):
-            yield augmented.target, augmented.value
+    for augmented in adding_assignments(scope):
+        yield augmented.target, augmented.value
