@@ -10,7 +10,7 @@ from dataloader_lint.facts.datasets.field_uses import AccessSite, FieldUses
 from dataloader_lint.facts.datasets.worker_body import Body, Entry
 from dataloader_lint.facts.infer import classes
 from dataloader_lint.facts.infer.values import Bases, CallResult, Evaluator
-from dataloader_lint.facts.libraries.short_names import MAKING_ARRAYS
+from dataloader_lint.facts.libraries.short_names import COPYING, MAKING_ARRAYS
 from dataloader_lint.facts.syntax.expressions import last_name
 from dataloader_lint.facts.syntax.names import dotted
 from dataloader_lint.facts.syntax.tree import Scope
@@ -117,7 +117,6 @@ def _measure_columns(body: Body, klass: Scope, table: cst.BaseExpression, place:
 
 
 _TABLES = ("pandas.", "polars.")
-_OF_COLUMNS = frozenset({"astype", "copy", "to_list", "to_numpy", "tolist"})
 
 
 def _table_of(node: cst.CSTNode | None) -> cst.BaseExpression | None:
@@ -127,9 +126,7 @@ def _table_of(node: cst.CSTNode | None) -> cst.BaseExpression | None:
             node = node.for_in.iter
         elif isinstance(node, cst.Attribute) and node.attr.value == "values":
             node = node.value
-        elif (
-            isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and last_name(node.func) in _OF_COLUMNS
-        ):
+        elif isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and last_name(node.func) in COPYING:
             node = node.func.value
         elif isinstance(node, cst.Call) and node.args and last_name(node.func) in MAKING_ARRAYS | {"list", "tuple"}:
             node = node.args[0].value

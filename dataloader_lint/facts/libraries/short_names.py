@@ -34,6 +34,9 @@ CALLING = MAPPING | {"apply", "filter", "for_each", "groupby", "max", "min", "re
 # Functions that make an array or a tensor of the elements of their first argument.
 MAKING_ARRAYS = short(lambda call: call.from_elements) | {"LongTensor", "as_tensor", "from_numpy"}
 
+# Methods of an array, a column or a list that give one with the same elements in the same places.
+COPYING = frozenset({"astype", "copy", "to_list", "to_numpy", "tolist"})
+
 # Classes of arrays and tables.
 ARRAY_TYPES = frozenset({"DataFrame", "Series", "Tensor", "memmap", "ndarray"})
 

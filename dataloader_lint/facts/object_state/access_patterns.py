@@ -12,7 +12,7 @@ from dataloader_lint.facts.datasets.index_dep import IndexDep
 from dataloader_lint.facts.infer import attributes
 from dataloader_lint.facts.infer.number_values import is_whole_number
 from dataloader_lint.facts.infer.values import Mapping, Opaque, Sequence, Value, merge
-from dataloader_lint.facts.libraries.short_names import MAKING_ARRAYS
+from dataloader_lint.facts.libraries.short_names import COPYING, MAKING_ARRAYS
 from dataloader_lint.facts.limits import KEY_DEPTH
 from dataloader_lint.facts.object_state.dataset import Dataset
 from dataloader_lint.facts.object_state.mutations import added_to
@@ -214,14 +214,13 @@ def _source(node: cst.BaseExpression) -> cst.BaseExpression:
             node = node.value
         elif isinstance(node, cst.Call) and node.args and last_name(node.func) in _OF_AS_MANY:
             node = node.args[1 if last_name(node.func) == "map" and len(node.args) > 1 else 0].value
-        elif isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and last_name(node.func) in _COPYING:
+        elif isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and last_name(node.func) in COPYING:
             node = node.func.value
         else:
             return node
 
 
 _OF_AS_MANY = MAKING_ARRAYS | {"enumerate", "list", "map", "sorted", "tqdm", "tuple", "zip"}
-_COPYING = frozenset({"astype", "copy", "to_list", "to_numpy", "tolist"})
 
 
 def is_indexed_by_position(dataset: Dataset, name: str, use: FieldUse) -> bool:
