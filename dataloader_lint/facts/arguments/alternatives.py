@@ -14,13 +14,8 @@ import libcst as cst
 from dataloader_lint.facts.infer.loader_calls import Loader
 from dataloader_lint.facts.infer.parameters import entered_by
 from dataloader_lint.facts.infer.reachability import enclosing_tests, from_last_passed, none_closes, reaching_bindings
-from dataloader_lint.facts.infer.values import (
-    Const,
-    Evaluator,
-    Frame,
-    Values,
-    truth,
-)
+from dataloader_lint.facts.infer.truth import truth
+from dataloader_lint.facts.infer.values import Const, Evaluator, Frame, Values
 from dataloader_lint.facts.libraries.catalogue import DATALOADER_DEFAULTS
 from dataloader_lint.facts.limits import ALTERNATIVE_DEPTH, OPTION_CAUSES
 from dataloader_lint.facts.loaders.argument_sites import sites_of

@@ -11,6 +11,7 @@ from dataloader_lint.facts.infer.containers import follow
 from dataloader_lint.facts.infer.loader_calls import inner_loader, loader_of
 from dataloader_lint.facts.infer.operators import augmented
 from dataloader_lint.facts.infer.reachability import is_reached, path_conditions, way_to
+from dataloader_lint.facts.infer.truth import truth
 from dataloader_lint.facts.infer.values import (
     ABSENT,
     NOTHING_KNOWN,
@@ -33,7 +34,6 @@ from dataloader_lint.facts.infer.values import (
     Values,
     merge,
     part,
-    truth,
 )
 from dataloader_lint.facts.libraries.calls import row
 from dataloader_lint.facts.libraries.catalogue import LOADERS

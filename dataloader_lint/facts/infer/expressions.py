@@ -9,6 +9,7 @@ import libcst as cst
 from dataloader_lint.facts.infer import containers, dict_contents, dict_sources, operators
 from dataloader_lint.facts.infer.calls import include_optional_branch
 from dataloader_lint.facts.infer.options import asks_for_gpu
+from dataloader_lint.facts.infer.truth import truth
 from dataloader_lint.facts.infer.values import (
     ABSENT,
     NOTHING_KNOWN,
@@ -27,7 +28,6 @@ from dataloader_lint.facts.infer.values import (
     Value,
     Values,
     merge,
-    truth,
 )
 from dataloader_lint.facts.libraries.catalogue import LOADERS
 from dataloader_lint.facts.syntax.expressions import last_name

@@ -8,6 +8,7 @@ from __future__ import annotations
 import libcst as cst
 
 from dataloader_lint.facts.infer.matching_modules import modules_by_name, modules_by_path
+from dataloader_lint.facts.infer.truth import truth
 from dataloader_lint.facts.infer.values import (
     CallResult,
     Const,
@@ -19,7 +20,6 @@ from dataloader_lint.facts.infer.values import (
     Sequence,
     Values,
     constant,
-    truth,
 )
 from dataloader_lint.facts.syntax.expressions import keyword_of, positional_of
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from dataloader_lint.facts.infer.values import Evaluator, Frame, is_default, truth
+from dataloader_lint.facts.infer.truth import truth
+from dataloader_lint.facts.infer.values import Evaluator, Frame, is_default
 from dataloader_lint.facts.syntax.flow import P, early_exits
 from dataloader_lint.facts.syntax.tree import Node, Scope, Tree
 

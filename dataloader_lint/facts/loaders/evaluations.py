@@ -10,7 +10,8 @@ import libcst as cst
 
 from dataloader_lint.facts.infer.loader_calls import Loader, loader_of
 from dataloader_lint.facts.infer.reachability import is_reached, path_conditions
-from dataloader_lint.facts.infer.values import Evaluator, Frame, Function, Method, truth
+from dataloader_lint.facts.infer.truth import truth
+from dataloader_lint.facts.infer.values import Evaluator, Frame, Function, Method
 from dataloader_lint.facts.loaders import loader_steps
 from dataloader_lint.facts.loaders.epochs import loaders_behind, trains
 from dataloader_lint.facts.syntax.expressions import last_name

@@ -9,17 +9,8 @@ import libcst as cst
 from dataloader_lint.facts.infer import classes
 from dataloader_lint.facts.infer.classes import AttributeBinding
 from dataloader_lint.facts.infer.reachability import path_conditions
-from dataloader_lint.facts.infer.values import (
-    UNKNOWN,
-    CallResult,
-    Class,
-    Evaluator,
-    Frame,
-    Function,
-    Value,
-    Values,
-    truth,
-)
+from dataloader_lint.facts.infer.truth import truth
+from dataloader_lint.facts.infer.values import UNKNOWN, CallResult, Class, Evaluator, Frame, Function, Value, Values
 from dataloader_lint.facts.project.scripts import is_test
 from dataloader_lint.facts.syntax.expressions import last_name
 from dataloader_lint.facts.syntax.names import Kind, dotted

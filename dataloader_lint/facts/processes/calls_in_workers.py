@@ -11,6 +11,7 @@ import libcst as cst
 from dataloader_lint.facts.infer.dataset_bases import dataset_kind
 from dataloader_lint.facts.infer.loader_calls import Loader
 from dataloader_lint.facts.infer.reachability import Condition, is_reached, path_conditions
+from dataloader_lint.facts.infer.truth import truth
 from dataloader_lint.facts.infer.values import (
     UNKNOWN,
     AttributeOf,
@@ -20,12 +21,12 @@ from dataloader_lint.facts.infer.values import (
     Frame,
     ItemOf,
     Library,
-    truth,
 )
 from dataloader_lint.facts.loaders.worker_processes import never_started
+from dataloader_lint.facts.syntax.definitions import enclosing_definitions
 from dataloader_lint.facts.syntax.expressions import last_name
 from dataloader_lint.facts.syntax.names import dotted
-from dataloader_lint.facts.syntax.tree import ModuleFacts, enclosing_definitions, function_scope
+from dataloader_lint.facts.syntax.tree import ModuleFacts, function_scope
 from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
 from dataloader_lint.facts.workers.instances import harms_one, of_object
 from dataloader_lint.facts.workers.worker_callgraph import ENTRIES, WorkerFunction

@@ -6,7 +6,8 @@ import libcst as cst
 
 from dataloader_lint.facts.infer.loader_calls import loader_of
 from dataloader_lint.facts.infer.reachability import path_conditions
-from dataloader_lint.facts.infer.values import AttributeOf, CallResult, Class, Evaluator, Frame, Library, Value, truth
+from dataloader_lint.facts.infer.truth import truth
+from dataloader_lint.facts.infer.values import AttributeOf, CallResult, Class, Evaluator, Frame, Library, Value
 from dataloader_lint.facts.libraries.calls import names_where, row
 from dataloader_lint.facts.processes.calls_in_workers import WorkerCall, calls_in_workers
 from dataloader_lint.facts.syntax.expressions import last_name

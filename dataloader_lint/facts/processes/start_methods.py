@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from dataloader_lint.facts.infer.values import Const, Evaluator, Frame, Library, constant, truth
+from dataloader_lint.facts.infer.truth import truth
+from dataloader_lint.facts.infer.values import Const, Evaluator, Frame, Library, constant
 from dataloader_lint.facts.libraries.calls import row
 from dataloader_lint.facts.project.scripts import is_notebook, is_test
 from dataloader_lint.facts.syntax.expressions import last_name

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import libcst as cst
 
 from dataloader_lint.facts.libraries.calls import row
+from dataloader_lint.facts.syntax.definitions import enclosing_definitions
 from dataloader_lint.facts.syntax.names import Kind, bindings_of, resolve
-from dataloader_lint.facts.syntax.tree import ModuleFacts, Scope, enclosing_definitions
+from dataloader_lint.facts.syntax.tree import ModuleFacts, Scope
 from dataloader_lint.facts.workers.worker_callgraph import WorkerFunction
 from dataloader_lint.facts.workers.workers import Workers
 

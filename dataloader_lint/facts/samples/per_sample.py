@@ -11,8 +11,9 @@ from dataloader_lint.facts.infer import classes
 from dataloader_lint.facts.infer.reachability import enclosing_tests
 from dataloader_lint.facts.infer.values import CallResult, Class, Evaluator
 from dataloader_lint.facts.samples.dependence import Dep, Dependence
+from dataloader_lint.facts.syntax.definitions import enclosing_definitions
 from dataloader_lint.facts.syntax.expressions import last_name, parameters
-from dataloader_lint.facts.syntax.tree import ModuleFacts, Scope, Tree, enclosing_definitions, function_scope
+from dataloader_lint.facts.syntax.tree import ModuleFacts, Scope, Tree, function_scope
 from dataloader_lint.facts.workers.worker_callgraph import WorkerFunction
 from dataloader_lint.facts.workers.workers import Workers
 

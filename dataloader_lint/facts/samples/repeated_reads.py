@@ -18,9 +18,10 @@ from dataloader_lint.facts.samples.per_sample import (
     runs_for_each,
     runs_in_construction,
 )
+from dataloader_lint.facts.syntax.definitions import enclosing_definitions
 from dataloader_lint.facts.syntax.expressions import last_name
 from dataloader_lint.facts.syntax.names import Binding, Kind, resolve
-from dataloader_lint.facts.syntax.tree import ModuleFacts, enclosing_definitions, function_scope
+from dataloader_lint.facts.syntax.tree import ModuleFacts, function_scope
 from dataloader_lint.facts.workers.worker_callgraph import WorkerFunction
 from dataloader_lint.facts.workers.workers import Workers
 

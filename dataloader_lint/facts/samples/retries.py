@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import libcst as cst
 
 from dataloader_lint.facts.infer import classes
+from dataloader_lint.facts.syntax.definitions import enclosing_definitions
 from dataloader_lint.facts.syntax.expressions import last_name, parameters
 from dataloader_lint.facts.syntax.names import dotted
-from dataloader_lint.facts.syntax.tree import ModuleFacts, Node, Scope, Tree, enclosing_definitions, function_scope
+from dataloader_lint.facts.syntax.tree import ModuleFacts, Node, Scope, Tree, function_scope
 from dataloader_lint.facts.workers.worker_callgraph import WorkerFunction
 from dataloader_lint.facts.workers.workers import Workers
 

@@ -6,7 +6,7 @@ carry meaning replaces them (DESIGN, decision 2).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any, TypeVar
 
@@ -395,16 +395,3 @@ class ModuleFacts:
             for found in self._calls.values():
                 found.sort(key=self.tree.order)
         return self._calls
-
-
-def enclosing_definitions(module: ModuleFacts, nodes: Iterable[Node]) -> set[str]:
-    """The top-level functions and classes of a module that contain some nodes."""
-    found = set()
-    for node in nodes:
-        child: Node | None = None
-        for above in module.tree.ancestors(node):
-            if isinstance(above, cst.FunctionDef | cst.ClassDef):
-                child = above
-        if isinstance(child, cst.FunctionDef | cst.ClassDef):
-            found.add(child.name.value)
-    return found

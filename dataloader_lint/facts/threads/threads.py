@@ -23,11 +23,12 @@ from dataloader_lint.facts.infer.values import (
 from dataloader_lint.facts.libraries.calls import row
 from dataloader_lint.facts.limits import THREAD_DEPTH
 from dataloader_lint.facts.processes.start_methods import start_methods
+from dataloader_lint.facts.syntax.definitions import enclosing_definitions
 from dataloader_lint.facts.syntax.expressions import last_name
 from dataloader_lint.facts.syntax.flow import reaching
 from dataloader_lint.facts.syntax.guards import is_guarded
 from dataloader_lint.facts.syntax.names import Binding, Kind, bindings_of, dotted
-from dataloader_lint.facts.syntax.tree import ModuleFacts, Node, Scope, enclosing_definitions, function_scope
+from dataloader_lint.facts.syntax.tree import ModuleFacts, Node, Scope, function_scope
 from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
 from dataloader_lint.facts.workers.forked import is_forked
 from dataloader_lint.facts.workers.worker_callgraph import WorkerFunction

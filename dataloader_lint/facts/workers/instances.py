@@ -11,17 +11,8 @@ import libcst as cst
 from dataloader_lint.facts.datasets.wrappers import wrapped_datasets
 from dataloader_lint.facts.infer.loader_calls import Loader
 from dataloader_lint.facts.infer.reachability import from_last_passed, is_reached, way_to
-from dataloader_lint.facts.infer.values import (
-    Argument,
-    CallResult,
-    Class,
-    Const,
-    Evaluator,
-    Frame,
-    constant,
-    merge,
-    truth,
-)
+from dataloader_lint.facts.infer.truth import truth
+from dataloader_lint.facts.infer.values import Argument, CallResult, Class, Const, Evaluator, Frame, constant, merge
 from dataloader_lint.facts.syntax.names import resolve
 from dataloader_lint.facts.syntax.tree import Node, Scope
 from dataloader_lint.facts.workers.constructor_steps import Step, bare, steps_of
