@@ -184,14 +184,15 @@ class _Function:
         if id(node) in self._reads:
             name, read = self._reads[id(node)]
             return _Stored(name, read, 0, self)
-        if isinstance(node, cst.Subscript) and not all(map(self._is_basic, node.slice)):
-            return None
         if isinstance(node, cst.Subscript) and (parts := self._parts(node)):
             return self._all_stored(parts, depth)
         if isinstance(node, cst.Call):
             return self._returned(node, depth)
         if isinstance(node, cst.Subscript | cst.Attribute):
-            return _inside(self.stored(node.value, depth + 1))
+            outer = self.stored(node.value, depth + 1)
+            if outer is None or (isinstance(node, cst.Subscript) and not all(map(self._is_basic, node.slice))):
+                return None
+            return _inside(outer)
         if not isinstance(node, cst.Name):
             return None
         found = [self._bound(each, depth) for each in resolve(node, self.tree) if each.kind is not Kind.AUGMENTED]

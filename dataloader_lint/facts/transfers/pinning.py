@@ -68,19 +68,25 @@ def unpinned_trainings(transfers: Iterable[Transfer]) -> Iterator[tuple[Origin, 
     """The first blocking move to CUDA of each loader's batches that a loop trains with, and that are not pinned."""
     seen: set[int] = set()
     for transfer in transfers:
-        if transfer.is_in_forward or not transfer.is_surely_blocking or transfer.device is not Device.CUDA:
+        loops = _loops_around(transfer)
+        if not loops or not transfer.is_surely_blocking or transfer.is_in_forward:
+            continue
+        if transfer.device is not Device.CUDA:
             continue
         origins = transfer.origins
         if not origins or not all(_is_unpinned(each) for each in origins) or not transfer.is_reached:
             continue
-        if id(origins[0].loader.call) not in seen and _is_in_training(transfer):
+        if id(origins[0].loader.call) not in seen and _trains_in(loops, transfer):
             seen.add(id(origins[0].loader.call))
             yield origins[0], transfer
 
 
-def _is_in_training(transfer: Transfer) -> bool:
+def _loops_around(transfer: Transfer) -> list[cst.For]:
     tree = transfer.frame.scope.module.tree
-    loops = (each for each in tree.ancestors(transfer.call) if isinstance(each, cst.For))
+    return [each for each in tree.ancestors(transfer.call) if isinstance(each, cst.For)]
+
+
+def _trains_in(loops: Iterable[cst.For], transfer: Transfer) -> bool:
     return any(trains(transfer.ev, loop, transfer.frame) for loop in loops)
 
 
