@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import libcst as cst
 
 from dataloader_lint.facts.infer.loader_calls import Loader
 from dataloader_lint.facts.infer.reachability import is_reached
-from dataloader_lint.facts.infer.values import Evaluator
+from dataloader_lint.facts.infer.values import Evaluator, Library
 from dataloader_lint.facts.project.imports import Imports
 from dataloader_lint.facts.project.scripts import is_test
 from dataloader_lint.facts.syntax.expressions import last_name
 from dataloader_lint.facts.syntax.guards import is_guarded
-from dataloader_lint.facts.syntax.names import Binding, Kind, bindings_of, dotted, resolve
+from dataloader_lint.facts.syntax.names import Binding, Kind, bindings_of, dotted, resolve, star_imports
 from dataloader_lint.facts.syntax.tree import ModuleFacts, Tree, function_scope
 from dataloader_lint.facts.workers.worker_callgraph import WorkerFunction
 from dataloader_lint.facts.workers.workers import Workers
@@ -124,7 +124,7 @@ class WorkerCall:
         tree = self.binding.scope.module.tree
         line = tree.parent(self.import_node)
         is_plain = line is not None and tree.parent(line) is tree.module
-        return is_plain and len(bindings_of(self.binding.scope)[self.binding.name]) > 1
+        return is_plain and len(bindings_of(self.binding.scope).get(self.binding.name, ())) > 1
 
     @property
     def is_lazy(self) -> bool:
@@ -143,7 +143,7 @@ class OpenCV:
 
     def calls_without_limit(self, module: ModuleFacts) -> Iterator[WorkerCall]:
         """Yields the cv2 calls of a module that workers run without any `cv2.setNumThreads` call on the call path."""
-        imports = _imports(module)
+        imports = self._imports_of(module)
         callers = _callers_of_cv2(module, {binding.name for binding in imports}) if imports else set()
         if not callers or self._limits(module, module):
             return
@@ -167,7 +167,7 @@ class OpenCV:
         """True if workers run all functions of a module that call cv2, and nothing reads the number of threads."""
         if self.project.mentions_word(module, "getNumThreads"):
             return False
-        imports = {binding.name for binding in _imports(module)}
+        imports = {binding.name for binding in self._imports_of(module)}
         names = self.workers.names_that_use(module, _callers_of_cv2(module, imports))
         inside = {id(function.scope) for function in self.workers.functions_inside(module, names)}
         return all(
@@ -194,8 +194,25 @@ class OpenCV:
 
     def _importing_modules(self, module: ModuleFacts) -> Iterator[ModuleFacts]:
         """The modules that may construct loaders and can refer to the cv2 calls of a module."""
-        names = self.workers.names_that_use(module, _callers_of_cv2(module, {each.name for each in _imports(module)}))
+        imports = {each.name for each in self._imports_of(module)}
+        names = self.workers.names_that_use(module, _callers_of_cv2(module, imports))
         return self.workers.users(module, names)
+
+    def _imports_of(self, module: ModuleFacts) -> list[Binding]:
+        """The imports that bring cv2 into a module: its own, or else `from utils import *` where utils imports cv2."""
+        found = _imports(module)
+        if found or not star_imports(module.root):
+            return found
+        use = next(iter(module.tree.named(module.tree.module, "cv2")), None)
+        if use is None or not any(
+            each == Library("cv2") for each in self.ev.values(use, self.ev.frame_of(module.root))
+        ):
+            return []
+        for star in reversed(star_imports(module.root)):
+            scope = self.project.find(star.imported, module, star.level)
+            if scope is not None and Library("cv2") in self.ev.member(scope, "cv2"):
+                return [replace(star, name="cv2", imported="cv2", level=0, member=None)]
+        return []
 
     def imports_without_limit(self, module: ModuleFacts) -> list[cst.CSTNode]:
         """The cv2 imports, used or not, of a module with a Dataset or loader if no related module limits threads."""

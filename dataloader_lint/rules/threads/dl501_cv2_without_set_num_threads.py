@@ -1,14 +1,16 @@
 """OpenCV in worker code may run as many threads as the machine has CPUs, in every worker.
 
 ## What it does
-Reports the import of `cv2` in a module whose cv2 calls run in worker code. There is one finding per module; it names
-the function.
+Reports the import of `cv2` in a module whose cv2 calls run in worker code, also `from utils import *` where `utils`
+imports it. There is one finding per module; it names the function.
 
 **Worker code**
 
 - `__getitem__`, `__getitems__` or `__iter__` of a Dataset, also of one in another file of the project
 - a transform that a Dataset calls, or a `collate_fn`
 - a function that one of these calls
+- a transform that a decorator puts into a table of the same module (`@register`, `@TRANSFORMS.register_module()`), if a
+  Dataset takes it from the table
 
 Constants such as `cv2.INTER_AREA` do not count.
 
@@ -34,7 +36,8 @@ of the 2 workers cost 16 % (OpenCV 4.11).
   all the same, since other calls tend to be nearby. If there is a call that starts threads, the message names that
   one.
 - Calls that compute with a few points, such as `getAffineTransform`, start no threads and do not count.
-- Transforms that are built from names in a configuration file are not followed.
+- `from cv2 import *` binds no name (OpenCV 4.11 and 5.0).
+- Transforms in another file than their table are not followed, nor are those of a registry of another library.
 
 ## Example
 ```python
