@@ -255,6 +255,9 @@ IMPORTED_MODULES: Final = 300
 # Aliases of aliases of a class or function: `make = choose(name)`, where `choose` returns an entry of a table.
 ALIAS_CHAIN: Final = 3
 
+# What decorators put into a table: more are too many to be followed where one of them is chosen.
+REGISTERED: Final = 40
+
 # Modules that are opened to see whether they choose a class by name.
 CHOOSING_MODULES: Final = 3
 

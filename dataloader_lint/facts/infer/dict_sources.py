@@ -8,10 +8,12 @@ import libcst as cst
 
 from dataloader_lint.facts.infer import classes, dict_stores, options, records
 from dataloader_lint.facts.infer.dict_mutations import key_of, touches, touches_of_attribute
+from dataloader_lint.facts.infer.registered import registered
 from dataloader_lint.facts.infer.values import (
     ABSENT,
     NONE,
     NOTHING_KNOWN,
+    UNKNOWN,
     CallResult,
     Class,
     Const,
@@ -235,6 +237,9 @@ def all_values(ev: Evaluator, value: Mapping) -> Iterator[Values]:
     kept = dict_stores.kept_under(value)
     for store in dict_stores.stores(ev, value, kept) if kept else ():
         yield ev.values(store.node.value, store.frame) if isinstance(store.node, cst.Assign) else NOTHING_KNOWN
+    by_decorator = tuple(registered(ev, value))
+    if by_decorator:
+        yield (*by_decorator, UNKNOWN)
 
 
 def any_value(ev: Evaluator, value: Mapping) -> Values:
