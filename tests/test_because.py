@@ -294,3 +294,17 @@ def test_the_advised_copy_reaches_what_is_changed() -> None:
     assert "copy.deepcopy" in inside.advice
     [outside] = lint_source(code.replace("CHANGE", 'item.pop("path")'), "boxes.py", settings)
     assert "`dict(x)`" in outside.advice
+
+
+def test_the_loader_is_one_whose_workers_run_the_method(tmp_path: Path) -> None:
+    """Neither one of a subclass with a method of its own, nor one of a Dataset that keeps such an object."""
+    text = DATA.replace("return self.rows[index]", "return cv2.resize(cv2.imread(self.rows[index]), (8, 8))") + (
+        "\n\nclass Plain(Rows):\n    def __getitem__(self, index):\n        return self.rows[index]\n"
+        "\n\nclass Keeping(Dataset):\n    def __init__(self, rows):\n        self.rows = rows\n"
+        "\n    def __getitem__(self, index):\n        return index\n"
+        "\n\nplain = DataLoader(Plain('rows.txt'), num_workers=8)\n"
+        "keeping = DataLoader(Keeping(Rows('rows.txt')), num_workers=4)\n"
+        "resized = DataLoader(Rows('rows.txt'), num_workers=2)\n"
+    )
+    (found,) = lint_source(f"import cv2\n{text}", tmp_path / "a.py", Settings(select=("DL501",)))
+    assert found.because[0].text == "`resized` is made here with `num_workers=2`"

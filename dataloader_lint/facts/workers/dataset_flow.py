@@ -57,7 +57,7 @@ class DatasetFlow:
         self._loader_arguments: dict[int, list[LoaderArgument]] = {}
         self._modules_around: dict[tuple[int, frozenset[str]], list[ModuleFacts]] = {}
         self._imports: dict[int, list[ModuleFacts]] = {}
-        self._loaders: dict[int, list[Loader]] = {}
+        self._arguments_with: dict[int, list[LoaderArgument]] = {}
         self._worker_files: dict[int, set[str]] = {}
         self._subclasses: dict[int, dict[int, set[str]]] = {}
 
@@ -101,22 +101,26 @@ class DatasetFlow:
         return self._graphs.of(made)
 
     def loaders_of(self, klass: Class) -> list[Loader]:
-        """The loaders of the project that instances of a class, or of a subclass, reach.
+        """The loaders of the project that instances of a class, or of a subclass, reach."""
+        return [given.loader for given in self.arguments_with(klass)]
+
+    def arguments_with(self, klass: Class) -> list[LoaderArgument]:
+        """What the loaders of the project get that is an instance of a class, or of a subclass, or contains one.
 
         A loader without workers in a test does not count for a class that is defined elsewhere.
         """
         key = id(klass.scope)
-        if key not in self._loaders:
-            self._loaders[key] = []
+        if key not in self._arguments_with:
+            self._arguments_with[key] = []
             for_tests = is_test(klass.scope.module)
-            self._loaders[key] = [
-                given.loader
+            self._arguments_with[key] = [
+                given
                 for module in self.around(klass.scope.module, self._names_with_subclasses(klass))
                 for given in self.given(module)
                 if id(klass.scope) in given.of
                 and (for_tests or not is_test(module) or given.loader.has_workers is not False)
             ]
-        return self._loaders[key]
+        return self._arguments_with[key]
 
     def _names_with_subclasses(self, klass: Class) -> list[str]:
         """The names of a class and of its subclasses in the module: an abstract class itself is never instantiated."""

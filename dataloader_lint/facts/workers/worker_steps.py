@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterator, Sequence
 
 import libcst as cst
 
+from dataloader_lint.facts.infer import classes
 from dataloader_lint.facts.infer.loader_calls import Loader
 from dataloader_lint.facts.infer.values import CallResult, Class
 from dataloader_lint.facts.loaders import loader_steps
 from dataloader_lint.facts.syntax.expressions import last_name
 from dataloader_lint.facts.syntax.steps import MAX_STEPS, Step
-from dataloader_lint.facts.syntax.tree import ModuleFacts, function_scope
+from dataloader_lint.facts.syntax.tree import ModuleFacts, Scope, function_scope
 from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
 from dataloader_lint.facts.workers.worker_callgraph import WorkerFunction
 
@@ -21,11 +22,40 @@ def to_function(reach: DatasetFlow, function: WorkerFunction, near: ModuleFacts)
 
     Of several loaders one of the module `near`, which is linted.
     """
-    receiver = function.path[0].frame.receiver
+    entry = function.path[0]
+    receiver = entry.frame.receiver
     by = receiver.by if isinstance(receiver, CallResult) else None
-    loader = loader_of_class(reach, by, near) if isinstance(by, Class) else None
+    loader = _loader_that_runs(reach, by, entry.scope, near) if isinstance(by, Class) else None
     steps = loader_steps.made(loader, "num_workers") if loader is not None else ()
     return (*steps, *_calls(reach, function))[:MAX_STEPS]
+
+
+def _loader_that_runs(reach: DatasetFlow, klass: Class, method: Scope, near: ModuleFacts) -> Loader | None:
+    """A loader whose workers run a method of the objects of a class: subclasses may have another one of that name."""
+    given = sorted(reach.arguments_with(klass), key=lambda one: _rank(one.loader, near))
+    if not isinstance(method.node, cst.FunctionDef):
+        return next((each.loader for each in given), None)
+    for each in given:
+        made = each.value.by if isinstance(each.value, CallResult) else None
+        if isinstance(made, Class) and _runs(reach, made, method, method.node.name.value):
+            return each.loader
+    name = method.node.name.value
+    inside = (each for each in given if any(_runs(reach, one, method, name) for one in each.held.classes))
+    return next((each.loader for each in inside), None)
+
+
+def _runs(reach: DatasetFlow, klass: Class, method: Scope, name: str) -> bool:
+    """True if a method is the one that objects of a class have, or may be run by that: `super().__getitem__(index)`."""
+    found = classes.find_method(reach.ev, reach.ev.bases(klass).classes, name)
+    return found is not None and (
+        found.scope is method or any(last_name(call.func) == name for call in found.scope.own(cst.Call))
+    )
+
+
+def _rank(loader: Loader, near: ModuleFacts | None) -> tuple[bool, bool, bool, bool]:
+    call, frame = loader.construction
+    is_far = near is not None and frame.scope.module is not near
+    return last_name(call.func) == "__init__", loader.has_workers is False, is_far, not loader.has_workers
 
 
 def loader_of_class(
@@ -36,13 +66,7 @@ def loader_of_class(
     What stands in a subclass of DataLoader comes last. If `fits` are given, it is one for which the first of these
     holds, else the next.
     """
-
-    def rank(loader: Loader) -> tuple[bool, bool, bool, bool]:
-        call, frame = loader.construction
-        is_far = near is not None and frame.scope.module is not near
-        return last_name(call.func) == "__init__", loader.has_workers is False, is_far, not loader.has_workers
-
-    found = sorted(reach.loaders_of(klass), key=rank)
+    found = sorted(reach.loaders_of(klass), key=lambda one: _rank(one, near))
     if not fits:
         return next(iter(found), None)
     return next((each for holds in fits for each in found if holds(each)), None)
