@@ -214,7 +214,17 @@ def test_what_is_kept_is_plain_data(counter: Counter) -> None:
     counter.run()
     (kept,) = counter.folder.glob("*.json")
     _, body, asked = kept.read_bytes().split(b"\n")
-    assert set(json.loads(body)) == {"listed", "states", "folders", "found", "roots", "contexts", "others", "known"}
+    assert set(json.loads(body)) == {
+        "listed",
+        "states",
+        "folders",
+        "found",
+        "roots",
+        "contexts",
+        "others",
+        "codes",
+        "known",
+    }
     assert {Path(path).name for path in json.loads(asked)} == {"train.py", "options.py", "other.py"}
 
 

@@ -11,10 +11,10 @@ import json
 import os
 import time
 
-from dataloader_lint.cache import plain
+from dataloader_lint.cache import plain, same_code
 from dataloader_lint.cache.engine import engine, seal
 from dataloader_lint.cache.folder import Folder, UnusableError
-from dataloader_lint.facts.project.dependencies import OTHER_FILES, behind, resting_on
+from dataloader_lint.facts.project.dependencies import CONTENT, OTHER_FILES, behind, resting_on
 from dataloader_lint.facts.project.texts import Texts
 from dataloader_lint.source.other_files import stamp_of
 from dataloader_lint.source.projects import Roots, contents_of
@@ -24,6 +24,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from dataloader_lint.cache.same_code import Cited, Code
     from dataloader_lint.diagnostics import Diagnostic
     from dataloader_lint.facts.project.answers import Answers
     from dataloader_lint.facts.project.dependencies import Asked, Dependencies
@@ -34,13 +35,14 @@ _TEXTS = " texts"  # ends the keys of what texts say
 
 
 class Known:
-    """The cached entry of one file: its findings, and the hash of its content."""
+    """The cached entry of one file: its findings, the hash of its content, and where findings name places."""
 
-    __slots__ = ("diagnostics", "digest")
+    __slots__ = ("cited", "diagnostics", "digest")
 
-    def __init__(self, diagnostics: list[Diagnostic], digest: str) -> None:
+    def __init__(self, diagnostics: list[Diagnostic], digest: str, cited: list[Cited] | None = None) -> None:
         self.diagnostics = diagnostics
         self.digest = digest
+        self.cited = cited
 
 
 class Cache:
@@ -174,6 +176,8 @@ class Store:
         self._folders: dict[str, FolderState] = {}
         self._found: dict[str, bool] = {}
         self._roots: dict[str, str] = {}
+        self._codes: dict[str, Code] = {}
+        self._contents = same_code.Contents()
         self._asked = b"{}"
         try:
             self._load()
@@ -212,6 +216,7 @@ class Store:
         folders = {path: state for path, state in self._folders.items() if path not in disk.folders}
         folders.update((path, each.agreed(self._folders.get(path))) for path, each in disk.folders.items())
         number = {path: place for place, path in enumerate(states)}
+        codes = self._codes_of(states, [*asked, *(path for path, known in self._known.items() if known.diagnostics)])
         body = {
             "states": [[path, *state] for path, state in states.items()],
             "folders": [[path, *state] for path, state in sorted(folders.items()) if is_ours(path)],
@@ -220,8 +225,14 @@ class Store:
             "contexts": contexts,
             "others": {root: stamp_of(root, self._cache.started - RACY) for root in sorted(others)},
             "listed": {root: [number[path] for path in paths] for root, paths in listed.items()},
+            "codes": [[number[path], *code] for path, code in codes.items()],
             "known": [
-                [number[path], known.digest, [plain.plain(one) for one in known.diagnostics]]
+                [
+                    number[path],
+                    known.digest,
+                    [plain.plain(one) for one in known.diagnostics],
+                    self._cited_by(path, known, states),
+                ]
                 for path, known in self._known.items()
                 if known.digest == states[path].digest
             ],
@@ -229,6 +240,24 @@ class Store:
         lines = (body, {path: plain.plain_asked(each) for path, each in asked.items()})
         content = b"\n".join(json.dumps(line, separators=(",", ":")).encode() for line in lines)
         self._cache.write(self._key, content)
+
+    def _codes_of(self, states: dict[str, State], paths: list[str]) -> dict[str, Code]:
+        """The code of files that something may rest on; what was read for an earlier run is not read again."""
+        found: dict[str, Code] = {}
+        for path in dict.fromkeys(paths):
+            state, code = states[path], self._codes.get(path)
+            if code is None or code.text != state.digest:
+                content = self._contents.of(path, state)
+                about = self._answers().about
+                code = same_code.code_in(path, content, state.digest, about) if content is not None else None
+            if code is not None:
+                found[path] = code
+        return found
+
+    def _cited_by(self, path: str, known: Known, states: dict[str, State]) -> list[Cited] | None:
+        if known.cited is None:
+            known.cited = same_code.cited_by(path, known.diagnostics, states, self._contents)
+        return known.cited
 
     def _root_of(self, folder: str) -> str:
         return self._roots.get(folder) or self._dependencies.roots.get(folder) or self._cache.roots.of(folder)
@@ -251,11 +280,18 @@ class Store:
         folders_before = {path: FolderState(*state) for path, *state in body["folders"]}
         folders = {path: self._cache.folder_state(path, state) for path, state in folders_before.items()}
         self._is_new = states != before or folders != folders_before
-        known = {
-            names[place]: Known([plain.diagnostic(one) for one in several], digest)
-            for place, digest, several in body["known"]
-            if states[names[place]].digest == digest
-        }
+        self._codes = {names[place]: same_code.Code(*code) for place, *code in body["codes"]}
+        same = self._with_same_code(before, states)
+        known: dict[str, Known] = {}
+        for place, digest, several, cited in body["known"]:
+            path = names[place]
+            if digest != states[path].digest and not (path in same and digest == before[path].digest):
+                continue
+            found = [plain.diagnostic(one) for one in several]
+            places = None if cited is None else [same_code.Cited(*each) for each in cited]
+            here = same_code.moved(found, places, path, same) if same else (found, places)
+            if here is not None:
+                known[path] = Known(here[0], states[path].digest, here[1])
         is_same = (
             all(self._cache.files(root) == [names[each] for each in paths] for root, paths in body["listed"].items())
             and all(state.digest == before[path].digest for path, state in states.items())
@@ -271,7 +307,17 @@ class Store:
             self._found, self._roots = body["found"], body["roots"]
         else:
             self._is_new = True
-            self._keep_what_holds(known, {path: plain.asked_from(each) for path, each in json.loads(asked).items()})
+            before_asked = {path: plain.asked_from(each) for path, each in json.loads(asked).items()}
+            for path in same:
+                if before_asked.get(path, {}).get(CONTENT) == before[path].digest:
+                    before_asked[path][CONTENT] = states[path].digest
+            self._keep_what_holds(known, before_asked)
+
+    def _with_same_code(self, before: dict[str, State], now: dict[str, State]) -> dict[str, bytes]:
+        """The files in which only comments and blank lines have changed, with what they hold now."""
+        if all(state.digest == before[path].digest for path, state in now.items()):
+            return {}
+        return same_code.with_same_code(before, now, self._codes, self._answers().about, self._contents)
 
     def _keep_what_holds(self, known: dict[str, Known], asked: dict[str, Asked]) -> None:
         """Keep the findings that rest on answers which are the same now."""

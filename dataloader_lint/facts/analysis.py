@@ -265,7 +265,7 @@ class Analysis:
     @property
     def evaluations(self) -> list[LoaderEvaluation]:
         """The loaders that this file evaluates with."""
-        if "drop_last" not in self.tree.text and not self.session.project.mentions_word(self.module, "drop_last"):
+        if "drop_last" not in self.tree.code and not self.session.project.mentions_word(self.module, "drop_last"):
             return []
         return list(evaluations(self.ev, self.session.with_cuda, self.module, self.loaders))
 

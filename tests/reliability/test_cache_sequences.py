@@ -20,8 +20,9 @@ from dataloader_lint.settings import Settings
 from dataloader_lint.source import states
 from dataloader_lint.source.discovery import discover
 from reliability.budget import within
+from reliability.definition_edits import DEFINITION_EDITS
 from reliability.other_edits import ALL_EDITS, SCENE_EDITS, SCENES, add_scenes
-from reliability.sequences import EDITS, Sequence
+from reliability.sequences import EDITS, Edit, Sequence
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 PROJECTS = sorted(path for path in FIXTURES.glob("*/project_*") if path.is_dir())
@@ -63,8 +64,14 @@ def made(world: Path, seed: int) -> Path:
     return home
 
 
-def differences(world: Path, seed: int, monkeypatch: pytest.MonkeyPatch, scenes: tuple[int, ...] = ()) -> Iterator[str]:
-    """What the cache gets wrong in a sequence of edits, as lines to read.
+def differences(
+    world: Path,
+    seed: int,
+    monkeypatch: pytest.MonkeyPatch,
+    scenes: tuple[int, ...] = (),
+    more: tuple[Edit, ...] = (),
+) -> Iterator[str]:
+    """What the cache gets wrong in a sequence of edits, `more` among them, as lines to read.
 
     Every second sequence has notebooks, configuration files and two directed cases as well. With `scenes`, these are
     the directed cases, the project has nothing else, and half of the edits are theirs.
@@ -79,7 +86,7 @@ def differences(world: Path, seed: int, monkeypatch: pytest.MonkeyPatch, scenes:
         if seed % 2:
             edits, scenes = ALL_EDITS, tuple(random.Random(seed).sample(range(len(SCENES)), 2))
     add_scenes(home, scenes)
-    sequence = Sequence(home, seed, edits, by_file=edits != EDITS and seed % 3 == 0)
+    sequence = Sequence(home, seed, (*edits, *more), by_file=edits != EDITS and seed % 3 == 0)
     fixes = "tried" if edits == SCENE_EDITS or seed % 5 == 1 else ""
     # Otherwise everything counts as written a moment ago, and is read again.
     monkeypatch.setattr(states, "RACY", -1_000_000 if seed % 4 else 3_000_000_000)
@@ -96,16 +103,22 @@ def differences(world: Path, seed: int, monkeypatch: pytest.MonkeyPatch, scenes:
             return
 
 
-def go_through(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seeds: range) -> None:
+def go_through(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seeds: range, more: tuple[Edit, ...] = ()) -> None:
     wrong = []
     for seed in within("sequences of edits", seeds):
-        wrong += differences(tmp_path / str(seed), seed, monkeypatch)
+        wrong += differences(tmp_path / str(seed), seed, monkeypatch, more=more)
         shutil.rmtree(tmp_path / str(seed))
     assert not wrong, "\n\n".join(wrong)
 
 
 def test_every_step_of_some_sequences_is_as_without_a_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     go_through(tmp_path, monkeypatch, range(8))
+
+
+def test_edits_of_definitions_and_comments_are_as_without_a_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go_through(tmp_path, monkeypatch, range(2000, 2006), 4 * DEFINITION_EDITS)
 
 
 class Reached:
@@ -152,3 +165,8 @@ def test_edits_change_answers_of_every_kind(tmp_path: Path, monkeypatch: pytest.
 @pytest.mark.long
 def test_every_step_of_500_sequences_is_as_without_a_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     go_through(tmp_path, monkeypatch, range(1000, 1500))
+
+
+@pytest.mark.long
+def test_300_sequences_with_edits_of_definitions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    go_through(tmp_path, monkeypatch, range(2006, 2306), 4 * DEFINITION_EDITS)

@@ -38,7 +38,7 @@ def may_memoise(module: ModuleFacts) -> bool:
     """True if something in a module may remember results: a cheap look before worker code is followed."""
 
     def work_out() -> bool:
-        text = module.tree.text
+        text = module.tree.code
         return "__missing__" in module.functions or any(word in text for word in _WORDS) or _has_storing_closure(module)
 
     return module.tree.once(("may memoise", id(module.root)), work_out)

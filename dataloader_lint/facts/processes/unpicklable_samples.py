@@ -86,7 +86,7 @@ def _entries(reach: DatasetFlow, module: ModuleFacts) -> Iterator[tuple[Scope, F
                 yield scope, ev.method_frame(scope, made), f"{klass.node.name.value}.{name}"
     names = list(_collating_names(reach, module))
     # Loaders of other modules may import its functions, or be constructed by functions that get them as arguments.
-    for other in reach.around(module, names) if names or _COLLATING in module.tree.text else (module,):
+    for other in reach.around(module, names) if names or _COLLATING in module.tree.code else (module,):
         for loader in reach.workers.loaders(other):
             if loader.has_workers is not False:
                 for value in loader.values("collate_fn"):
@@ -223,7 +223,7 @@ def _has_graph(ev: Evaluator, call: cst.Call, frame: Frame) -> bool:
     if not callees or not all(isinstance(callee, CallResult) and _has_parameters(ev, callee) for callee in callees):
         return False
     tree = frame.scope.module.tree
-    if any(word in tree.text for word in ("requires_grad", "set_grad_enabled(False)")):
+    if any(word in tree.code for word in ("requires_grad", "set_grad_enabled(False)")):
         return False
     for above in tree.ancestors(call):
         if isinstance(above, cst.With) and any(_stops_gradients(item.item) for item in above.items):

@@ -15,7 +15,7 @@ from dataloader_lint.facts.project.own_names import OwnNames
 from dataloader_lint.facts.project.source import Source
 from dataloader_lint.facts.project.sources import Sources
 from dataloader_lint.facts.project.users import Users
-from dataloader_lint.gate import Gate
+from dataloader_lint.gate import Gate, subjects
 from dataloader_lint.source.projects import Roots
 
 Words = tuple[str, ...]
@@ -107,6 +107,10 @@ class Answers:
     def outline_of(self, path: str, text: str) -> dict[bytes, frozenset[bytes]]:
         """The names at the top of a file with this text, each with the words around what binds it."""
         return self._around(path).outline_of(path, text.encode("utf-8", "surrogatepass"))
+
+    def about(self, path: str, content: bytes) -> frozenset[str]:
+        """What the gate says of a file that holds this."""
+        return subjects(content, self._gate.words)
 
     def have_unsaved(self, path: str, text: str) -> None:
         """Have the classes of a text that is not saved yet count for all files of its project."""

@@ -23,6 +23,7 @@ Asked = dict[Question, Answer]
 # Kinds whose answers are modules that facts go on from. What is opened is recorded by itself.
 _LEADING_ON = frozenset({"located", "called", "below", "packages"})
 OPENED = "opened"
+CONTENT: Question = ("content",)
 UNSURE = "unsure"  # equal to no answer that is given again
 
 

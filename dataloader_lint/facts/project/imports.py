@@ -45,7 +45,7 @@ class Imports:
 
     def _imported(self, path: str) -> Iterator[str]:
         """What the text of a module imports: to parse all that lies on the way to a few files would cost too much."""
-        for written, members in imports_in(self.project.text(path).encode(errors="replace")):
+        for written, members in imports_in(self.project.code(path).encode(errors="replace")):
             name = written.lstrip(".")
             for each in (name, *(f"{name}.{member}".lstrip(".") for member in members)):
                 found = self.project.locate(each, path, len(written) - len(name))

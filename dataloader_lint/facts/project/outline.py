@@ -11,6 +11,8 @@ from collections.abc import Set as AbstractSet
 from itertools import islice, pairwise
 from typing import NamedTuple, TypeVar
 
+from dataloader_lint.source.code_text import code_of
+
 # Patterns that begin with a line end are much faster than those with `^`; texts get one in front of them for it.
 _STATEMENT = re.compile(rb"\n(?=[^\s#)\]}])")
 _DEFINED = re.compile(rb"\n[ \t]*(?:async[ \t]+def|def|class)[ \t]+(\w+)|\n(\w+)[ \t]*(?::[^=\n]*)?=[^=]")
@@ -66,6 +68,12 @@ def outline(source: bytes, parts: list[Statement]) -> Outline:
     return found
 
 
+def outline_of(source: bytes) -> Outline:
+    """The outline of a file that holds this. What comments mention does not count."""
+    code = code_of(source) or source
+    return outline(code, statements(code))
+
+
 def outline_as_text(found: Outline) -> bytes:
     """An outline in lines: the names that are bound together, a bar, and the words that they mention."""
     names: dict[frozenset[bytes], list[bytes]] = {}
@@ -98,6 +106,7 @@ def _imported(words: list[bytes]) -> Iterator[tuple[bytes, frozenset[bytes]]]:
 
 def defined_about(source: bytes, words: AbstractSet[bytes]) -> set[bytes]:
     """The names that a module defines at its top and that lead to one of the words, be it through an import of it."""
+    source = code_of(source) or source
     text = b"\n" + source
     parts = statements(source)
     imports = _INDENTED_IMPORT.findall(text)  # under `try` or `if`

@@ -23,6 +23,7 @@ from dataloader_lint.facts.project.outline import Outline
 from dataloader_lint.facts.syntax.names import Binding
 from dataloader_lint.facts.syntax.tree import ModuleFacts, Scope
 from dataloader_lint.gate import Gate
+from dataloader_lint.source.code_text import code_text
 from dataloader_lint.source.decoding import UnreadableError, decode
 from dataloader_lint.source.parsing import own_tree, tree_of
 
@@ -120,10 +121,10 @@ class Project:
             return facts.tree.text
         return self._at_hand[1] if self._at_hand is not None and self._at_hand[0] == path else None
 
-    def text(self, path: str) -> str:
-        """The text of a file of the project, be it saved or not; empty where it cannot be read."""
+    def code(self, path: str) -> str:
+        """The code of a file of the project, be it saved or not; empty where it cannot be read."""
         self.answers.ask(path, "content")
-        return self.answers.text_of(path)
+        return code_text(self.answers.text_of(path))
 
     def find(self, dotted: str, module: ModuleFacts, level: int = 0) -> Scope | None:
         """The module scope that `import dotted` (or `from ...dotted import`) means in `module`; None for libraries."""
@@ -234,7 +235,7 @@ class Project:
 
     def mentions_word(self, module: ModuleFacts, word: str) -> bool:
         """True if a word stands anywhere in the project, be it in a comment, or in a file that is not saved yet."""
-        return word in module.tree.text or bool(self.answers.ask(module.path, "held", word))
+        return word in module.tree.code or bool(self.answers.ask(module.path, "held", word))
 
     def may_give_loaders(self, binding: Binding) -> bool:
         """True if what an import binds may be defined in a file that makes loaders; a look before it is opened."""

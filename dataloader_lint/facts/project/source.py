@@ -11,10 +11,9 @@ from itertools import chain
 from dataloader_lint.facts.project.outline import (
     Outline,
     mentioned_by_each_other,
-    outline,
     outline_as_text,
     outline_from_text,
-    statements,
+    outline_of,
     that_lead_to,
     that_mention,
     words_of,
@@ -132,7 +131,7 @@ class Source:
     def outline(self) -> Outline:
         """The names at its top, each with the words around what binds it."""
         if self._outline is None:
-            kept = self._part("outline", lambda text: outline_as_text(outline(text, statements(text))))
+            kept = self._part("outline", lambda text: outline_as_text(outline_of(text)))
             self._outline = outline_from_text(kept)
         return self._outline
 

@@ -8,11 +8,7 @@ from collections.abc import Iterator
 from dataloader_lint.facts.project.dataset_names import DatasetNames, said_of_classes
 from dataloader_lint.facts.project.disk import Disk
 from dataloader_lint.facts.project.notebook_code import notebook_code
-from dataloader_lint.facts.project.outline import (
-    Outline,
-    outline,
-    statements,
-)
+from dataloader_lint.facts.project.outline import Outline, outline_of
 from dataloader_lint.facts.project.source import Source, defined_functions, makes_loaders_in, source_of
 from dataloader_lint.facts.project.texts import TextParts
 from dataloader_lint.gate import DERIVED, SUBJECTS, Gate, may_lead_on, subjects
@@ -123,7 +119,7 @@ class Sources:
     def outline_of(self, path: str, text: bytes) -> Outline:
         """What the names at the top of a file mention that holds this text, or will once it is saved."""
         source = self._by_path.get(path)
-        return source.outline if source is not None and source.text == text else outline(text, statements(text))
+        return source.outline if source is not None and source.text == text else outline_of(text)
 
     def holds_file(self, path: str) -> bool:
         """True if it is a file of the project, whose folders may be skipped."""

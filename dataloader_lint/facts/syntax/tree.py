@@ -14,6 +14,7 @@ import libcst as cst
 
 from dataloader_lint.facts.syntax.children import CHILDREN, KEPT
 from dataloader_lint.facts.syntax.expressions import last_name, parameters, word_of
+from dataloader_lint.source.code_text import code_text
 
 Node = cst.CSTNode
 N = TypeVar("N", bound=cst.CSTNode)
@@ -196,6 +197,11 @@ class Tree:
 
     def __contains__(self, node: Node) -> bool:
         return id(node) in self._index
+
+    @property
+    def code(self) -> str:
+        """The text without comments: what they say is no fact about the program."""
+        return self.of_text(("code", id(self.module)), lambda: code_text(self.text))
 
     def order(self, node: Node) -> int:
         """Where the node stands in the document; only comparisons mean something."""

@@ -122,7 +122,7 @@ def _is_stored_to_only(ev: Evaluator, module: ModuleFacts, name: str) -> bool:
     tree = module.tree
 
     def asked() -> bool:
-        if any(module.calls_named(each) for each in (*_BY_NAME, "parse_known_args")) or "__dict__" in tree.text:
+        if any(module.calls_named(each) for each in (*_BY_NAME, "parse_known_args")) or "__dict__" in tree.code:
             return False
         texts = (each.evaluated_value for each in tree.find(tree.module, cst.SimpleString))
         if any(isinstance(each, str) and each.lstrip("-") == name for each in texts):
@@ -133,7 +133,7 @@ def _is_stored_to_only(ev: Evaluator, module: ModuleFacts, name: str) -> bool:
 
 
 def _arguments_named(module: ModuleFacts, name: str) -> Iterator[cst.Arg]:
-    if name in module.tree.text:
+    if name in module.tree.code:
         found = module.tree.find(module.tree.module, cst.Arg)
         yield from (each for each in found if each.keyword is not None and each.keyword.value == name)
 

@@ -33,7 +33,7 @@ def useless_pins(
 ) -> Iterator[UselessPin]:
     """The loaders of a module that pin, though all that the module does with their batches happens on the CPU."""
     pinning = [loader for loader in loaders if loader.is_written_here and _is_pinning(loader)]
-    if not pinning or "cuda" in module.tree.text.lower():
+    if not pinning or "cuda" in module.tree.code.lower():
         return
     moves = list(transfers)
     stay = not any(move.device in (Device.CUDA, Device.MPS, Device.OTHER, Device.UNKNOWN) for move in moves)

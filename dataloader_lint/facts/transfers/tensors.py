@@ -68,7 +68,7 @@ def is_tensor(ev: Evaluator, loader: Loader, path: list[ItemOf | AttributeOf]) -
 
 def _may_move_otherwise(ev: Evaluator, loader: Loader) -> bool:
     module = loader.frame.scope.module
-    return ev.project.mentions.may_move_otherwise(module.path, module.tree.text)
+    return ev.project.mentions.may_move_otherwise(module.path, module.tree.code)
 
 
 def _is_batched(loader: Loader) -> bool:

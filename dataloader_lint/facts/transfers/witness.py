@@ -234,4 +234,4 @@ def _is_out_of_use(origin: Origin, transfer: Transfer) -> bool:
     scope = function_scope(tree.scope_of(origin.loader.call))
     name = scope.node.name.value if isinstance(scope.node, cst.FunctionDef) else ""
     is_private = name.startswith("_") and not name.startswith("__")
-    return is_private and tree.text.count(name) < 2
+    return is_private and tree.code.count(name) < 2
