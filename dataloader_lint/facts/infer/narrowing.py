@@ -248,7 +248,7 @@ def is_of(value: AnyValue, names: frozenset[str]) -> bool | None:
     kind = _kind(value)
     own = _TYPES_OF.get(kind)
     if own is None:
-        return False if names <= _BUILT_IN and _is_iterable_only(value) else None
+        return False if type(value) is CallResult and names <= _BUILT_IN and _is_iterable_only(value) else None
     known = names & _TOLD_APART
     if kind in _NUMBERS:
         if not known.isdisjoint(("bool", "float", "int")):
@@ -260,10 +260,9 @@ def is_of(value: AnyValue, names: frozenset[str]) -> bool | None:
     return False if known == names else None
 
 
-def _is_iterable_only(value: AnyValue) -> bool:
+def _is_iterable_only(value: CallResult) -> bool:
     """True for loaders and what `itertools` makes, which are of none of the built-in types."""
-    library = value.library if isinstance(value, CallResult) else ""
-    return library in LOADERS or library.startswith("itertools.")
+    return value.library in LOADERS or value.library.startswith("itertools.")
 
 
 def _kind(value: AnyValue) -> str:

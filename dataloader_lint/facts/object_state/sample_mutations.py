@@ -184,17 +184,20 @@ class _Function:
         if id(node) in self._reads:
             name, read = self._reads[id(node)]
             return _Stored(name, read, 0, self)
-        if isinstance(node, cst.Subscript) and (parts := self._parts(node)):
-            return self._all_stored(parts, depth)
-        if isinstance(node, cst.Call):
-            return self._returned(node, depth)
-        if isinstance(node, cst.Subscript | cst.Attribute):
+        kind = type(node)  # quicker than `isinstance`, which LibCST's abstract classes make slow
+        if kind is cst.Subscript:
+            node = cst.ensure_type(node, cst.Subscript)
+            if parts := self._parts(node):
+                return self._all_stored(parts, depth)
             outer = self.stored(node.value, depth + 1)
-            if outer is None or (isinstance(node, cst.Subscript) and not all(map(self._is_basic, node.slice))):
-                return None
-            return _inside(outer)
-        if not isinstance(node, cst.Name):
+            return _inside(outer) if outer is not None and all(map(self._is_basic, node.slice)) else None
+        if kind is cst.Attribute:
+            return _inside(self.stored(cst.ensure_type(node, cst.Attribute).value, depth + 1))
+        if kind is cst.Call:
+            return self._returned(cst.ensure_type(node, cst.Call), depth)
+        if kind is not cst.Name:
             return None
+        node = cst.ensure_type(node, cst.Name)
         found = [self._bound(each, depth) for each in resolve(node, self.tree) if each.kind is not Kind.AUGMENTED]
         return found[0] if found and all(each is not None for each in found) else None
 

@@ -214,10 +214,12 @@ class _Stream:
                 and receiver.by.scope is self.klass.scope
             ):
                 scopes[id(function.scope)] = function.scope
-        words = {name for scope in scopes.values() for name in _names_in(scope) if _SHARING.search(name)}
-        self.by_rank = bool(words) and words <= _RANKS and self._asks_for_rank(list(scopes.values()))
-        if words and not self.by_rank:
-            return True
+        words = (name for scope in scopes.values() for name in _names_in(scope) if _SHARING.search(name))
+        if first := next(words, ""):
+            is_of_ranks = first in _RANKS and all(name in _RANKS for name in words)
+            self.by_rank = is_of_ranks and self._asks_for_rank(list(scopes.values()))
+            if not self.by_rank:
+                return True
         called = list(scopes.values())
         for scope in called:  # grows; the call graph does not list a shared function for each class that calls it
             for helper in self._called_helpers(scope) if len(called) < SHARDING_FUNCTIONS else ():
