@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from pathlib import Path
 
 import pytest
@@ -292,3 +293,66 @@ def test_handles_of_libraries_cannot_be_pickled(library: str, tmp_path: Path) ->
     tried = "\nimport pickle\nimport probe\n\nprobe.attempt(lambda: len(pickle.dumps(handle)))\n"
     (said,) = run(OF_LIBRARIES[library] + tried, tmp_path).values.values()
     assert "pickl" in str(said), said
+
+
+SECONDS = """
+import wave
+
+import numpy as np
+import probe
+from torch.utils.data import DataLoader, Dataset
+from torchcodec.decoders import AudioDecoder
+
+
+class Seconds(Dataset):
+    def __init__(self, path):
+        self.decoder = AudioDecoder(path)
+
+    def __len__(self):
+        return 200
+
+    def __getitem__(self, index):
+        try:
+            heard = self.decoder.get_samples_played_in_range(index + 0.4, index + 0.6).data
+            return int(round(float(heard.mean()) * 32768 / 100) == index)
+        except RuntimeError as error:
+            return f"RuntimeError: {error}"
+
+
+def read_all():
+    found = list(DataLoader(Seconds("a.wav"), batch_size=None, num_workers=2))
+    return {"right": found.count(1), "stream": sum("was not previously added" in str(each) for each in found)}
+
+
+if __name__ == "__main__":
+    with wave.open("a.wav", "wb") as out:
+        out.setparams((1, 2, 8000, 0, "NONE", ""))
+        out.writeframes(np.repeat(np.arange(200) * 100, 8000).astype("<i2").tobytes())
+    probe.attempt(read_all)
+"""
+TORCHCODEC = Proof(
+    rule="DL205",
+    symptom="fork: wrong samples and RuntimeError; spawn, forkserver: RuntimeError at every sample",
+    cure="every start method reads all samples right",
+    before=SECONDS,
+    after=SECONDS.replace("self.decoder = AudioDecoder(path)", "self.path, self.decoder = path, None").replace(
+        "        try:\n",
+        "        if self.decoder is None:\n            self.decoder = AudioDecoder(self.path)\n        try:\n",
+    ),
+)
+
+
+def test_decoders_of_torchcodec(tmp_path: Path) -> None:
+    before, after = TORCHCODEC.programs()
+    assert TORCHCODEC.codes(before, tmp_path / "reported") == {"DL205"}
+    assert TORCHCODEC.codes(after, tmp_path / "repaired") == set()
+    try:
+        importlib.import_module("torchcodec.decoders")
+    except Exception as error:  # it needs the libraries of FFmpeg
+        pytest.skip(f"torchcodec: {error}")
+    for start_method, (old, new) in TORCHCODEC.attempt_each(tmp_path).items():
+        assert new["read_all"] == {"right": 200, "stream": 0}
+        if start_method == "fork":
+            assert old["read_all"]["right"] < 200
+        else:
+            assert old["read_all"] == {"right": 0, "stream": 200}

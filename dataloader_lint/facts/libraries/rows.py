@@ -38,6 +38,7 @@ class Call:
     shared: str = ""  # what goes wrong in forked workers: `position`, `archive`, `HDF5`, ...
     maps_file: bool = False  # opens a file lazily, so that a cache of these by path is bounded by the files
     pickles: bool = False  # what it opens can be pickled: it is opened again where it arrives
+    arrives_broken: bool = False  # what it opens can be pickled, and not be read where it arrives
     forked: str = ""  # how it fails in a forked process: by its event `loop`, or a `pool` of threads that never answers
     wraps_handle: bool = False  # the result belongs to the process as much as the argument does
     reads: tuple[str, ...] = ()  # all of a `path`, a `file`, its `rows` or a `text`; the headers of an `archive`

@@ -52,6 +52,7 @@ PICKLING = (
         rf"{_NO_PICKLE} [\w.]+\.[\w.]+ (?:object|instance)s?",
         r"cannot serialize [\w.]+ object",
         r"self\.\w+ cannot be converted to a python object for pickling",
+        r"provided stream index=-?\d+ was not previously added",
     ),
     seen(
         "A sample still has its graph",

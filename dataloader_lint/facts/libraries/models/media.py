@@ -21,5 +21,7 @@ ROWS = {
     "rasterio.open": Call(opens="an open raster"),
     "soundfile.SoundFile": Call(opens="an open sound file", shared="position"),
     "tifffile.TiffFile": Call(opens="an open TIFF file", shared="position"),
+    "torchcodec.decoders.AudioDecoder": Call(opens="an audio decoder", shared="position", arrives_broken=True),
+    "torchcodec.decoders.VideoDecoder": Call(opens="a video decoder", shared="position", arrives_broken=True),
     "xtcocotools.coco.COCO": Call(gives="dict"),
 }
