@@ -100,7 +100,7 @@ def found(*cells: str, **settings: Any) -> list[Diagnostic]:
                 "def pair(sample):\n    return sample['jpg'], sample['cls']",
                 "loader = wds.WebLoader(wds.WebDataset('a.tar').map(pair), num_workers=2)",
             ],
-            ["`WebDataset` holds `pair` in a `map` of this notebook", "import it from a .py file"],
+            ["`WebDataset.map` holds `pair` of this notebook", "import it from a .py file"],
         ),
         (
             "DL204",

@@ -135,10 +135,10 @@ def check(file: Analysis) -> Iterator[Finding]:
         yield Finding(kept.node, problem, _advice(kept), repair, kept.steps)
     for each in pipeline_functions(file.ev, file.module, file.loaders):
         subject = "this lambda" if each.is_lambda else f"the nested `{each.name}`"
-        problem = f"`{each.pipeline}` holds {subject} in a `{each.step}`: {PICKLING_FAILS}"
+        problem = f"`{each.pipeline}.{each.step}` holds {subject}: {PICKLING_FAILS}"
         advice = define_function(each.is_in_notebook) if each.is_lambda else move_function(each.is_in_notebook)
         if each.is_notebooks_own:
-            problem = f"`{each.pipeline}` holds `{each.name}` in a `{each.step}` of this notebook: {NOT_IN_WORKERS}"
+            problem = f"`{each.pipeline}.{each.step}` holds `{each.name}` of this notebook: {NOT_IN_WORKERS}"
             advice = MOVE_OUT_OF_NOTEBOOK
         yield Finding(each.node, problem, advice, because=each.steps)
 
