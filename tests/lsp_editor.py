@@ -46,6 +46,20 @@ class Editor:
         self.client.text_document_did_change(types.DidChangeTextDocumentParams(document, changes))
         return self.versions[uri]
 
+    def edit(self, uri: str, *changes: tuple[types.Range, str]) -> int:
+        """Replaces parts of a document in one message, each in the text after those before it. As `type` otherwise."""
+        self.versions[uri] += 1
+        sent: list[types.TextDocumentContentChangeEvent] = []
+        for place, text in changes:
+            self.texts[uri] = applied(self.texts[uri], [types.TextEdit(place, text)])
+            sent.append(types.TextDocumentContentChangePartial(range=place, text=text))
+        document = types.VersionedTextDocumentIdentifier(version=self.versions[uri], uri=uri)
+        self.client.text_document_did_change(types.DidChangeTextDocumentParams(document, sent))
+        return self.versions[uri]
+
+    def close(self, uri: str) -> None:
+        self.client.text_document_did_close(types.DidCloseTextDocumentParams(types.TextDocumentIdentifier(uri)))
+
     def save(self, uri: str) -> None:
         self.client.text_document_did_save(types.DidSaveTextDocumentParams(types.TextDocumentIdentifier(uri)))
 
@@ -76,14 +90,20 @@ class Editor:
 
     def after(self, action: types.CodeAction) -> str:
         """The text of a document after an action, by the units of UTF-16 that the protocol counts in."""
+        [text] = self.all_after(action).values()
+        return text
+
+    def all_after(self, action: types.CodeAction) -> dict[str, str]:
+        """The same for all documents that an action changes."""
         assert action.edit is not None
         assert action.edit.document_changes
-        change = action.edit.document_changes[0]
-        assert isinstance(change, types.TextDocumentEdit)
-        assert change.text_document.version == self.versions[change.text_document.uri]
-        return applied(
-            self.texts[change.text_document.uri], [each for each in change.edits if isinstance(each, types.TextEdit)]
-        )
+        found = {}
+        for change in action.edit.document_changes:
+            assert isinstance(change, types.TextDocumentEdit)
+            uri = change.text_document.uri
+            assert change.text_document.version == self.versions[uri]
+            found[uri] = applied(self.texts[uri], [each for each in change.edits if isinstance(each, types.TextEdit)])
+        return found
 
 
 def applied(text: str, edits: Sequence[types.TextEdit]) -> str:
@@ -92,8 +112,8 @@ def applied(text: str, edits: Sequence[types.TextEdit]) -> str:
     starts = [0, *itertools.accumulate(len(line) for line in lines)]
 
     def place(position: types.Position) -> int:
-        before = lines[position.line].encode("utf-16-le")[: position.character * 2]
-        return starts[position.line] + len(before.decode("utf-16-le"))
+        before = lines[position.line].encode("utf-16-le", "surrogatepass")[: position.character * 2]
+        return starts[position.line] + len(before.decode("utf-16-le", "surrogatepass"))
 
     for edit in sorted(edits, key=lambda one: place(one.range.start), reverse=True):
         text = text[: place(edit.range.start)] + edit.new_text + text[place(edit.range.end) :]
@@ -150,7 +170,10 @@ async def _begun(me: Editor, folder: Path, units: Sequence[str], resolves: Seque
         data_support=True, resolve_support=types.ClientCodeActionResolveOptions(list(resolves)) if resolves else None
     )
     document = types.TextDocumentClientCapabilities(code_action=action)
-    can = types.ClientCapabilities(workspace=workspace, text_document=document, general=general)
+    notebook = types.NotebookDocumentClientCapabilities(types.NotebookDocumentSyncClientCapabilities())
+    can = types.ClientCapabilities(
+        workspace=workspace, text_document=document, general=general, notebook_document=notebook
+    )
     folders = [types.WorkspaceFolder(folder.as_uri(), folder.name)]
     begin = types.InitializeParams(can, process_id=os.getpid(), root_uri=folder.as_uri(), workspace_folders=folders)
     await asyncio.wait_for(client.initialize_async(begin), PATIENCE)

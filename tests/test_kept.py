@@ -33,7 +33,7 @@ def project(tmp_path: Path) -> Path:
 
 def lint(project: Path, kept: Kept, text: str = USE) -> tuple[Session, list[str]]:
     settings = Settings(roots=(str(project),))
-    answers = kept.begin(settings)
+    answers = kept.begin(settings, {})
     session = Session(settings, None, answers.dependencies, answers, kept)
     found = lint_source(text, str(project / "use.py"), settings, session)
     kept.rest()

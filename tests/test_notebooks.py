@@ -211,10 +211,11 @@ def test_text_that_was_decoded_already() -> None:
     assert found(encoded(notebook(IMPORT, BAD)).decode()) == [(2, 1, 9, "DL301")]
 
 
-def test_editors_get_no_findings_in_json_or_in_single_cells() -> None:
-    for text in (encoded(notebook(IMPORT, BAD)).decode(), IMPORT + BAD):
-        assert check(Document("/x/nb.ipynb", text), []).found == ()
-    assert len(check(Document("/x/nb.py", IMPORT + BAD), []).found) == 1
+def test_editors_get_the_findings_of_the_command_line() -> None:
+    content = encoded(notebook(IMPORT, BAD))
+    checked = check(Document("/x/nb.ipynb", content.decode()), [])
+    assert list(checked.found) == lint_source(content, "/x/nb.ipynb")
+    assert [(one.cell, one.code) for one in checked.found] == [(2, "DL301")]
 
 
 # The project around it.

@@ -155,7 +155,7 @@ def _serve(arguments: list[str]) -> int:
     if arguments not in ([], ["--stdio"]):  # some editors add it by themselves
         raise UsageError("`dataloader-lint lsp` takes no arguments; a directory called lsp is linted as ./lsp")
     try:
-        from dataloader_lint.lsp.server import serve
+        from dataloader_lint.lsp.serving import serve
     except ImportError as error:
         if (error.name or "").partition(".")[0] not in ("pygls", "lsprotocol"):
             raise

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from dataloader_lint.diagnostics import Diagnostic
+from dataloader_lint.facts.project.answers import Answers
+from dataloader_lint.facts.project.dependencies import Asked
 from dataloader_lint.facts.project.kept import Kept
 from dataloader_lint.facts.session import Session
 from dataloader_lint.fixer import fix_source, with_fixes
-from dataloader_lint.linter import lint_source
+from dataloader_lint.linter import MAX_LENGTH, lint_source
 from dataloader_lint.reports import crashed
 from dataloader_lint.settings import Settings
 from dataloader_lint.source import parsing
 from dataloader_lint.source.decoding import UnreadableError, decode, encoding_of
 from dataloader_lint.source.discovery import is_left_out
-from dataloader_lint.source.notebooks import SUFFIX
+from dataloader_lint.source.notebooks import SUFFIX, changed_cells, read
 from dataloader_lint.source.pyproject import ConfigurationError, SettingsByFile
 from dataloader_lint.source.trees import Trees
 
@@ -29,7 +32,7 @@ _KEPT = Kept(_ROOM)
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A file with the text that it has in the editor, which may not be saved yet.
+    """A file with the text that it has in the editor, which may not be saved yet; of a notebook its JSON.
 
     `folder` is the one that is open in the editor and holds the file; empty where there is none.
     """
@@ -38,15 +41,26 @@ class Document:
     text: str
     folder: str = ""
 
+    @property
+    def is_notebook(self) -> bool:
+        """True if the text is the JSON of a notebook."""
+        return self.path.endswith(SUFFIX)
+
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What linting a document came to. `trouble` says why the project's settings could not be used, if so."""
+    """What linting a document came to. `trouble` says why the project's settings could not be used, if so.
+
+    `unsaved` are the documents that counted instead of their files, `asked` what was asked of the project, with the
+    answers; None for what is excluded.
+    """
 
     document: Document
     settings: Settings
     found: tuple[Diagnostic, ...]
     trouble: str
+    unsaved: tuple[Document, ...] = ()
+    asked: Mapping[str, Asked] | None = field(default=None, compare=False)
 
 
 def keep_trees() -> None:
@@ -54,52 +68,95 @@ def keep_trees() -> None:
     parsing.keep_trees(_TREES)
 
 
-def check(document: Document, others: Iterable[Document]) -> Checked:
-    """Lint a document; names that it imports are looked for in the `others` that are open before the disk.
+def check(document: Document, unsaved: Iterable[Document]) -> Checked:
+    """Lint a document; for it and for others the `unsaved` ones count instead of their files.
 
-    What the settings exclude is not linted: editors open library code to show a definition. Neither are notebooks:
-    editors send their cells one by one, so that nothing is known about what comes from the others.
+    What the settings exclude is not linted: editors open library code to show a definition.
     """
+    unsaved = tuple(unsaved)
     settings, trouble = _settings(document)
-    if document.path.endswith(SUFFIX) or is_left_out(
-        document.path, document.folder or os.path.dirname(document.path), settings
-    ):
-        return Checked(document, settings, (), trouble)
+    if _is_left_out(document, settings):
+        return Checked(document, settings, (), trouble, unsaved, None)
+    asked: Mapping[str, Asked] = {}
     try:
-        with _session(settings, others) as session:
+        with _session(settings, unsaved) as (session, answers):
             found = lint_source(document.text, document.path, settings, session)
+            asked = answers.dependencies.asked
     except Exception as error:
         found = crashed(document.path, "the engine", error, settings)
-    return Checked(document, settings, tuple(found), trouble)
+    return Checked(document, settings, tuple(found), trouble, unsaved, asked)
 
 
-def fixes(checked: Checked, others: Iterable[Document]) -> dict[Diagnostic, Diagnostic]:
+def check_again(before: Checked, unsaved: Iterable[Document]) -> Checked:
+    """What linting the same document comes to after changes elsewhere.
+
+    It is linted once more only where an answer that its findings rest on is another one now.
+    """
+    unsaved = tuple(unsaved)
+    document, settings = before.document, before.settings
+    is_as_before = _settings(document) == (settings, before.trouble) and _is_left_out(document, settings) == (
+        before.asked is None
+    )
+    if not is_as_before:
+        return check(document, unsaved)
+    asked_before = before.asked or {}
+    try:
+        with _session(settings, unsaved) as (session, answers):
+            session.project.overlay(os.path.abspath(document.path), document.text)
+            is_same = all(answers.hold(path, asked) for path, asked in asked_before.items())
+    except Exception:  # whatever it was, linting reports it
+        is_same = False
+    if not is_same:
+        return check(document, unsaved)
+    return replace(before, unsaved=unsaved)
+
+
+def fixes(checked: Checked) -> dict[Diagnostic, Diagnostic]:
     """For each finding with a fix that was tried and holds, the same finding with its `fix`."""
     document = checked.document
-    source = _as_saved(document.text)
+    source = _as_saved(document)
     if source is None or not checked.found:
         return {}
     try:
-        with _session(checked.settings, others) as session:
+        with _session(checked.settings, checked.unsaved) as (session, _):
             found = with_fixes(source, document.path, checked.settings, session)
     except Exception:  # the findings stand as they are; what fails here fails in `--fix` too, which reports it
         return {}
-    fixable = {(one.code, one.start, one.end): one for one in found if one.fix is not None}
-    return {one: fixable[key] for one in checked.found if (key := (one.code, one.start, one.end)) in fixable}
+    fixable = {_key(one): one for one in found if one.fix is not None}
+    return {one: fixable[key] for one in checked.found if (key := _key(one)) in fixable}
 
 
-def fixed(checked: Checked, others: Iterable[Document]) -> str:
-    """The text of a document after all safe fixes."""
+def fixed(checked: Checked) -> dict[int | None, str]:
+    """The texts that all safe fixes change: that of a file by None, those of a notebook by the numbers of its cells."""
     document = checked.document
-    source = _as_saved(document.text)
+    source = _as_saved(document)
     if source is None:
-        return document.text
+        return {}
     try:
-        with _session(checked.settings, others) as session:
+        with _session(checked.settings, checked.unsaved) as (session, _):
             result = fix_source(source, document.path, checked.settings, session)
-        return decode(result.source) if result.fixed else document.text
+        if document.is_notebook:
+            return {number: new for number, _, new in changed_cells(source, result.source)}
+        return {None: decode(result.source)} if result.fixed else {}
     except Exception:
-        return document.text
+        return {}
+
+
+def code_cells(content: bytes | str) -> tuple[str, ...] | None:
+    """The texts of the Python cells of a notebook; None where it is none."""
+    try:
+        notebook = read(content)
+    except UnreadableError:
+        return None
+    return tuple(cell.text for cell in notebook.cells) if notebook is not None else None
+
+
+def _key(one: Diagnostic) -> tuple[object, ...]:
+    return one.code, one.cell, one.start, one.end
+
+
+def _is_left_out(document: Document, settings: Settings) -> bool:
+    return is_left_out(document.path, document.folder or os.path.dirname(document.path), settings)
 
 
 def _settings(document: Document) -> tuple[Settings, str]:
@@ -112,22 +169,38 @@ def _settings(document: Document) -> tuple[Settings, str]:
 
 
 @contextlib.contextmanager
-def _session(settings: Settings, others: Iterable[Document]) -> Iterator[Session]:
-    """A new session, as what was inferred from a text does not hold for the next, with unsaved texts of others."""
+def _session(settings: Settings, unsaved: Iterable[Document]) -> Iterator[tuple[Session, Answers]]:
+    """A new session, as what was inferred from a text does not hold for the next, in which unsaved texts count."""
+    held = ((os.path.abspath(one.path), _held(one)) for one in unsaved)
+    contents = {path: content for path, content in held if content is not None}
     _TREES.begin()
-    answers = _KEPT.begin(settings)
-    session = Session(settings, None, answers.dependencies, answers, _KEPT)
+    answers = _KEPT.begin(settings, contents)
     try:
-        for other in others:
-            with contextlib.suppress(UnreadableError):  # half-typed: what was saved last is the better guess
-                session.project.have_unsaved(other.path, other.text)
-        yield session
+        yield Session(settings, None, answers.dependencies, answers, _KEPT), answers
     finally:
         _KEPT.rest()
 
 
-def _as_saved(text: str) -> bytes | None:
+@lru_cache(maxsize=256)
+def _held(document: Document) -> bytes | None:
+    """What a document holds for others; None where it is half-typed: what was saved last is the better guess."""
+    content = _as_saved(document)
+    if content is None or len(document.text) > MAX_LENGTH:
+        return None
+    if document.is_notebook:
+        return content if code_cells(content) is not None else None
+    try:
+        parsing.tree_of(document.text)
+    except UnreadableError:
+        return None
+    return content
+
+
+def _as_saved(document: Document) -> bytes | None:
     """The bytes of a text in the encoding that it declares; None where it cannot be written so."""
+    text = document.text
+    if document.is_notebook:
+        return text.encode("utf-8", "surrogatepass")
     try:
         encoding = encoding_of(text.encode())
         return text.encode(encoding)

@@ -13,7 +13,7 @@ from lsprotocol import types
 from dataloader_lint.diagnostics import Position, TextEdit
 from dataloader_lint.source.decoding import line_starts, split_lines
 
-_ENCODINGS = {
+ENCODINGS = {
     types.PositionEncodingKind.Utf8: ("utf-8", 1),
     types.PositionEncodingKind.Utf16: ("utf-16-le", 2),
     types.PositionEncodingKind.Utf32: ("utf-32-le", 4),
@@ -26,7 +26,7 @@ class Places:
     def __init__(self, text: str, units: types.PositionEncodingKind | str) -> None:
         self._text = text
         self._lines = split_lines(text)
-        self._encoding, self._width = _ENCODINGS[types.PositionEncodingKind(units)]
+        self._encoding, self._width = ENCODINGS[types.PositionEncodingKind(units)]
 
     def range(self, start: Position, end: Position) -> types.Range:
         """From `start` up to `end`, for the client."""

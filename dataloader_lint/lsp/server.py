@@ -2,137 +2,137 @@
 
 Linting runs in one thread of its own, so that the client is answered at all times. Of several texts of a document only
 the newest counts: work on an older one is stopped. Fixes are worked out once for a text, when the user pauses or asks.
+Documents that have not changed are looked at again in such a pause, if unsaved changes elsewhere may matter to them.
 """
 
 from __future__ import annotations
 
 import asyncio
 import gc
-import os
-import stat
-import sys
-import threading
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, TypeVar
-from urllib.parse import unquote
+from collections.abc import Callable
+from functools import partial
+from typing import TypeVar
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
-from pygls.uris import to_fs_path
 
 from dataloader_lint import __version__
 from dataloader_lint.diagnostics import Diagnostic, Safety
-from dataloader_lint.facts.infer.fixpoint import StoppedError, stop_unless
 from dataloader_lint.lsp import actions, wording
-from dataloader_lint.lsp.checking import Checked, Document, check, fixed, fixes, keep_trees
-from dataloader_lint.lsp.places import Places
+from dataloader_lint.lsp.checking import Checked, Document, check, check_again, fixed, fixes
+from dataloader_lint.lsp.opened import Opened, is_unsaved, opened_at, owner_of, owners
 from dataloader_lint.lsp.protocol import Protocol
-
-if TYPE_CHECKING:
-    from pygls.workspace import TextDocument
+from dataloader_lint.lsp.worker import Urgency, Worker
 
 # How long to wait for the next key before linting, in seconds: about as long as between two keys. A lint that the next
 # key overtakes is stopped.
 PAUSE = 0.1
 # How long nothing must be typed, in seconds, before fixes are worked out ahead of the question for them.
 IDLE = 1.0
-# LibCST's parser recurses natively; the stack of a thread is much smaller than the main one on some platforms.
-_STACK = 64 * 1024 * 1024
-
-_MOST_BYTES = 4  # of a character in UTF-8
 
 _SETTINGS_FILES = "**/pyproject.toml"
+# Of all notebooks the cells in Python; of the others nothing matters.
+_NOTEBOOKS = types.NotebookDocumentSyncOptions(
+    [types.NotebookDocumentFilterWithNotebook("*", [types.NotebookCellLanguage("python")])], save=True
+)
 _T = TypeVar("_T")
 
 
 class Server(LanguageServer):
-    """pygls's server, and what is known of each open document by its URI."""
+    """pygls's server, and what is known of each open document by its URI; of cells by that of their notebook."""
 
     def __init__(self) -> None:
-        # Whole texts: pygls applies partial changes to lines that end at form feeds, unlike those of editors.
-        super().__init__(
-            wording.SOURCE,
-            __version__,
-            text_document_sync_kind=types.TextDocumentSyncKind.Full,
-            protocol_cls=Protocol,
-        )
-        self._thread = _thread()
+        super().__init__(wording.SOURCE, __version__, notebook_document_sync=_NOTEBOOKS, protocol_cls=Protocol)
+        self._worker = Worker()
         self._checked: dict[str, Checked] = {}
         self._fixable: dict[str, tuple[Checked, dict[Diagnostic, Diagnostic]]] = {}
-        self._fixed: dict[str, tuple[Checked, str]] = {}
+        self._fixed: dict[str, tuple[Checked, dict[int | None, str]]] = {}
+        self._settled: dict[str, Document] = {}  # what documents held when nothing was typed for a while
+        self._changes = 0  # how often something was saved, or settings changed
+        self._seen: dict[str, int] = {}  # how many of these changes what is known of a document takes in
         self._turns: dict[str, int] = {}  # how often what was worked out about a document has become useless
         self._waiting: dict[str, asyncio.Task[None]] = {}
+        self._catching_up: asyncio.Task[None] | None = None
+        self._shown: dict[str, set[str]] = {}  # the parts of a document that findings were published for
         self._troubles: set[str] = set()
 
     def lint_soon(self, uri: str, pause: float = 0.0) -> None:
         """Lint a document after a pause, unless its text changes again before that."""
+        uri = owner_of(self.workspace, uri)
         self._stop_work(uri)
-        self._waiting[uri] = asyncio.get_running_loop().create_task(self._lint(uri, pause))
+        urgency = Urgency.KEY if pause else Urgency.OPENED
+        self._waiting[uri] = asyncio.get_running_loop().create_task(self._lint(uri, pause, urgency))
 
     def lint_all(self) -> None:
-        """Lint every open document anew, because something around them has changed."""
-        self._checked.clear()
-        for document in self.workspace.text_documents.values():
-            self.lint_soon(document.uri)
+        """Look at every open document again, because something around them has changed."""
+        self._changes += 1
+        for uri in list(owners(self.workspace)):
+            self.lint_soon(uri)
 
     def forget(self, uri: str) -> None:
-        """Take back what was said of a document that is closed."""
+        """Take back what was said of a document that is closed; for others its file counts again."""
         self._stop_work(uri)
-        for known in (self._checked, self._fixable, self._fixed):
+        for known in (self._checked, self._fixable, self._fixed, self._seen, self._settled):
             known.pop(uri, None)
-        self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
+        for part in self._shown.pop(uri, {uri}):
+            self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(part, []))
+        self._catch_up_soon()
 
     async def actions_for(self, params: types.CodeActionParams) -> list[types.CodeAction]:
-        """What can be done about the findings in a range, and about all in the file.
+        """What can be done about the findings in a range, and about all in the file or notebook.
 
         Clients ask at every move of the cursor. Those that can ask again for an edit get the one for all findings then.
         """
         uri, only = params.text_document.uri, params.context.only
-        document = self._document(uri)
-        checked = await self._check(uri, document) if document is not None else None
-        if document is None or checked is None or not checked.found:
+        opened = self._opened(uri)
+        checked = await self._check(opened, Urgency.QUESTION) if opened is not None else None
+        if opened is None or checked is None or not checked.found:
             return []
-        fixable = await self._fixes(uri, checked)
+        cell = opened.number(uri)
+        if cell not in opened.parts:
+            return []
+        fixable = await self._fixes(opened.uri, checked, Urgency.QUESTION)
         if fixable is None:
             return []
-        places, target = self._places(checked), actions.Target(uri, self._version(uri))
+        target = self._target(opened)
         offered: list[types.CodeAction] = []
         if actions.is_wanted(types.CodeActionKind.QuickFix.value, only):
+            places = opened.places(cell)
             start, end = places.here(params.range.start), places.here(params.range.end)
-            found = [one for one in checked.found if one.start <= end and start <= one.end]
-            offered += actions.for_findings(found, fixable, checked, places, target)
+            here = [one for one in checked.found if one.cell == cell and one.start <= end and start <= one.end]
+            offered += actions.for_findings(here, fixable, target)
         is_safe = any(one.fix is not None and one.fix.safety is Safety.SAFE for one in fixable.values())
-        if is_safe and actions.is_wanted(actions.FIX_ALL, only):
+        kind = actions.kind_for_all(opened, only)
+        if is_safe and kind is not None:
             if self._can_resolve:
-                offered.append(actions.for_file_later(target))
+                offered.append(actions.for_all_later(kind, target))
             else:
-                new = await self._all_fixed(uri, checked)
-                offered += actions.for_file(checked, new, places, target) if new is not None else []
+                new = await self._all_fixed(opened.uri, checked)
+                offered += actions.for_all(new, kind, target) if new is not None else []
         return offered
 
     async def resolve(self, action: types.CodeAction) -> types.CodeAction:
         """The action with its edit, if the document is still the one that it was offered for."""
         uri, version = actions.resolvable(action)
-        document = self._document(uri)
-        if document is None or self._version(uri) != version:
+        opened = self._opened(uri)
+        if opened is None or self._target(opened).version != version:
             return action
-        checked = await self._check(uri, document)
-        new = await self._all_fixed(uri, checked) if checked is not None else None
-        if checked is None or new is None:
-            return action
-        found = list(actions.for_file(checked, new, self._places(checked), actions.Target(uri, version)))
+        checked = await self._check(opened, Urgency.QUESTION)
+        new = await self._all_fixed(opened.uri, checked) if checked is not None else None
+        kind = action.kind.value if isinstance(action.kind, types.CodeActionKind) else action.kind
+        found = list(actions.for_all(new or {}, kind or actions.FIX_ALL, self._target(opened)))
         return found[0] if found else action
 
     async def hover(self, params: types.HoverParams) -> types.Hover | None:
         """The pages of the rules that found something at a place."""
-        document = self._document(params.text_document.uri)
-        if document is None:
+        uri = params.text_document.uri
+        opened = self._opened(uri)
+        checked = await self._check(opened, Urgency.QUESTION) if opened is not None else None
+        cell = opened.number(uri) if opened is not None else None
+        if opened is None or checked is None or cell not in opened.parts:
             return None
-        checked = await self._check(params.text_document.uri, document)
-        if checked is None:
-            return None
-        text = wording.pages_at(checked.found, document.text, self._places(checked).here(params.position))
+        here = [one for one in checked.found if one.cell == cell]
+        text = wording.pages_at(here, opened.part(cell).text, opened.places(cell).here(params.position))
         return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, text)) if text else None
 
     async def watch_settings(self) -> None:
@@ -146,39 +146,87 @@ class Server(LanguageServer):
             await self.client_register_capability_async(asked)
 
     def shutdown(self) -> None:
-        """Let go of the client and of the thread; what that still works on is not waited for."""
+        """Let go of the client and of the thread, which ends soon."""
         super().shutdown()  # type: ignore[no-untyped-call]
-        self._thread.shutdown(wait=False, cancel_futures=True)
+        self._worker.shutdown()
 
-    async def _lint(self, uri: str, pause: float) -> None:
+    async def _lint(self, uri: str, pause: float, urgency: Urgency) -> None:
         await asyncio.sleep(pause)
-        document = self._document(uri)
-        if document is None:
-            return
-        checked = await self._check(uri, document)
         opened = self._opened(uri)
-        if checked is None or opened is None or self._document(uri) != document:
+        if opened is None:
+            return
+        if urgency is Urgency.OPENED:
+            self._settled[uri] = opened.document
+        checked = await self._check(opened, urgency)
+        now = self._opened(uri)
+        if checked is None or now is None or now.document != opened.document:
             return  # what came meanwhile is linted in its turn
-        places = self._places(checked)
-        shown = [wording.diagnostic(one, places) for one in checked.found]
-        self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, shown, opened.version))
-        self._thread.submit(_tidy)
+        self._publish(now, checked.found)
+        self._worker.submit(urgency, _tidy)
         await asyncio.sleep(IDLE)
-        await self._fixes(uri, checked)
+        await asyncio.wait([self._catch_up_soon()])
+        settled = self._checked.get(uri)
+        if settled is not None and settled.document == opened.document:
+            await self._fixes(uri, settled, Urgency.AHEAD)
 
-    async def _check(self, uri: str, document: Document) -> Checked | None:
+    def _catch_up_soon(self) -> asyncio.Task[None]:
+        """Look again at the documents for which unsaved changes count that did not count before."""
+        if self._catching_up is not None:
+            self._catching_up.cancel()
+        self._catching_up = asyncio.get_running_loop().create_task(self._catch_up())
+        return self._catching_up
+
+    async def _catch_up(self) -> None:
+        for uri in list(owners(self.workspace)):
+            opened, before = self._opened(uri), self._checked.get(uri)
+            if opened is None or before is None or before.document != opened.document:
+                continue
+            self._settled[uri] = opened.document
+            unsaved = self._unsaved(opened)
+            if before.unsaved == unsaved:
+                continue
+            checked = await self._run(uri, Urgency.REST, partial(check_again, before, unsaved))
+            if checked is None or self._checked.get(uri) is not before:
+                continue
+            self._checked[uri] = checked
+            if checked.found != before.found:
+                self._publish(opened, checked.found)
+
+    def _publish(self, opened: Opened, found: tuple[Diagnostic, ...]) -> None:
+        """Tell the client the findings of a document, and that parts which are no longer there have none."""
+        uri, parts = opened.uri, opened.parts.values()
+        shown: dict[str, list[types.Diagnostic]] = {part.uri: [] for part in parts}
+        for one in found if parts else ():
+            shown[opened.part(one.cell).uri].append(wording.diagnostic(one, opened))
+        for gone in self._shown.get(uri, set()) - shown.keys():
+            self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(gone, []))
+        for part in parts:
+            params = types.PublishDiagnosticsParams(part.uri, shown[part.uri], part.version)
+            self.text_document_publish_diagnostics(params)
+        self._shown[uri] = set(shown)
+
+    async def _check(self, opened: Opened, urgency: Urgency) -> Checked | None:
         """What linting a document comes to; None if its text has changed meanwhile."""
-        others = self._unsaved(document)
+        uri, document = opened.uri, opened.document
+        unsaved = self._unsaved(opened)
+
+        def known() -> Checked | None:
+            found = self._checked.get(uri)
+            return found if found is not None and found.document == document else None
 
         def work() -> Checked:
-            known = self._checked.get(uri)
-            return known if known is not None and known.document == document else check(document, others)
+            before = known()
+            if before is None:
+                return check(document, unsaved)
+            return before if self._seen.get(uri) == changes else check_again(before, unsaved)
 
-        known = self._checked.get(uri)
-        checked = known if known is not None and known.document == document else await self._run(uri, work)
+        changes = self._changes
+        checked = known() if self._seen.get(uri) == changes else None
+        checked = checked or await self._run(uri, urgency, work)
         if checked is None:
             return None
-        if self._document(uri) is not None:
+        self._seen[uri] = changes
+        if self._opened(uri) is not None:
             self._checked[uri] = checked
         if checked.trouble and checked.trouble not in self._troubles:
             self._troubles.add(checked.trouble)
@@ -186,51 +234,43 @@ class Server(LanguageServer):
             self.window_show_message(types.ShowMessageParams(types.MessageType.Warning, message))
         return checked
 
-    async def _fixes(self, uri: str, checked: Checked) -> dict[Diagnostic, Diagnostic] | None:
+    async def _fixes(self, uri: str, checked: Checked, urgency: Urgency) -> dict[Diagnostic, Diagnostic] | None:
         """The findings that can be fixed, with their fixes, tried once for a text; None if it has changed meanwhile."""
-        return await self._once(self._fixable, uri, checked, fixes)
+        return await self._once(self._fixable, uri, urgency, checked, fixes)
 
-    async def _all_fixed(self, uri: str, checked: Checked) -> str | None:
-        """The text after all safe fixes; None if it has changed meanwhile."""
-        return await self._once(self._fixed, uri, checked, fixed)
+    async def _all_fixed(self, uri: str, checked: Checked) -> dict[int | None, str] | None:
+        """The texts after all safe fixes; None if the document has changed meanwhile."""
+        return await self._once(self._fixed, uri, Urgency.QUESTION, checked, fixed)
 
     async def _once(
         self,
         memo: dict[str, tuple[Checked, _T]],
         uri: str,
+        urgency: Urgency,
         checked: Checked,
-        work_out: Callable[[Checked, Sequence[Document]], _T],
+        work_out: Callable[[Checked], _T],
     ) -> _T | None:
         """What follows from a checked text, which takes as long as linting a few times."""
         known = memo.get(uri)
         if known is not None and known[0] is checked:
             return known[1]
-        others = self._unsaved(checked.document)
 
         def work() -> _T:
             known = memo.get(uri)  # what waited before this for its turn may have been the same
             if known is not None and known[0] is checked:
                 return known[1]
-            result = work_out(checked, others)
+            result = work_out(checked)
             memo[uri] = (checked, result)
             return result
 
-        result = await self._run(uri, work)
-        self._thread.submit(_tidy)
+        result = await self._run(uri, urgency, work)
+        self._worker.submit(urgency, _tidy)
         return result
 
-    async def _run(self, uri: str, work: Callable[[], _T]) -> _T | None:
+    async def _run(self, uri: str, urgency: Urgency, work: Callable[[], _T]) -> _T | None:
         """The result of some work on a document in the thread for it; None where the document was changed or closed."""
         turn = self._turns.get(uri)
-
-        def guarded() -> _T | None:
-            try:
-                with stop_unless(lambda: self._turns.get(uri) == turn):
-                    return work() if self._turns.get(uri) == turn else None
-            except StoppedError:
-                return None
-
-        return await asyncio.get_running_loop().run_in_executor(self._thread, guarded)
+        return await self._worker.run(urgency, lambda: self._turns.get(uri) == turn, work)
 
     @property
     def _can_resolve(self) -> bool:
@@ -240,114 +280,34 @@ class Server(LanguageServer):
         support = action.resolve_support if action is not None else None
         return support is not None and "edit" in support.properties
 
-    def _opened(self, uri: str) -> TextDocument | None:
-        found: TextDocument | None = self.workspace.text_documents.get(unquote(uri))  # that is how pygls keeps them
-        return found
+    def _opened(self, uri: str) -> Opened | None:
+        return opened_at(self.workspace, uri)
 
-    def _document(self, uri: str) -> Document | None:
-        """An open document that is Python, with its text; None for others."""
-        opened = self._opened(uri)
-        if opened is None or opened.language_id not in (None, "", "python"):
-            return None
-        return Document(_path(opened), opened.source, self._folder(opened))
+    def _unsaved(self, opened: Opened) -> tuple[Document, ...]:
+        """The open documents that hold something else than their files, for the findings of one of them.
 
-    def _unsaved(self, document: Document) -> Sequence[Document]:
-        """The other open documents whose text is not the one on the disk."""
-        found = (self._document(opened.uri) for opened in self.workspace.text_documents.values())
-        return [one for one in found if one is not None and one.path != document.path and _is_unsaved(one)]
+        That one counts as it was when nothing was typed for a while: what a project says would else be read anew after
+        each key.
+        """
+        found = [self._settled.get(opened.uri)]
+        for uri in owners(self.workspace):
+            other = self._opened(uri)
+            if other is not None and other.document.path != opened.document.path:
+                found.append(other.document)
+        return tuple(one for one in found if one is not None and is_unsaved(one))
 
-    def _folder(self, opened: TextDocument) -> str:
-        """The innermost folder in the editor that holds a document."""
-        uri = unquote(opened.uri)
-        folders = (f"{unquote(folder.uri).rstrip('/')}/" for folder in self.workspace.folders.values())
-        around = [folder for folder in folders if uri.startswith(folder)]
-        return to_fs_path(max(around, key=len)) or "" if around else ""
-
-    def _places(self, checked: Checked) -> Places:
-        return Places(checked.document.text, self.workspace.position_encoding or types.PositionEncodingKind.Utf16)
-
-    def _version(self, uri: str) -> int | None:
-        """The version that an edit is for, as far as the client can tell versions apart."""
+    def _target(self, opened: Opened) -> actions.Target:
+        """The document for edits, of this version of it where the client can tell versions apart."""
         workspace = self.client_capabilities.workspace
         edits = workspace.workspace_edit if workspace is not None else None
-        if edits is None or not edits.document_changes:
-            return None
-        opened = self._opened(uri)
-        return opened.version if opened is not None else None
+        return actions.Target(opened, takes_versions=edits is not None and bool(edits.document_changes))
 
     def _stop_work(self, uri: str) -> None:
-        """Stop what waits or is done for a document, as nobody needs it any more."""
+        """Stop what waits or is done for a document, as nobody needs it any more, and what nobody waits for."""
         self._turns[uri] = self._turns.get(uri, 0) + 1
-        task = self._waiting.pop(uri, None)
-        if task is not None:
-            task.cancel()
-
-
-def make_server() -> Server:
-    """A server that knows what to do on each message of the client."""
-    server = Server()
-    kinds = [types.CodeActionKind.QuickFix, actions.FIX_ALL]
-
-    @server.feature(types.INITIALIZED)
-    async def initialized(_params: types.InitializedParams) -> None:
-        await server.watch_settings()
-
-    @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
-    def opened(params: types.DidOpenTextDocumentParams) -> None:
-        server.lint_soon(params.text_document.uri)
-
-    @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
-    def changed(params: types.DidChangeTextDocumentParams) -> None:
-        server.lint_soon(params.text_document.uri, PAUSE)
-
-    @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
-    def saved(_params: types.DidSaveTextDocumentParams) -> None:
-        server.lint_all()
-
-    @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
-    def closed(params: types.DidCloseTextDocumentParams) -> None:
-        server.forget(params.text_document.uri)
-
-    @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
-    def settings_changed(_params: types.DidChangeWatchedFilesParams) -> None:
-        server.lint_all()
-
-    @server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)
-    def configuration_changed(_params: types.DidChangeConfigurationParams) -> None:
-        """Clients send it unasked; the settings that count are in the project's own file."""
-
-    @server.feature(
-        types.TEXT_DOCUMENT_CODE_ACTION, types.CodeActionOptions(code_action_kinds=kinds, resolve_provider=True)
-    )
-    async def offered(params: types.CodeActionParams) -> list[types.CodeAction]:
-        return await server.actions_for(params)
-
-    @server.feature(types.CODE_ACTION_RESOLVE)
-    async def resolved(action: types.CodeAction) -> types.CodeAction:
-        return await server.resolve(action)
-
-    @server.feature(types.TEXT_DOCUMENT_HOVER)
-    async def hovered(params: types.HoverParams) -> types.Hover | None:
-        return await server.hover(params)
-
-    return server
-
-
-def serve() -> None:
-    """Speak LSP on standard input and output until the client leaves."""
-    gc.enable()  # unlike a run of the command, this goes on for days
-    stream, sys.stdout = sys.stdout.buffer, sys.stderr  # what anything prints must not come between two messages
-    keep_trees()
-    make_server().start_io(sys.stdin.buffer, stream)
-
-
-def _thread() -> ThreadPoolExecutor:
-    """One thread with room for deep files, so that lints come one after the other."""
-    thread = ThreadPoolExecutor(1, thread_name_prefix="lint")
-    before = threading.stack_size(_STACK)
-    thread.submit(lambda: None).result()  # it is started with the first work
-    threading.stack_size(before)
-    return thread
+        for task in (self._waiting.pop(uri, None), self._catching_up):
+            if task is not None:
+                task.cancel()
 
 
 def _tidy() -> None:
@@ -357,28 +317,3 @@ def _tidy() -> None:
     """
     gc.collect()
     gc.freeze()
-
-
-def _path(document: TextDocument) -> str:
-    """Where a document lies, or would lie if it was saved into the working directory."""
-    path = to_fs_path(document.uri) or os.path.join(os.getcwd(), os.path.basename(document.path) or "untitled.py")
-    return path if _is_possible(path) else os.path.join(os.getcwd(), "untitled.py")
-
-
-def _is_possible(path: str) -> bool:
-    """False for what no file can be called."""
-    try:
-        return b"\0" not in os.fsencode(path)
-    except UnicodeError:
-        return False
-
-
-def _is_unsaved(document: Document) -> bool:
-    try:
-        status = os.stat(document.path)
-        if not stat.S_ISREG(status.st_mode) or status.st_size > _MOST_BYTES * (len(document.text) + 1):
-            return True
-        with open(document.path, encoding="utf-8", newline="") as stream:
-            return stream.read() != document.text
-    except (OSError, ValueError):
-        return True

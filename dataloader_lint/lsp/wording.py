@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable
 
 from lsprotocol import types
 from pygls import uris
 
 from dataloader_lint.diagnostics import Diagnostic, Fix, Position, Reason, Safety
-from dataloader_lint.lsp.places import Places
+from dataloader_lint.lsp.opened import Opened
 from dataloader_lint.output.as_json import SITE, page_url
 from dataloader_lint.output.levels import NAMES
 from dataloader_lint.output.text import neutralise
@@ -21,29 +22,30 @@ _RULE_LINK = re.compile(r"\(#(dl\d{3}-[a-z0-9-]+)\)")
 _CODE = re.compile(r"\bDL\d{3}\b")
 
 
-def diagnostic(one: Diagnostic, places: Places) -> types.Diagnostic:
+def diagnostic(one: Diagnostic, opened: Opened) -> types.Diagnostic:
     """A finding as editors list it, with a link to the page of its rule."""
     return types.Diagnostic(
-        range=places.range(one.start, one.end),
+        range=opened.places(one.cell).range(one.start, one.end),
         message=neutralise(one.message),
         severity=types.DiagnosticSeverity(NAMES[one.level].lsp),
         code=one.code,
         code_description=types.CodeDescription(_link(one.code)),
         source=SOURCE,
-        related_information=[_related(each, one, places) for each in one.because],
+        related_information=[_related(each, one, opened) for each in one.because],
     )
 
 
-def _related(reason: Reason, one: Diagnostic, places: Places) -> types.DiagnosticRelatedInformation:
-    """A step of the chain; in a file that is not open its column is exact only where the line is ASCII before it."""
+def _related(reason: Reason, one: Diagnostic, opened: Opened) -> types.DiagnosticRelatedInformation:
+    """A step of the chain; in another file its column is exact only where the line is ASCII before it."""
     position = reason.position
     if reason.filename == one.filename:
-        found = places.range(position, position)
+        found = opened.places(reason.cell).range(position, position)
+        uri = opened.part(reason.cell).uri
     else:
         there = types.Position(position.line - 1, position.column)
         found = types.Range(there, there)
-    path = os.path.abspath(reason.filename)
-    return types.DiagnosticRelatedInformation(types.Location(uris.from_fs_path(path) or "", found), reason.text)
+        uri = uris.from_fs_path(os.path.abspath(reason.filename)) or ""
+    return types.DiagnosticRelatedInformation(types.Location(uri, found), reason.text)
 
 
 def title_of(fix: Fix) -> str:
@@ -51,7 +53,7 @@ def title_of(fix: Fix) -> str:
     return fix.title if fix.safety is Safety.SAFE else f"{fix.title} (unsafe: read the change)"
 
 
-def pages_at(found: tuple[Diagnostic, ...], text: str, place: Position) -> str:
+def pages_at(found: Iterable[Diagnostic], text: str, place: Position) -> str:
     """Markdown about the findings at a place, or about a rule that a comment names there; empty where neither is."""
     here = [one for one in found if one.start <= place < max(one.end, Position(one.start.line, one.start.column + 1))]
     parts = []

@@ -73,6 +73,11 @@ def file_state(status: os.stat_result, content: bytes | None) -> State:
     return State(*_stamps(status), _TOO_LONG if content is None else digest_of(content))
 
 
+def text_state(content: bytes) -> State:
+    """The state of a file that holds something else in an editor."""
+    return State(*_UNSURE, digest_of(content))
+
+
 def is_readable(path: str, status: os.stat_result) -> bool:
     """True if a file is not too long to be read. Raises OSError for what is no regular file: a pipe would block."""
     import stat

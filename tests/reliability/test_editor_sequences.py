@@ -1,4 +1,7 @@
-"""What an editor is told after each of many edits is what a server would say that has just been started."""
+"""What an editor is told after each of many edits is what a server would say that has just been started.
+
+And what a command would say if everything was saved.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +10,21 @@ import re
 import shutil
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from dataloader_lint.diagnostics import Diagnostic
 from dataloader_lint.facts.project.kept import Kept
+from dataloader_lint.facts.session import Session
+from dataloader_lint.linter import lint_source
 from dataloader_lint.lsp import checking
-from dataloader_lint.lsp.checking import Document, check, fixes
+from dataloader_lint.lsp.checking import Checked, Document, check, check_again, fixes
+from dataloader_lint.settings import Settings
+from dataloader_lint.source.decoding import UnreadableError
+from dataloader_lint.source.parsing import tree_of
+from dataloader_lint.source.pyproject import SettingsByFile
 from reliability.budget import within
 from reliability.sequences import Sequence
 from reliability.test_cache_sequences import made
@@ -26,7 +37,7 @@ def told(document: Document, others: list[Document], kept: Kept, monkeypatch: py
     """The findings of a document and their fixes, from a server that keeps this."""
     monkeypatch.setattr(checking, "_KEPT", kept)
     checked = check(document, others)
-    return checked.found, fixes(checked, others), checked.trouble
+    return checked.found, fixes(checked), checked.trouble
 
 
 class Buffers:
@@ -90,6 +101,69 @@ def differences(world: Path, seed: int, monkeypatch: pytest.MonkeyPatch) -> Iter
             if going_on != started:
                 yield f"seed {seed}: {done}\n{documents[0].path}\ngoing on: {going_on}\nstarted: {started}"
                 return
+
+
+def is_python(text: str) -> bool:
+    try:
+        tree_of(text)
+    except UnreadableError:
+        return False
+    return True
+
+
+def saved(documents: list[Document], world: Path) -> list[Diagnostic]:
+    """What a command says of the first document in a copy of the world that has all texts."""
+    elsewhere = world.with_name(f"{world.name}-saved")
+    shutil.rmtree(elsewhere, ignore_errors=True)
+    shutil.copytree(world, elsewhere, symlinks=True)
+    for one in documents:
+        (elsewhere / Path(one.path).relative_to(world)).write_text(one.text, encoding="utf-8", newline="")
+    path = elsewhere / Path(documents[0].path).relative_to(world)
+    home = elsewhere / Path(documents[0].folder).relative_to(world)
+    settings = SettingsByFile(Settings(options=(), roots=(str(home),))).of_file(str(path))
+    return [
+        replace(one, filename=documents[0].path, because=())
+        for one in lint_source(path.read_bytes(), str(path), settings, Session(settings))
+    ]
+
+
+def differences_from_saved(world: Path, seed: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """What a server gets wrong that knows unsaved texts, and looks again only where these matter, as lines to read."""
+    sequence = Sequence(made(world, seed), seed)
+    buffers = Buffers(sequence)
+    monkeypatch.setattr(checking, "_KEPT", Kept(ROOM))
+    known: dict[Document, Checked] = {}
+    done: list[str] = []
+    for _ in range(STEPS):
+        done.append(buffers.step())
+        # Half-typed texts and files that are not there yet count for nobody, as the page for editors says.
+        documents = [one for one in buffers.documents() if is_python(one.text) and Path(one.path).is_file()]
+        if not documents:
+            continue
+        first = documents[0]
+        before = known.get(first)
+        checked = known[first] = check(first, documents) if before is None else check_again(before, documents)
+        found = [replace(one, because=()) for one in checked.found]
+        if checked.trouble or checked.asked is None or found == (expected := saved(documents, world)):
+            continue
+        yield f"seed {seed}: {done}\n{first.path}\nserver: {found}\nsaved: {expected}"
+        return
+
+
+def test_what_is_not_saved_counts_as_if_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wrong = []
+    for seed in within("unsaved texts", range(8)):
+        wrong += differences_from_saved(tmp_path / str(seed), seed, monkeypatch)
+    assert not wrong, "\n\n".join(wrong)
+
+
+@pytest.mark.long
+def test_what_is_not_saved_counts_as_if_it_was_at_length(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wrong = []
+    for seed in within("unsaved texts", range(8, 10_000)):
+        wrong += differences_from_saved(tmp_path / str(seed), seed, monkeypatch)
+        shutil.rmtree(tmp_path / str(seed))
+    assert not wrong, "\n\n".join(wrong)
 
 
 def go_through(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seeds: range) -> None:

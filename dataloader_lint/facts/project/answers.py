@@ -47,7 +47,6 @@ class Answers:
         self._other_files = OtherFiles(self.root_of, src, self._disk)
         self._lookup = Lookup(self._disk, src, self.root_of, self.text_of)
         self._sources: dict[str, Sources] = {} if sources is None else sources  # by context
-        self._unsaved: dict[str, list[bytes]] = {}  # by context
         self._own: dict[str, tuple[str, OwnNames]] = {}  # with the text that they are from
         self._importing: dict[tuple[str, frozenset[bytes]], list[Source]] = {}
         self._users: dict[tuple[str, Words, int], Users] = {}
@@ -111,14 +110,6 @@ class Answers:
     def about(self, path: str, content: bytes) -> frozenset[str]:
         """What the gate says of a file that holds this."""
         return subjects(content, self._gate.words)
-
-    def have_unsaved(self, path: str, text: str) -> None:
-        """Have the classes of a text that is not saved yet count for all files of its project."""
-        context = self.context_of(path)
-        content = text.encode("utf-8", "surrogatepass")
-        self._unsaved.setdefault(context, []).append(content)
-        if context in self._sources:
-            self._sources[context].add_unsaved(content)
 
     # What lies where.
 
@@ -275,8 +266,6 @@ class Answers:
         context = self.context_of(path)
         if context not in self._sources:
             self._sources[context] = Sources(context, self._gate, self._disk)
-            for text in self._unsaved.get(context, ()):
-                self._sources[context].add_unsaved(text)
         return self._sources[context]
 
 

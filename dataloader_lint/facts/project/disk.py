@@ -23,6 +23,7 @@ from dataloader_lint.source.states import (
     is_readable,
     is_requirements,
     modules_in,
+    text_state,
 )
 
 
@@ -32,9 +33,10 @@ class Disk:
     `files` and `folders` are their states when they were looked at, `found` tells of other paths whether a folder was
     there, `projects` are the Python files and the notebooks of projects by their roots.
     `texts` is by context what its files say; `load_texts` gives what an earlier run knows of it.
+    `unsaved` are the files that hold something else in an editor, which counts.
     """
 
-    __slots__ = ("_listed", "files", "folders", "found", "is_noting", "load_texts", "projects", "texts")
+    __slots__ = ("_listed", "files", "folders", "found", "is_noting", "load_texts", "projects", "texts", "unsaved")
 
     def __init__(self, *, is_noting: bool = False) -> None:
         self.is_noting = is_noting
@@ -44,6 +46,7 @@ class Disk:
         self.projects: dict[str, tuple[list[str], list[str]]] = {}
         self.texts: dict[str, Texts] = {}
         self.load_texts: Callable[[str], Texts] = lambda _: Texts()
+        self.unsaved: Mapping[str, bytes] = {}
         self._listed: dict[str, Mapping[str, bool]] = {}
 
     def listed(self, folder: str) -> Mapping[str, bool]:
@@ -85,6 +88,11 @@ class Disk:
 
     def read(self, path: str) -> bytes | None:
         """What a file holds; None where it cannot be read, is too long, or is no regular file."""
+        unsaved = self.unsaved.get(path)
+        if unsaved is not None:
+            if self.is_noting:
+                self.note(path, text_state(unsaved))
+            return unsaved
         state, content = MISSING, None
         try:
             status = os.stat(path)  # ahead of reading: what is written later then has a later time stamp
@@ -136,10 +144,26 @@ class Disk:
             self.texts[context] = self.load_texts(context)
         return self.texts[context]
 
+    def have_unsaved(self, unsaved: Mapping[str, bytes]) -> bool:
+        """From now on files hold this in an editor; True if that is another text for one that was read before."""
+        was, self.unsaved = self.unsaved, unsaved
+        is_other = False
+        for path in was.keys() | unsaved.keys():
+            before = self.files.get(path)
+            if before is None or was.get(path) == unsaved.get(path):
+                continue
+            content = unsaved.get(path)
+            self.files[path] = text_state(content) if content is not None else current(path, None)
+            is_other = is_other or self.files[path].digest != before.digest
+        return is_other
+
     def is_current(self) -> bool:
         """True if all that was looked at, and noted, is the same now."""
         return (
-            all(current(path, state).digest == state.digest for path, state in self.files.items())
+            all(
+                path in self.unsaved or current(path, state).digest == state.digest
+                for path, state in self.files.items()
+            )
             and all(current_folder(path, state).digest == state.digest for path, state in self.folders.items())
             and all(os.path.isdir(path) == is_there for path, is_there in self.found.items())
             and all(contents_of(root) == known for root, known in self.projects.items())

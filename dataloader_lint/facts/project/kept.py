@@ -6,6 +6,7 @@ It is given to one session at a time: `begin`, then the session, then `rest`.
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Mapping
 
 from dataloader_lint.facts.project.answers import Answers
 from dataloader_lint.facts.project.dependencies import Dependencies
@@ -31,11 +32,15 @@ class Kept:
         self._looked: LookedAt | None = None
         self._project_key: tuple[tuple[str, ...], ...] = ()
 
-    def begin(self, settings: Settings) -> Answers:
-        """The answers for a new session: nothing was asked yet, but what they come from need not be read again."""
+    def begin(self, settings: Settings, unsaved: Mapping[str, bytes]) -> Answers:
+        """The answers for a new session: nothing was asked yet, but what they come from need not be read again.
+
+        `unsaved` are the files that hold something else in an editor.
+        """
         before = self._looked
-        if before is None or self._project_key != settings.project_key or not before.is_current():
+        if before is None or self._project_key != settings.project_key or not before.begin(unsaved):
             looked = LookedAt(Gate(settings.extra_words), Dependencies(is_noting=True).disk, settings.roots)
+            looked.disk.unsaved = unsaved
             if before is not None:
                 texts = before.disk.texts
                 looked.disk.load_texts = lambda context: Texts(texts[context].used) if context in texts else Texts()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from dataloader_lint.facts.project.answers import Answers
 from dataloader_lint.facts.project.dependencies import Dependencies
 from dataloader_lint.facts.project.disk import Disk
@@ -30,12 +32,13 @@ class LookedAt:
         dependencies.disk, dependencies.roots, dependencies.contexts = self.disk, self._roots, self._contexts
         return Answers(src, self._gate, dependencies, self._named, self._sources)
 
-    def is_current(self) -> bool:
-        """True if all that was looked at is still the same, and every file counts as it is on the disk."""
+    def begin(self, unsaved: Mapping[str, bytes]) -> bool:
+        """Go on where an editor holds this instead of what is saved; False if anything else is not as it was."""
+        if self.disk.have_unsaved(unsaved):
+            self._sources.clear()
         roots = Roots(self._named)
         return (
-            not any(each.has_unsaved for each in self._sources.values())
-            and self.disk.is_current()
+            self.disk.is_current()
             and all(roots.of(folder) == root for folder, root in self._roots.items())
             and all(roots.context_in(folder) == each for folder, each in self._contexts.items())
         )

@@ -114,13 +114,13 @@ class OtherFiles:
         if known is None:
             return True
         said = ((each, self._said_by(root, each)) for each in known[0] if each[0] != path)
-        return any(_says(*each, known[1], path, what, name.encode("utf-8", "replace")) for each in said)
+        return any(self._says(*each, known[1], path, what, name.encode("utf-8", "replace")) for each in said)
 
     def _said_by(self, root: str, file: OtherFile) -> _Said | None:
         if not self._disk.is_noting:
             return _said(file)
         if file not in self._said:
-            content = read(file)
+            content = self._read(file)
             self._said[file] = None if content is None else self._kept(root, file[0], content)
         return self._said[file]
 
@@ -137,38 +137,43 @@ class OtherFiles:
         kept[what] = json.dumps(_as_plain(said), separators=(",", ":"))
         return said
 
+    def _says(
+        self, file: OtherFile, said: _Said | None, targets: ImportTargets, path: str, what: str, name: bytes
+    ) -> bool:
+        """The answer for one file, which says this; True as well where it cannot be read."""
+        if said is None:
+            return True
+        if what == "uses name":
+            return self._holds(file, rb"(?<!\w)%s(?!\w)", name) or targets.may_take_all(file[0], said.imports, path)
+        if what == "moves otherwise":
+            return said.moves
+        if what == "imports all":
+            return targets.may_take_all(file[0], said.imports, path)
+        if what == "sets attribute" and name not in said.stored:
+            return False
+        if not targets.may_load(file[0], said.imports, path):
+            return False
+        if what == "uses attribute":
+            return self._holds(file, rb"\.[ \t]{0,9}%s(?!\w)", name)
+        if what == "takes name":
+            is_taken = name in said.imports.named or targets.may_take_all(file[0], said.imports, path)
+            return is_taken or self._holds(file, rb"[.\"'][ \t]{0,9}%s(?!\w)", name)
+        assert what in ("imports", "sets attribute")
+        return True
+
+    def _holds(self, file: OtherFile, pattern: bytes, name: bytes) -> bool:
+        """True if a file holds a name in such a place, or cannot be read."""
+        content = self._read(file)
+        return content is None or re.search(pattern % re.escape(name), plain(content)) is not None
+
+    def _read(self, file: OtherFile) -> bytes | None:
+        """What a file holds, in an editor or on the disk; None where it cannot be read."""
+        unsaved = self._disk.unsaved.get(file[0])
+        return read(file) if unsaved is None else unsaved
+
     def _imports(self, root: str, file: OtherFile) -> Imports | None:
         said = self._said_by(root, file)
         return said.imports if said is not None else None
-
-
-def _says(file: OtherFile, said: _Said | None, targets: ImportTargets, path: str, what: str, name: bytes) -> bool:
-    """The answer for one file, which says this; True as well where it cannot be read."""
-    if said is None:
-        return True
-    if what == "uses name":
-        return _holds(file, rb"(?<!\w)%s(?!\w)", name) or targets.may_take_all(file[0], said.imports, path)
-    if what == "moves otherwise":
-        return said.moves
-    if what == "imports all":
-        return targets.may_take_all(file[0], said.imports, path)
-    if what == "sets attribute" and name not in said.stored:
-        return False
-    if not targets.may_load(file[0], said.imports, path):
-        return False
-    if what == "uses attribute":
-        return _holds(file, rb"\.[ \t]{0,9}%s(?!\w)", name)
-    if what == "takes name":
-        is_taken = name in said.imports.named or targets.may_take_all(file[0], said.imports, path)
-        return is_taken or _holds(file, rb"[.\"'][ \t]{0,9}%s(?!\w)", name)
-    assert what in ("imports", "sets attribute")
-    return True
-
-
-def _holds(file: OtherFile, pattern: bytes, name: bytes) -> bool:
-    """True if a file holds a name in such a place, or cannot be read."""
-    content = read(file)
-    return content is None or re.search(pattern % re.escape(name), plain(content)) is not None
 
 
 @lru_cache(maxsize=8192)

@@ -73,11 +73,6 @@ class Project:
         facts = self._modules[full] = self._facts(full, text)
         return facts
 
-    def have_unsaved(self, path: str, text: str) -> None:
-        """Overlays a file with a text of an editor that may not be saved yet. Raises UnreadableError as above."""
-        self.module_for(path, text)
-        self.answers.have_unsaved(os.path.abspath(path), text)
-
     def overlay(self, path: str, text: str) -> None:
         """From now on a file has this text, whatever there is on the disk, until another file is at hand.
 

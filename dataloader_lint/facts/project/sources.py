@@ -77,7 +77,6 @@ class Sources:
         self._may_expect: list[Source] = []
         self._expecting: list[tuple[Source, set[bytes]]] | None = None
         self._read_notebooks: list[tuple[Source, set[bytes]]] | None = None
-        self.has_unsaved = False
         for path in paths:
             parts = disk.parts_of(context, path)
             if parts is None:
@@ -110,11 +109,6 @@ class Sources:
             code = notebook_code(content) if content is not None and about else None
             if code is not None:
                 yield source_of(path, code.encode("utf-8", "surrogatepass"), about)
-
-    def add_unsaved(self, text: bytes) -> None:
-        """Have the classes of a text count that an editor has not saved yet."""
-        self.has_unsaved = True
-        self.dataset_names.add(text)
 
     def outline_of(self, path: str, text: bytes) -> Outline:
         """What the names at the top of a file mention that holds this text, or will once it is saved."""
