@@ -42,7 +42,9 @@ class Client:
 
     def send(self, message: dict[str, Any]) -> None:
         body = json.dumps({"jsonrpc": "2.0", **message}).encode()
-        data = b"Content-Length: %d\r\n\r\n" % len(body) + body
+        self.write(b"Content-Length: %d\r\n\r\n" % len(body) + body)
+
+    def write(self, data: bytes) -> None:
         while data:
             data = data[os.write(self._to, data) :]
 
@@ -53,9 +55,13 @@ class Client:
         """The answer to a request: it holds `result` or `error`."""
         self._number += 1
         self.send({"id": self._number, "method": method, "params": params})
+        return self.answer(self._number)
+
+    def answer(self, number: object) -> dict[str, Any]:
+        """The answer with this number, or with none."""
         while True:
             message = self._received.get(timeout=PATIENCE)
-            if message.get("id") == self._number and "method" not in message:
+            if message.get("id", 0) == number and "method" not in message:
                 return message
 
     def findings(self, uri: str, version: int | None = None) -> list[str]:
@@ -225,6 +231,47 @@ def test_ten_thousand_edits_and_the_last_one_counts(tmp_path: Path) -> None:
                 assert {"result", "error"} & set(client.ask("textDocument/hover", at(uri, 2, 12)))
         client.change(uri, BAD, 10_000)
         assert client.findings(uri, 10_000) == ["DL301"]
+        goes_on(client, tmp_path)
+
+
+def test_messages_that_are_too_long_are_skipped_and_refused(tmp_path: Path) -> None:
+    with server(tmp_path) as client:
+        for _ in range(2):
+            client.write(b"Content-Length: 70000000\r\n\r\n")
+            assert client.answer(None)["error"]["code"] == -32600  # before the message itself has come
+            for _ in range(70):
+                client.write(b"{" * 1_000_000)
+            goes_on(client, tmp_path)
+        client.write(b"x" * 100_000 + b"\r\ncontent-length :2\nX-Odd: 1\r\n\r\n{}")
+        goes_on(client, tmp_path)
+        client.write(b"Content-Length: 0\r\n\r\n")
+        goes_on(client, tmp_path)
+
+
+@pytest.mark.parametrize("length", ["100000000000000", "9" * 5_000])
+def test_no_announced_length_ends_the_server(tmp_path: Path, length: str) -> None:
+    asked = b'{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"processId": null, "capabilities": {}}}'
+    sent = tmp_path / "sent"
+    sent.write_bytes(
+        b"Content-Length: %d\r\n\r\n" % len(asked) + asked + f"Content-Length: {length}\r\n\r\n".encode() + b"{}"
+    )
+    command = f'ulimit -v 4000000; exec "{sys.executable}" -m dataloader_lint lsp < "{sent}"'
+    done = processes.run(["/bin/sh", "-c", command], cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)})
+    assert done.returncode == 0, done.stderr
+    assert "a message of more than 67,108,864 bytes was skipped" in done.stdout
+
+
+def test_a_request_that_is_cancelled_is_answered_so(tmp_path: Path) -> None:
+    with server(tmp_path) as client:
+        uri = (tmp_path / "a.py").as_uri()
+        client.open(uri, BAD * 300)
+        for number in ("first", "second"):
+            asked = actions(uri, (0, 0), (9, 9))
+            client.send({"id": number, "method": "textDocument/codeAction", "params": asked})
+        client.notify("$/cancelRequest", {"id": "first"})
+        assert client.answer("first")["error"]["code"] == -32800
+        assert client.answer("second")["result"]
+        client.notify("$/cancelRequest", {"id": "first"})
         goes_on(client, tmp_path)
 
 
