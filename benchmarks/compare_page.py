@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from benchmarks.costs import Spread, ratios, spread
-from benchmarks.editor import CPU, KEY, MOVE, QUICK_FIX
+from benchmarks.editor import CPU, KEY, MOVE, QUICK_FIX, late
 from benchmarks.goals import NOISE, Goal, added, exponent_of, goals, packages_of
 from benchmarks.where import PARSE
 
@@ -311,14 +311,14 @@ def _editor(found: Figures) -> str:
         name, _, path = file.partition(": ")
         cells = [f"{name}, `{path}`, {each['lines']:,} lines", number(several[CPU][0])]
         for what in (KEY, MOVE, QUICK_FIX):
-            told = spread(several[what]) if what in several else None
-            cells.append("" if told is None else f"{number(told.middle)} ({number(told.high)})")
+            asked = several.get(what)
+            cells.append(f"{number(spread(asked).middle)} ({number(late(asked))})" if asked else "")
         rows.append(cells)
     head = ["", "CPU of a key, ms", "findings after a key, ms", "actions after a move, ms", "quick fixes, ms"]
     return (
         "An editor in front of the language server, with nothing but keys and questions in turn. Times on the wall are "
-        "the median, and the longest in brackets; that of a key has the pause of 100 ms in it before linting begins, "
-        "and grows with what else the machine does.\n\n" + table(head, rows)
+        "the median, and the 95th percentile in brackets; that of a key has the pause of up to 100 ms in it before "
+        "linting begins, and grows with what else the machine does.\n\n" + table(head, rows)
     )
 
 

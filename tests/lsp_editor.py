@@ -29,6 +29,7 @@ class Editor:
         self.versions: dict[str, int] = {}
         self.published: asyncio.Queue[types.PublishDiagnosticsParams] = asyncio.Queue()
         self.messages: asyncio.Queue[types.ShowMessageParams] = asyncio.Queue()
+        self.takes_parts = True  # whether the server takes changes of parts of a text
 
     def open(self, path: Path, text: str, language: str = "python") -> str:
         uri = path.as_uri()
@@ -53,6 +54,8 @@ class Editor:
         for place, text in changes:
             self.texts[uri] = applied(self.texts[uri], [types.TextEdit(place, text)])
             sent.append(types.TextDocumentContentChangePartial(range=place, text=text))
+        if not self.takes_parts:
+            sent = [types.TextDocumentContentChangeWholeDocument(self.texts[uri])]
         document = types.VersionedTextDocumentIdentifier(version=self.versions[uri], uri=uri)
         self.client.text_document_did_change(types.DidChangeTextDocumentParams(document, sent))
         return self.versions[uri]
@@ -122,11 +125,16 @@ def applied(text: str, edits: Sequence[types.TextEdit]) -> str:
 
 @asynccontextmanager
 async def editor(
-    folder: Path, units: Sequence[str] = (), site: Sequence[str] = (), resolves: Sequence[str] = ()
+    folder: Path,
+    units: Sequence[str] = (),
+    site: Sequence[str] = (),
+    resolves: Sequence[str] = (),
+    can: types.ClientCapabilities | None = None,
 ) -> AsyncIterator[Editor]:
     """Starts the server in a folder and leaves it as editors do. `units` are the position encodings it is offered.
 
-    `site` are folders that it imports from first, `resolves` the parts of actions that the editor asks for later.
+    `site` are folders that it imports from first, `resolves` the parts of actions that the editor asks for later; `can`
+    is what it can do, in place of all that.
     """
     client = LanguageClient("editor", "1")
     me = Editor(client)
@@ -149,7 +157,7 @@ async def editor(
     process = client._server
     assert process is not None
     try:
-        yield await _begun(me, folder, units, resolves)
+        yield await _begun(me, folder, can or _abilities(units, resolves))
         await asyncio.wait_for(client.shutdown_async(None), PATIENCE)
         client.exit(None)
         assert await asyncio.wait_for(process.wait(), PATIENCE) == 0
@@ -158,24 +166,33 @@ async def editor(
         kill_group(process.pid)
 
 
-async def _begun(me: Editor, folder: Path, units: Sequence[str], resolves: Sequence[str]) -> Editor:
-    """Shakes hands with the server."""
-    client = me.client
+def _abilities(units: Sequence[str], resolves: Sequence[str]) -> types.ClientCapabilities:
+    """What a modern editor can do."""
     general = types.GeneralClientCapabilities(position_encodings=list(units)) if units else None
     workspace = types.WorkspaceClientCapabilities(
         workspace_edit=types.WorkspaceEditClientCapabilities(document_changes=True),
         did_change_watched_files=types.DidChangeWatchedFilesClientCapabilities(dynamic_registration=True),
     )
     action = types.CodeActionClientCapabilities(
-        data_support=True, resolve_support=types.ClientCodeActionResolveOptions(list(resolves)) if resolves else None
+        data_support=True,
+        code_action_literal_support=types.ClientCodeActionLiteralOptions(types.ClientCodeActionKindOptions([])),
+        resolve_support=types.ClientCodeActionResolveOptions(list(resolves)) if resolves else None,
     )
     document = types.TextDocumentClientCapabilities(code_action=action)
     notebook = types.NotebookDocumentClientCapabilities(types.NotebookDocumentSyncClientCapabilities())
-    can = types.ClientCapabilities(
+    return types.ClientCapabilities(
         workspace=workspace, text_document=document, general=general, notebook_document=notebook
     )
+
+
+async def _begun(me: Editor, folder: Path, can: types.ClientCapabilities) -> Editor:
+    """Shakes hands with the server."""
+    client = me.client
     folders = [types.WorkspaceFolder(folder.as_uri(), folder.name)]
     begin = types.InitializeParams(can, process_id=os.getpid(), root_uri=folder.as_uri(), workspace_folders=folders)
-    await asyncio.wait_for(client.initialize_async(begin), PATIENCE)
+    begun = await asyncio.wait_for(client.initialize_async(begin), PATIENCE)
+    sync = begun.capabilities.text_document_sync
+    assert isinstance(sync, types.TextDocumentSyncOptions)
+    me.takes_parts = sync.change is types.TextDocumentSyncKind.Incremental
     client.initialized(types.InitializedParams())
     return me

@@ -19,6 +19,8 @@ from dataloader_lint.source.noqa import suppress
 FIX_ALL = f"{types.CodeActionKind.SourceFixAll.value}.{wording.SOURCE}"
 # VS Code asks for such actions when it saves a notebook, once for all cells.
 FIX_NOTEBOOK = f"notebook.{FIX_ALL}"
+# What clients ask the server to do that know commands, but no actions with edits.
+APPLY = f"{wording.SOURCE}.apply"
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +105,18 @@ def for_all_later(kind: str, target: Target) -> types.CodeAction:
     """All safe fixes, for a client that asks for the edit when somebody chooses the action."""
     data = {"uri": target.opened.uri, "version": target.version}
     return types.CodeAction(title=_title(target.opened), kind=kind, data=data)
+
+
+def needs_commands(can: types.ClientCapabilities) -> bool:
+    """True for clients that know no actions with edits, and apply edits when the server asks for it."""
+    action = can.text_document.code_action if can.text_document is not None else None
+    is_modern = action is not None and action.code_action_literal_support is not None
+    return not is_modern and can.workspace is not None and bool(can.workspace.apply_edit)
+
+
+def as_command(action: types.CodeAction, opened: Opened) -> types.Command:
+    """An action as such clients know it."""
+    return types.Command(action.title, APPLY, arguments=[opened.uri, opened.version, action.edit])
 
 
 def resolvable(action: types.CodeAction) -> tuple[str, int | None]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import time
 from collections.abc import Callable
 from functools import partial
 from typing import TypeVar
@@ -24,9 +25,9 @@ from dataloader_lint.lsp.opened import Opened, is_unsaved, opened_at, owner_of, 
 from dataloader_lint.lsp.protocol import Protocol
 from dataloader_lint.lsp.worker import Urgency, Worker
 
-# How long to wait for the next key before linting, in seconds: about as long as between two keys. A lint that the next
-# key overtakes is stopped.
-PAUSE = 0.1
+# How long to wait for the next key before linting, in seconds: half as long as linting takes, within these bounds; the
+# second is about as long as between two keys. A lint that the next key overtakes is stopped.
+PAUSES = 0.05, 0.1
 # How long nothing must be typed, in seconds, before fixes are worked out ahead of the question for them.
 IDLE = 1.0
 
@@ -54,20 +55,23 @@ class Server(LanguageServer):
         self._waiting: dict[str, asyncio.Task[None]] = {}
         self._catching_up: asyncio.Task[None] | None = None
         self._shown: dict[str, set[str]] = {}  # the parts of a document that findings were published for
+        self._took: dict[str, float] = {}  # how long linting a document took, in seconds
         self._troubles: set[str] = set()
 
-    def lint_soon(self, uri: str, pause: float = 0.0) -> None:
-        """Lint a document after a pause, unless its text changes again before that."""
+    def lint_soon(self, uri: str, urgency: Urgency) -> None:
+        """Lint a document; after a key with a pause before it, unless its text changes again."""
         uri = owner_of(self.workspace, uri)
         self._stop_work(uri)
-        urgency = Urgency.KEY if pause else Urgency.OPENED
+        shortest, longest = PAUSES
+        took = self._took.get(uri, longest)
+        pause = min(max(took / 2, shortest), longest) if urgency is Urgency.KEY else 0
         self._waiting[uri] = asyncio.get_running_loop().create_task(self._lint(uri, pause, urgency))
 
     def lint_all(self) -> None:
         """Look at every open document again, because something around them has changed."""
         self._changes += 1
         for uri in list(owners(self.workspace)):
-            self.lint_soon(uri)
+            self.lint_soon(uri, Urgency.OPENED)
 
     def forget(self, uri: str) -> None:
         """Take back what was said of a document that is closed; for others its file counts again."""
@@ -78,7 +82,7 @@ class Server(LanguageServer):
             self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(part, []))
         self._catch_up_soon()
 
-    async def actions_for(self, params: types.CodeActionParams) -> list[types.CodeAction]:
+    async def actions_for(self, params: types.CodeActionParams) -> list[types.CodeAction | types.Command]:
         """What can be done about the findings in a range, and about all in the file or notebook.
 
         Clients ask at every move of the cursor. Those that can ask again for an edit get the one for all findings then.
@@ -109,7 +113,15 @@ class Server(LanguageServer):
             else:
                 new = await self._all_fixed(opened.uri, checked)
                 offered += actions.for_all(new, kind, target) if new is not None else []
-        return offered
+        if actions.needs_commands(self.client_capabilities):
+            return [actions.as_command(one, opened) for one in offered]
+        return list(offered)
+
+    async def apply(self, uri: str, version: int | None, edit: types.WorkspaceEdit) -> None:
+        """Have the client make an edit, if the document is still the one that it was offered for."""
+        opened = self._opened(uri)
+        if opened is not None and opened.version == version:
+            await self.workspace_apply_edit_async(types.ApplyWorkspaceEditParams(edit))
 
     async def resolve(self, action: types.CodeAction) -> types.CodeAction:
         """The action with its edit, if the document is still the one that it was offered for."""
@@ -208,21 +220,27 @@ class Server(LanguageServer):
     async def _check(self, opened: Opened, urgency: Urgency) -> Checked | None:
         """What linting a document comes to; None if its text has changed meanwhile."""
         uri, document = opened.uri, opened.document
-        unsaved = self._unsaved(opened)
 
         def known() -> Checked | None:
             found = self._checked.get(uri)
             return found if found is not None and found.document == document else None
 
+        unsaved: tuple[Document, ...] = ()
+
         def work() -> Checked:
             before = known()
             if before is None:
-                return check(document, unsaved)
+                begun = time.perf_counter()
+                found = check(document, unsaved)
+                self._took[uri] = time.perf_counter() - begun
+                return found
             return before if self._seen.get(uri) == changes else check_again(before, unsaved)
 
         changes = self._changes
         checked = known() if self._seen.get(uri) == changes else None
-        checked = checked or await self._run(uri, urgency, work)
+        if checked is None:
+            unsaved = self._unsaved(opened)
+            checked = await self._run(uri, urgency, work)
         if checked is None:
             return None
         self._seen[uri] = changes

@@ -10,7 +10,8 @@ from lsprotocol import types
 from dataloader_lint.lsp import actions
 from dataloader_lint.lsp.checking import keep_trees
 from dataloader_lint.lsp.reading import BoundedReader
-from dataloader_lint.lsp.server import PAUSE, Server
+from dataloader_lint.lsp.server import Server
+from dataloader_lint.lsp.worker import Urgency
 
 
 def make_server() -> Server:
@@ -18,17 +19,26 @@ def make_server() -> Server:
     server = Server()
     kinds = [types.CodeActionKind.QuickFix, actions.FIX_ALL, actions.FIX_NOTEBOOK]
 
+    @server.feature(types.INITIALIZE)
+    def begun(params: types.InitializeParams) -> None:
+        """Offer a command only where it is needed: in VS Code two servers must not have the same."""
+        if actions.needs_commands(params.capabilities):
+            server.command(actions.APPLY)(applied)
+
+    async def applied(uri: str, version: int, edit: types.WorkspaceEdit) -> None:
+        await server.apply(uri, version, edit)
+
     @server.feature(types.INITIALIZED)
     async def initialized(_params: types.InitializedParams) -> None:
         await server.watch_settings()
 
     @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
     def opened(params: types.DidOpenTextDocumentParams) -> None:
-        server.lint_soon(params.text_document.uri)
+        server.lint_soon(params.text_document.uri, Urgency.OPENED)
 
     @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
     def changed(params: types.DidChangeTextDocumentParams) -> None:
-        server.lint_soon(params.text_document.uri, PAUSE)
+        server.lint_soon(params.text_document.uri, Urgency.KEY)
 
     @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
     def saved(_params: types.DidSaveTextDocumentParams) -> None:
@@ -40,11 +50,11 @@ def make_server() -> Server:
 
     @server.feature(types.NOTEBOOK_DOCUMENT_DID_OPEN)
     def opened_notebook(params: types.DidOpenNotebookDocumentParams) -> None:
-        server.lint_soon(params.notebook_document.uri)
+        server.lint_soon(params.notebook_document.uri, Urgency.OPENED)
 
     @server.feature(types.NOTEBOOK_DOCUMENT_DID_CHANGE)
     def changed_notebook(params: types.DidChangeNotebookDocumentParams) -> None:
-        server.lint_soon(params.notebook_document.uri, PAUSE)
+        server.lint_soon(params.notebook_document.uri, Urgency.KEY)
 
     @server.feature(types.NOTEBOOK_DOCUMENT_DID_SAVE)
     def saved_notebook(_params: types.DidSaveNotebookDocumentParams) -> None:
@@ -65,7 +75,7 @@ def make_server() -> Server:
     @server.feature(
         types.TEXT_DOCUMENT_CODE_ACTION, types.CodeActionOptions(code_action_kinds=kinds, resolve_provider=True)
     )
-    async def offered(params: types.CodeActionParams) -> list[types.CodeAction]:
+    async def offered(params: types.CodeActionParams) -> list[types.CodeAction | types.Command]:
         return await server.actions_for(params)
 
     @server.feature(types.CODE_ACTION_RESOLVE)

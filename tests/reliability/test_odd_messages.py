@@ -30,6 +30,7 @@ class Client:
     def __init__(self, to_server: int, from_server: int) -> None:
         self._to, self._from = to_server, os.fdopen(from_server, "rb")
         self._number = 0
+        self.offered: dict[str, Any] = {}  # what the server can do
         self._received: queue.Queue[dict[str, Any]] = queue.Queue()
         threading.Thread(target=self._read, daemon=True).start()
 
@@ -64,6 +65,12 @@ class Client:
             if message.get("id", 0) == number and "method" not in message:
                 return message
 
+    def request(self, method: str) -> dict[str, Any]:
+        """The next request of the server for this."""
+        while (message := self._received.get(timeout=PATIENCE)).get("method") != method:
+            pass
+        return message
+
     def findings(self, uri: str, version: int | None = None) -> list[str]:
         """The codes of the next findings that are published for a document."""
         while True:
@@ -83,8 +90,11 @@ class Client:
 
 
 @contextmanager
-def server(folder: Path) -> Iterator[Client]:
-    """A server in a folder, behind two named pipes, that must end by itself when it is asked to."""
+def server(folder: Path, can: dict[str, Any] | None = None) -> Iterator[Client]:
+    """A server in a folder, behind two named pipes, that must end by itself when it is asked to.
+
+    `can` is what the client can do.
+    """
     pipes = [folder.parent / f"{folder.name}.{name}" for name in ("in", "out")]
     for pipe in pipes:
         os.mkfifo(pipe)
@@ -92,8 +102,8 @@ def server(folder: Path) -> Iterator[Client]:
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     with processes.started(["/bin/sh", "-c", command], cwd=folder, env=environment) as running:
         client = Client(os.open(pipes[0], os.O_RDWR), os.open(pipes[1], os.O_RDWR))
-        root = {"processId": None, "rootUri": folder.as_uri(), "capabilities": {}}
-        assert "result" in client.ask("initialize", root)
+        root = {"processId": None, "rootUri": folder.as_uri(), "capabilities": can or {}}
+        client.offered = client.ask("initialize", root)["result"]["capabilities"]
         client.notify("initialized", {})
         yield client
         assert "error" not in client.ask("shutdown", None)
