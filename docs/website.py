@@ -40,6 +40,7 @@ FIRST = (
     "errors.md",
     "pitfalls.md",
     "settings.md",
+    "editor.md",
     "doctor.md",
     "api.md",
     "evidence.md",
@@ -49,6 +50,7 @@ FIRST = (
 # What pages are called in the navigation, where their own titles are too long for it.
 TITLES = {
     "first-run.md": "First run",
+    "editor.md": "Editors",
     "doctor.md": "Doctor",
     "evidence/handles.md": "Handles in workers",
     "api.md": "Python API",
