@@ -52,7 +52,7 @@ class Checked:
     """What linting a document came to. `trouble` says why the project's settings could not be used, if so.
 
     `unsaved` are the documents that counted instead of their files, `asked` what was asked of the project, with the
-    answers; None for what is excluded.
+    answers; None for what is excluded. `cited` are hashes of the other files that findings name lines of.
     """
 
     document: Document
@@ -61,6 +61,7 @@ class Checked:
     trouble: str
     unsaved: tuple[Document, ...] = ()
     asked: Mapping[str, Asked] | None = field(default=None, compare=False)
+    cited: Mapping[str, str] = field(default_factory=dict, compare=False)
 
 
 def keep_trees() -> None:
@@ -78,13 +79,15 @@ def check(document: Document, unsaved: Iterable[Document]) -> Checked:
     if _is_left_out(document, settings):
         return Checked(document, settings, (), trouble, unsaved, None)
     asked: Mapping[str, Asked] = {}
+    cited: Mapping[str, str] = {}
     try:
         with _session(settings, unsaved) as (session, answers):
             found = lint_source(document.text, document.path, settings, session)
             asked = answers.dependencies.asked
+            cited = _cited(document, found, answers)
     except Exception as error:
         found = crashed(document.path, "the engine", error, settings)
-    return Checked(document, settings, tuple(found), trouble, unsaved, asked)
+    return Checked(document, settings, tuple(found), trouble, unsaved, asked, cited)
 
 
 def check_again(before: Checked, unsaved: Iterable[Document]) -> Checked:
@@ -104,6 +107,7 @@ def check_again(before: Checked, unsaved: Iterable[Document]) -> Checked:
         with _session(settings, unsaved) as (session, answers):
             session.project.overlay(os.path.abspath(document.path), document.text)
             is_same = all(answers.hold(path, asked) for path, asked in asked_before.items())
+            is_same = is_same and _cited(document, before.found, answers) == before.cited
     except Exception:  # whatever it was, linting reports it
         is_same = False
     if not is_same:
@@ -149,6 +153,12 @@ def code_cells(content: bytes | str) -> tuple[str, ...] | None:
     except UnreadableError:
         return None
     return tuple(cell.text for cell in notebook.cells) if notebook is not None else None
+
+
+def _cited(document: Document, found: Iterable[Diagnostic], answers: Answers) -> dict[str, str]:
+    """Hashes of the other files that findings name: a comment moves their lines, but changes no answer."""
+    paths = {reason.filename for one in found for reason in one.because} - {document.path}
+    return {path: answers.dependencies.disk.digest(path) for path in sorted(paths)}
 
 
 def _key(one: Diagnostic) -> tuple[object, ...]:

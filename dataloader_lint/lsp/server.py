@@ -201,7 +201,7 @@ class Server(LanguageServer):
             if checked is None or self._checked.get(uri) is not before:
                 continue
             self._checked[uri] = checked
-            if checked.found != before.found:
+            if checked.found is not before.found:
                 self._publish(opened, checked.found)
 
     def _publish(self, opened: Opened, found: tuple[Diagnostic, ...]) -> None:
