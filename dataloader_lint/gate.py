@@ -19,6 +19,7 @@ STORES = "stores"
 THREADS = "threads"
 TRANSFERS = "transfers"
 TRANSFORMS = "transforms"
+SPARED = "spared"  # of a file that was found out to be about nothing
 # DERIVED is about no rule: the file has classes whose bases are elsewhere. Where such a base is a Dataset of the
 # project, the file is about loading (`Session.derives_datasets`).
 # What a file has something to say about by itself. The others matter where workers run what stands there, or where

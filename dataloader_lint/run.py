@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from dataloader_lint.gate import DERIVED, Gate
+from dataloader_lint.gate import DERIVED, ON_ITS_OWN, SPARED, Gate
 from dataloader_lint.settings import Settings
 from dataloader_lint.source.discovery import reason
 from dataloader_lint.source.projects import Roots, contents_of
@@ -231,6 +231,8 @@ class Run:
         from dataloader_lint.reports import crashed
 
         try:
+            if self._is_spared(source, path, settings, about):
+                return lint_source(source, path, settings, about=frozenset({SPARED}))
             session = self._session_for(settings)
             found = lint_source(source, path, settings, session, fixes=bool(self.fixes), about=about)
             if self.fixes == "tried" and any(one.fix is not None for one in found):
@@ -240,6 +242,28 @@ class Run:
             return found
         except Exception as error:
             return crashed(path, "the engine", error, settings)
+
+    def _is_spared(self, source: bytes, path: str, settings: Settings, about: frozenset[str]) -> bool:
+        """True if no rule has to do with a file, as far as that is found out without what a session needs.
+
+        To load that takes longer than to lint most files. Once there is a session, it is asked.
+        """
+        if settings.project_key in self._sessions or not about or not about.isdisjoint(ON_ITS_OWN):
+            return False
+        from dataloader_lint.rules.selection import rules_about, selected_rules
+        from dataloader_lint.source.decoding import UnreadableError, decode
+
+        selected = selected_rules(settings)
+        if not selected or path.endswith(".ipynb"):
+            return False
+        try:
+            text = decode(source).encode("utf-8", "surrogatepass")
+        except UnreadableError:
+            return False
+        answers, full = self._answers_for(settings), os.path.abspath(path)
+        if rules_about(about, selected):
+            return not answers.may_be_reached(full, text, about)
+        return DERIVED not in about or not answers.may_define_datasets(full, text)
 
     def fix_bytes(self, source: bytes, path: str, unsafe: bool) -> FixResult:
         """Fix one file given as its bytes. Does not raise: where fixing fails, that is one more diagnostic."""

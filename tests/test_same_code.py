@@ -159,3 +159,12 @@ def test_what_is_not_the_same_for_python_is_linted(project: Project) -> None:
     project.write("rows.py", f"{ROWS}\nSIZE = 1 \\\n# two\n    + 2\n")
     project.run()
     assert "rows.py" in project.linted
+
+
+def test_fixes_in_other_files_are_kept(project: Project) -> None:
+    """Only what is fixed may have comments that a fix takes along."""
+    project.write("train.py", TRAIN.replace("workers=4", "workers=0, persistent_workers=True"))
+    project.run("shown")
+    project.write("rows.py", f"# Rows.\n{ROWS}")
+    assert any(one.fix is not None for one in project.run("shown"))
+    assert "train.py" not in project.linted

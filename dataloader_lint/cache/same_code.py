@@ -33,10 +33,13 @@ class Code(NamedTuple):
 
 
 class Cited(NamedTuple):
-    """A file that findings name lines of; each with its place among the lines that hold code."""
+    """A file that findings name lines of; each with its place among the lines that hold code.
+
+    None in place of these where lines are not enough: fixes have what is written there, comments among it.
+    """
 
     path: str
-    places: list[tuple[int, int]]
+    places: list[tuple[int, int]] | None
 
 
 class Contents:
@@ -90,44 +93,48 @@ def with_same_code(
 
 def cited_by(
     path: str, diagnostics: Iterable[Diagnostic], states: Mapping[str, State], contents: Contents
-) -> list[Cited] | None:
-    """The places that the findings of a file name; None where they cannot be told."""
+) -> list[Cited]:
+    """The places that the findings of a file name."""
     lines: dict[str, set[int]] = {}
-    fixed = any(one.fix is not None for one in diagnostics)
+    fixed = set()
     for one in diagnostics:
+        if one.fix is not None:
+            fixed.add(path)
         for cited, line in _places(one, path):
             lines.setdefault(cited, set()).add(line)
-    found = []
-    for cited, named in lines.items():
-        content = contents.of(cited, states.get(cited))
-        if content is None or (fixed and cited == path):
-            return None
-        numbers = code_lines(content)
-        places = [bisect_left(numbers, line) for line in sorted(named)]
-        if [numbers[place] for place in places if place < len(numbers)] != sorted(named):
-            return None
-        found.append(Cited(cited, list(zip(sorted(named), places, strict=True))))
-    return found
+    return [
+        Cited(cited, None if cited in fixed else _among_code(sorted(named), contents.of(cited, states.get(cited))))
+        for cited, named in lines.items()
+    ]
+
+
+def _among_code(lines: list[int], content: bytes | None) -> list[tuple[int, int]] | None:
+    if content is None:
+        return None
+    numbers = code_lines(content)
+    places = [bisect_left(numbers, line) for line in lines]
+    are_code = all(place < len(numbers) and numbers[place] == line for line, place in zip(lines, places, strict=True))
+    return list(zip(lines, places, strict=True)) if are_code else None
 
 
 def moved(
-    known: list[Diagnostic], cited: list[Cited] | None, path: str, same: Mapping[str, bytes]
+    known: list[Diagnostic], cited: list[Cited], path: str, same: Mapping[str, bytes]
 ) -> tuple[list[Diagnostic], list[Cited]] | None:
     """The findings of a file with the places where their lines are now; None where these cannot be told.
 
     `same` are the files in which only the text has changed, with what they hold now.
     """
-    if cited is None:
-        return None
     lines: dict[str, dict[int, int]] = {}
-    places = []
+    there = []
     for each in cited:
         if each.path in same:
+            if each.places is None:
+                return None
             numbers = code_lines(same[each.path])
             lines[each.path] = {line: numbers[place] for line, place in each.places}
             each = Cited(each.path, [(numbers[place], place) for _, place in each.places])
-        places.append(each)
-    return [_moved(one, path, lines) for one in known] if lines else known, places
+        there.append(each)
+    return [_moved(one, path, lines) for one in known] if lines else known, there
 
 
 def _places(one: Diagnostic, path: str) -> Iterator[tuple[str, int]]:

@@ -254,7 +254,7 @@ class Store:
                 found[path] = code
         return found
 
-    def _cited_by(self, path: str, known: Known, states: dict[str, State]) -> list[Cited] | None:
+    def _cited_by(self, path: str, known: Known, states: dict[str, State]) -> list[Cited]:
         if known.cited is None:
             known.cited = same_code.cited_by(path, known.diagnostics, states, self._contents)
         return known.cited
@@ -288,8 +288,7 @@ class Store:
             if digest != states[path].digest and not (path in same and digest == before[path].digest):
                 continue
             found = [plain.diagnostic(one) for one in several]
-            places = None if cited is None else [same_code.Cited(*each) for each in cited]
-            here = same_code.moved(found, places, path, same) if same else (found, places)
+            here = same_code.moved(found, [same_code.Cited(*each) for each in cited], path, same)
             if here is not None:
                 known[path] = Known(here[0], states[path].digest, here[1])
         is_same = (

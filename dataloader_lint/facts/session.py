@@ -8,13 +8,12 @@ import time
 
 from dataloader_lint.facts.analysis import Analysis
 from dataloader_lint.facts.limits import SECONDS_PER_FILE
-from dataloader_lint.facts.project.answers import Answers
+from dataloader_lint.facts.project.answers import Answers, names_about
 from dataloader_lint.facts.project.dependencies import Dependencies
 from dataloader_lint.facts.project.kept import Kept
-from dataloader_lint.facts.project.outline import defined_about
 from dataloader_lint.facts.project.project import Project
 from dataloader_lint.facts.project_facts import ProjectFacts
-from dataloader_lint.gate import Gate, words_about
+from dataloader_lint.gate import Gate
 from dataloader_lint.settings import Settings
 
 # Initial limit, in characters, of all modules that a session caches; trees and facts take about 50 times as much, 1.2
@@ -91,7 +90,7 @@ class Session(ProjectFacts):
         """
         full, content = self._at_hand(path, text)
         return self.project.may_define_datasets(full, content) or self.reach.is_reached_from_loaders(
-            full, [name.decode("utf-8", "replace") for name in defined_about(content, words_about(about))]
+            full, names_about(content, about)
         )
 
     def derives_datasets(self, path: str, text: str) -> bool:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from typing import cast
 
-from dataloader_lint.facts.limits import CALLING_MODULES, MATCHING_MODULES
-from dataloader_lint.facts.project.dataset_names import DatasetNames
+from dataloader_lint.facts.limits import CALLING_MODULES, MATCHING_MODULES, USING_LEVELS, USING_MODULES
+from dataloader_lint.facts.project.dataset_names import DatasetNames, classes_in
 from dataloader_lint.facts.project.dependencies import OPENED, OTHER_FILES, Answer, Asked, Dependencies, Question
 from dataloader_lint.facts.project.lookup import Lookup
 from dataloader_lint.facts.project.mentions import OtherFiles
 from dataloader_lint.facts.project.notebook_code import notebook_code
+from dataloader_lint.facts.project.outline import defined_about
 from dataloader_lint.facts.project.own_names import OwnNames
 from dataloader_lint.facts.project.source import Source
 from dataloader_lint.facts.project.sources import Sources
 from dataloader_lint.facts.project.users import Users
-from dataloader_lint.gate import Gate, subjects
+from dataloader_lint.gate import Gate, subjects, words_about
 from dataloader_lint.source.projects import Roots
 
 Words = tuple[str, ...]
@@ -57,6 +59,24 @@ class Answers:
         if question not in known:
             known[question] = self.answer(asker, question)
         return known[question]
+
+    def may_define_datasets(self, path: str, text: bytes) -> bool:
+        """True if a file with this text may define a class that derives from a Dataset."""
+        own = sorted(name.decode("utf-8", "surrogateescape") for name in classes_in(text))
+        return bool(own) and bool(self.ask(path, "heirs", tuple(own)))
+
+    def users(self, home: str, names: Iterable[str], levels: int, limit: int) -> Iterator[Words]:
+        """The files that may make loaders and can get at names of the file `home`, level by level; see `Project`."""
+        wanted = tuple(sorted(set(names)))
+        return (cast("Words", self.ask(home, "users_at", wanted, limit, level)) for level in range(levels))
+
+    def may_be_reached(self, path: str, text: bytes, about: frozenset[str]) -> bool:
+        """False if loaders surely reach nothing of what a file with this text defines about some subjects.
+
+        It opens no file, other than `Session.is_reached_from_loaders`, which finds out.
+        """
+        names = names_about(text, about)
+        return self.may_define_datasets(path, text) or any(self.users(path, names, USING_LEVELS, USING_MODULES))
 
     def answer(self, asker: str, question: Question) -> Answer:
         """The answer as it is now, without a record of it."""
@@ -295,6 +315,11 @@ KINDS: dict[str, Callable[..., Answer]] = {
     "class": Answers._class,
     "heirs": Answers._subclasses,
 }
+
+
+def names_about(text: bytes, about: frozenset[str]) -> list[str]:
+    """The names at the top of a file with this text by which others get at what is about some subjects."""
+    return [name.decode("utf-8", "replace") for name in defined_about(text, words_about(about))]
 
 
 def _encoded(names: Words) -> frozenset[bytes]:

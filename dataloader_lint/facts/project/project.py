@@ -14,7 +14,6 @@ from typing import cast
 from dataloader_lint.facts.libraries.catalogue import FOREIGN, TOP_LEVEL
 from dataloader_lint.facts.libraries.datasets import DATASET_LIBRARIES, OTHER_DATASETS
 from dataloader_lint.facts.project.answers import Answers, Words
-from dataloader_lint.facts.project.dataset_names import classes_in
 from dataloader_lint.facts.project.dependencies import OPENED, OTHER_FILES, Dependencies
 from dataloader_lint.facts.project.kept import Kept
 from dataloader_lint.facts.project.mentions import Mentions
@@ -224,9 +223,8 @@ class Project:
 
         Nearest first; `levels` bounds how far, `limit` how many.
         """
-        wanted = _words(names)
-        for level in range(levels):
-            yield from self._all_open(home, cast("Words", self.answers.ask(home, "users_at", wanted, limit, level)))
+        for found in self.answers.users(home, names, levels, limit):
+            yield from self._all_open(home, found)
 
     def mentions_word(self, module: ModuleFacts, word: str) -> bool:
         """True if a word stands anywhere in the project, be it in a comment, or in a file that is not saved yet."""
@@ -248,8 +246,7 @@ class Project:
 
     def may_define_datasets(self, path: str, text: bytes) -> bool:
         """True if a file, which has the given text at hand, may define a class that derives from a Dataset."""
-        own = sorted(name.decode("utf-8", "surrogateescape") for name in classes_in(text))
-        return bool(own) and bool(self.answers.ask(path, "heirs", tuple(own)))
+        return self.answers.may_define_datasets(path, text)
 
     def outline_of(self, module: ModuleFacts) -> Outline:
         """The names at the top of a module, each with the words around what binds it in the text."""
