@@ -296,11 +296,16 @@ def _hook(found: Figures) -> str:
         "unled": f"`{changed['unled']}` changed, which no loader leads to",
         "leaf": f"`{changed['leaf']}` changed, which is linted itself",
         "central": f"`{changed['central']}` changed, which most linted files depend on",
+        "comment": "the same file, a comment more",
+        "body": "the same file, another statement in the body of a method",
+        "default": "the same file, another default of a constructor",
     }
-    rows = [[title, times(spread(found["costs"][name]["cpu"]))] for name, title in titles.items()]
+    measured = {name: title for name, title in titles.items() if name in found["costs"]}
+    rows = [[title, times(spread(found["costs"][name]["cpu"]))] for name, title in measured.items()]
+    kinds = " if nothing else is said" if "comment" in measured else ""
     return (
         f"A hook, or a second run, on {found['package']}: one process with a cache, after a function was added to one "
-        "file.\n\n" + table(["", "CPU, s"], rows)
+        f"file{kinds}.\n\n" + table(["", "CPU, s"], rows)
     )
 
 
