@@ -15,6 +15,7 @@ PICKLING = (
         "DL201 DL204 DL203",
         rf"{_NO_PICKLE} (?:local object )?.*<lambda>",
         r"attribute lookup <lambda> on ",
+        words=(r"\bpickled?\b.{0,30}\blambda\b", r"\blambda\b.{0,40}\bpickled?\b"),
     ),
     seen(
         "A class or function that its module no longer holds",
@@ -41,6 +42,10 @@ PICKLING = (
         rf"{_NO_PICKLE} <function ",
         r"attribute lookup \w+ on ",
         r"can.?t get attribute \w+ on <module __(?:mp_)?main__",
+        words=(
+            r"\b(?:local|nested) (?:\w+ )?function\b.{0,40}\bpickled?\b",
+            r"\bpickled?\b.{0,30}\b(?:local|nested) (?:\w+ )?function\b",
+        ),
     ),
     seen(
         "A handle, lock or generator cannot be pickled",

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataloader_lint.rules.symptoms.base import seen
 
 _NOT_OF_GPU = r"^(?!.*\b(?:gpu|cuda|vram)\b).*"
-_LOW = r"up and down|drop|fluctu|oscillat|unstable|spik|poor|\blow|\b0 ?%|\bat 0\b|zero|idle"
-_TIME = r"^(?=.*\b(?:slow\w*|long\w*|wait\w*|paus\w*|delay\w*|tim(?:e|ing)|takes?|seconds|minutes|idle|costs?)\b)"
+_LOW = r"up and down|drop|fluctu|oscillat|unstable|spik|poor|\blow|\b0 ?%|\bat 0\b|zero|idle|becomes? 0\b"
+_TIME = r"^(?=.*\b(?:slow\w*|long\w*|wait\w*|paus\w*|delay\w*|tim(?:e|ing)|takes?|seconds|minutes|idle|costs?|speed)\b)"
+_LOADING = r"data ?load\w*|loading (?:the )?(?:data|batch\w*)|data time"
 # Waiting that ends by itself.
 _NOW_AND_THEN = (
-    r"\b(?:temporar\w+|periodic\w+|briefly)\b.{0,20}\b(?:hang|paus|stall|freez)"
-    r"|\b(?:hang|paus|stall|freez)\w*\b.{0,30}\bevery (?:\w+ )?(?:steps?|iterations?|batch\w*)\b"
+    r"\b(?:temporar\w+|periodic\w+|briefly)\b.{0,20}\b(?:hang|paus|stall|freez|stuck)"
+    r"|\b(?:hang|paus|stall|freez|stuck)\w*\b.{0,30}\bevery (?:\w+ )?(?:steps?|iterations?|batch\w*)\b"
+    r"|\b(?:hang|paus|stall|freez|stuck)\w*\b.{0,20}\bfor (?:\w+ )?\d+ ?(?:s|sec|seconds|min|minutes)\b"
 )
 
 SILENT = (
@@ -24,6 +26,7 @@ SILENT = (
             r"\b(?:hang|hangs|hanging|hung|stuck|freezes|frozen|deadlocks?|deadlocked|stagnates?|stagnated|stalled)\b",
             r"\b(?:refuses? to (?:yield|return)|stops? (?:running|responding)|does ?nt start|does not start)\b",
             r"\b(?:process|training|loop|loaders?|workers?)\b.{0,20}\bblock(?:s|ed)\b",
+            r"\b(?:looks|seems) (?:to have )?stopped\b",
         ),
         # Metrics get stuck, layers are frozen, and what goes on after a while waits for data.
         unless=(
@@ -42,7 +45,7 @@ SILENT = (
             rf"{_TIME}.*(?:first|1st) (?:batch|iter\w*|step).{{0,40}}\bepoch",
             rf"{_TIME}.*(?:start|beginning) of (?:each|every|an|the) epoch",
             rf"{_TIME}.*(?:each|every) epoch (?:start|begin)",
-            rf"{_TIME}.*between epochs",
+            rf"{_TIME}.*between (?:the )?epochs",
         ),
     ),
     seen(
@@ -55,10 +58,11 @@ SILENT = (
             rf"(?:{_LOW})\w* (?:volatile )?gpu[ -]?(?:util|usage|use|load)",
             r"gpu.{0,30}(?:idle|starv|wait|under-?utili[sz]ed)",
             r"\bslow\w*\b.{0,40}\bworkers\b|\b(?:workers|num_workers)\b.{0,40}\bslow",
-            r"(?:data ?load\w*|loading (?:the )?(?:data|batch\w*)|data time).{0,60}\b(?:slow|bottleneck|unstable)\b",
+            rf"(?:{_LOADING}).{{0,60}}\b(?:slow|bottleneck|unstable|blocking|takes? (?:a|too|so|very) long)\b",
+            rf"\bwaits?\b.{{0,30}}(?:{_LOADING})",
             _NOW_AND_THEN,
         ),
-        unless=(r"out of memory",),
+        unless=(r"out of memory", r"\b(?:federat|converge)"),
     ),
     seen(
         "Memory grows",

@@ -27,7 +27,7 @@ UNCLEAR = (
         "DL206 DL204 DL201 DL205",
         r"eoferror: ran out of input",
         r"pickle data was truncated",
-        r"\[errno 32\] broken pipe",
+        r"brokenpipeerror|\[errno 32\] broken pipe",
         r"connectionreseterror|\[errno 104\]|connection reset by peer",
         unless=(r"\b(?:requests|urllib3?|https?|httpx|aiohttp|ssl|boto3?|botocore)\b|connection aborted",),
     ),
