@@ -85,7 +85,7 @@ def _how_in_parts(ev: Evaluator, node: cst.BaseExpression, frame: Frame) -> str:
             found = bindings[0] if len(bindings) == 1 and bindings[0].kind is Kind.VALUE else None
             part = found.value if found is not None and not found.path and found.value is not None else part
         if isinstance(part, cst.Call) and _how_called(ev, part, frame, 0, of_part=True):
-            return f"returns a sample with `{last_name(part.func)}(...)`, which can be None"
+            return f"returns samples whose `{last_name(part.func)}` can be None"
     return ""
 
 

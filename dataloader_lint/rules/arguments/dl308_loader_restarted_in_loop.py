@@ -92,7 +92,7 @@ def check(file: Analysis) -> Iterator[Finding]:
             problem = f"{where} starts the workers of `{found.name}` for one batch"
             if _is_in_order(found.loader):
                 problem += ", always the same one"
-            advice = "keep one iterator, and restart it only when it is exhausted"
+            advice = "keep one iterator, and restart it when it is exhausted"
         yield Finding(found.node, problem, advice)
 
 
