@@ -113,8 +113,12 @@ class OtherFiles:
         known = self._files[root]
         if known is None:
             return True
-        said = ((each, self._said_by(root, each)) for each in known[0] if each[0] != path)
-        return any(self._says(*each, known[1], path, what, name.encode("utf-8", "replace")) for each in said)
+        wanted = name.encode("utf-8", "replace")
+        others = (each for each in known[0] if each[0] != path)
+        if what == "sets attribute" and not self._disk.is_noting:  # else all of what they say is kept anyway
+            others = (each for each in others if _may_hold(each, wanted))
+        said = ((each, self._said_by(root, each)) for each in others)
+        return any(self._says(*each, known[1], path, what, wanted) for each in said)
 
     def _said_by(self, root: str, file: OtherFile) -> _Said | None:
         if not self._disk.is_noting:
@@ -174,6 +178,12 @@ class OtherFiles:
     def _imports(self, root: str, file: OtherFile) -> Imports | None:
         said = self._said_by(root, file)
         return said.imports if said is not None else None
+
+
+def _may_hold(file: OtherFile, name: bytes) -> bool:
+    """True if a name stands anywhere in a file, be it as a part of another one, or the file cannot be read."""
+    content = read(file)
+    return content is None or name in content
 
 
 @lru_cache(maxsize=8192)
