@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import libcst as cst
 
 from dataloader_lint.facts.limits import PART_CHAIN
+from dataloader_lint.facts.syntax.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,17 +21,17 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Unknown:
     """Anything at all."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Absent:
     """No value at all: an argument that is not passed, a key that is not there."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class Const:
     """A literal. `default` names the declared default that it comes from ("the default of --workers"), if any."""
 
@@ -50,7 +51,7 @@ class Const:
         return hash((type(self.value), self.value, self.default))
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Opaque:
     """A value of a known kind whose content is unknown: `str`, `int`, `float`, `bool`, `array`, `tensor`, ...
 
@@ -61,14 +62,14 @@ class Opaque:
     positive: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Library:
     """Something that a library or Python itself defines, by its qualified name: `torch.utils.data.DataLoader`."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class Frame:
     """A scope as entered by one call: what its parameters are. `args` is None where the call is not known.
 
@@ -86,7 +87,7 @@ class Frame:
     dicts: dict[object, object] = field(default_factory=dict)  # for dict_contents.py: what changes which dict
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Argument:
     """An argument as written, with the frame to evaluate it in; `node` None means that it is unknown.
 
@@ -99,14 +100,14 @@ class Argument:
     below: Argument | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Module:
     """A module of the project."""
 
     scope: Scope
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Function:
     """A function or lambda of the project, with the frame of the scope that it was made in."""
 
@@ -119,7 +120,7 @@ class Function:
         return self.scope.node
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Class:
     """A class of the project."""
 
@@ -132,7 +133,7 @@ class Class:
         return self.scope.node
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Bases:
     """A class and its bases: those of the project in order of resolution, itself first; the library's by name.
 
@@ -144,7 +145,7 @@ class Bases:
     complete: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Method:
     """A function bound to the object that it was taken from."""
 
@@ -152,7 +153,7 @@ class Method:
     receiver: Value
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class CallResult:
     """The result of a call to a class, or to a function of a library: `by` says whose, `call` where.
 
@@ -171,7 +172,7 @@ class CallResult:
         return self.by.name if isinstance(self.by, Library) else ""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Partial:
     """`functools.partial(callee, ...)`."""
 
@@ -181,14 +182,14 @@ class Partial:
     before: tuple[tuple[cst.Call, Frame], ...] = field(default=(), repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Deferred:
     """A function or method that a call of a library runs later, with the arguments that the call gives beside it."""
 
     callee: Value
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Sequence:
     """A list, tuple or set. `items` holds the elements of a display; None where they are not written out."""
 
@@ -198,7 +199,7 @@ class Sequence:
     items: tuple[Values, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Mapping:
     """A dict, as the expression that makes it, or as the rest of a call's keywords (`**kwargs`).
 
@@ -209,7 +210,7 @@ class Mapping:
     frame: Frame = field(repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ItemOf:
     """An element of something: what iterating or indexing gives. `index` is the constant index, where there is one."""
 
@@ -217,14 +218,14 @@ class ItemOf:
     index: object = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Iterator:
     """`iter(of)`, or a generator over the elements of `of`."""
 
     of: Value
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class AttributeOf:
     """An attribute of something whose attributes are not known."""
 

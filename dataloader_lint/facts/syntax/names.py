@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
@@ -11,6 +10,7 @@ import libcst as cst
 
 from dataloader_lint.facts.syntax.expressions import parameters, type_parameter_names
 from dataloader_lint.facts.syntax.flow import reaching
+from dataloader_lint.facts.syntax.records import record
 from dataloader_lint.facts.syntax.tree import Node, Scope, Tree
 
 
@@ -32,7 +32,7 @@ STAR = -1  # in a path: what stands behind the starred rest of an unpacking
 REST = -2  # in a path: the starred rest itself, a list
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class Binding:
     """One place that gives a name its value.
 
