@@ -15,10 +15,10 @@ from dataloader_lint.source.fast_tree.nodes import (
     OPERATORS,
     Node,
     UnlikeError,
+    argument_node,
     make,
+    maker,
     name_node,
-    new,
-    set_field,
 )
 
 _LINE = re.compile(rb"\r\n|\r|\n")
@@ -33,6 +33,14 @@ _LITERAL = re.compile(
 _BETWEEN = re.compile(rb"(?:\s|\\\n|#[^\n]*)*")
 
 _NUMBERS: dict[type, type[Node]] = {int: cst.Integer, float: cst.Float, complex: cst.Imaginary}
+_attribute = maker(cst.Attribute, "value", "attr")
+_binary = maker(cst.BinaryOperation, "left", "operator", "right")
+_call = maker(cst.Call, "func", "args")
+_element = maker(cst.Element, "value")
+_index = maker(cst.Index, "value", "star")
+_part_of_subscript = maker(cst.SubscriptElement, "slice")
+_simple_string = maker(cst.SimpleString, "value")
+_subscript = maker(cst.Subscript, "value", "slice")
 
 
 class Expressions:
@@ -65,38 +73,33 @@ class Expressions:
         return name_node(node.id)
 
     def attribute(self, node: ast.Attribute) -> Any:
-        found = new(cst.Attribute)
-        set_field(found, "value", self._node(node.value))
-        set_field(found, "attr", name_node(node.attr))
-        return found
+        return _attribute(self._node(node.value), name_node(node.attr))
 
     def call(self, node: ast.Call) -> Any:
-        found = new(cst.Call)
-        set_field(found, "func", self._node(node.func))
+        func = self._node(node.func)
         if node.keywords and node.args and _place(node.args[-1]) > _place(node.keywords[0]):
             written: list[Any] = sorted([*node.args, *node.keywords], key=_place)
             args = [self.keyword(each) if type(each) is ast.keyword else self._argument(each) for each in written]
         else:
             args = [self._argument(each) for each in node.args]
             args.extend([self.keyword(each) for each in node.keywords])
-        set_field(found, "args", args)
-        return found
+        return _call(func, args)
 
     def _argument(self, node: ast.expr) -> Any:
         if type(node) is ast.Starred:
-            return make(cst.Arg, value=self._node(node.value), keyword=None, star="*")
-        return make(cst.Arg, value=self._node(node), keyword=None, star="")
+            return argument_node(self._node(node.value), None, "*")
+        return argument_node(self._node(node), None, "")
 
     def keyword(self, node: ast.keyword) -> Any:
         if node.arg is None:
-            return make(cst.Arg, value=self._node(node.value), keyword=None, star="**")
-        return make(cst.Arg, value=self._node(node.value), keyword=name_node(node.arg), star="")
+            return argument_node(self._node(node.value), None, "**")
+        return argument_node(self._node(node.value), name_node(node.arg), "")
 
     def constant(self, node: ast.Constant) -> Any:
         value = node.value
         kind = type(value)
         if kind is str or kind is bytes:
-            return make(cst.SimpleString, value=repr(value)) if self._in_string else self._string(node)
+            return _simple_string(repr(value)) if self._in_string else self._string(node)
         if kind in _NUMBERS:
             text = repr(value) if self._in_string else self._text(node).decode()
             if text == "inf" or text == "infj":
@@ -109,7 +112,7 @@ class Expressions:
         text = self._text(node)
         quote = text[:1]
         if quote in (b'"', b"'") and text.find(quote, 1) == len(text) - 1:
-            return make(cst.SimpleString, value=text.decode())
+            return _simple_string(text.decode())
         pieces = []
         place = 0
         while place < len(text):
@@ -128,7 +131,7 @@ class Expressions:
 
     def _piece(self, prefix: bytes, text: bytes) -> Any:
         if b"f" not in prefix:
-            return make(cst.SimpleString, value=text.decode())
+            return _simple_string(text.decode())
         node = ast.parse(text, mode="eval").body
         if type(node) is ast.JoinedStr:
             return self._formatted(node)
@@ -156,16 +159,16 @@ class Expressions:
         index = node.slice
         several = type(index) is ast.Tuple and not self._is_in_parentheses(index)
         parts: Iterable[ast.expr] = index.elts if several and type(index) is ast.Tuple else [index]
-        elements = [make(cst.SubscriptElement, slice=self._index(each)) for each in parts]
-        return make(cst.Subscript, value=self._node(node.value), slice=elements)
+        elements = [_part_of_subscript(self._index(each)) for each in parts]
+        return _subscript(self._node(node.value), elements)
 
     def _index(self, node: ast.expr) -> Any:
         if type(node) is ast.Slice:
             lower, upper, step = self._maybe(node.lower), self._maybe(node.upper), self._maybe(node.step)
             return make(cst.Slice, lower=lower, upper=upper, step=step)
         if type(node) is ast.Starred:
-            return make(cst.Index, value=self._node(node.value), star="*")
-        return make(cst.Index, value=self._node(node), star=None)
+            return _index(self._node(node.value), "*")
+        return _index(self._node(node), None)
 
     def _is_in_parentheses(self, node: ast.Tuple) -> bool:
         if not node.elts:
@@ -181,7 +184,7 @@ class Expressions:
 
     def binary(self, node: ast.BinOp) -> Any:
         left, right = self._node(node.left), self._node(node.right)
-        return make(cst.BinaryOperation, left=left, operator=OPERATORS[type(node.op)], right=right)
+        return _binary(left, OPERATORS[type(node.op)], right)
 
     def boolean(self, node: ast.BoolOp) -> Any:
         operator = OPERATORS[type(node.op)]
@@ -212,7 +215,7 @@ class Expressions:
         return [
             make(cst.StarredElement, value=self._node(each.value))
             if type(each) is ast.Starred
-            else make(cst.Element, value=self._node(each))
+            else _element(self._node(each))
             for each in nodes
         ]
 

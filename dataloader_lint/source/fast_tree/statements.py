@@ -9,7 +9,7 @@ from typing import Any
 import libcst as cst
 
 from dataloader_lint.source.fast_tree.expressions import Expressions
-from dataloader_lint.source.fast_tree.nodes import ASSIGNING, ASYNC, DOT, make, name_node
+from dataloader_lint.source.fast_tree.nodes import ASSIGNING, ASYNC, DOT, make, maker, name_node
 
 COMPOUND = (
     ast.FunctionDef,
@@ -23,14 +23,22 @@ COMPOUND = (
     ast.AsyncWith,
     ast.Try,
 )
+_COMPOUND = frozenset(COMPOUND)
+_assign = maker(cst.Assign, "targets", "value")
+_block = maker(cst.IndentedBlock, "body")
+_expression = maker(cst.Expr, "value")
+_if = maker(cst.If, "test", "body", "orelse")
+_line = maker(cst.SimpleStatementLine, "body")
+_return = maker(cst.Return, "value")
+_target = maker(cst.AssignTarget, "target")
 
 
 def by_line(statements: list[ast.stmt]) -> Iterator[list[ast.stmt]]:
     """The statements of a block: a compound one by itself, small ones with those that share their line."""
     line: list[ast.stmt] = []
     for statement in statements:
-        is_small = not isinstance(statement, COMPOUND)
-        if line and is_small and statement.lineno == line[-1].end_lineno and not isinstance(line[-1], COMPOUND):
+        is_small = type(statement) not in _COMPOUND
+        if line and is_small and statement.lineno == line[-1].end_lineno and type(line[-1]) not in _COMPOUND:
             line.append(statement)
             continue
         if line:
@@ -54,17 +62,15 @@ class Statements(Expressions):
     def _lines_of(self, statements: list[ast.stmt]) -> list[Any]:
         """The lines and compound statements of a block: several small statements may share a line."""
         return [
-            self._statement(line[0])
-            if isinstance(line[0], COMPOUND)
-            else make(cst.SimpleStatementLine, body=[self._statement(each) for each in line])
+            self._statement(line[0]) if type(line[0]) in _COMPOUND else _line([self._statement(each) for each in line])
             for line in by_line(statements)
         ]
 
     def _body(self, statements: list[ast.stmt]) -> Any:
         first = statements[0]
-        if not isinstance(first, COMPOUND) and self._lines[first.lineno - 1][: first.col_offset].strip(b" \t\f"):
+        if type(first) not in _COMPOUND and self._lines[first.lineno - 1][: first.col_offset].strip(b" \t\f"):
             return make(cst.SimpleStatementSuite, body=[self._statement(each) for each in statements])
-        return make(cst.IndentedBlock, body=self._lines_of(statements))
+        return _block(self._lines_of(statements))
 
     def _else(self, statements: list[ast.stmt]) -> Any:
         return make(cst.Else, body=self._body(statements)) if statements else None
@@ -102,8 +108,8 @@ class Statements(Expressions):
         if len(orelse) == 1 and type(orelse[0]) is ast.If:
             inner = orelse[0]
             if self._lines[inner.lineno - 1].startswith(b"elif", inner.col_offset):
-                return make(cst.If, test=self._node(node.test), body=self._body(node.body), orelse=self.if_(inner))
-        return make(cst.If, test=self._node(node.test), body=self._body(node.body), orelse=self._else(orelse))
+                return _if(self._node(node.test), self._body(node.body), self.if_(inner))
+        return _if(self._node(node.test), self._body(node.body), self._else(orelse))
 
     def for_(self, node: ast.For | ast.AsyncFor) -> Any:
         return make(
@@ -144,11 +150,11 @@ class Statements(Expressions):
         return make(cst.ExceptHandler, body=self._body(node.body), type=self._maybe(node.type), name=name)
 
     def expression(self, node: ast.Expr) -> Any:
-        return make(cst.Expr, value=self._node(node.value))
+        return _expression(self._node(node.value))
 
     def assign(self, node: ast.Assign) -> Any:
-        targets = [make(cst.AssignTarget, target=self._node(each)) for each in node.targets]
-        return make(cst.Assign, targets=targets, value=self._node(node.value))
+        targets = [_target(self._node(each)) for each in node.targets]
+        return _assign(targets, self._node(node.value))
 
     def annotated(self, node: ast.AnnAssign) -> Any:
         return make(
@@ -173,7 +179,7 @@ class Statements(Expressions):
         return make(cst.Del, target=make(cst.Tuple, elements=[make(cst.Element, value=each) for each in targets]))
 
     def return_(self, node: ast.Return) -> Any:
-        return make(cst.Return, value=self._maybe(node.value))
+        return _return(self._maybe(node.value))
 
     def raise_(self, node: ast.Raise) -> Any:
         cause = None if node.cause is None else make(cst.From, item=self._node(node.cause))
