@@ -85,12 +85,12 @@ class Body:
 
     def attributes(self, node: cst.CSTNode) -> set[str]:
         """The attributes of the object that an expression may be: `self.x`, a local alias of it, one of two."""
-        if isinstance(node, cst.Attribute) and isinstance(node.value, cst.Name) and node.value.value == self.own:
+        if type(node) is cst.Attribute and type(node.value) is cst.Name and node.value.value == self.own:
             found = self._returned_by_property(node.attr.value)
             return {f"{self._part}.{name}" for name in found} if self._part else found
-        if isinstance(node, cst.Attribute):  # `self.index.files`, of a helper that is stored as `index`
+        if type(node) is cst.Attribute:  # `self.index.files`, of a helper that is stored as `index`
             return {f"{name}.{node.attr.value}" for name in self.attributes(node.value) if "." not in name}
-        if isinstance(node, cst.Name):
+        if type(node) is cst.Name:
             found = set()
             for binding in resolve(node, self.scope.module.tree):
                 if binding.kind is Kind.PARAMETER and binding.scope is self.scope:

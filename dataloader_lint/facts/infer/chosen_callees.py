@@ -209,7 +209,7 @@ def _stored_under(name: str, module: ModuleFacts) -> Iterator[tuple[Scope, cst.B
     for scope in module.root.descend():
         for assign in scope.own(cst.Assign) if scope.is_function else ():
             for each in assign.targets:
-                if isinstance(each.target, cst.Subscript) and dotted(each.target.value) == name:
+                if type(each.target) is cst.Subscript and dotted(each.target.value) == name:
                     yield scope, assign.value
 
 

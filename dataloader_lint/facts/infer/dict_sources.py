@@ -264,8 +264,8 @@ def stored(ev: Evaluator, node: cst.BaseExpression, frame: Frame) -> list[Values
         ev.values(assign.value, inside)
         for assign in home.own(cst.Assign)
         for target in assign.targets
-        if isinstance(target.target, cst.Subscript)
-        and isinstance(target.target.value, cst.Name)
+        if type(target.target) is cst.Subscript
+        and type(target.target.value) is cst.Name
         and target.target.value.value == node.value
         and not tree.is_inside(node, assign)
     ]

@@ -268,7 +268,7 @@ class _Search:
         for node in nodes:
             if self.ev.steps > self.last_step:
                 return
-            if isinstance(node, cst.For | cst.CompFor):
+            if type(node) is cst.For or type(node) is cst.CompFor:
                 for made, loader in loaders_behind(self.ev, self.ev.values(node.iter, frame), into_objects=True):
                     if is_reached(self.ev, node, frame, with_options=True):
                         yield Pass(loader, made, node, path, calls)

@@ -8,6 +8,8 @@ import libcst as cst
 
 from dataloader_lint.facts.syntax.tree import LOOPS, Node, Tree
 
+_LEAVING = frozenset({cst.Break, cst.Continue, cst.Return})
+
 
 def deciding_tests(place: Node, use: Node, tree: Tree) -> Iterator[cst.BaseExpression]:
     """What decides if, and how often, a statement runs before a use: tests around it, loops, and ways out of these.
@@ -36,5 +38,5 @@ def deciding_tests(place: Node, use: Node, tree: Tree) -> Iterator[cst.BaseExpre
 def _ways_out(loop: cst.For | cst.While, tree: Tree) -> Iterator[cst.BaseExpression]:
     """The tests in a loop that end it, or a round of it."""
     for each in tree.find(loop.body, cst.If):
-        if any(isinstance(inner, cst.Break | cst.Continue | cst.Return) for inner in tree.walk(each)):
+        if any(type(inner) in _LEAVING for inner in tree.walk(each)):
             yield each.test

@@ -161,7 +161,7 @@ def _targets(
 
 def target_paths(target: cst.CSTNode, path: tuple[int, ...] = ()) -> Iterable[tuple[cst.CSTNode, tuple[int, ...]]]:
     """Every target inside an assignment's target, names and attributes alike, with its unpacking path."""
-    if isinstance(target, cst.Tuple | cst.List):
+    if type(target) is cst.Tuple or type(target) is cst.List:
         starred = False
         for position, element in enumerate(target.elements):
             place = REST if isinstance(element, cst.StarredElement) else STAR if starred else position
@@ -272,7 +272,10 @@ def resolve(name: cst.Name, tree: Tree) -> list[Binding]:
 
     They do not depend on the call that is looked at, so each name is looked up once.
     """
-    return tree.of_text(("resolved", id(name)), lambda: _look_up(name, tree))
+    found: list[Binding] | None = tree.resolved.get(id(name))
+    if found is None:
+        found = tree.resolved[id(name)] = _look_up(name, tree)
+    return found
 
 
 def type_parameter_owner(name: cst.Name, tree: Tree) -> Node | None:

@@ -103,6 +103,7 @@ class Tree:
         "_scopes",
         "inner_scope",
         "module",
+        "resolved",
         "root",
         "text",
     )
@@ -118,6 +119,7 @@ class Tree:
         self._known: dict[tuple[str, int], Any] = {}
         self._of_text: dict[tuple[str, int], Any] = {}
         self.inner_scope: dict[int, Scope] = {}
+        self.resolved: dict[int, Any] = {}  # for names.py, which is asked most often: bindings by the `id` of a name
         self.root = Scope(module, None)
         self._walk()
 
@@ -276,6 +278,7 @@ class Tree:
             del scope.module
         self._known.clear()
         self._of_text.clear()
+        self.resolved.clear()
 
     def backwards(self, block: Block, child: Node) -> Iterator[Node]:
         """The statements of a block that stand before one of them, the last one first."""
