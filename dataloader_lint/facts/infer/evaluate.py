@@ -19,7 +19,7 @@ from dataloader_lint.facts.infer import (
     parameters,
 )
 from dataloader_lint.facts.infer.context_free import KINDS, LITERAL_NAMES, context_free_value
-from dataloader_lint.facts.infer.fixpoint import Key, Solver
+from dataloader_lint.facts.infer.fixpoint import Solver
 from dataloader_lint.facts.infer.narrowing import narrowed
 from dataloader_lint.facts.infer.reachability import is_reached, reaching_bindings
 from dataloader_lint.facts.infer.star_imports import StarImports
@@ -126,10 +126,8 @@ class Evaluation(Solver):
                 self.too_wide.append(klass.scope)
         return found
 
-    def _end(self, key: Key, depth: int) -> None:
-        super()._end(key, depth)
-        if not depth:
-            self._some_callers.clear()
+    def _all_answered(self) -> None:
+        self._some_callers.clear()
 
     def binding(self, binding: Binding, frame: Frame, use: cst.CSTNode | None = None) -> Values:
         """What a binding gives its name, in the frame in which its statement runs."""
@@ -275,6 +273,8 @@ class Evaluation(Solver):
         if self.cuda and len(bindings) > 1:
             # Where CUDA is available the other arm of `if torch.cuda.is_available()` binds nothing.
             bindings = self._reaching(node, bindings, frame)
+        if len(bindings) == 1:  # as for most names
+            return self._bound(bindings[0], node, frame)
         return merge(*(self._bound(each, node, frame) for each in bindings))
 
     def _bound(self, binding: Binding, use: cst.Name, frame: Frame) -> Values:
@@ -309,7 +309,11 @@ class Evaluation(Solver):
         assert isinstance(node, cst.Attribute)
         name = node.attr.value
         # An alternative that has no such attribute (None) cannot be what is there.
-        found = merge(*(self.attribute(value, name) for value in self.values(node.value, frame))) or NOTHING_KNOWN
+        owners = self.values(node.value, frame)
+        if len(owners) == 1:
+            found = self.attribute(owners[0], name) or NOTHING_KNOWN
+        else:
+            found = merge(*(self.attribute(value, name) for value in owners)) or NOTHING_KNOWN
         return attributes.with_outside_stores(self, node, found, frame)
 
     def attribute(self, value: Value, name: str) -> Values:

@@ -36,7 +36,10 @@ from dataloader_lint.facts.syntax.names import Kind, resolve
 
 def call_expression(ev: Evaluator, node: cst.CSTNode, frame: Frame) -> Values:
     assert isinstance(node, cst.Call)
-    return merge(*(ev.call(callee, node, frame) for callee in ev.values(node.func, frame)))
+    callees = ev.values(node.func, frame)
+    if len(callees) == 1:
+        return ev.call(callees[0], node, frame)
+    return merge(*(ev.call(callee, node, frame) for callee in callees))
 
 
 def subscript(ev: Evaluator, node: cst.CSTNode, frame: Frame) -> Values:

@@ -128,8 +128,14 @@ class Solver:
     def _end(self, key: Key, depth: int) -> None:
         """A question is answered, and what rested on its being open with it."""
         del self._running[key]
-        for each in self._resting_on.pop(depth, ()):
-            self._interim.pop(each, None)
+        if self._resting_on:
+            for each in self._resting_on.pop(depth, ()):
+                self._interim.pop(each, None)
+        if not depth:
+            self._all_answered()
+
+    def _all_answered(self) -> None:
+        """The outermost question is answered."""
 
     def check_time(self) -> None:
         """Raise TooMuchError once the time for a file has run out, StoppedError if the answer is no longer wanted."""
