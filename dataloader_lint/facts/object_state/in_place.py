@@ -12,22 +12,16 @@ from dataclasses import dataclass
 import libcst as cst
 
 from dataloader_lint.facts.limits import STORED_ALIAS_DEPTH
+from dataloader_lint.facts.object_state.idempotent import is_idempotent
+from dataloader_lint.facts.object_state.local_values import asks_length, only_value
 from dataloader_lint.facts.syntax.expressions import last_name
-from dataloader_lint.facts.syntax.names import Kind, resolve, target_paths, written_out, written_part
+from dataloader_lint.facts.syntax.names import Kind, resolve, target_paths, written_out
 from dataloader_lint.facts.syntax.tree import Node, Scope, Tree
 
 # Methods of lists, dicts and sets that give something else when they run again.
 _CHANGING = frozenset({"append", "extend", "insert", "pop", "popitem", "popleft", "remove", "reverse"})
 # Methods of tensors that change their memory, from what was in it.
 IN_PLACE = frozenset({"add_", "div_", "exp_", "flip_", "log_", "mul_", "neg_", "normal_", "pow_", "sqrt_", "sub_"})
-# What changes nothing the second time.
-_IDEMPOTENT = frozenset(
-    {
-        *("Path", "abs", "array", "asarray", "as_tensor", "astype", "bool", "clip", "clamp", "contiguous", "dict"),
-        *("float", "float32", "from_numpy", "int", "int64", "list", "long", "lower", "max", "min", "ones", "round"),
-        *("set", "sorted", "str", "strip", "tensor", "to", "tuple", "upper", "zeros", "zip"),
-    }
-)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,12 +36,17 @@ class Change:
 def changes(scope: Scope) -> Iterator[Change]:
     """The places of a function that change something from what it was before, in the order of the document."""
     tree = scope.module.tree
-    found = [Change(each, each.target) for each in scope.within(cst.AugAssign)]
+    found = [
+        Change(each, each.target)
+        for each in scope.within(cst.AugAssign)
+        if not asks_length(each.value, each.target, scope)
+    ]
     for assign in scope.within(cst.Assign):
         found.extend(Change(assign, place) for place in _changed_places(scope, assign))
     for call in scope.within(cst.Call):
         if isinstance(call.func, cst.Attribute) and last_name(call.func) in _CHANGING | IN_PLACE:
-            found.append(Change(call, call.func.value, last_name(call.func)))
+            if not any(asks_length(arg.value, call.func.value, scope) for arg in call.args):
+                found.append(Change(call, call.func.value, last_name(call.func)))
     for deleted in scope.within(cst.Del):
         if isinstance(deleted.target, cst.Subscript):
             found.append(Change(deleted, deleted.target))
@@ -78,18 +77,22 @@ def _changed_places(scope: Scope, assign: cst.Assign) -> Iterator[cst.Subscript 
     for place, value in stored:
         if _reads_before(scope, value, place):
             yield place
-        elif len(stored) > 1 and not _is_idempotent(value):  # `box[0], box[2] = width - box[2], width - box[0]`
+        elif len(stored) > 1 and not is_idempotent(value):  # `box[0], box[2] = width - box[2], width - box[0]`
             others = [
                 each for each in stored if each[0] is not place and _uses(scope, value, tree.spelling(each[0]), 0)
             ]
             wanted = tree.spelling(place)
-            if any(not _is_idempotent(given) and _uses(scope, given, wanted, 0) for _, given in others):
+            if any(not is_idempotent(given) and _uses(scope, given, wanted, 0) for _, given in others):
                 yield place
 
 
 def _reads_before(scope: Scope, value: cst.BaseExpression, target: cst.Subscript | cst.Attribute) -> bool:
     """True if what is stored in a place is made from what was there: `item["x"] = flip(item["x"])`."""
-    if _is_idempotent(value) or not isinstance(value, cst.Call | cst.BinaryOperation):
+    if isinstance(value, cst.Subscript):  # `item["label"] = self.numbers[item["label"]]` finds no such key again
+        return any(_uses(scope, each, scope.module.tree.spelling(target), 0) for each in value.slice)
+    if is_idempotent(value) or not isinstance(value, cst.Call | cst.BinaryOperation):
+        return False
+    if asks_length(value, target, scope):
         return False
     return _uses(scope, value, scope.module.tree.spelling(target), 0) or _uses_element(scope.module.tree, value, target)
 
@@ -116,13 +119,7 @@ def _uses(scope: Scope, node: Node, wanted: tuple[object, ...], depth: int) -> b
         if isinstance(inner, cst.Subscript | cst.Attribute) and tree.spelling(inner) == wanted:
             return True
         if isinstance(inner, cst.Name) and depth < STORED_ALIAS_DEPTH:
-            bindings = resolve(inner, tree)
-            if len(bindings) == 1 and bindings[0].kind is Kind.VALUE and bindings[0].scope is scope:
-                part = written_part(bindings[0].value, bindings[0].path)
-                if part is not None and not _is_idempotent(part) and _uses(scope, part, wanted, depth + 1):
-                    return True
+            part = only_value(inner, scope)
+            if part is not None and not is_idempotent(part) and _uses(scope, part, wanted, depth + 1):
+                return True
     return False
-
-
-def _is_idempotent(node: cst.BaseExpression) -> bool:
-    return isinstance(node, cst.Call) and last_name(node.func) in _IDEMPOTENT

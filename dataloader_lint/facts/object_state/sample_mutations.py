@@ -22,6 +22,7 @@ from dataloader_lint.facts.limits import STORED_ALIAS_DEPTH
 from dataloader_lint.facts.object_state.dataset import Dataset
 from dataloader_lint.facts.object_state.in_place import IN_PLACE, Change, changes, owner_of_elements
 from dataloader_lint.facts.object_state.loaded_objects import is_loaded
+from dataloader_lint.facts.object_state.local_values import is_number
 from dataloader_lint.facts.syntax.expressions import last_name, written_items, written_key
 from dataloader_lint.facts.syntax.names import Binding, Kind, dotted, resolve, written_out, written_part
 from dataloader_lint.facts.syntax.steps import Step
@@ -295,6 +296,9 @@ class _Function:
         if change.method in IN_PLACE or "tensor" in kinds:  # an index of a tensor gives a view of it
             is_view = kinds == {"tensor"} and stored.read.itself is IndexDep.INDEX
             return is_view and (not change.method or change.method in IN_PLACE)
+        if "array" in kinds:  # what takes a new value by index is a row, which is a view; a number is not stored
+            is_row = kinds == {"array"} and stored.read.itself is IndexDep.INDEX and stored.reader._is_at_number(stored)
+            return is_row and not change.method and stored.depth > 0
         if change.method and stored.read.is_sampled and stored.depth == 0:
             return _takes_key(change.node)  # any other may be a buffer that is meant to be used up
         if change.method:
@@ -306,6 +310,17 @@ class _Function:
             elements = [each for value in values for each in self.dataset.ev.element(value)]
             return bool(elements) and all(isinstance(each, Opaque) and each.kind in _MUTABLE for each in elements)
         return not isinstance(change.target, cst.Name) and not is_own_item
+
+    def _is_at_number(self, stored: _Stored) -> bool:
+        """True if the sample is read at one number, `self.x[index]`: what a list or a mask picks is a copy."""
+        read = stored.read.node
+        return (
+            isinstance(read, cst.Subscript)
+            and self.name != "__getitems__"
+            and len(read.slice) == 1
+            and isinstance(read.slice[0].slice, cst.Index)
+            and is_number(read.slice[0].slice.value, self.scope)
+        )
 
     def _is_put_back(self, stored: _Stored) -> bool:
         """True if the function itself stores into the attribute: then it is a cache, or a state that is meant to be."""
@@ -356,9 +371,11 @@ def _root(node: cst.BaseExpression) -> str:
 
 
 def _kind(dataset: Dataset, value: Value) -> str | None:
-    """What an attribute holds: "container" or "tensor"; None for all that may give a fresh object for each index."""
-    if isinstance(value, Opaque) and value.kind == "tensor":
-        return "tensor"
+    """What an attribute holds: "container", "array" or "tensor"; None if an index may give a fresh object each time."""
+    if isinstance(value, Opaque) and value.kind in ("array", "tensor"):
+        return value.kind
+    if isinstance(value, CallResult) and value.library == "numpy.load":
+        return "array"  # an archive of several arrays has no number as a key
     is_container = container_kind(value) in (Size.LIST, Size.DICT) or is_parsed(value) or is_loaded(value)
     if is_container or (not isinstance(value, CallResult) and size_of(dataset.ev, value) in (Size.LIST, Size.DICT)):
         return "container"
