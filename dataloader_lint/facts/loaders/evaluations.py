@@ -11,7 +11,7 @@ import libcst as cst
 from dataloader_lint.facts.infer.loader_calls import Loader, loader_of
 from dataloader_lint.facts.infer.reachability import is_reached, path_conditions
 from dataloader_lint.facts.infer.truth import truth
-from dataloader_lint.facts.infer.values import Evaluator, Frame, Function, Method
+from dataloader_lint.facts.infer.values import Evaluator, Frame, Function, Method, is_default
 from dataloader_lint.facts.loaders import loader_steps
 from dataloader_lint.facts.loaders.epochs import loaders_behind, trains
 from dataloader_lint.facts.syntax.expressions import last_name
@@ -41,6 +41,18 @@ class Evaluation:
     def steps(self) -> tuple[Step, ...]:
         """Where the loader is made, and what evaluates with it."""
         return (*loader_steps.made(self.loader, "drop_last"), self.step)
+
+    @property
+    def alternatives(self) -> Iterator[Loader]:
+        """What the function that makes the loader makes instead if an option is set to something else."""
+        loader = self.loader
+        scope = loader.frame.scope
+        tests = [condition.test for condition in path_conditions(loader.call, scope)]
+        if not any(is_default(value) for test in tests for value in loader.ev.values(test, loader.frame)):
+            return
+        for call in scope.own(cst.Call):
+            if call is not loader.call and last_name(call.func) == last_name(loader.call.func):
+                yield replace(loader, call=call, before=(), site=None)
 
 
 def evaluations(

@@ -79,6 +79,7 @@ from dataloader_lint.rules.base import Claim, Entity, Finding, Level, Rule
 
 if TYPE_CHECKING:
     from dataloader_lint.facts.analysis import Analysis
+    from dataloader_lint.facts.infer.loader_calls import Loader
 
 RULE = Rule("DL313", "drop-last-on-evaluation", Entity.MODULE, Level.ERROR, Claim.MUST, subjects=(EVALUATIONS,))
 
@@ -91,6 +92,8 @@ def check(file: Analysis) -> Iterator[Finding]:
         drops, size = found.loader.known("drop_last"), found.loader.known("batch_size")
         if drops is None or drops.value is not True or drops.default or not found.loader.is_reached:
             continue
+        if any(_keeps_all(each) for each in found.alternatives):
+            continue  # an option decides which of them the loop goes through
         if size is not None and size.value in (None, 1):
             continue
         number = f"up to {size.value - 1}" if size is not None and type(size.value) is int else "the last"
@@ -99,3 +102,8 @@ def check(file: Analysis) -> Iterator[Finding]:
         where = f" ({found.where})" if found.where != name else ""
         problem = f"{name} evaluates{where} with `drop_last=True`: {number} samples are in no metric"
         yield Finding(found.node, problem, "use `drop_last=False`", because=found.steps)
+
+
+def _keeps_all(loader: Loader) -> bool:
+    drops = loader.known("drop_last")
+    return drops is not None and not drops.value
