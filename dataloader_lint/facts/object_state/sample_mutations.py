@@ -302,7 +302,8 @@ class _Function:
         if change.method and stored.read.is_sampled and stored.depth == 0:
             return _takes_key(change.node)  # any other may be a buffer that is meant to be used up
         if change.method:
-            return stored.depth > 0 or change.target is not stored.read.node
+            is_part = stored.depth > 0 or change.target is not stored.read.node
+            return is_part and not self._is_rotated(change)
         if id(change.target) in self._reads:
             return False  # `self.count[index] += 1`: what it keeps is meant to change
         is_own_item = isinstance(change.target, cst.Subscript) and bool(self._parts(change.target))
@@ -310,6 +311,16 @@ class _Function:
             elements = [each for value in values for each in self.dataset.ev.element(value)]
             return bool(elements) and all(isinstance(each, Opaque) and each.kind in _MUTABLE for each in elements)
         return not isinstance(change.target, cst.Name) and not is_own_item
+
+    def _is_rotated(self, change: Change) -> bool:
+        """True if the function also adds to what it takes from: `path = paths.pop(0)`, then `paths.append(path)`."""
+        wanted = self.tree.spelling(change.target)
+        called = {
+            last_name(call.func)
+            for call in self.scope.within(cst.Call)
+            if isinstance(call.func, cst.Attribute) and self.tree.spelling(call.func.value) == wanted
+        }
+        return bool(called & _TAKING) and bool(called & _ADDING)
 
     def _is_at_number(self, stored: _Stored) -> bool:
         """True if the sample is read at one number, `self.x[index]`: what a list or a mask picks is a copy."""
@@ -335,6 +346,8 @@ class _Function:
 # A key of a dict, None where it is not written out, and its value with the function where that stands.
 _Item = tuple[_Function, str | None, cst.BaseExpression]
 _MUTABLE = frozenset({"array", "list", "tensor"})
+_TAKING = frozenset({"pop", "popleft", "remove"})
+_ADDING = frozenset({"append", "appendleft", "insert"})
 _BASIC_INDICES = frozenset({"int", "key", "str"})
 
 

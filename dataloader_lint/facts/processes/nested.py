@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from dataloader_lint.facts.infer.loader_calls import loader_of
-from dataloader_lint.facts.infer.reachability import path_conditions
+from dataloader_lint.facts.infer.reachability import is_reached, path_conditions
 from dataloader_lint.facts.infer.truth import truth
 from dataloader_lint.facts.infer.values import AttributeOf, CallResult, Class, Evaluator, Frame, Library, Value
 from dataloader_lint.facts.libraries.calls import names_where, row
@@ -13,6 +13,7 @@ from dataloader_lint.facts.processes.calls_in_workers import WorkerCall, calls_i
 from dataloader_lint.facts.syntax.expressions import last_name
 from dataloader_lint.facts.syntax.tree import ModuleFacts, function_scope
 from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
+from dataloader_lint.facts.workers.worker_callgraph import WorkerFunction
 
 _NAMES = frozenset(name.rpartition(".")[2] for name in names_where(lambda call: call.starts == "process"))
 
@@ -23,7 +24,26 @@ def processes_in_workers(reach: DatasetFlow, module: ModuleFacts) -> list[Worker
     candidates = [
         call for call in module.all_calls() if last_name(call.func) in _NAMES or (loaders and id(call) in loaders)
     ]
-    return calls_in_workers(reach, module, candidates, _started_by) if candidates else []
+    found = calls_in_workers(reach, module, candidates, _started_by) if candidates else []
+    return [each for each in found if all(_is_called(reach.ev, one) for one in each.function.path)]
+
+
+def _is_called(ev: Evaluator, function: WorkerFunction) -> bool:
+    """False if each call by which the caller runs a function is skipped, or depends on something unknown."""
+    node, caller = function.scope.node, function.caller
+    if caller is None or not isinstance(node, cst.FunctionDef):
+        return True
+    tree = caller.module.tree
+    calls = [
+        call
+        for call in caller.module.calls_named(node.name.value)
+        if function_scope(tree.scope_of(call)) is caller.scope
+    ]
+    return not calls or any(
+        is_reached(ev, call, caller.frame)
+        and not any(_is_unknown(ev, each.test, caller.frame) for each in path_conditions(call, caller.scope))
+        for call in calls
+    )
 
 
 def _started_by(ev: Evaluator, call: cst.Call, frame: Frame) -> str:
