@@ -26,6 +26,9 @@ _EVALUATING = re.compile(
 )
 _CAMEL_HUMP = re.compile("(?<=[a-z0-9])(?=[A-Z])")
 _TRAINING = re.compile("train|calib|warm")
+_WITHIN_BATCH = re.compile(
+    "r_precision|cdist|(?:distance|similarity|sim)_matrix|pairwise|contrastive|info_?nce|retriev"
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,7 +82,7 @@ def _of_loops(ev: Evaluator, module: ModuleFacts) -> Iterator[Evaluation]:
         frame = ev.frame_of(scope)
         for loop in scope.own(cst.For):
             name = _name_of_evaluation(loop, scope)
-            if not name or not _goes_through_all(loop, module.tree):
+            if not name or not _goes_through_all(loop, module.tree) or _needs_whole_batches(loop, module.tree):
                 continue
             if (
                 _has_no_gradients(loop, scope)
@@ -211,6 +214,11 @@ def _runs_without_gradients(ev: Evaluator, function: Function, frame: Frame) -> 
 def _turns_gradients_off(node: cst.BaseExpression) -> bool:
     named = node.func if isinstance(node, cst.Call) else node
     return bool(dotted(named)) and last_name(named) in _WITHOUT_GRADIENTS
+
+
+def _needs_whole_batches(loop: cst.For, tree: Tree) -> bool:
+    """True if a loop compares the samples of a batch with each other: with fewer of them the task gets easier."""
+    return any(_WITHIN_BATCH.search(last_name(call.func).lower()) for call in tree.find(loop.body, cst.Call))
 
 
 def _goes_through_all(loop: cst.For, tree: Tree) -> bool:
