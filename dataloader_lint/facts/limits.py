@@ -137,6 +137,9 @@ THREAD_DEPTH: Final = 4
 # Names that a device is followed through.
 DEVICE_DEPTH: Final = 4
 
+# Names and calls between a move and where the memory comes from: `torch.from_numpy(frame).float().to(...)` takes five.
+HOST_DEPTH: Final = 8
+
 # Names that a tensor is followed through to a buffer.
 REFILL_DEPTH: Final = 3
 

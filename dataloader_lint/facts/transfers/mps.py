@@ -11,9 +11,11 @@ import libcst as cst
 
 from dataloader_lint.facts.infer.reachability import path_conditions
 from dataloader_lint.facts.infer.values import Frame
-from dataloader_lint.facts.syntax.expressions import keyword_of
-from dataloader_lint.facts.syntax.names import dotted
+from dataloader_lint.facts.limits import HOST_DEPTH
+from dataloader_lint.facts.syntax.expressions import keyword_of, last_name
+from dataloader_lint.facts.syntax.names import Kind, dotted, resolve, written_part
 from dataloader_lint.facts.syntax.steps import Step
+from dataloader_lint.facts.syntax.tree import Scope
 from dataloader_lint.facts.transfers.batches import Transfer
 from dataloader_lint.facts.transfers.cpu import is_constant
 from dataloader_lint.facts.transfers.devices import (
@@ -27,6 +29,9 @@ from dataloader_lint.facts.transfers.devices import (
 
 # Words in a test that already tells the devices apart.
 _DEVICES = re.compile(r"\b(?:is_)?(?:cuda|mps)\b|\btype\b")
+
+# What functions call the batches that they get.
+_BATCH = re.compile("batch|images|imgs|inputs|labels|targets")
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,11 +95,37 @@ def moves_to_mps(transfers: Iterable[Transfer]) -> Iterator[MpsMove]:
         module = transfer.frame.scope.module
         if names_accelerator(transfer.anywhere, device, found.frame) and any(map(module.calls_named, _STREAMS)):
             continue  # MPS has no streams
+        if not _comes_from_host(transfer.moved, transfer.frame.scope, 0):
+            continue
         if may_be_mps(transfer.anywhere, device, found.frame) and transfer.may_be_reached:
             yield found
 
 
 _STREAMS = ("Stream", "current_stream")
+
+
+def _comes_from_host(node: cst.BaseExpression, scope: Scope, depth: int) -> bool:
+    """True for what a loop goes through, what a library makes, and a batch, by its name, that a function gets.
+
+    Any other parameter may be on the device already: then nothing is copied.
+    """
+    if depth > HOST_DEPTH:
+        return False
+    if isinstance(node, cst.Call):
+        parts = [node.func, *(arg.value for arg in node.args)]
+        return last_name(node.func) == "next" or any(_comes_from_host(each, scope, depth + 1) for each in parts)
+    if isinstance(node, cst.Attribute | cst.Subscript):
+        return _comes_from_host(node.value, scope, depth + 1)
+    if not isinstance(node, cst.Name):
+        return False
+    for each in resolve(node, scope.module.tree):
+        if each.kind in (Kind.ELEMENT, Kind.IMPORT) or (each.kind is Kind.PARAMETER and _BATCH.search(each.name)):
+            return True
+        part = written_part(each.value, each.path) if each.kind is Kind.VALUE else None
+        value = part if part is not None else each.value
+        if value is not None and each.kind is Kind.VALUE and _comes_from_host(value, scope, depth + 1):
+            return True
+    return False
 
 
 def _is_told_apart(transfer: Transfer) -> bool:

@@ -19,6 +19,7 @@ Not measured here: it takes a Mac.
 - `current_accelerator()` in a module with streams of its own is not reported: MPS has none.
 - Silent if `non_blocking` is anything but a known True.
 - Silent if the device comes from the command line or from a caller outside the project.
+- Silent about parameters that are not named as batches: what they hold may be on the device already.
 
 ## Example
 ```python
