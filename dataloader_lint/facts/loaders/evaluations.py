@@ -15,7 +15,7 @@ from dataloader_lint.facts.infer.values import Evaluator, Frame, Function, Metho
 from dataloader_lint.facts.loaders import loader_steps
 from dataloader_lint.facts.loaders.epochs import loaders_behind, trains
 from dataloader_lint.facts.syntax.expressions import last_name
-from dataloader_lint.facts.syntax.names import dotted
+from dataloader_lint.facts.syntax.names import Kind, dotted, resolve
 from dataloader_lint.facts.syntax.steps import Step
 from dataloader_lint.facts.syntax.tree import ModuleFacts, Node, Scope, Tree
 
@@ -39,6 +39,7 @@ class Evaluation:
     node: Node  # the loader where it is made in the module, else the loop
     where: str  # the loop or the method, in words
     step: Step
+    picked_from: tuple[Loader, ...] = ()  # the loaders of a dict or list, if the loop goes through one of them
 
     @property
     def steps(self) -> tuple[Step, ...]:
@@ -47,8 +48,9 @@ class Evaluation:
 
     @property
     def alternatives(self) -> Iterator[Loader]:
-        """What the function that makes the loader makes instead if an option is set to something else."""
+        """What the loop goes through instead if a key, or an option that decides what is made, is something else."""
         loader = self.loader
+        yield from (each for each in self.picked_from if each.frame is not loader.frame or each.call is not loader.call)
         scope = loader.frame.scope
         tests = [condition.test for condition in path_conditions(loader.call, scope)]
         if not any(is_default(value) for test in tests for value in loader.ev.values(test, loader.frame)):
@@ -72,7 +74,9 @@ def evaluations(
         if key not in seen:
             seen.add(key)
             own = next((each.node for each in loaders if each.node is made), None)
-            yield Evaluation(replace(found.loader, ev=by_paths), own or found.node, found.where, found.step)
+            picked_from = tuple(replace(each, ev=by_paths) for each in found.picked_from)
+            loader = replace(found.loader, ev=by_paths)
+            yield Evaluation(loader, own or found.node, found.where, found.step, picked_from)
 
 
 def _of_loops(ev: Evaluator, module: ModuleFacts) -> Iterator[Evaluation]:
@@ -95,10 +99,25 @@ def _of_loops(ev: Evaluator, module: ModuleFacts) -> Iterator[Evaluation]:
 def _loop_over(ev: Evaluator, loop: cst.For, frame: Frame, name: str) -> Iterator[Evaluation]:
     if not is_reached(ev, loop, frame, with_options=True) or trains(ev, loop, frame):
         return
-    for _, loader in loaders_behind(ev, ev.values(loop.iter, frame), into_objects=False):
+    found = [loader for _, loader in loaders_behind(ev, ev.values(loop.iter, frame), into_objects=False)]
+    picked_from = tuple(found) if _is_picked(loop.iter, frame.scope) else ()
+    for loader in found:
         if not _TRAINING.search(loader.bound_name.lower()):
             step = Step(frame.scope.module, loop, "this loop computes no gradients: it evaluates")
-            yield Evaluation(loader, loop.iter, f"`{name}`", step)
+            yield Evaluation(loader, loop.iter, f"`{name}`", step, picked_from)
+
+
+def _is_picked(node: cst.BaseExpression, scope: Scope) -> bool:
+    """True for `loaders[split]`, also by another name: which loader it is depends on the key."""
+    if isinstance(node, cst.Call) and node.args:  # `tqdm(loader)`, `enumerate(loader)`
+        return _is_picked(node.args[0].value, scope)
+    if isinstance(node, cst.Subscript):
+        index = node.slice[0].slice
+        return isinstance(index, cst.Index) and isinstance(index.value, cst.Name | cst.Attribute)
+    if not isinstance(node, cst.Name):
+        return False
+    values = [each.value for each in resolve(node, scope.module.tree) if each.kind is Kind.VALUE and not each.path]
+    return any(isinstance(each, cst.Subscript) and _is_picked(each, scope) for each in values)
 
 
 def _of_methods(ev: Evaluator, module: ModuleFacts) -> Iterator[Evaluation]:
