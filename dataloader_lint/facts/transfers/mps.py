@@ -112,8 +112,10 @@ def _comes_from_host(node: cst.BaseExpression, scope: Scope, depth: int) -> bool
     if depth > HOST_DEPTH:
         return False
     if isinstance(node, cst.Call):
-        parts = [node.func, *(arg.value for arg in node.args)]
-        return last_name(node.func) == "next" or any(_comes_from_host(each, scope, depth + 1) for each in parts)
+        if last_name(node.func) == "next" or _comes_from_host(node.func, scope, depth + 1):
+            return True
+        given = [arg.value for arg in node.args] if isinstance(node.func, cst.Name) else []
+        return any(_comes_from_host(each, scope, depth + 1) for each in given)
     if isinstance(node, cst.Attribute | cst.Subscript):
         return _comes_from_host(node.value, scope, depth + 1)
     if not isinstance(node, cst.Name):
