@@ -68,7 +68,11 @@ def evaluations(
     What they are given is asked of `by_paths`, which follows the branches that the arguments of a function lead to.
     """
     seen: set[tuple[int, int]] = set()  # one call may make several, by what its function is given
-    for found in (*_of_loops(ev, module), *_of_methods(ev, module)):
+    everything = [*_of_loops(ev, module), *_of_methods(ev, module)]
+    whole = {id(found.loader.call) for found in everything if _needs_whole_batches(found.step.node, module.tree)}
+    for found in everything:
+        if id(found.loader.call) in whole:
+            continue
         made, _ = found.loader.construction
         key = (id(made), id(found.loader.frame))
         if key not in seen:
@@ -86,7 +90,7 @@ def _of_loops(ev: Evaluator, module: ModuleFacts) -> Iterator[Evaluation]:
         frame = ev.frame_of(scope)
         for loop in scope.own(cst.For):
             name = _name_of_evaluation(loop, scope)
-            if not name or not _goes_through_all(loop, module.tree) or _needs_whole_batches(loop, module.tree):
+            if not name or not _goes_through_all(loop, module.tree):
                 continue
             if (
                 _has_no_gradients(loop, scope)
@@ -235,9 +239,9 @@ def _turns_gradients_off(node: cst.BaseExpression) -> bool:
     return bool(dotted(named)) and last_name(named) in _WITHOUT_GRADIENTS
 
 
-def _needs_whole_batches(loop: cst.For, tree: Tree) -> bool:
+def _needs_whole_batches(loop: Node, tree: Tree) -> bool:
     """True if a loop compares the samples of a batch with each other: with fewer of them the task gets easier."""
-    return any(_WITHIN_BATCH.search(last_name(call.func).lower()) for call in tree.find(loop.body, cst.Call))
+    return any(_WITHIN_BATCH.search(last_name(call.func).lower()) for call in tree.find(loop, cst.Call))
 
 
 def _goes_through_all(loop: cst.For, tree: Tree) -> bool:
