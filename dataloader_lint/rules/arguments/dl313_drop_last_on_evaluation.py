@@ -22,8 +22,8 @@ mean error is 1.06 over 128 samples; without it 2.52 over all 158.
 - Silent if the loop ends early, since it leaves samples out anyway.
 - Silent if the loader or the loop is named for training.
 - A function that makes loaders by a flag, `get_loader(args, "val")`, is followed with the flag that it gets.
-- Silent if `batch_size` is 1 or `drop_last` comes from an option, and if an option decides between this loader and one
-  that keeps all samples.
+- Silent if `batch_size` is 1 or `drop_last` comes from an option, and if an option or the key of a dict decides between
+  this loader and one that keeps all samples.
 - Silent if the loop compares the samples of a batch with each other, by the names of what it calls: `cdist`,
   `distance_matrix`, `r_precision`, `contrastive`.
 

@@ -1,29 +1,34 @@
 """Worker code that changes a stored sample in place gives a different sample in the next epoch.
 
 ## What it does
-Reports worker code of a Dataset that changes what it reads from the Dataset's own list, dict or tensor.
+Reports worker code of a Dataset that changes what it reads from the Dataset's own list, dict, tensor or array. The rule
+is opt-in: in 316 repositories, its four findings were no bugs. What misled it then is not reported any more.
 
 **Changes that count**, because running them again gives something else
 
 - `x = self.x[index]`, then `x *= 2`, `x[0] += 1`, `x.mul_(2)`
 - `item = self.items[index]`, then `item["boxes"] = flip(item["boxes"])`, `item["boxes"][:, 0] *= width`
+- `item["label"] = self.numbers[item["label"]]`, which finds no such key the second time
 - `item.pop("path")`, `item["words"].append(end)`, `del item["path"]`
+- `row = self.rows[index]` of a NumPy array, then `row[0] /= 255` or `row[:, 1] *= -1`
 - the same of a sample that is picked at random: `other = random.choice(self.items)`
 
 ## Why is this bad?
-Indexing a list, a dict or a tensor returns the stored object, not a copy. The change stays, and the next epoch starts
-from it: images get darker each epoch, boxes are flipped back, a `pop` raises KeyError. How much depends on the workers:
-forked for each epoch, they start from the unchanged sample again; without workers, or with `persistent_workers=True`,
-changes add up. Measured with torch 2.13 for `x = self.x[index]; x *= 2` with ones, over three epochs: 2, 4, 8 without
+Indexing a list, a dict, a tensor or the rows of an array returns what is stored, not a copy. The change stays, and the
+next epoch starts from it: images get darker each epoch, boxes are flipped back, a `pop` raises KeyError. How much
+depends on the workers: forked for each epoch, they start from the unchanged sample again; without workers, or with
+`persistent_workers=True`, changes add up. Measured with torch 2.13 for `x = self.x[index]; x *= 2` with ones, over three epochs: 2, 4, 8 without
 workers; 2, 2, 2 with two workers; 2, 4, 8 with two persistent ones.
 
 ## Known limits
-- Only lists, dicts and tensors that the class itself is known to keep. Another Dataset, a table or an open file may
-  return a fresh object for each index.
-- What is set to the same value each time, `item["index"] = index`, and conversions, `item["path"] = str(item["path"])`,
-  are not reported.
+- Only lists, dicts, tensors and arrays that the class itself is known to keep. Another Dataset, a table or an open file
+  may return a fresh object for each index.
+- What is set to the same value each time, `item["index"] = index`, and what changes nothing the second time,
+  `item["path"] = str(item["path"])` or `text.replace("<image>", "<IMAGE>")`, are not reported.
+- Silent about padding, `words += [0] * (size - len(words))`, and about lists from which an element is taken and put
+  back.
 - Silent if the change is under a condition about the sample itself: `if "image" not in item`.
-- Rows of NumPy arrays are not reported: of an array with one dimension they are copies.
+- `row *= 2` is not reported for a row of an array: with one dimension it is a number, and a copy.
 - What a mask or a list of numbers picks from an array, `near = points[mask]`, is a copy. An index of unknown kind is
   not followed.
 
@@ -89,7 +94,7 @@ from dataloader_lint.rules.base import Claim, Entity, Finding, Level, Rule
 if TYPE_CHECKING:
     from dataloader_lint.facts.object_state.datasets import LintedDataset
 
-RULE = Rule("DL613", "stored-sample-changed", Entity.DATASET, Level.ERROR, Claim.MAY)
+RULE = Rule("DL613", "stored-sample-changed", Entity.DATASET, Level.ERROR, Claim.MAY, default=False)
 
 
 def check(dataset: LintedDataset) -> Iterator[Finding]:

@@ -7,7 +7,8 @@ Reports worker code with a handler for all exceptions (`except:`, `except Except
 
 - `while True:` around a `try` whose handler goes on
 - `while sample is None:` around a `try` that sets it
-- a handler that calls the method again: `return self[index + 1]`, `return self.__getitem__(random_index)`
+- a handler that calls the method again: `return self[index + 1]`, `return self.__getitem__(random_index)`; of several in
+  one method the first
 
 ## Why is this bad?
 It is meant for one broken file. If all files fail, because the folder is wrong, a disk is full or a library is missing,
@@ -19,7 +20,7 @@ FileNotFoundError.
 
 ## Known limits
 - Handlers for named exceptions (`except OSError:`) are not reported.
-- Silent if the handler counts, has a condition, or raises, and in `for attempt in range(10)`.
+- Silent if the handler counts, raises, or has a condition on which it tries again, and in `for attempt in range(10)`.
 
 ## Example
 ```python
