@@ -23,8 +23,8 @@ worker raise, for every start method.
 
 ## Known limits
 - Silent if all DataLoaders found in the project that the Dataset reaches have no workers.
-- Silent if an unknown flag decides whether the call, or one on the way to it, runs, or a test asks for the worker or the
-  process.
+- Silent if an unknown flag decides whether the call, or one on the way to it, runs.
+- Silent if a test asks for the worker or the process.
 - Silent about `joblib`, which goes on without processes in a worker, and about `subprocess`, which may be used.
 
 ## Example

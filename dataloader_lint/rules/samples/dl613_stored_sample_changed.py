@@ -17,8 +17,8 @@ is opt-in: in 316 repositories, its four findings were no bugs. What misled it t
 Indexing a list, a dict, a tensor or the rows of an array returns what is stored, not a copy. The change stays, and the
 next epoch starts from it: images get darker each epoch, boxes are flipped back, a `pop` raises KeyError. How much
 depends on the workers: forked for each epoch, they start from the unchanged sample again; without workers, or with
-`persistent_workers=True`, changes add up. Measured with torch 2.13 for `x = self.x[index]; x *= 2` with ones, over three epochs: 2, 4, 8 without
-workers; 2, 2, 2 with two workers; 2, 4, 8 with two persistent ones.
+`persistent_workers=True`, changes add up. Measured with torch 2.13 for `x = self.x[index]; x *= 2` with ones, over
+three epochs: 2, 4, 8 without workers; 2, 2, 2 with two workers; 2, 4, 8 with two persistent ones.
 
 ## Known limits
 - Only lists, dicts, tensors and arrays that the class itself is known to keep. Another Dataset, a table or an open file

@@ -7,8 +7,8 @@ Reports worker code with a handler for all exceptions (`except:`, `except Except
 
 - `while True:` around a `try` whose handler goes on
 - `while sample is None:` around a `try` that sets it
-- a handler that calls the method again: `return self[index + 1]`, `return self.__getitem__(random_index)`; of several in
-  one method the first
+- a handler that calls the method again: `return self[index + 1]`, `return self.__getitem__(random_index)`; the first if
+  there are several
 
 ## Why is this bad?
 It is meant for one broken file. If all files fail, because the folder is wrong, a disk is full or a library is missing,
