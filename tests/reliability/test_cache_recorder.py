@@ -120,6 +120,21 @@ def test_only_one_place_of_facts_goes_to_the_disk() -> None:
     assert found == {"project/disk.py"}
 
 
+def test_facts_read_code_and_no_comments() -> None:
+    """Where only comments have changed, the cache keeps what rests on a file: nothing but its places may rest on them.
+
+    `project/` compares whole texts, and outlines leave comments out.
+    """
+    facts = Path(inspect.getfile(Session)).parent
+    reading = {
+        path.relative_to(facts).as_posix()
+        for path in (*facts.rglob("*.py"), *(facts.parent / "rules").rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Attribute) and node.attr == "text" and ast.unparse(node.value).endswith("tree")
+    }
+    assert reading == {"syntax/layout.py", "project/kept.py", "project/project.py"}
+
+
 def _code(path: Path) -> Iterator[str]:
     """The lines of a file without its strings and comments."""
     tree = ast.parse(path.read_text())
