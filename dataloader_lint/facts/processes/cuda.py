@@ -54,8 +54,15 @@ _CUDA_INITIALIZERS = frozenset(
 
 def cuda_in_workers(reach: DatasetFlow, module: ModuleFacts) -> list[WorkerCall]:
     """The functions of a module that initialize CUDA in workers, each at the first such call."""
-    candidates = [call for call in module.all_calls() if may_start_cuda(reach.ev, call, module)]
-    return calls_in_workers(reach, module, candidates, form_of_call)
+    return calls_in_workers(reach, module, calls_that_may_start_cuda(reach.ev, module), form_of_call)
+
+
+def calls_that_may_start_cuda(ev: Evaluation, module: ModuleFacts) -> list[cst.Call]:
+    """The calls of a module that may initialize CUDA, from a cheap check before worker code is followed."""
+    return module.tree.once(
+        ("may start cuda", id(module.root)),
+        lambda: [call for call in module.all_calls() if may_start_cuda(ev, call, module)],
+    )
 
 
 def may_start_cuda(ev: Evaluation, call: cst.Call, module: ModuleFacts) -> bool:
