@@ -72,14 +72,9 @@ class Mentions:
         """True if a file that may import the module at `path` takes a name from it, by an import or as an attribute."""
         return self._ask(path, "takes name", name)
 
-    def may_move_otherwise(self, path: str, text: str) -> bool:
-        """True if the file at `path`, which has this text, or another one may have objects whose `to` blocks always.
-
-        That is where a `to` is defined without `non_blocking`, and where libraries are used that have such classes.
-        """
-        return _moves(imports_of(path, own := plain(text.encode("utf-8", "replace"))), own) or self._ask(
-            path, "moves otherwise", ""
-        )
+    def may_move_otherwise(self, path: str) -> bool:
+        """True if another file than that at `path` may have objects whose `to` blocks always (`moves_otherwise`)."""
+        return self._ask(path, "moves otherwise", "")
 
     def may_import(self, path: str) -> bool:
         """True if a file may import the module at `path`, run it by its name, or name it as an entry point.
@@ -87,6 +82,15 @@ class Mentions:
         Running it as a script, which sets `__name__` to "__main__", is none of these.
         """
         return self._ask(path, "imports", "")
+
+
+def moves_otherwise(path: str, text: str) -> bool:
+    """True if a file with a text may have objects whose `to` blocks always.
+
+    That is where a `to` is defined without `non_blocking`, and where libraries are used that have such classes.
+    """
+    own = plain(text.encode("utf-8", "replace"))
+    return _moves(imports_of(path, own), own)
 
 
 class OtherFiles:

@@ -26,6 +26,7 @@ from dataloader_lint.facts.infer.values import (
 )
 from dataloader_lint.facts.libraries.datasets import OF_TENSORS, SELECTING
 from dataloader_lint.facts.limits import TENSOR_DEPTH
+from dataloader_lint.facts.project.mentions import moves_otherwise
 from dataloader_lint.facts.syntax.expressions import positional_of
 from dataloader_lint.facts.transfers.pinned_parts import collated, item_of
 
@@ -68,7 +69,9 @@ def is_tensor(ev: Evaluator, loader: Loader, path: list[ItemOf | AttributeOf]) -
 
 def _may_move_otherwise(ev: Evaluator, loader: Loader) -> bool:
     module = loader.frame.scope.module
-    return ev.project.mentions.may_move_otherwise(module.path, module.tree.code)
+    tree = module.tree
+    here = tree.of_text(("moves otherwise", id(tree.module)), lambda: moves_otherwise(module.path, tree.code))
+    return here or ev.project.mentions.may_move_otherwise(module.path)
 
 
 def _is_batched(loader: Loader) -> bool:
