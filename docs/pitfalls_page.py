@@ -152,10 +152,10 @@ Each of these rules was run over public repositories that had no part in its mak
 context. Right means that what the message says is true, and that a maintainer would want to know it. The kinds of
 findings that were not right were then taken out of the rules, and the rules were run again.
 
-The code: 316 repositories of all sizes in four batches, each fetched after the rules had been changed for the ones
-before (InternVL, VILA, Open-Sora-Plan, LLaMA-Factory, torchgeo, boltz, nerfstudio, sentence-transformers, TimeMixer,
-small classifiers, ...). For DL612, DL613 and DL614 also 52 passages of single files that a search for such places found
-in other repositories.
+The code: 316 repositories of all sizes in four batches, one after the other (InternVL, VILA, Open-Sora-Plan,
+LLaMA-Factory, torchgeo, boltz, nerfstudio, sentence-transformers, TimeMixer, small classifiers, ...). For DL612, DL613
+and DL614 also 52 passages of single files that a search for such places found in other repositories; only the
+statements that matter were linted there.
 
 | Rule | First run: right | After the changes: right | Repositories | Missed places |
 |---|---|---|---|---|
@@ -168,21 +168,22 @@ in other repositories.
 | DL214 | 0 of 1 | none left | 1 | none |
 | DL301 | 2 of 2 | the same | 2 | |
 | DL302 | 2 of 2 | the same | 1 | |
-| DL215, DL216, DL407 | no finding | no finding | 0 | none |
+| DL209 (opt-in), DL215, DL216, DL407 | no finding | no finding | 0 | none |
 
-- The last batches count most, as the rules were changed for the others. DL313 was right in 12 of 12 findings of the
-  second batch and in 18 of 19 of the third. The wrong one, a loader picked by a key, is no finding any more.
+- What counts is code that was read after a change. With what the first batch had led to, DL313 was right in 12 of 12
+  findings of the second batch, and then in 18 of 19 of the third: 30 of 31. The wrong one is no finding any more.
 - DL313, first run: seven loops of other tasks, four metrics that compare the samples of a batch, one loader picked by a
-  key. Earlier, four findings in torchtune were on purpose: the shapes of batches are compiled.
+  key. Five right findings went with them. Earlier, four findings in torchtune were on purpose: the shapes of batches
+  are compiled.
 - DL405, first run: four moves of what is on the device already. Missed are devices that come through an attribute of
-  another object, as `trainer.device`.
+  another object, as `trainer.device`. There are fewer than 20 findings in all, so its share says little.
 - DL613, first run: two replaced words, which stay the same the second time, and two lists that rotate on purpose. It is
   opt-in now, as no finding was a bug. Missed is a row of `DataFrame.values`.
 - DL616: of several handlers in one method that call it again, one is reported now: 6 findings in boltz instead of 23.
 - DL214, first run: a process that is started for a list of devices only, and nobody passes one. The rule stays on, as
   this way of reasoning has changed for all code.
-- DL301 to DL303 and DL310 for `TrainingArguments` of transformers: none of the 40 places that set its loader options is
-  reported, and none is wrong. The findings of DL301 and DL302 are calls of DataLoader.
+- DL301 to DL303 and DL310 for `TrainingArguments` of transformers: none of the 40 lines that set or read its loader
+  options is reported, and none is wrong. The findings of DL301 and DL302 are calls of DataLoader.
 - No code was found that starts processes in workers, keeps CUDA tensors for workers, uses an asynchronous file system
   in them, or returns a batch class that is not pinned. Most such programs raise at once, and are corrected before they
   are published. What these rules do is shown by their proofs and fixtures only."""
