@@ -1,4 +1,4 @@
-"""What processes cost, and what is told from several costs: medians, spreads, ratios and exponents."""
+"""What processes cost, and what several costs say: medians, spreads, ratios and exponents."""
 
 from __future__ import annotations
 
@@ -66,8 +66,8 @@ def run(command: Command, folder: Path, output: Path) -> Cost:
             wall = time.perf_counter() - start
             running.process.returncode = code = os.waitstatus_to_exitcode(status)
     if code not in command.exits:
-        told = errors.read_text(encoding="utf-8", errors="replace")[-2000:]
-        raise RuntimeError(f"{' '.join(command.arguments)} exits with {code}\n{told}")
+        written = errors.read_text(encoding="utf-8", errors="replace")[-2000:]
+        raise RuntimeError(f"{' '.join(command.arguments)} exits with {code}\n{written}")
     scale = 2**20 if sys.platform == "darwin" else 2**10  # bytes there, KiB elsewhere
     return Cost(usage.ru_utime + usage.ru_stime, wall, usage.ru_maxrss / scale)
 

@@ -110,8 +110,8 @@ class Running:
 
     def _check(self) -> None:
         if self._expired.is_set():
-            told = _text(self.out[-2_000:]) + _text(self.err[-20_000:])
-            raise TimeoutError(f"{self.process.args!r} was killed at its time limit\n{told}")
+            written = _text(self.out[-2_000:]) + _text(self.err[-20_000:])
+            raise TimeoutError(f"{self.process.args!r} was killed at its time limit\n{written}")
 
 
 @contextlib.contextmanager

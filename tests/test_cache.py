@@ -154,7 +154,7 @@ def test_the_path_is_the_one_of_this_run(counter: Counter, project: Path) -> Non
 
 
 @pytest.mark.parametrize("content", [b"", b"{}", b"no seal\n{}", b"\xff\0"])
-def test_a_damaged_file_is_made_anew(counter: Counter, content: bytes) -> None:
+def test_a_damaged_file_is_made_again(counter: Counter, content: bytes) -> None:
     first, _ = counter.run()
     (kept,) = counter.folder.glob("*.json")
     whole = kept.read_bytes()

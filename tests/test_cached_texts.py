@@ -1,4 +1,4 @@
-"""What texts say is kept by their content: read anew only where a text has changed, and the same as without."""
+"""What texts say is kept by their content: read again only where a text has changed, and the same as without."""
 
 from __future__ import annotations
 

@@ -184,7 +184,7 @@ def test_json_edits_make_the_same_of_a_file(file: Path) -> None:
     assert len(after) < len(found)
 
 
-def test_comments_that_stay_and_go_are_told_apart(tmp_path: Path) -> None:
+def test_comments_that_stay_and_go_are_distinguished(tmp_path: Path) -> None:
     """A comment that stands in what is kept does not make up for an equal one beside it."""
     text = (
         "import numpy as np\nimport torch\nfrom torch.utils.data import DataLoader\n\n\n"

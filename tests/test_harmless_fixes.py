@@ -115,8 +115,8 @@ CASES = [
     # A parameter more breaks who calls the function without one.
     case("imported and called", "DL212", SEED, other__py="from train import seed\nseed()\n"),
     case("called through the module", "DL212", SEED, other__py="import train\ntrain.seed()\n"),
-    case("handed on by a star", "DL212", SEED, package__py="from train import *\n"),
-    case("handed on by another name", "DL212", SEED, other__py="from train import seed as prepare\n"),
+    case("passed on by a star", "DL212", SEED, package__py="from train import *\n"),
+    case("passed on by another name", "DL212", SEED, other__py="from train import seed as prepare\n"),
     case("looked up elsewhere", "DL212", SEED, other__py="import train\ngetattr(train, 'seed')()\n"),
     case("called in a notebook", "DL212", SEED, demo__ipynb=notebook("from train import seed\n", "seed()")),
     case("an entry point", "DL212", SEED, pyproject__toml="[project.scripts]\nseed = 'train:seed'\n"),

@@ -13,7 +13,7 @@ from dataloader_lint.facts.infer.values import Const, Frame, Library
 from dataloader_lint.facts.session import Session
 from dataloader_lint.linter import lint_source
 
-HEIR = """
+SUBCLASS = """
 class Scans{number}(Scans):
     def choose(self, split):
         super().__init__(self.settings, self.root)
@@ -49,7 +49,7 @@ def loader(settings, root: Path):
 
 def steps_for_heirs(number: int, folder: Path) -> int:
     """How many questions linting a Dataset takes that has so many siblings, each of which tells of its own objects."""
-    text = HEAD + "".join(HEIR.format(number=each) for each in range(number)) + SINGLE
+    text = HEAD + "".join(SUBCLASS.format(number=each) for each in range(number)) + SINGLE
     session = Session()
     found = lint_source(text, str(folder / "scans.py"), Settings(select=("DL101",)), session)
     assert [one.code for one in found] == ["DL101"]

@@ -87,8 +87,8 @@ def test_a_frame_of_the_traceback_decides() -> None:
     assert title_of(f'  File "/usr/lib/python3.11/multiprocessing/heap.py", line 75\n{full}') == "Out of shared memory"
     wrong = "TypeError: start() takes 0 positional arguments but 1 was given"
     assert answer(wrong) is None
-    told = title_of(f'  File "worker.py", line 290\n    init_fn(worker_id)\n{wrong}')
-    assert told == "A worker_init_fn that does not take the worker id"
+    title = title_of(f'  File "worker.py", line 290\n    init_fn(worker_id)\n{wrong}')
+    assert title == "A worker_init_fn that does not take the worker id"
 
 
 def test_lines_with_numbers_are_code_only_beside_an_arrow() -> None:

@@ -305,7 +305,7 @@ def test_what_lies_beside_does_not_matter_in_many_trees(tmp_path: Path, seed: in
     assert check_trees(tmp_path, 40, seed) > 20
 
 
-def told(report: str) -> set[tuple[str, int, str]]:
+def findings_in(report: str) -> set[tuple[str, int, str]]:
     """Path, line and code of each finding in a report of one line for each."""
     places = re.findall(r"^(.+?):(\d+):\d+: (DL\d+)", report, re.MULTILINE)
     return {(os.path.relpath(path), int(line), code) for path, line, code in places}
@@ -315,9 +315,9 @@ def ways_in(repository: Path, flake8_home: Path) -> dict[str, set[tuple[str, int
     """What each way in says of a repository, from inside it."""
     found: dict[str, set[tuple[str, int, str]]] = {}
     options = ("--no-cache", "--output-format", "concise", "--select", "DL401,DL602")
-    found["command"] = told(run(*options, ".")[1])
-    found["command, two processes"] = told(run(*options, "-j2", ".")[1])
-    found["command, from above"] = told(run(*options, f"../{repository.name}/")[1])
+    found["command"] = findings_in(run(*options, ".")[1])
+    found["command, two processes"] = findings_in(run(*options, "-j2", ".")[1])
+    found["command, from above"] = findings_in(run(*options, f"../{repository.name}/")[1])
     found["API"] = {
         (os.path.relpath(path), line, code)
         for path, all_of_it in found_in([repository]).items()
@@ -326,7 +326,7 @@ def ways_in(repository: Path, flake8_home: Path) -> dict[str, set[tuple[str, int
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(flake8_home), str(ROOT)])}
     command = [sys.executable, "-m", "flake8", "--isolated", "--select", "DL401,DL602", "."]
     done = processes.run(command, env=environment)
-    found["flake8"] = told(done.stdout)
+    found["flake8"] = findings_in(done.stdout)
     found["editor"], found["text"] = set(), set()
     for path in sorted(repository.rglob("*.py")):
         name = os.path.relpath(path)

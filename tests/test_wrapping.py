@@ -93,7 +93,7 @@ def test_several_fixes_of_a_line_are_split_together(tmp_path: Path) -> None:
     assert fixed(tmp_path, line, "[tool.ruff]\nline-length = 150\n").count("\n") == 1
 
 
-def test_a_statement_of_several_lines_is_laid_out_anew(tmp_path: Path) -> None:
+def test_a_statement_of_several_lines_is_laid_out_again(tmp_path: Path) -> None:
     body = 'loss = compute(images.to("cuda"), labels.to("cuda"),\n               labels.cuda())\n'
     assert fixed(tmp_path, body).splitlines() == [
         "loss = compute(",

@@ -109,7 +109,7 @@ class Watch:
             return None
         place, settings = _caller(), settings_of(loader)
         for record in self.records:
-            # A loader that is made anew for each epoch, or each batch, is one and the same in the report.
+            # A loader that is made again for each epoch, or each batch, is one and the same in the report.
             is_alike = type(record.loader.dataset) is type(loader.dataset) and record.settings == settings
             if self._only is None and record.place == place and is_alike:
                 record.has_several_datasets |= record.loader.dataset is not loader.dataset

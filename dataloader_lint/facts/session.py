@@ -55,7 +55,7 @@ class Session(ProjectFacts):
         self.forget()
 
     def forget(self) -> None:
-        """Starts anew, after an error that may have left incomplete facts."""
+        """Starts again, after an error that may have left incomplete facts."""
         answers, self._answers = self._answers, None
         self.start(Project(answers or self._new_answers(), self._whole, self._kept), self._settings)
 
@@ -63,7 +63,7 @@ class Session(ProjectFacts):
         return Answers(self._settings.src, self._gate, self.dependencies, self._settings.roots)
 
     def use_libcst_for(self, path: str) -> None:
-        """Starts anew, with LibCST as the parser of this file: the tree from Python's parser differed from LibCST's."""
+        """Starts again, with LibCST as the parser of this file: the tree from Python's parser was another one."""
         self._whole.add(path)
         self.forget()
 

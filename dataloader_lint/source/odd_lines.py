@@ -10,7 +10,7 @@ from dataloader_lint.source.decoding import line_starts
 from dataloader_lint.source.fast_tree import parse_as_python
 
 # Python joins a line that holds only a backslash to the one below it; the first blank space of both indents the two.
-# A form feed begins the indentation of a line anew.
+# A form feed begins the indentation of a line again.
 _ODD_BEGINNING = re.compile(r"(?<![^\r\n])(?:(?:[ \t\f]*\\(?:\r\n|\r|\n))+[ \t\f]*|[ \t]*\f[ \t\f]*)")
 _BACKSLASH_LINE = re.compile(r"(?<![^\r\n])[ \t\f]*\\[\r\n]")
 _LONE_RETURN = re.compile(r"\r(?!\n)")

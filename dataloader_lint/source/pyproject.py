@@ -35,7 +35,7 @@ class ConfigurationError(Exception):
 class SettingsByFile:
     """Which settings hold for a file: those of the run, or those of the nearest pyproject.toml with options over them.
 
-    Made anew for every run, so that a changed pyproject.toml counts from the next one on. The methods raise
+    Made again for every run, so that a changed pyproject.toml counts from the next one on. The methods raise
     ConfigurationError where a pyproject.toml cannot be used.
     """
 

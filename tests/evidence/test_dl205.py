@@ -136,12 +136,12 @@ class Tar(Rows):
 
 
 if __name__ == "__main__":
-    for rows, told in ((Zip(), "BadZipFile"), (Npz(), "BadZipFile"), (Tar(), "wrong")):
+    for rows, error in ((Zip(), "BadZipFile"), (Npz(), "BadZipFile"), (Tar(), "wrong")):
         seen = set()
         for epoch in range(200):
             loader = DataLoader(rows, batch_size=20, num_workers=2)
             seen |= {what for batch in loader for what in batch}
-            if told in seen:
+            if error in seen:
                 break
         probe.say(**{type(rows).__name__: sorted(seen)})
 """

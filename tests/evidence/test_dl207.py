@@ -1,4 +1,4 @@
-"""DL207: CUDA does not start a second time in a forked worker, and starts anew in every spawned one."""
+"""DL207: CUDA does not start a second time in a forked worker, and starts again in every spawned one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""DL211: a spawned worker imports the module anew, and what the main process set there is not set."""
+"""DL211: a spawned worker imports the module again, and what the main process set there is not set."""
 
 from __future__ import annotations
 

@@ -131,7 +131,7 @@ def test_enumerate_starts_them_as_well(tmp_path: Path) -> None:
     assert (seen["starts"], seen["different"]) == (16, 1)
 
 
-def test_persistent_workers_of_a_loader_that_is_made_anew(tmp_path: Path) -> None:
+def test_persistent_workers_of_a_loader_that_is_made_again(tmp_path: Path) -> None:
     assert KEPT_FOR_NOTHING.codes(KEPT_FOR_NOTHING.programs()[0], tmp_path) == {"DL308"}
     assert KEPT_FOR_NOTHING.run_before(tmp_path, "3").values["starts"] == 6
     assert KEPT_FOR_NOTHING.run_after(tmp_path, "3").values["starts"] == 2

@@ -225,7 +225,7 @@ CASES = [
     ),
     Case(
         "a base that becomes a Dataset, for a file that speaks of no loading",
-        "heirs",
+        "subclasses",
         {
             "root.py": "class Root:\n    pass\n",
             "parts.py": "from root import Root\n\n\nclass Middle(Root):\n    pass\n",
@@ -249,7 +249,7 @@ CASES = [
         },
     ),
     Case(
-        "an heir that fills a list",
+        "a subclass that fills a list",
         "importers",
         {
             "base.py": LOADING + "\n\nclass Rows(Dataset):\n    def __init__(self, file):\n        self.file = file\n"

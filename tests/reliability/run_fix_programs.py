@@ -71,7 +71,7 @@ def _run(folder: str, main: str) -> Any:
     sys.argv = [path]
     error = ""
     printed = io.StringIO()
-    torch.state.start_anew()
+    torch.state.start_again()
     np.random.seed(0)
     with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(io.StringIO()):
         try:

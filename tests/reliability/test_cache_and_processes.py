@@ -72,7 +72,7 @@ SPOILERS: dict[str, Callable[[bytes], bytes]] = {
 
 
 @pytest.mark.parametrize("how", SPOILERS)
-def test_a_spoiled_cache_is_made_anew(project: Path, how: str) -> None:
+def test_a_spoiled_cache_is_made_again(project: Path, how: str) -> None:
     plain = findings(project)
     stores = list(project.glob(".dataloader_lint_cache/*.json"))
     assert stores

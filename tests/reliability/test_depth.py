@@ -188,11 +188,11 @@ CHAINS: dict[str, Callable[[int], str]] = {
         times(n, "class C{}:\n    def __init__(self, x, w): self.c = C{+}(x, w)\n")
         + f"class C{n}:\n    def __init__(self, x, w): self.l = {END}\nC0([1], 0)\n"
     ),
-    "loader handed on": lambda n: (
+    "loader passed on": lambda n: (
         times(n, "def f{}(l):\n    f{+}(l)\n") + f"def f{n}(l):\n    for e in range(3):\n        for b in l:\n"
         "            b = b.cuda()\nf0(DataLoader(d, num_workers=2, pin_memory=True))\n"
     ),
-    "batch handed on": lambda n: (
+    "batch passed on": lambda n: (
         times(n, "def f{}(l):\n    f{+}(l)\n")
         + f"def f{n}(l):\n    l.cuda()\nfor b in DataLoader(d, num_workers=2, pin_memory=True):\n    f0(b)\n"
     ),

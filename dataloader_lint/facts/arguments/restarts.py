@@ -28,7 +28,7 @@ class How(Enum):
 
     ONE_BATCH = "one batch"  # next(iter(loader)) in a loop
     DROPPED = "dropped"  # iter(loader), whose result is not used
-    MADE_ANEW = "made anew"  # a loader with persistent workers that is made in the loop
+    MADE_AGAIN = "made again"  # a loader with persistent workers that is made in the loop
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,9 +52,9 @@ def restarts(ev: Evaluator, module: ModuleFacts, loaders: list[Loader]) -> Itera
         persistent = loader.known("persistent_workers")
         if loader.node not in module.tree or persistent is None or persistent.value is not True:
             continue
-        if loader.has_workers and loader.is_reached and _is_made_anew(ev, loader, module.tree):
+        if loader.has_workers and loader.is_reached and _is_made_again(ev, loader, module.tree):
             changes = _changes_dataset(loader, module.tree)
-            yield Restart(loader.node, loader, loader.name, How.MADE_ANEW, is_for_new_data=changes)
+            yield Restart(loader.node, loader, loader.name, How.MADE_AGAIN, is_for_new_data=changes)
 
 
 def _changes_dataset(loader: Loader, tree: Tree) -> bool:
@@ -166,7 +166,7 @@ def _has_loop(node: Node, frame: Frame, tree: Tree) -> bool:
 
 
 def _loop_around(node: Node, frame: Frame, tree: Tree) -> cst.For | cst.While | None:
-    """The innermost loop of the function around a node; none where the node runs once in it, or to start it anew."""
+    """The innermost loop of the function around a node; none where the node runs once in it, or to start it again."""
     child = node
     for above in tree.ancestors(node):
         if above is frame.scope.node:
@@ -231,7 +231,7 @@ def _depends_on(node: cst.BaseExpression, loop: cst.For | cst.While, tree: Tree)
     return False
 
 
-def _is_made_anew(ev: Evaluator, loader: Loader, tree: Tree) -> bool:
+def _is_made_again(ev: Evaluator, loader: Loader, tree: Tree) -> bool:
     """True if a loop makes the same loader in every round, and lets the one before go."""
     node = loader.node
     frame = ev.frame_of(function_scope(tree.scope_of(node)))

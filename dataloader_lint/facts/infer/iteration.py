@@ -41,8 +41,8 @@ def element_of_object(ev: Evaluator, value: CallResult, klass: Class) -> Values:
             found.append(ev.run(following, ev.method_frame(following.scope, value)))
         elif each != value:
             found.append(ev.element(each))
-    handed = merge(*found)
-    return part(ItemOf(value)) if not handed or (is_loader and UNKNOWN in handed) else handed
+    elements = merge(*found)
+    return part(ItemOf(value)) if not elements or (is_loader and UNKNOWN in elements) else elements
 
 
 def _moves(ev: Evaluator, klass: Class) -> bool:

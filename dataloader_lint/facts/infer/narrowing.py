@@ -94,30 +94,30 @@ def type_test(test: cst.BaseExpression, answer: bool, tree: Tree) -> Iterator[Ty
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Told:
+class _TypeTests:
     """What a condition says of types, and what those before it do. Conditions that say nothing are left out."""
 
     tests: tuple[TypeTest, ...]
-    outer: _Told | None
+    outer: _TypeTests | None
 
 
 def asked_on_the_way(node: Node, scope: Scope) -> Iterator[TypeTest]:
     """What the conditions on the way from the start of a scope to a node say of types, the last one first."""
     tree = scope.module.tree
-    known: dict[int, _Told | None] = tree.of_text(("types on ways", id(scope)), dict)
+    known: dict[int, _TypeTests | None] = tree.of_text(("types on ways", id(scope)), dict)
     way = way_to(node, scope)
     passed: list[Way] = []
     while way is not None and id(way) not in known:
         passed.append(way)
         way = way.outer
-    told = known[id(way)] if way is not None else None
+    found = known[id(way)] if way is not None else None
     for each in reversed(passed):
         tests = tuple(type_test(each.condition.test, each.condition.wanted, tree))
-        told = _Told(tests, told) if tests else told
-        known[id(each)] = told
-    while told is not None:
-        yield from told.tests
-        told = told.outer
+        found = _TypeTests(tests, found) if tests else found
+        known[id(each)] = found
+    while found is not None:
+        yield from found.tests
+        found = found.outer
 
 
 def _kept_answer(name: cst.Name, tree: Tree) -> cst.BaseExpression | None:
@@ -147,27 +147,27 @@ def narrowed(use: cst.Name, binding: Binding, found: Values, frame: Frame) -> Va
         return found
     tree = scope.module.tree
     left = found
-    for told in tree.of_text(("types told", id(use)), lambda: _told(use, scope)):
-        if tree.order(told.node) > tree.order(binding.node):  # else it asked for what the name was before
-            left = tuple(value for value in left if is_of(value, told.names) in (None, told.answer))
+    for one in tree.of_text(("type tests", id(use)), lambda: _type_tests_of(use, scope)):
+        if tree.order(one.node) > tree.order(binding.node):  # else it asked for what the name was before
+            left = tuple(value for value in left if is_of(value, one.names) in (None, one.answer))
     return left or NOTHING_KNOWN
 
 
-def _told(use: cst.Name, scope: Scope) -> list[TypeTest]:
+def _type_tests_of(use: cst.Name, scope: Scope) -> list[TypeTest]:
     """What the tests on the way to a use of a name say of its type."""
     others = (
-        told
-        for test, wanted in (*_set_anew_otherwise(use, scope), *_asserted(use, scope))
-        for told in type_test(test, wanted, scope.module.tree)
+        one
+        for test, wanted in (*_set_again_otherwise(use, scope), *_asserted(use, scope))
+        for one in type_test(test, wanted, scope.module.tree)
     )
     return [
-        told
-        for told in (*asked_on_the_way(use, scope), *others)
-        if isinstance(told.of, cst.Name) and told.of.value == use.value
+        one
+        for one in (*asked_on_the_way(use, scope), *others)
+        if isinstance(one.of, cst.Name) and one.of.value == use.value
     ]
 
 
-def _set_anew_otherwise(use: cst.Name, scope: Scope) -> Iterator[tuple[cst.BaseExpression, bool]]:
+def _set_again_otherwise(use: cst.Name, scope: Scope) -> Iterator[tuple[cst.BaseExpression, bool]]:
     """Conditions implied because the other branch rebinds the name: `if not is_list: rows = [rows]`."""
     tree = scope.module.tree
     child: Node = use
@@ -234,13 +234,13 @@ def _asked_in(scope: Scope) -> Iterator[str]:
     tree = scope.module.tree
     conditions: list[cst.If | cst.IfExp] = [*scope.within(cst.If), *scope.within(cst.IfExp)]
     for condition in conditions:
-        for told in (*type_test(condition.test, True, tree), *type_test(condition.test, False, tree)):
-            if isinstance(told.of, cst.Name):
-                yield told.of.value
+        for one in (*type_test(condition.test, True, tree), *type_test(condition.test, False, tree)):
+            if isinstance(one.of, cst.Name):
+                yield one.of.value
     for check in scope.own(cst.Assert):
-        for told in type_test(check.test, True, tree):
-            if isinstance(told.of, cst.Name):
-                yield told.of.value
+        for one in type_test(check.test, True, tree):
+            if isinstance(one.of, cst.Name):
+                yield one.of.value
 
 
 def is_of(value: AnyValue, names: frozenset[str]) -> bool | None:

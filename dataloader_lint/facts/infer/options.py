@@ -123,10 +123,10 @@ def _declared(ev: Evaluator, module: ModuleFacts, name: str) -> Values:
     found: list[Values] = []
     tree = module.tree
     root = tree.root
-    told = [call for call in module.calls_named("set_defaults") if keyword_of(call, name) is not None]
+    set_defaults = [call for call in module.calls_named("set_defaults") if keyword_of(call, name) is not None]
     options = tree.once(("options", id(root)), lambda: _options(module))
     for call, flags in options.get(name, ()):
-        if any(_takes_over(later, call, tree) for later in told):
+        if any(_takes_over(later, call, tree) for later in set_defaults):
             continue
         frame = ev.frame_of(tree.scope_of(call))
         shown = next((flag for flag in flags if flag.startswith("--")), flags[0])
@@ -144,7 +144,7 @@ def _declared(ev: Evaluator, module: ModuleFacts, name: str) -> Values:
             found.append(NOTHING_KNOWN)
         else:
             found.append((Const(None, label),))
-    for call in told:
+    for call in set_defaults:
         default = keyword_of(call, name)
         if default is not None:
             found.append(_labelled(ev.values(default, ev.frame_of(root)), f"the default of `{name}`"))

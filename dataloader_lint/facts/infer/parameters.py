@@ -209,8 +209,8 @@ def _may_be_same(ev: Evaluator, one: Value | None, other: Value | None) -> bool:
     if not isinstance(one.by, Class) or not isinstance(other.by, Class) or one.by.scope is other.by.scope:
         return True
     return any(
-        each.scope is heir.scope
-        for klass, heir in ((one.by, other.by), (other.by, one.by))
+        each.scope is subclass.scope
+        for klass, subclass in ((one.by, other.by), (other.by, one.by))
         for each in ev.bases(klass).classes
     )
 

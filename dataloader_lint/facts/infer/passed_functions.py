@@ -39,7 +39,7 @@ def _is(value: Value, function: Scope) -> bool:
 
 def _places_passed(module: ModuleFacts) -> dict[str, list[cst.BaseExpression]]:
     """The places of a module where something is an argument or an element of a list, by the last part of its name."""
-    return module.tree.of_text(("handed over", id(module.root)), lambda: _by_name(module))
+    return module.tree.of_text(("passed functions", id(module.root)), lambda: _by_name(module))
 
 
 def _by_name(module: ModuleFacts) -> dict[str, list[cst.BaseExpression]]:

@@ -152,7 +152,7 @@ def _raises(body: cst.BaseSuite) -> bool:
 def reaching_bindings(ev: Evaluator, use: Node, placed: list[P], frame: Frame) -> list[P]:
     """Those of `placed` (in document order, all of the scope of `use`) that known conditions leave in force at `use`.
 
-    What stands on an arm that is not taken is out, and so is what an arm that surely is taken sets anew.
+    What stands on an arm that is not taken is out, and so is what an arm that surely is taken sets again.
     """
     reached = [each for each in placed if isinstance(each.node, cst.Param) or is_reached(ev, each.node, frame)]
     return from_last_passed(reached, use, frame, lambda test: truth(ev.values(test, frame))) or placed

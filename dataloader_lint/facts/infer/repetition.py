@@ -67,7 +67,7 @@ def _passed_to(home: Scope) -> Iterator[tuple[cst.Call, cst.BaseExpression]]:
             yield call, home.node
     elif isinstance(home.node, cst.FunctionDef):
         tree = home.module.tree
-        by_name = tree.of_text(("handed functions", id(tree.root)), lambda: _passed_names(home))
+        by_name = tree.of_text(("names of passed functions", id(tree.root)), lambda: _passed_names(home))
         yield from by_name.get(home.node.name.value, ())
 
 

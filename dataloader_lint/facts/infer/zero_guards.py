@@ -67,7 +67,7 @@ def _is_other_case(match: cst.Match, at: Node, names: frozenset[str], tree: Tree
 
 
 def is_checked(name: str, scope: Scope) -> bool:
-    """True if the module of a scope anywhere refuses a number with this name that is 0, or sets it anew."""
+    """True if the module of a scope anywhere refuses a number with this name that is 0, or sets it again."""
     tree = scope.module.tree
     return tree.once((f"checked {name}", id(tree.root)), lambda: _is_checked(name, tree))
 

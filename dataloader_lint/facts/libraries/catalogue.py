@@ -257,7 +257,7 @@ WORKER_KEYWORDS = frozenset(
 # Objects that own the loop or the device: the user need not move what they return.
 MANAGED = frozenset({"prepare", "prepare_data_loader", "setup_dataloaders", "setup"})
 
-# Objects of these are lists and dicts themselves, whatever an heir adds.
+# Objects of these are lists and dicts themselves, whatever a subclass adds.
 LIST_CLASSES = frozenset({"builtins.list", "collections.UserList", "collections.deque"})
 DICT_CLASSES = frozenset(
     {

@@ -70,7 +70,7 @@ class Callback:
 
 def callbacks_of(ev: Evaluator, module: ModuleFacts, loaders: list[Loader], argument: str) -> Iterator[Callback]:
     """Functions that reach `argument` of a loader and are passed in this module, each with its place."""
-    told: set[tuple[int, int]] = set()
+    known: set[tuple[int, int]] = set()
     for loader in loaders:
         written = loader.argument(argument) if loader.is_written_here else None
         for value in loader.values(argument):
@@ -85,11 +85,11 @@ def callbacks_of(ev: Evaluator, module: ModuleFacts, loaders: list[Loader], argu
                 elif _is_default(function, module):
                     yield Callback(function, loader, written.value, in_partial)
             elif function.scope.module is module and isinstance(function.node, cst.Lambda):
-                told.add((id(loader.site), id(function.node)))
+                known.add((id(loader.site), id(function.node)))
                 yield Callback(function, loader, function.node, in_partial)
             elif loader.is_written_here and function.scope.module is module:
                 yield Callback(function, loader, loader.node, in_partial)
-    yield from _passed_in(ev, module, argument, told)
+    yield from _passed_in(ev, module, argument, known)
     yield from _assigned_later(ev, module, argument)
 
 
@@ -154,14 +154,14 @@ def _is_default(function: Function, module: ModuleFacts) -> bool:
     return function.node in tree and isinstance(tree.parent(function.node), cst.Param)
 
 
-def _passed_in(ev: Evaluator, module: ModuleFacts, argument: str, told: set[tuple[int, int]]) -> Iterator[Callback]:
+def _passed_in(ev: Evaluator, module: ModuleFacts, argument: str, known: set[tuple[int, int]]) -> Iterator[Callback]:
     """Calls of functions of the project that pass a function on to a loader of theirs.
 
-    But those that make a loader of the project's own class, as far as that was `told`: it runs `super().__init__`.
+    But those that make a loader of the project's own class, as far as these are `known`: it runs `super().__init__`.
     """
     for call in module.all_calls():
         for arg in call.args:
-            if (id(call), id(arg.value)) in told or not _may_give_callback(arg, argument, module):
+            if (id(call), id(arg.value)) in known or not _may_give_callback(arg, argument, module):
                 continue
             frame = ev.frame_of(function_scope(module.tree.scope_of(call)))
             functions = [found for found, _ in map(_function, ev.values(arg.value, frame)) if found is not None]

@@ -45,7 +45,7 @@ class Pass:
     """One place that goes over a loader; `path` holds the frames from that of the epoch loop to the one that does.
 
     `calls` holds the calls that lead from each of these frames to the next one. `is_renewed` is True if the loader is
-    made anew in each round.
+    made again in each round.
     """
 
     loader: Loader
@@ -319,7 +319,7 @@ class _Search:
         return bool(self.project.leading_to(module, _TRAINING, EPOCH_DEPTH + 1, {name}))
 
     def is_in_loop(self, made: CallResult) -> bool:
-        """True if a loader is made anew in each round: the call, or one that leads to it, stands in the loop."""
+        """True if a loader is made again in each round: the call, or one that leads to it, stands in the loop."""
         tree = self.frame.scope.module.tree
         call = made.call
         assert call is not None and made.frame is not None
@@ -366,16 +366,16 @@ def _behind(ev: Evaluator, value: Value, into_objects: bool, depth: int = 0) -> 
 
 
 def _inside(ev: Evaluator, value: CallResult, klass: Class) -> list[Value]:
-    """What an object of the project iterates over anew whenever a loop iterates over it: `Progress(loader)`."""
+    """What an object of the project iterates over again whenever a loop iterates over it: `Progress(loader)`."""
     if loader_class(ev, klass) is not None:
         return []
     iterate = classes.find_method(ev, ev.bases(klass).classes, "__iter__")
-    if iterate is None or not _starts_anew(iterate.scope):
+    if iterate is None or not _starts_again(iterate.scope):
         return []
     return [each.of for each in ev.element(value) if isinstance(each, ItemOf) and each.of != value]
 
 
-def _starts_anew(scope: Scope) -> bool:
+def _starts_again(scope: Scope) -> bool:
     """True if an `__iter__` iterates over something itself, or makes an iterator, and tells no sampler the epoch."""
     calls = {last_name(call.func) for call in scope.within(cst.Call)}
     return ("iter" in calls or bool(scope.own(cst.For))) and "set_epoch" not in calls

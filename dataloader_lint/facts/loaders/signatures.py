@@ -51,9 +51,9 @@ class SignatureMismatch:
         return self.function.name.value if isinstance(self.function, cst.FunctionDef) else "the lambda"
 
 
-def signature_mismatches(handed: list[Callback], loaders: list[Loader]) -> Iterator[SignatureMismatch]:
+def signature_mismatches(callbacks: list[Callback], loaders: list[Loader]) -> Iterator[SignatureMismatch]:
     """The functions given as `worker_init_fn` that fail in every worker."""
-    for each in handed:
+    for each in callbacks:
         for value in each.loader.values("worker_init_fn"):
             is_it = value == each.function or (isinstance(value, Partial) and value.callee == each.function)
             found = _mismatch(value, each.node, each.loader) if is_it else None

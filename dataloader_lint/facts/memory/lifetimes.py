@@ -186,7 +186,7 @@ class Lifetimes:
         return id(scope) in self._use.inside(self.function) or any(scope is each.scope for each in self.function.path)
 
     def is_emptied(self, kept: Holder) -> bool:
-        """True if worker code takes something out again, or starts anew."""
+        """True if worker code takes something out again, or starts again."""
         return self._use.is_emptied(self.function, kept) or any(
             kept.name in _emptied_in(each.scope, kept.is_root, kept.is_global)
             for each in self.function.path

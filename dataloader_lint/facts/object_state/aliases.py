@@ -24,7 +24,7 @@ from dataloader_lint.facts.syntax.tree import Node, Scope
 def other_names(ev: Evaluator, binding: AttributeBinding, receiver: CallResult) -> Iterator[Place]:
     """The other names under which the value of a binding was filled: here, or where it comes from.
 
-    `receiver` is the object whose attribute is bound: the method of an heir may give the value.
+    `receiver` is the object whose attribute is bound: the method of a subclass may give the value.
     """
     if isinstance(binding.value, cst.Name):
         yield Place(binding.method, "", binding.value.value)

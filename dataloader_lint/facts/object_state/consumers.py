@@ -42,7 +42,7 @@ def is_unread(reach: DatasetFlow, klass: Class) -> bool:
     home = klass.scope.module
     names = _names(reach, klass)
     readers = _without_workers(reach, klass, names)
-    if readers is None or any(heir.scope.module is home for each in readers for heir in each.subclasses):
+    if readers is None or any(subclass.scope.module is home for each in readers for subclass in each.subclasses):
         return False
     if trainer_has_no_workers(reach.ev, klass):
         return True
@@ -90,7 +90,7 @@ def objects_in_workers(reach: DatasetFlow, klass: Class) -> list[CallResult]:
         if _starts_no_workers(reader.loader):
             continue
         value = reader.value
-        if not isinstance(value, CallResult) or not any(value.by == heir for heir in reader.subclasses):
+        if not isinstance(value, CallResult) or not any(value.by == subclass for subclass in reader.subclasses):
             return []
         found.append(value)
     return found

@@ -1,6 +1,6 @@
 """Statements and calls that change something in place, from what it was before.
 
-`x *= 2`, `item["boxes"] = flip(item["boxes"])`, `item.pop("path")` count. What is set anew each time, such as
+`x *= 2`, `item["boxes"] = flip(item["boxes"])`, `item.pop("path")` count. What is set again each time, such as
 `item["index"] = index`, does not.
 """
 

@@ -1,7 +1,7 @@
 """Worker code that changes in place what a Dataset stores: the next epoch gets the changed sample.
 
 Each change counts whose result depends on what was there before: `x *= 2`, `item["boxes"] = flip(item["boxes"])`,
-`item.pop("path")`. What is set anew each time, such as `item["index"] = index`, harms nobody.
+`item.pop("path")`. What is set again each time, such as `item["index"] = index`, harms nobody.
 """
 
 from __future__ import annotations

@@ -146,12 +146,12 @@ def _kind(value: Value) -> str:
 def sample_storage(dataset: Dataset, size: Size, tree: Tree) -> Iterator[SampleStorage]:
     """The lists or dicts of a Dataset that are sample storage; those that the tree binds among them."""
     grows_with_samples = _is_list_of_samples if size is Size.LIST else _is_dict_of_samples
-    told: set[str] = set()
+    reported: set[str] = set()
     for container in containers_of(dataset, tree):
         use = dataset.reads.of(container.name)
         if not is_parsed(container.value):
             use = reads_of_size(use, container.name, container.size)
-        if _size_as_read(dataset, container, use) is not size or container.name in told or _holds_little(container):
+        if _size_as_read(dataset, container, use) is not size or container.name in reported or _holds_little(container):
             continue
         if _is_lookup_by_place(container) and use.itself is not IndexDep.INDEX and not use.is_length:
             is_asked_for_samples = size is Size.DICT and asks_helper_for_samples(dataset, container.name)
@@ -161,7 +161,7 @@ def sample_storage(dataset: Dataset, size: Size, tree: Tree) -> Iterator[SampleS
         if _is_of_another_dataset(dataset, container):
             continue
         if grows_with_samples(dataset, container, use) and (use.is_length or is_reached_in_workers(dataset, use)):
-            told.add(container.name)
+            reported.add(container.name)
             yield SampleStorage(container, use, dataset)
 
 

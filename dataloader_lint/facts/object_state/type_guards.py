@@ -23,9 +23,9 @@ def is_excluded_by_guard(binding: AttributeBinding, size: Size) -> bool:
     tree = binding.method.module.tree
     bound = tree.spelling(binding.value)
     return any(
-        not _allows(size, told) and tree.spelling(told.of) == bound
+        not _allows(size, one) and tree.spelling(one.of) == bound
         for test, wanted in enclosing_tests(binding.node, Frame(binding.method))
-        for told in type_test(test, wanted, tree)
+        for one in type_test(test, wanted, tree)
     )
 
 
@@ -36,15 +36,15 @@ def reads_of_size(use: FieldUse, name: str, size: Size) -> FieldUse:
 
 def _is_read_as_other(place: AccessSite, name: str, size: Size) -> bool:
     return any(
-        not _allows(size, told)
-        for told in asked_on_the_way(place.node, place.scope)
-        if isinstance(told.of, cst.Attribute) and told.of.attr.value == name and isinstance(told.of.value, cst.Name)
+        not _allows(size, one)
+        for one in asked_on_the_way(place.node, place.scope)
+        if isinstance(one.of, cst.Attribute) and one.of.attr.value == name and isinstance(one.of.value, cst.Name)
     )
 
 
-def _allows(size: Size, told: TypeTest) -> bool:
+def _allows(size: Size, one: TypeTest) -> bool:
     """True if a value of which a test tells the type may have a form."""
     own = _TYPES[size]
-    if not told.answer:  # what is no tuple may still be a list
-        return (own - {"tuple"}).isdisjoint(told.names)
-    return not own.isdisjoint(told.names) or not told.names <= _NO_OTHER
+    if not one.answer:  # what is no tuple may still be a list
+        return (own - {"tuple"}).isdisjoint(one.names)
+    return not own.isdisjoint(one.names) or not one.names <= _NO_OTHER

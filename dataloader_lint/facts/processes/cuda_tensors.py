@@ -25,7 +25,7 @@ from dataloader_lint.facts.workers.stores import stores
 
 _TENSOR_DATASET = "torch.utils.data.TensorDataset"
 # Start methods under which workers can use CUDA.
-_STARTS_ANEW = ("forkserver", "spawn")
+_WITHOUT_FORK = ("forkserver", "spawn")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,7 +60,7 @@ def kept_cuda_tensors(reach: DatasetFlow, module: ModuleFacts) -> list[KeptCudaT
     for each in reach.around(module, reach.workers.names_containing(module, calls)) if calls else ():
         for given in reach.given(each):
             loader = given.loader
-            has_workers = loader.has_workers is True and loader.start_method not in _STARTS_ANEW
+            has_workers = loader.has_workers is True and loader.start_method not in _WITHOUT_FORK
             pins = loader.known("pin_memory")
             is_pinned = pins is not None and pins.value is True
             if not (has_workers or is_pinned) or not loader.is_reached:

@@ -63,7 +63,7 @@ class Answers:
     def may_define_datasets(self, path: str, text: bytes) -> bool:
         """True if a file with this text may define a class that derives from a Dataset."""
         own = sorted(name.decode("utf-8", "surrogateescape") for name in classes_in(text))
-        return bool(own) and bool(self.ask(path, "heirs", tuple(own)))
+        return bool(own) and bool(self.ask(path, "subclasses", tuple(own)))
 
     def users(self, home: str, names: Iterable[str], levels: int, limit: int) -> Iterator[Words]:
         """The files that may make loaders and can get at names of the file `home`, level by level; see `Project`."""
@@ -313,7 +313,7 @@ KINDS: dict[str, Callable[..., Answer]] = {
     "leading": Answers._leading,
     "dataset": Answers._dataset,
     "class": Answers._class,
-    "heirs": Answers._subclasses,
+    "subclasses": Answers._subclasses,
 }
 
 

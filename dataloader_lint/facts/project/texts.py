@@ -1,4 +1,4 @@
-"""What texts say, kept by a hash of each text: a run after a change in one file reads it anew from that file only."""
+"""What texts say, kept by a hash of each text: a run after a change in one file reads it again from that file only."""
 
 from __future__ import annotations
 

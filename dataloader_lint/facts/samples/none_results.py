@@ -1,4 +1,4 @@
-"""Where a function returns None for some of its calls: written out, from a helper, by a name that is not bound anew."""
+"""Where a function returns None for some of its calls: written out, from a helper, by a name that keeps it."""
 
 from __future__ import annotations
 

@@ -107,7 +107,7 @@ class Flow(Generic[P]):
             self._statement(above.body, reached)
             return False
         if isinstance(above, cst.For | cst.With) and child is above.body:
-            if self._own(above, reached):  # of a loop anew in each round, so that nothing comes from the one before
+            if self._own(above, reached):  # of a loop again in each round, so that nothing comes from the one before
                 return True
         if isinstance(above, cst.For | cst.While) and child is above.body:
             self._carried(above, use, reached)

@@ -184,8 +184,8 @@ def _lines(tree: Tree) -> dict[int, Lines]:
 def _told_lines(tree: Tree) -> dict[int, Lines]:
     functions = [node for node in tree.walk(tree.module) if type(node) is cst.FunctionDef]
     try:
-        told = extents(parsed_by_python(tree.text))
-        tops = zip(tree.module.body, told.top, strict=True)
-        return {id(node): lines for node, lines in (*tops, *zip(functions, told.functions, strict=True))}
+        found = extents(parsed_by_python(tree.text))
+        tops = zip(tree.module.body, found.top, strict=True)
+        return {id(node): lines for node, lines in (*tops, *zip(functions, found.functions, strict=True))}
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise UnlikeError(str(error)) from None

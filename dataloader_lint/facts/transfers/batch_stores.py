@@ -1,4 +1,4 @@
-"""Parts of a batch that are stored anew or changed in place: `batch["image"] = augment(batch["image"])`."""
+"""Parts of a batch that are stored again or changed in place: `batch["image"] = augment(batch["image"])`."""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ def moves_to_mps(transfers: Iterable[Transfer]) -> Iterator[MpsMove]:
         found = MpsMove(transfer)
         if not is_constant(transfer.keyword("non_blocking", transfer.anywhere, found.frame), True):
             continue
-        if _is_told_apart(transfer):
+        if _asks_for_device_type(transfer):
             continue
         module = transfer.frame.scope.module
         if names_accelerator(transfer.anywhere, device, found.frame) and any(map(module.calls_named, _STREAMS)):
@@ -130,7 +130,7 @@ def _comes_from_host(node: cst.BaseExpression, scope: Scope, depth: int) -> bool
     return False
 
 
-def _is_told_apart(transfer: Transfer) -> bool:
+def _asks_for_device_type(transfer: Transfer) -> bool:
     """True if a test around the move, or one that leaves before it, asks for the type of a device."""
     tree = transfer.frame.scope.module.tree
     conditions = path_conditions(transfer.call, transfer.frame.scope)

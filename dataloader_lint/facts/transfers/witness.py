@@ -157,7 +157,7 @@ def _keeps_batch(transfer: Transfer, binding: Binding) -> bool:
 
 
 def _exclude_each_other(bindings: list[Binding], tree: Tree) -> bool:
-    """True if a name is bound anew under a test and under its negation, so that one of the two always happens."""
+    """True if a name is bound again under a test and under its negation, so that one of the two always happens."""
     tests: set[tuple[object, bool]] = set()
     for binding in bindings:
         child: Node = binding.node

@@ -1,6 +1,6 @@
 """Datasets that no worker reads though no loader shows it: scripts that only look at them, trainers without workers.
 
-Both are told from how objects of the class are made and what is done with them, everywhere in sight.
+Both follow from how objects of the class are made and what is done with them, everywhere in sight.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ def _makes_batches(ev: Evaluator, klass: Class, call: cst.Call, given: Node) -> 
 
 
 def trainer_has_no_workers(ev: Evaluator, klass: Class, depth: int = 0) -> bool:
-    """True if a trainer's options are set to no workers wherever an object of a class, or of an heir, is made."""
+    """True if a trainer's options are set to no workers wherever an object of a class, or of an subclass, is made."""
     made = classes.find_method(ev, ev.bases(klass).classes, "__init__")
     if made is None or classes.class_of(made.scope) is not klass.scope or depth > UNREAD_DEPTH:
         return False
@@ -136,10 +136,10 @@ def trainer_has_no_workers(ev: Evaluator, klass: Class, depth: int = 0) -> bool:
 def _has_none(ev: Evaluator, call: cst.Call, frame: Frame, depth: int) -> bool:
     if last_name(call.func) != "__init__":
         return _is_beside_zero(call, frame.scope.module.tree)
-    heir = classes.class_of(frame.scope)  # its constructor runs this one
-    if heir is None or heir.parent is None:
+    subclass = classes.class_of(frame.scope)  # its constructor runs this one
+    if subclass is None or subclass.parent is None:
         return False
-    return trainer_has_no_workers(ev, Class(heir, ev.frame_of(heir.parent)), depth + 1)
+    return trainer_has_no_workers(ev, Class(subclass, ev.frame_of(subclass.parent)), depth + 1)
 
 
 def _is_beside_zero(call: cst.Call, tree: Tree) -> bool:

@@ -77,7 +77,7 @@ def check(file: Analysis) -> Iterator[Finding]:
     from dataloader_lint.facts.arguments.restarts import How
 
     for found in file.restarts:
-        if found.how is How.MADE_ANEW:
+        if found.how is How.MADE_AGAIN:
             problem = (
                 f"each round of the loop makes a new `{found.name}` and starts its workers again, "
                 "despite `persistent_workers=True`"

@@ -33,7 +33,7 @@ Measured with torch 2.13, 24 random numbers (8 samples, 2 workers, 3 epochs):
 Not reported:
 
 - generators that are passed to callables of libraries
-- generators without a seed that a module makes, if all loaders spawn their workers, which import the module anew
+- generators without a seed that a module makes, if all loaders spawn their workers, which import the module again
 - objects of a Dataset class that only loaders without workers get
 - seeds from calls that are not known
 - pipelines of albumentations without a transform that is known to be random, and those of projects that require

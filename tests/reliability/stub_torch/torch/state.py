@@ -39,7 +39,7 @@ def seed(value: int) -> None:
     chance.seed(value)
 
 
-def start_anew() -> None:
+def start_again() -> None:
     """As in a process that has just been started."""
     global start_method
     noted.clear()

@@ -136,7 +136,7 @@ class Worker:
 def _spawned(sent: bytes) -> bytes:
     """The pickle, once the process looks as if it had just been started and had run the main file again."""
     global is_starting
-    state.start_anew()
+    state.start_again()
     state.start_method = "spawn"
     is_starting = True
     path = sys.modules["__main__"].__file__ or ""
