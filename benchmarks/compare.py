@@ -3,7 +3,7 @@
     python -m benchmarks.compare                        everything; hours, of which TorchFix takes the most
     python -m benchmarks.compare --quick                one small package and small sizes, into benchmarks/.cache
     python -m benchmarks.compare --packages TTS,timm --peer-packages TTS --rounds 5
-    python -m benchmarks.compare --only startup         one part anew, the others as they were measured last
+    python -m benchmarks.compare --only startup         one part again, the others as they were measured last
     python -m benchmarks.compare --redraw               the page again, from the figures of the last time
 
 All figures of the page come from docs/performance.json, which only a measurement writes. TorchFix and a flake8 without
@@ -22,7 +22,9 @@ from typing import Any
 
 from benchmarks import measures
 from benchmarks.compare_page import render_page
+from benchmarks.goals import CURVES
 from benchmarks.real_code import CACHE, PACKAGES, unpack
+from benchmarks.rule_cost import measure_rules
 from benchmarks.waits import measure_waits
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -30,8 +32,8 @@ PAGE = ROOT / "docs" / "performance.md"
 FIGURES = ROOT / "docs" / "performance.json"
 LIST = ("lightning", "torch-geometric", "speechbrain", "timm", "monai", "TTS", "ultralytics", "super-gradients")
 COPIED = "basicsr"  # small enough to be linted eight times over
-PARTS = ("startup", "sites", "huge", "copies", "tenth", "where", "packages", "together", "warm", "waits")
-MEASURES = {**measures.MEASURES, "waits": measure_waits}
+PARTS = ("startup", *CURVES, "tenth", "where", "packages", "together", "warm", "rules", "waits")
+MEASURES = {**measures.MEASURES, "rules": measure_rules, "waits": measure_waits}
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,8 @@ from typing import Any
 
 from benchmarks.costs import Spread, ratios, spread
 from benchmarks.editor import CPU, KEY, MOVE, QUICK_FIX, late
-from benchmarks.goals import NOISE, Goal, added, exponent_of, goals, packages_of
+from benchmarks.goals import CURVES, NOISE, Goal, added, exponent_of, goals, memory_of, packages_of
+from benchmarks.rule_cost import rows as rows_of_rules
 from benchmarks.where import PARSE
 
 Figures = dict[str, Any]
@@ -96,7 +97,7 @@ def render_page(figures: Figures) -> str:
         parts += ["## Where people wait", _waits(figures["waits"])]
     if packages := packages_of(figures):
         parts += ["## Side by side", _tools(packages), _packages(packages)]
-    if any(name in figures for name in ("copies", "huge", "sites")):
+    if any(name in figures for name in CURVES):
         parts += ["## As the work grows", _curves(figures)]
     if "startup" in figures:
         parts += ["## Start-up", _startup(figures["startup"])]
@@ -106,6 +107,8 @@ def render_page(figures: Figures) -> str:
         parts += ["## Several projects at once", _together(figures["together"])]
     if "warm" in figures:
         parts += ["## With a cache", _warm(figures["warm"])]
+    if "rules" in figures:
+        parts += ["## What each rule adds", _rules(figures["rules"])]
     if "where" in figures:
         parts += ["## Where the time goes", _where(figures["where"])]
         parts.append(TRIED)
@@ -232,7 +235,7 @@ def _packages(packages: dict[str, Figures]) -> str:
 
 def _curves(figures: Figures) -> str:
     rows = []
-    for part, title in (("copies", "copies"), ("huge", "one file, characters"), ("sites", "one file, sites")):
+    for part, title in CURVES.items():
         if part not in figures:
             continue
         found = figures[part]
@@ -242,7 +245,7 @@ def _curves(figures: Figures) -> str:
             f"{int(size):,}: {number(seconds)} s" + (" (given up)" if found["given_up"][size] else "")
             for size, seconds in costs.items()
         )
-        memory = max(max(found["costs"][size]["memory"]) for size in costs)
+        memory = memory_of(found)
         fitted = exponent_of(found)
         rows.append([what, cells, "" if fitted is None else f"{fitted:.2f}", number(memory)])
     return (
@@ -308,6 +311,28 @@ def _warm(found: Figures) -> str:
         f"{', '.join(found['packages'])}; {found['matter']:,} of them define a Dataset or build a DataLoader."
         + (" All cores. The second run prints what the first one does.\n\n" if found["same"] else " All cores.\n\n")
         + table(["", "CPU, s", "wall, s"], rows)
+    )
+
+
+def _rules(found: Figures) -> str:
+    listed = rows_of_rules(found)
+    shown = [row for row in listed if max(row.calls, row.seconds, row.added or 0) >= 0.1]
+    rows = [
+        [
+            f"{row.code} {row.name}",
+            number(row.calls),
+            number(row.seconds),
+            "" if row.added is None else number(row.added),
+        ]
+        for row in shown
+    ]
+    return (
+        f"One process on {', '.join(found['packages'])}: {found['calls']:,} calls of functions with all rules. *Own* "
+        "is what happens while a rule checks, in percent of a run of the default rules; answers that later rules ask "
+        "for, too, count for the first one. *Added* is what a run takes more than one without the rule, or, for a rule "
+        "that is off by default, with it; only the rules with a figure there were measured so. Counts of calls do not "
+        f"depend on what else the machine does. The other {len(listed) - len(shown)} rules have less than 0.1 %.\n\n"
+        + table(["", "own, % of calls", "own, % of CPU", "added, % of calls"], rows)
     )
 
 

@@ -10,6 +10,17 @@ from benchmarks.costs import Spread, exponent, ratios, spread
 from benchmarks.editor import CPU, MOVE
 
 Figures = dict[str, Any]
+# By part of the figures, what grows.
+CURVES = {
+    "copies": "copies",
+    "files": "files of a project",
+    "projects": "projects in a run",
+    "huge": "length of a file",
+    "fixes": "length of a file with many fixes",
+    "sites": "sites in a file",
+    "attributes": "attributes of a class",
+    "callers": "callers of a function",
+}
 NOISE = 0.05  # seconds of CPU that say nothing
 
 
@@ -84,10 +95,17 @@ def goals(figures: Figures) -> list[Goal]:
         over = spread([1000 * (value - bare) for value in costs["no_matter"]["cpu"]])
         found.append(Goal("CPU time: a file that cannot matter, above `python -c pass`", over, 60, " ms"))
         found.append(Goal("CPU time: one small file with findings", spread(costs["small"]["cpu"]), 0.6, " s"))
-    for part, title in (("copies", "copies"), ("huge", "length of a file"), ("sites", "sites in a file")):
-        fitted = exponent_of(figures[part]) if part in figures else None
+    curves = {title: figures[part] for part, title in CURVES.items() if part in figures}
+    for title, curve in curves.items():
+        fitted = exponent_of(curve)
         if fitted is not None:
             found.append(Goal(f"growth exponent: {title}", spread([fitted]), 1.1))
+    if curves:
+        most = max(memory_of(curve) for curve in curves.values())
+        found.append(Goal("peak memory of a process as the work grows", spread([most]), 300, " MiB"))
+    if "rules" in figures and figures["rules"]["added"]:
+        most = max(figures["rules"]["added"].values())
+        found.append(Goal("function calls that one rule adds to a run", spread([most]), 1, " %"))
     return found
 
 
@@ -120,6 +138,11 @@ def added(packages: Sequence[Figures], tool: str, what: str) -> list[float]:
     return [sum(values) for values in zip(*(found["costs"][tool][what] for found in packages), strict=False)]
 
 
+def memory_of(found: Figures) -> float:
+    """The memory of the largest process of a curve, in MiB."""
+    return float(max(max(found["costs"][size]["memory"]) for size in found["lines"]))
+
+
 def exponent_of(found: Figures) -> float | None:
     """How the cost of a curve grows with its lines, without what starting takes.
 
@@ -128,7 +151,7 @@ def exponent_of(found: Figures) -> float | None:
     """
     start = spread(found["costs"]["start"]["cpu"]).middle
     costs = {size: spread(found["costs"][size]["cpu"]).middle - start for size in found["lines"]}
-    told = [size for size, cost in costs.items() if cost >= NOISE and not found["given_up"][size]]
-    if len(told) < 2:
+    fitted = [size for size, cost in costs.items() if cost >= NOISE and not found["given_up"][size]]
+    if len(fitted) < 2:
         return None
-    return exponent([found["lines"][size] for size in told], [costs[size] for size in told])
+    return exponent([found["lines"][size] for size in fitted], [costs[size] for size in fitted])

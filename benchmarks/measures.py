@@ -16,7 +16,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from benchmarks import processes, trees
+from benchmarks import grown, processes, trees
 from benchmarks.costs import Command, Cost, interleave, run
 from benchmarks.floor import matters
 
@@ -165,6 +165,46 @@ def measure_copies(plan: Plan, packages: Sequence[Path]) -> Figures:
     return {"package": package.name, **_curve(plan, places)}
 
 
+def measure_fixes(plan: Plan, packages: Sequence[Path]) -> Figures:
+    """One file that is longer and longer, with a safe fix for each 10,000 characters; all of them are laid out."""
+    folder = plan.fresh("fixes")
+    sources = [path.read_text(encoding="utf-8", errors="ignore") for path in trees.sources_of(packages[0])]
+    sizes = _sizes(plan, 150_000, 300_000, 600_000, 1_200_000)
+    found = _curve(plan, {size: _file(folder, size, grown.with_fixes(sources, size)) for size in sizes})
+    return {"package": packages[0].name, **found}
+
+
+def measure_attributes(plan: Plan, packages: Sequence[Path]) -> Figures:
+    """One Dataset with more and more attributes, half of them lists."""
+    folder = plan.fresh("attributes")
+    sizes = _sizes(plan, 250, 500, 1000, 2000)
+    return _curve(plan, {size: _file(folder, size, grown.with_attributes(size)) for size in sizes})
+
+
+def measure_callers(plan: Plan, packages: Sequence[Path]) -> Figures:
+    """One function that makes a loader, with more and more callers."""
+    folder = plan.fresh("callers")
+    sizes = _sizes(plan, 125, 250, 500, 1000)
+    return _curve(plan, {size: _file(folder, size, grown.with_callers(size)) for size in sizes})
+
+
+def measure_files(plan: Plan, packages: Sequence[Path]) -> Figures:
+    """One project with more and more files."""
+    return _folders(plan, "files", grown.project, _sizes(plan, 1250, 2500, 5000, 10_000))
+
+
+def measure_projects(plan: Plan, packages: Sequence[Path]) -> Figures:
+    """More and more projects in one run."""
+    return _folders(plan, "projects", grown.projects, _sizes(plan, 12, 25, 50, 100))
+
+
+def _folders(plan: Plan, name: str, make: Callable[[int, Path], None], sizes: Sequence[int]) -> Figures:
+    folder = plan.fresh(name)
+    for size in sizes:
+        make(size, folder / str(size))
+    return _curve(plan, {size: folder / str(size) for size in sizes})
+
+
 def measure_tenth(plan: Plan, packages: Sequence[Path]) -> Figures:
     """flake8 with and without our plugin where a tenth of the files matter."""
     folder = plan.fresh("tenth")
@@ -229,6 +269,11 @@ MEASURES: dict[str, Callable[[Plan, Sequence[Path]], Figures]] = {
     "startup": measure_startup,
     "sites": measure_sites,
     "huge": measure_huge,
+    "fixes": measure_fixes,
+    "attributes": measure_attributes,
+    "callers": measure_callers,
+    "files": measure_files,
+    "projects": measure_projects,
     "copies": measure_copies,
     "tenth": measure_tenth,
     "together": measure_together,

@@ -10,13 +10,15 @@ from typing import Any
 
 import pytest
 
-from benchmarks import trees
+from benchmarks import grown, trees
 from benchmarks.compare import FIGURES, PAGE
 from benchmarks.compare_page import next_factor, number, render_page, table, times
 from benchmarks.costs import Command, Spread, exponent, ratios, run, spread
 from benchmarks.floor import matters
 from benchmarks.goals import Goal, exponent_of, goals
+from benchmarks.rule_cost import counted_run, rows
 from benchmarks.where import IMPORTS, PARSE, kind_of
+from dataloader_lint import Settings, lint_paths
 
 
 def costs(*cpu: float, memory: float = 50) -> dict[str, list[float]]:
@@ -28,12 +30,12 @@ def package(**tools: dict[str, list[float]]) -> dict[str, Any]:
 
 
 def curve(**sizes: float) -> dict[str, Any]:
-    told = {size: costs(cpu) for size, cpu in sizes.items()}
+    measured = {size: costs(cpu) for size, cpu in sizes.items()}
     numbers = {size.strip("_"): 10 * int(size.strip("_")) for size in sizes if size != "start"}
     return {
         "lines": numbers,
         "given_up": dict.fromkeys(numbers, 0),
-        "costs": {size.strip("_"): cost for size, cost in told.items()},
+        "costs": {size.strip("_"): cost for size, cost in measured.items()},
     }
 
 
@@ -161,6 +163,62 @@ def test_made_programs_are_python_of_the_size_asked_for() -> None:
     text = trees.huge(sources, 1_000)
     ast.parse(text)
     assert 1_000 <= len(text) < 1_050
+
+
+def test_grown_programs_are_python_of_the_size_asked_for(tmp_path: Path) -> None:
+    attributes = ast.parse(grown.with_attributes(10))
+    assert (
+        sum(isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) for node in ast.walk(attributes)) == 10
+    )
+    callers = ast.parse(grown.with_callers(7))
+    assert sum(isinstance(node, ast.Call) and ast.unparse(node.func) == "make" for node in ast.walk(callers)) == 7
+    assert grown.with_fixes(["x = 1\n"], 30_000).count("persistent_workers=True") == 3
+    grown.projects(3, tmp_path)
+    assert len(list(tmp_path.iterdir())) == 3 and len(trees.sources_of(tmp_path)) == 63
+    assert all(ast.parse(path.read_text()) for path in trees.sources_of(tmp_path))
+
+
+def test_grown_programs_have_findings(tmp_path: Path) -> None:
+    grown.project(12, tmp_path / "project")
+    for name, text in (("attributes", grown.with_attributes(4)), ("callers", grown.with_callers(2))):
+        (tmp_path / f"{name}.py").write_text(text)
+    found = lint_paths([tmp_path], Settings())
+    assert {Path(one.filename).name for one in found} == {
+        "attributes.py",
+        "callers.py",
+        "base.py",
+        "data0.py",
+        "data10.py",
+    }
+
+
+def test_rules_are_counted_and_the_costliest_stands_first(tmp_path: Path) -> None:
+    (tmp_path / "module.py").write_text(trees.with_sites(2))
+    once, again = (counted_run([tmp_path], ("--select", "DL101,DL301")) for _ in range(2))
+    assert once["calls"] == pytest.approx(again["calls"], rel=0.002)
+    assert set(once["of_rules"]["calls"]) == {"DL101", "DL301"}
+    shares = {code: {"calls": share, "seconds": share} for code, share in (("DL1", 0.2), ("DL2", 2.5), ("DL3", 0.01))}
+    found = {
+        "packages": ["a-1"],
+        "calls": 1000,
+        "names": {"DL1": "one", "DL2": "two", "DL3": "three"},
+        "shares": shares,
+        "added": {"DL2": 0.4},
+    }
+    assert [row.code for row in rows(found)] == ["DL2", "DL1", "DL3"]
+    page = render_page({"rules": {"measured": MEASURED, **found}})
+    assert "| DL2 two | 2.5 | 2.5 | 0.4 |" in page and "| DL1 one | 0.2 | 0.2 |  |" in page
+    assert "three" not in page and "The other 1 rules have less than 0.1 %" in page
+    assert [goal.reached for goal in goals({"rules": found})] == [True]
+
+
+MEASURED = {
+    **dict.fromkeys(("system", "cpu", "cores", "memory", "python", "dataloader-lint", "libcst", "flake8", "ruff"), "x"),
+    "torchfix": "x",
+    "date": "x",
+    "load": 1.0,
+    "cores": 2,
+}
 
 
 def test_trees_hold_as_many_files_as_asked_for(tmp_path: Path) -> None:
