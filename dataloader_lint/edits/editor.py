@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from dataloader_lint.edits.repair import Edit, RefusedError
 from dataloader_lint.edits.uses import names_in
+from dataloader_lint.facts.limits import EDITED_PARTS
 from dataloader_lint.facts.project.mentions import Mentions
 from dataloader_lint.facts.syntax.layout import Excerpt, excerpt, import_parts
 from dataloader_lint.facts.syntax.names import bindings_of
@@ -140,9 +141,11 @@ class Editor:
         except (UnlikeError, UnreadableError) as error:
             raise RefusedError(f"LibCST sees something else here: {error}") from None
         key = id(found.module)
-        if key not in self._parts:
-            self._parts[key] = _Part(found)
-        return self._parts[key]
+        part = self._parts.pop(key, None) or _Part(found)
+        self._parts[key] = part  # the last one that was asked for comes last
+        if len(self._parts) > EDITED_PARTS:
+            del self._parts[next(iter(self._parts))]
+        return part
 
     @property
     def indent(self) -> str:
