@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from benchmarks.costs import Spread, ratios, spread
 from benchmarks.editor import CPU, KEY, MOVE, QUICK_FIX, late
-from benchmarks.goals import CURVES, NOISE, Goal, added, exponent_of, goals, memory_of, packages_of
-from benchmarks.rule_cost import rows as rows_of_rules
+from benchmarks.goals import CURVES, Goal, added, goals, packages_of
+from benchmarks.growth_page import curves, rules
+from benchmarks.tables import number, table, times
 from benchmarks.where import PARSE
 
 Figures = dict[str, Any]
@@ -98,7 +99,7 @@ def render_page(figures: Figures) -> str:
     if packages := packages_of(figures):
         parts += ["## Side by side", _tools(packages), _packages(packages)]
     if any(name in figures for name in CURVES):
-        parts += ["## As the work grows", _curves(figures)]
+        parts += ["## As the work grows", curves(figures)]
     if "startup" in figures:
         parts += ["## Start-up", _startup(figures["startup"])]
     if "tenth" in figures:
@@ -108,28 +109,11 @@ def render_page(figures: Figures) -> str:
     if "warm" in figures:
         parts += ["## With a cache", _warm(figures["warm"])]
     if "rules" in figures:
-        parts += ["## What each rule adds", _rules(figures["rules"])]
+        parts += ["## What each rule adds", rules(figures["rules"])]
     if "where" in figures:
         parts += ["## Where the time goes", _where(figures["where"])]
         parts.append(TRIED)
     return "\n\n".join([*parts, HOW]) + "\n"
-
-
-def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Lay out a table in Markdown, all columns but the first to the right."""
-    marks = ["---", *["--:"] * (len(head) - 1)]
-    return "\n".join("| " + " | ".join(cells) + " |" for cells in [head, marks, *rows])
-
-
-def times(value: Spread, unit: str = "") -> str:
-    """The middle, and how far the values reach where they differ: `1.5 (1.2 to 2)`."""
-    middle, low, high = (number(each) for each in (value.middle, value.low, value.high))
-    return f"{middle}{unit}" + (f" ({low} to {high})" if low != high else "")
-
-
-def number(value: float) -> str:
-    """Three digits, or all of those before the point."""
-    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
 def _machines(figures: Figures) -> str:
@@ -233,29 +217,6 @@ def _packages(packages: dict[str, Figures]) -> str:
     return table([*head, "TorchFix / it", "flake8 with it / alone", "memory, MiB"], rows)
 
 
-def _curves(figures: Figures) -> str:
-    rows = []
-    for part, title in CURVES.items():
-        if part not in figures:
-            continue
-        found = figures[part]
-        what = f"{title} ({found['package']})" if "package" in found else title
-        costs = {size: spread(found["costs"][size]["cpu"]).middle for size in found["lines"]}
-        cells = ", ".join(
-            f"{int(size):,}: {number(seconds)} s" + (" (given up)" if found["given_up"][size] else "")
-            for size, seconds in costs.items()
-        )
-        memory = memory_of(found)
-        fitted = exponent_of(found)
-        rows.append([what, cells, "" if fitted is None else f"{fitted:.2f}", number(memory)])
-    return (
-        "CPU time by size, and the exponent b of the time = a * lines^b that fits best, once the time of a file with "
-        "nothing but imports is taken off (1: twice the work takes twice the time). Sizes that cost less than "
-        f"{NOISE:g} s beyond that are not fitted. A site is a Dataset with a list of paths, its loader and a training "
-        "loop.\n\n" + table(["", "CPU time", "exponent", "memory, MiB"], rows)
-    )
-
-
 def _startup(found: Figures) -> str:
     titles = {
         "bare": "`python -c pass`",
@@ -311,28 +272,6 @@ def _warm(found: Figures) -> str:
         f"{', '.join(found['packages'])}; {found['matter']:,} of them define a Dataset or build a DataLoader."
         + (" All cores. The second run prints what the first one does.\n\n" if found["same"] else " All cores.\n\n")
         + table(["", "CPU, s", "wall, s"], rows)
-    )
-
-
-def _rules(found: Figures) -> str:
-    listed = rows_of_rules(found)
-    shown = [row for row in listed if max(row.calls, row.seconds, row.added or 0) >= 0.1]
-    rows = [
-        [
-            f"{row.code} {row.name}",
-            number(row.calls),
-            number(row.seconds),
-            "" if row.added is None else number(row.added),
-        ]
-        for row in shown
-    ]
-    return (
-        f"One process on {', '.join(found['packages'])}: {found['calls']:,} calls of functions with all rules. *Own* "
-        "is what happens while a rule checks, in percent of a run of the default rules; answers that later rules ask "
-        "for, too, count for the first one. *Added* is what a run takes more than one without the rule, or, for a rule "
-        "that is off by default, with it; only the rules with a figure there were measured so. Counts of calls do not "
-        f"depend on what else the machine does. The other {len(listed) - len(shown)} rules have less than 0.1 %.\n\n"
-        + table(["", "own, % of calls", "own, % of CPU", "added, % of calls"], rows)
     )
 
 

@@ -12,11 +12,12 @@ import pytest
 
 from benchmarks import grown, trees
 from benchmarks.compare import FIGURES, PAGE
-from benchmarks.compare_page import next_factor, number, render_page, table, times
+from benchmarks.compare_page import next_factor, render_page
 from benchmarks.costs import Command, Spread, exponent, ratios, run, spread
 from benchmarks.floor import matters
 from benchmarks.goals import Goal, exponent_of, goals
 from benchmarks.rule_cost import counted_run, rows
+from benchmarks.tables import number, table, times
 from benchmarks.where import IMPORTS, PARSE, kind_of
 from dataloader_lint import Settings, lint_paths
 
@@ -194,7 +195,8 @@ def test_grown_programs_have_findings(tmp_path: Path) -> None:
 
 def test_rules_are_counted_and_the_costliest_stands_first(tmp_path: Path) -> None:
     (tmp_path / "module.py").write_text(trees.with_sites(2))
-    once, again = (counted_run([tmp_path], ("--select", "DL101,DL301")) for _ in range(2))
+    # The first one may compile modules.
+    _, once, again = (counted_run([tmp_path], ("--select", "DL101,DL301")) for _ in range(3))
     assert once["calls"] == pytest.approx(again["calls"], rel=0.002)
     assert set(once["of_rules"]["calls"]) == {"DL101", "DL301"}
     shares = {code: {"calls": share, "seconds": share} for code, share in (("DL1", 0.2), ("DL2", 2.5), ("DL3", 0.01))}

@@ -290,8 +290,8 @@ REQUIREMENTS_LENGTH: Final = 1_000_000
 
 # Fixes.
 
-# Functions of a file in which the places of all nodes are kept, as fixes come in the order of their places; those beyond
-# are worked out once more. Those of 2,000 functions took 18 MB.
+# Functions of a file in which the places of all nodes are kept, as fixes come in the order of their places. Those of
+# others are worked out once more; those of 2,000 functions took 18 MB.
 EDITED_PARTS: Final = 25
 
 # Arrays in arrays when it is asked whether a list can become one.
