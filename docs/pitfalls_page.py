@@ -39,8 +39,9 @@ GROUPS: Mapping[str, tuple[Pitfall, ...]] = {
         Pitfall(
             "File names in a pandas table read by `.iloc[index]`",
             ("DL103",),
-            "A column of Python strings from `read_csv` is not reported: with pandas 3 and with Arrow strings it is "
-            "harmless. Measure: RSS of a worker after one epoch; cure: `dtype_backend='pyarrow'`.",
+            "Reported where the project requires a pandas before 3, and a value is used as a path or a text. pandas 3 "
+            "without pyarrow copies as much, and with it nothing ([figures](evidence/text-columns.md)); which one runs "
+            "is not in the code. Measure: RSS of a worker after one epoch; cure: `dtype_backend='pyarrow'`.",
         ),
         Pitfall(
             "`np.array([json.loads(line) for line in file])`",
@@ -85,7 +86,11 @@ GROUPS: Mapping[str, tuple[Pitfall, ...]] = {
         ),
         Pitfall("OpenCV and forked workers: threads, and deadlocks", ("DL501",)),
         Pitfall("A lambda kept by a Dataset, or an open HDF5 file", ("DL204", "DL205")),
-        Pitfall("Other open handles: databases, archives, video readers, thread pools, locks", ("DL205",)),
+        Pitfall(
+            "Other open handles: databases, archives, video readers, thread pools, locks",
+            ("DL205",),
+            "Also in a global that forked workers share, if it breaks there ([runs](evidence/handles.md)).",
+        ),
         Pitfall("Lambdas, closures and nested functions as `collate_fn` or transform", ("DL201", "DL202", "DL204")),
         Pitfall("No `if __name__ == '__main__'` around the loop", ("DL206",)),
         Pitfall("The start method set at module level", ("DL210",)),

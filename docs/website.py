@@ -53,6 +53,7 @@ TITLES = {
     "editor.md": "Editors",
     "doctor.md": "Doctor",
     "evidence/handles.md": "Handles in workers",
+    "evidence/text-columns.md": "Text columns in workers",
     "api.md": "Python API",
 }
 LAST = ("contributing.md", "changelog.md")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import libcst as cst
 
 from dataloader_lint.facts.infer import classes
-from dataloader_lint.facts.infer.classes import AttributeBinding
 from dataloader_lint.facts.object_state.dataset import Dataset
 from dataloader_lint.facts.syntax.expressions import last_name
 from dataloader_lint.facts.syntax.names import dotted
@@ -62,25 +61,6 @@ def _gives_container(node: cst.CSTNode) -> bool:
     if isinstance(body, cst.Call):
         return last_name(body.func) in ("split", "tolist", *_CONTAINERS)
     return isinstance(body, cst.List | cst.Dict | cst.ListComp | cst.DictComp)
-
-
-def parsed_column(binding: AttributeBinding) -> cst.Call | None:
-    """A column of a kept table that is set to lists or dicts: `df["boxes"] = df["boxes"].apply(literal_eval)`."""
-    kept = binding.value.value if isinstance(binding.value, cst.Name) else ""
-    for assign in binding.method.own(cst.Assign):
-        for each in assign.targets:
-            target = each.target
-            if not isinstance(target, cst.Subscript) or not isinstance(assign.value, cst.Call):
-                continue
-            is_it = (isinstance(target.value, cst.Name) and target.value.value == kept) or (
-                isinstance(target.value, cst.Attribute) and target.value.attr.value == binding.name
-            )
-            call = assign.value
-            if is_it and makes_containers(call):
-                return call
-            if is_it and last_name(call.func) == "astype" and call.args and last_name(call.args[0].value) == "object":
-                return call
-    return None
 
 
 def is_numeric(dataset: Dataset, name: str) -> bool:

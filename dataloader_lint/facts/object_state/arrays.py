@@ -32,15 +32,16 @@ from dataloader_lint.facts.infer.values import (
 )
 from dataloader_lint.facts.libraries.calls import row
 from dataloader_lint.facts.limits import ARRAY_DEPTH
+from dataloader_lint.facts.object_state import text_columns
 from dataloader_lint.facts.object_state.access_patterns import has_fields
 from dataloader_lint.facts.object_state.array_contents import (
     TABLE_METHODS,
     is_numeric,
     makes_containers,
-    parsed_column,
     parses,
 )
 from dataloader_lint.facts.object_state.dataset import Dataset
+from dataloader_lint.facts.object_state.table_columns import column_of, parsed_column
 from dataloader_lint.facts.syntax.expressions import keyword_of, last_name
 from dataloader_lint.facts.syntax.names import Kind, dotted, resolve, written_part
 from dataloader_lint.facts.syntax.tree import Node
@@ -55,8 +56,8 @@ _SAME_KIND = frozenset({"copy", "flatten", "ravel", "reset_index", "reshape", "s
 class KeptArray:
     """An array of a Dataset that workers read for every sample.
 
-    `objects` says what Python objects are in it (`object`, `dict`, `Path`, `instance`, `pickled`, `column`); empty for
-    plain numbers or bytes, which `source` (`file`, `memmap`) says the origin of.
+    `objects` says what Python objects are in it (`object`, `dict`, `Path`, `instance`, `pickled`, `table`, `column`);
+    empty for plain numbers or bytes, which `source` (`file`, `memmap`) says the origin of.
     """
 
     name: str
@@ -125,8 +126,10 @@ def _kept(dataset: Dataset, binding: AttributeBinding, use: FieldUse) -> Iterato
     if start is None:
         return
     home = attributes.method_frame(ev, binding.method, dataset.self_value)
+    is_table = False
     for call, frame in _origins(ev, start, home, 0):
         for name in _libraries(ev, call, frame):
+            is_table = is_table or name.startswith("pandas.")
             objects, elements = _objects(ev, name, call, frame)
             if not objects and row(name).from_elements and _keyword(call, "dtype") is None and has_fields(use):
                 parsed = _elements(ev, call, frame)  # a text of JSON may be a number, but that has no fields
@@ -136,10 +139,25 @@ def _kept(dataset: Dataset, binding: AttributeBinding, use: FieldUse) -> Iterato
             elif row(name).loads_array and not _is_archive(ev, call, frame):
                 source = "memmap" if _may_be_mapped(ev, call, frame) else row(name).loads_array
                 yield KeptArray(binding.name, binding, call, frame, use, "", source)
-            elif name.startswith("pandas."):
-                parser = parsed_column(binding)
-                if parser is not None:
-                    yield KeptArray(binding.name, binding, parser, frame, use, "column")
+    own = classes.receiver_name(binding.method)
+    parsed_here = parsed_column(ev, start, home, f"{own}.{binding.name}", is_table)
+    if parsed_here is not None:
+        parser, kind = parsed_here
+        yield KeptArray(binding.name, binding, parser, home, use, kind)
+    yield from _texts(dataset, binding, start, home, use)
+
+
+def _texts(
+    dataset: Dataset, binding: AttributeBinding, start: cst.BaseExpression, home: Frame, use: FieldUse
+) -> Iterator[KeptArray]:
+    """A table with a column of Python strings, or such a column."""
+    column = column_of(start)
+    for call, frame in _origins(dataset.ev, column or start, home, 0):
+        if text_columns.READERS.isdisjoint(_libraries(dataset.ev, call, frame)):
+            continue
+        if text_columns.are_objects(dataset.ev.project, frame.scope.module):
+            if text_columns.is_read_as_text(dataset, binding.name):
+                yield KeptArray(binding.name, binding, call, frame, use, "texts of column" if column else "texts")
 
 
 def _libraries(ev: Evaluator, call: cst.Call, frame: Frame) -> list[str]:
@@ -217,12 +235,13 @@ def _objects(ev: Evaluator, name: str, call: cst.Call, frame: Frame) -> tuple[st
     if name.startswith("method."):
         return ("column" if makes_containers(call) else ""), ()
     if name.startswith("pandas.") and name.rpartition(".")[2].startswith(("read_", "DataFrame", "Series")):
+        kind = "column" if name == "pandas.Series" else "table"
         if _asks_for_objects(ev, call, frame):
-            return "column", ()
+            return kind, ()
         if name in ("pandas.Series", "pandas.DataFrame.from_records") and _holds_containers(_elements(ev, call, frame)):
-            return "column", ()
+            return kind, ()
         converters = _keyword(call, "converters")
-        return ("column" if converters is not None and parses(converters) else ""), ()
+        return (kind if converters is not None and parses(converters) else ""), ()
     return "", ()
 
 

@@ -11,7 +11,10 @@ to Python objects.
 - an array of parsed JSON that is asked for fields: `np.array([json.loads(line) for line in file])`, `rows[i]["text"]`
 - `numpy.load(..., allow_pickle=True)`, unless it maps the file (`mmap_mode`)
 - a pandas column of lists or dicts: `apply(literal_eval)`, `str.split()`, `groupby(...).agg(list)`, `converters=...`,
-  `dtype=object`, `table[["left", "top"]].values.tolist()`
+  `dtype=object`, `table[["left", "top"]].values.tolist()`; also if a table gets such a column first, and the table or
+  the column is kept later: `self.boxes = table["box"].values`
+- texts that `read_csv` reads, if workers use a value as a path or a text, and the requirements of the project demand a
+  pandas before 3
 
 **Where**: at the first assignment that makes such an array. If every DataLoader in the project that reads the Dataset
 has no workers, the message says "none yet": the copies come with the first workers.
@@ -22,12 +25,17 @@ page that it touches. Measured with torch 2.13, two workers and two million shor
 shuffled epoch for `dtype=object`, and as much for a pandas column of objects. A plain list took 307 MB more; an array
 of fixed-width or `StringDType` strings took 0. Under spawn and forkserver each worker starts with a full copy.
 
+Two million paths from `read_csv`, two workers: 302 MB with pandas 2.3, 301 MB with pandas 3.1 without pyarrow, 3 MB
+with Arrow strings. [Text columns in workers](evidence/text-columns.md) has all figures.
+
 ## Known limits
 - The content of a file that is loaded with `allow_pickle=True` is not known.
 - Nothing is reported if the class treats the array as one of numbers (several indices, sums).
 - `.npz` archives, and tables whose columns are unknown, are not reported.
-- Texts that `read_csv` reads are Python objects before pandas 3, unless `dtype_backend="pyarrow"` is asked for. Which
-  version runs is not in the code, and nothing is reported.
+- Texts that `read_csv` reads are Python objects in pandas 1 and 2, and in pandas 3 if pyarrow is not installed. Where
+  the requirements (`requirements.txt`, `pyproject.toml`, `setup.py`, ...) do not demand a pandas before 3, what runs is
+  unknown, and nothing is reported. Nor is it where the module mentions Arrow or categories.
+- A value that stands in an f-string may be a number, and does not count as a text.
 
 ## Example
 ```python
@@ -62,7 +70,8 @@ class Sentences(Dataset):
 ```
 
 For records of several fields keep one array for each field. For lists of different lengths keep one long array and
-the offsets. If workers are spawned, only torch tensors are shared.
+the offsets. For texts of a table use `read_csv(path, dtype_backend="pyarrow")` (from pandas 2 on), or
+`np.array(table["path"], dtype=str)`. If workers are spawned, only torch tensors are shared.
 
 ## Fix safety
 Unsafe: removes `dtype=object` if all elements are known to be strings or numbers. Each string then takes as much room
@@ -105,7 +114,10 @@ _WHAT = {
     "Path": "a NumPy array of `Path` objects",
     "instance": "a NumPy array of objects of a class",
     "pickled": "an array loaded with `allow_pickle=True`",
-    "column": "a table with a column of Python objects (`{maker}`)",
+    "table": "a table with a column of Python objects (`{maker}`)",
+    "texts": "a table with Python strings (pandas before 3)",
+    "texts of column": "a column of Python strings (pandas before 3)",
+    "column": "a pandas column of Python objects (`{maker}`)",
 }
 
 
@@ -123,6 +135,8 @@ def check(dataset: LintedDataset) -> Iterator[Finding]:
             advice = "let NumPy choose the `dtype`"
         elif array.element_kind == "str":
             advice = "use a `StringDType` array"
+        elif array.objects.startswith("texts"):
+            advice = "use Arrow strings, or one `str` array per column"
         else:
             advice = "use one array of numbers or str per field"
         yield Finding(array.node, problem, advice, partial(fix, array), dataset.steps_to(array.use, array.binding))

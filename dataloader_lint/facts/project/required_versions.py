@@ -1,0 +1,31 @@
+"""The versions of libraries that a project requires, read from the text of its requirements files."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from dataloader_lint.facts.limits import REQUIREMENTS_LENGTH
+
+
+def demands_before(text: str, package: str, major: int) -> bool:
+    """True if a text of requirements, such as that of a pyproject.toml, demands a package before a major version."""
+    return _before(package, major).search(text, 0, REQUIREMENTS_LENGTH) is not None
+
+
+@cache
+def _before(package: str, major: int) -> re.Pattern[str]:
+    old, limit = rf"[0-{major - 1}]", major
+    # All parts are bounded, as otherwise many names on a line would have the whole line read for each of them.
+    return re.compile(
+        rf"""\b{package}(?![\w-])[ \t]{{0,50}}(?:\[[^\]\n]{{0,200}}\])?
+        (?:
+            # numpy>=1.21,<2
+            [^\n"';\#]{{0,200}}?
+            (?:<=?\s{{0,50}}{old}\b|<\s{{0,50}}{limit}(?:\.0){{0,9}}(?![\d.])|(?<![<>!=~])(?:={{1,3}}|~=)\s{{0,50}}{old}\b)
+            # numpy = "^1.26"
+            |["']?[ \t]{{0,50}}=(?!=)[^\n\#]{{0,80}}?
+            ["'](?:[~^=]{{0,3}}\s{{0,50}}{old}\b|[^\n"']{{0,80}}<\s{{0,50}}{limit}(?:\.0){{0,9}}(?![\d.]))
+        )""",
+        re.VERBOSE | re.IGNORECASE,
+    )
