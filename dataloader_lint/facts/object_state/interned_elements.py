@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from dataloader_lint.facts.infer.values import Const, Evaluator, Frame, Mapping, Sequence, Value
+from dataloader_lint.facts.infer.values import Const, Evaluator, Frame, Mapping, Opaque, Sequence, Value
 from dataloader_lint.facts.libraries.short_names import SAME_ELEMENTS
 from dataloader_lint.facts.limits import SHARED_ELEMENT_DEPTH
 from dataloader_lint.facts.object_state.container_fields import Container
@@ -27,6 +27,20 @@ def shares_elements(dataset: Dataset, container: Container) -> bool:
         if not _is_made_of_numbers(ev, container.value):
             return False
     return all(_is_number_of_name(ev, node, ev.frame_of(function_scope(scope))) for node, scope in added)
+
+
+def holds_little(container: Container) -> bool:
+    """Elements that every process shares anyway: None, booleans, integers below 257, one string again and again."""
+    found = container.elements
+    return bool(found) and all(_is_tiny(value) for value in found)
+
+
+def _is_tiny(value: Value) -> bool:
+    if isinstance(value, Opaque):
+        return value.kind == "bool"
+    if not isinstance(value, Const):
+        return False
+    return value.value is None or isinstance(value.value, bool) or (isinstance(value.value, int) and value.value < 257)
 
 
 def _starts_empty(value: Value) -> bool:

@@ -38,7 +38,7 @@ from dataloader_lint.facts.object_state.concatenation import holds_parts, is_loa
 from dataloader_lint.facts.object_state.container_fields import Container, containers_of, is_called
 from dataloader_lint.facts.object_state.dataset import Dataset
 from dataloader_lint.facts.object_state.group_numbers import is_numbered_by_groups
-from dataloader_lint.facts.object_state.interned_elements import shares_elements
+from dataloader_lint.facts.object_state.interned_elements import holds_little, shares_elements
 from dataloader_lint.facts.object_state.label_maps import is_numbered_by_labels, numbers_names
 from dataloader_lint.facts.object_state.loaded_objects import is_loaded
 from dataloader_lint.facts.object_state.mutations import (
@@ -151,7 +151,7 @@ def sample_storage(dataset: Dataset, size: Size, tree: Tree) -> Iterator[SampleS
         use = dataset.reads.of(container.name)
         if not is_parsed(container.value):
             use = reads_of_size(use, container.name, container.size)
-        if _size_as_read(dataset, container, use) is not size or container.name in reported or _holds_little(container):
+        if _size_as_read(dataset, container, use) is not size or container.name in reported or holds_little(container):
             continue
         if _is_lookup_by_place(container) and use.itself is not IndexDep.INDEX and not use.is_length:
             is_asked_for_samples = size is Size.DICT and asks_helper_for_samples(dataset, container.name)
@@ -387,17 +387,3 @@ def _is_written_out(container: Container, dataset: Dataset) -> bool:
 def _is_index(container: Container) -> bool:
     """True if it is a library's index over all annotations of a data set."""
     return isinstance(container.value, CallResult) and container.value.library.rpartition(".")[2] in ("COCO", "LVIS")
-
-
-def _holds_little(container: Container) -> bool:
-    """Elements that every process shares anyway: None, booleans, integers below 257, one string again and again."""
-    found = container.elements
-    return bool(found) and all(_is_tiny(value) for value in found)
-
-
-def _is_tiny(value: Value) -> bool:
-    if isinstance(value, Opaque):
-        return value.kind == "bool"
-    if not isinstance(value, Const):
-        return False
-    return value.value is None or isinstance(value.value, bool) or (isinstance(value.value, int) and value.value < 257)

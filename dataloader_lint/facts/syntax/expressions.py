@@ -15,6 +15,26 @@ def parameters(node: Function) -> list[cst.Param]:
     return [*params.posonly_params, *params.params, *starred, *params.kwonly_params, *keywords]
 
 
+def split_by_scope(node: cst.CSTNode) -> tuple[list[cst.CSTNode], list[cst.CSTNode]]:
+    """The children of a node that opens a scope: those that belong to the scope around it, and those in its own."""
+    if isinstance(node, cst.FunctionDef | cst.Lambda):
+        outside = [] if isinstance(node, cst.Lambda) else [*node.decorators, *([node.returns] if node.returns else [])]
+        return [*outside, *_type_parameters(node), *parameters(node)], [node.body]
+    if isinstance(node, cst.ClassDef):
+        return [*node.decorators, *_type_parameters(node), *node.bases, *node.keywords], [node.body]
+    if isinstance(node, cst.StarredDictComp):
+        return [], [node.for_in, node.value]
+    if isinstance(node, cst.DictComp):
+        return [], [node.for_in, node.key, node.value]
+    assert isinstance(node, cst.ListComp | cst.SetComp | cst.GeneratorExp)
+    return [], [node.for_in, node.elt]
+
+
+def _type_parameters(node: cst.CSTNode) -> list[cst.CSTNode]:
+    found = getattr(node, "type_parameters", None)  # bare trees have none
+    return [] if found is None else [found]
+
+
 def type_parameter_names(node: cst.CSTNode) -> frozenset[str]:
     """The names in the brackets of a generic function, class or type alias."""
     found = getattr(node, "type_parameters", None)

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import libcst as cst
 
 from dataloader_lint.facts.syntax.children import CHILDREN, KEPT
-from dataloader_lint.facts.syntax.expressions import last_name, parameters, word_of
+from dataloader_lint.facts.syntax.expressions import last_name, split_by_scope, word_of
 from dataloader_lint.source.code_text import code_text
 
 Node = cst.CSTNode
@@ -166,25 +166,7 @@ class Tree:
         """Push the children of a node that opens a scope; defaults, decorators and bases belong to the outer one."""
         inner = Scope(node, scope)
         self.inner_scope[id(node)] = inner
-        outside: list[Node] = []
-        inside: list[Node] = []
-        if isinstance(node, cst.FunctionDef | cst.Lambda):
-            if isinstance(node, cst.FunctionDef):
-                outside.extend(node.decorators)
-                if node.returns is not None:
-                    outside.append(node.returns)
-            outside.extend((*_type_parameters(node), *parameters(node)))
-            inside.append(node.body)
-        elif isinstance(node, cst.ClassDef):
-            outside.extend((*node.decorators, *_type_parameters(node), *node.bases, *node.keywords))
-            inside.append(node.body)
-        elif isinstance(node, cst.StarredDictComp):
-            inside.extend((node.for_in, node.value))
-        elif isinstance(node, cst.DictComp):
-            inside.extend((node.for_in, node.key, node.value))
-        else:
-            assert isinstance(node, cst.ListComp | cst.SetComp | cst.GeneratorExp)
-            inside.extend((node.for_in, node.elt))
+        outside, inside = split_by_scope(node)
         stack.extend((child, number, inner) for child in reversed(inside))
         stack.extend((child, number, scope) for child in reversed(outside))
 
@@ -341,11 +323,6 @@ class Tree:
 
 
 SCOPES = frozenset({cst.FunctionDef, cst.Lambda, cst.ClassDef, *COMPREHENSIONS})
-
-
-def _type_parameters(node: cst.FunctionDef | cst.ClassDef | cst.Lambda) -> list[cst.TypeParameters]:
-    found = getattr(node, "type_parameters", None)  # bare trees have none
-    return [] if found is None else [found]
 
 
 def function_scope(scope: Scope) -> Scope:
