@@ -18,7 +18,7 @@ ROWS = {
     "osgeo.gdal.Open": Call(opens="an open raster"),
     "osgeo.gdal.OpenEx": Call(opens="an open raster"),
     "pycocotools.coco.COCO": Call(gives="dict"),
-    "rasterio.open": Call(opens="an open raster"),
+    "rasterio.open": Call(opens="an open raster", shared="position"),
     "soundfile.SoundFile": Call(opens="an open sound file", shared="position"),
     "tifffile.TiffFile": Call(opens="an open TIFF file", shared="position"),
     "torchcodec.decoders.AudioDecoder": Call(opens="an audio decoder", shared="position", arrives_broken=True),

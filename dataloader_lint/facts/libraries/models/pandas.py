@@ -6,6 +6,7 @@ from dataloader_lint.facts.libraries.rows import Call
 
 ROWS = {
     "pandas.DataFrame.to_dict": Call(gives="dict"),
+    "pandas.HDFStore": Call(opens="an open HDF5 file"),
     "pandas.read_csv": Call(reads=("path",), streams="source"),
     "pandas.read_excel": Call(reads=("path",)),
     "pandas.read_feather": Call(reads=("path",)),
