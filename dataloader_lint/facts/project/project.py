@@ -227,7 +227,7 @@ class Project:
             yield from self._all_open(home, found)
 
     def mentions_word(self, module: ModuleFacts, word: str) -> bool:
-        """True if a word is in the code of the module, or anywhere in its project, comments and open files too."""
+        """True if a word is in the code of the module, or anywhere in the texts of its project, saved or not."""
         return word in module.tree.code or bool(self.answers.ask(module.path, "held", word))
 
     def may_give_loaders(self, binding: Binding) -> bool:
