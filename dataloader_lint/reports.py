@@ -92,7 +92,6 @@ def unused_noqa(
     if settings.ignore_noqa or "noqa" not in text.lower():
         return []
     from dataloader_lint.diagnostics import Diagnostic, Position, Safety
-    from dataloader_lint.edits import Edit, Repair
     from dataloader_lint.rules.levels import level_of
     from dataloader_lint.rules.registry import UNUSED_NOQA, found_rules
     from dataloader_lint.rules.selection import is_fixable, is_selected, selected_rules
@@ -111,8 +110,13 @@ def unused_noqa(
     def can_tell(prefix: str) -> bool:
         return all(code in ran for code in rules if code.startswith(prefix))
 
-    made = []
-    for comment in unused_comments(text, places, can_tell):
+    unused = list(unused_comments(text, places, can_tell))
+    if not unused:
+        return []
+    from dataloader_lint.edits import Edit, Repair  # which loads LibCST
+
+    made: list[tuple[Diagnostic, Repair | None]] = []
+    for comment in unused:
         unknown = [code for code in comment.codes if not any(one.startswith(code) for one in rules)]
         codes = ", ".join(comment.codes)
         why = f"there is no rule {unknown[0]}" if unknown else "it suppresses nothing"
