@@ -18,8 +18,9 @@ from dataloader_lint.facts.loaders.picklable import is_local, is_notebooks_own, 
 from dataloader_lint.facts.loaders.worker_processes import may_pickle, never_pickled
 from dataloader_lint.facts.project.scripts import is_notebook_file, is_test
 from dataloader_lint.facts.syntax.expressions import last_name
+from dataloader_lint.facts.syntax.names import dotted
 from dataloader_lint.facts.syntax.steps import Step
-from dataloader_lint.facts.syntax.tree import ModuleFacts, function_scope
+from dataloader_lint.facts.syntax.tree import ModuleFacts, Tree, function_scope
 from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
 from dataloader_lint.facts.workers.object_graph import Reachable
 
@@ -88,6 +89,9 @@ class KeptFunction:
         """Its purpose: the name of the argument or attribute that holds it."""
         path = self.kept.path
         return path.keyword or (path.holdings[-1].attribute if path.holdings else "") or "function"
+
+
+_HANDLERS = frozenset({"atexit.register", "signal.signal"})
 
 
 def kept_functions(reach: DatasetFlow, module: ModuleFacts) -> list[KeptFunction]:
@@ -201,8 +205,8 @@ def _may_be_stored(node: cst.Lambda, module: ModuleFacts) -> bool:
     above = tree.parent(node)
     if isinstance(above, cst.Arg):
         call = tree.parent(above)
-        is_sorting = above.keyword is not None and above.keyword.value == "key"
-        return not is_sorting and not (isinstance(call, cst.Call) and last_name(call.func) in CALLING)
+        is_called = isinstance(call, cst.Call) and last_name(call.func) in CALLING
+        return not is_called and not _is_dropped(above, tree)
     target = above.targets[0].target if isinstance(above, cst.Assign) else None
     if isinstance(target, cst.Name) and tree.scope_of(node).is_function:
         return _is_used_as_value(target.value, node, module)
@@ -213,8 +217,17 @@ def _is_used_as_value(name: str, node: cst.CSTNode, module: ModuleFacts) -> bool
     """True if the enclosing function uses a name other than to call it."""
     tree = module.tree
     around = function_scope(tree.scope_of(node)).node
-    return any(not _is_called_or_bound(each, tree.parent(each)) for each in tree.named(around, name))
+    return any(not _is_called_or_bound(each, tree.parent(each), tree) for each in tree.named(around, name))
 
 
-def _is_called_or_bound(name: cst.Name, above: cst.CSTNode | None) -> bool:
+def _is_called_or_bound(name: cst.Name, above: cst.CSTNode | None, tree: Tree) -> bool:
+    if isinstance(above, cst.Arg):
+        return _is_dropped(above, tree)
     return isinstance(above, cst.AssignTarget) or (isinstance(above, cst.Call) and above.func is name)
+
+
+def _is_dropped(arg: cst.Arg, tree: Tree) -> bool:
+    """True if no Dataset gets the function that a call is given: it sorts by it, or is the process's own handler."""
+    call = tree.parent(arg)
+    is_sorting = arg.keyword is not None and arg.keyword.value == "key"
+    return is_sorting or (isinstance(call, cst.Call) and dotted(call.func) in _HANDLERS)
