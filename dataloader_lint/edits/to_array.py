@@ -31,7 +31,7 @@ from dataloader_lint.facts.infer.values import (
 )
 from dataloader_lint.facts.libraries.calls import row
 from dataloader_lint.facts.limits import ARRAY_FIX_DEPTH
-from dataloader_lint.facts.project.required_versions import demands_before
+from dataloader_lint.facts.project.required_versions import OLD_NUMPY, demands
 from dataloader_lint.facts.syntax.expressions import last_name
 from dataloader_lint.facts.syntax.names import bindings_of
 from dataloader_lint.facts.syntax.tree import LOOPS, ModuleFacts, Scope, Tree, function_scope
@@ -71,7 +71,7 @@ def to_array(editor: Editor, dataset: Dataset, binding: AttributeBinding) -> tup
         _check_attributes(editor, dataset, family, module, binding, kind)
     refuse_uses_elsewhere(editor, binding.method.module.path, binding.name)
     texts = dataset.reach.ev.project.requirements(binding.method.module.path)
-    if kind == "str" and any(demands_before(text, "numpy", 2) for text in texts):
+    if kind == "str" and any(demands(text, OLD_NUMPY) for text in texts):
         raise RefusedError("the project pins a numpy without `StringDType`")
     numpy = need_import(editor, statement, "numpy", alias="np")
     start, end = editor.outer(written)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dataloader_lint.facts.project.required_versions import demands_before
+from dataloader_lint.facts.project.required_versions import OLD_PANDAS, demands
 
 TABLE = [
     ("pandas==1.5.3", True),
@@ -31,5 +31,5 @@ TABLE = [
 
 
 @pytest.mark.parametrize(("text", "answer"), TABLE)
-def test_demands_before(text: str, answer: bool) -> None:
-    assert demands_before(text, "pandas", 3) is answer
+def test_demands(text: str, answer: bool) -> None:
+    assert demands(text, OLD_PANDAS) is answer

@@ -76,6 +76,7 @@ def _expressions() -> Iterator[Expression]:
 # escaped.
 _BY_PATTERNS = (
     "dataloader_lint.facts.project.mentions:",
+    "dataloader_lint.facts.project.required_versions:",  # in names of the module
     "dataloader_lint.rules.symptoms.base:",
     "dataloader_lint.source.globs:",
     "dataloader_lint.source.discovery:",

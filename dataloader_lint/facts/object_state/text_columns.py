@@ -12,7 +12,7 @@ from dataloader_lint.facts.libraries.calls import row
 from dataloader_lint.facts.limits import ALIAS_CHAIN
 from dataloader_lint.facts.object_state.dataset import Dataset
 from dataloader_lint.facts.project.project import Project
-from dataloader_lint.facts.project.required_versions import demands_before
+from dataloader_lint.facts.project.required_versions import OLD_PANDAS, demands
 from dataloader_lint.facts.syntax.names import Kind, dotted, resolve
 from dataloader_lint.facts.syntax.tree import ModuleFacts, Scope
 
@@ -25,9 +25,9 @@ _TEXT_METHODS = frozenset({"endswith", "lower", "lstrip", "replace", "rstrip", "
 
 def are_objects(project: Project, module: ModuleFacts) -> bool:
     """True if the project demands a pandas before 3, and the module does not ask for another storage of texts."""
-    if any(word in module.tree.text for word in _OTHER_STORAGE):
+    if any(word in module.tree.code for word in _OTHER_STORAGE):
         return False
-    return any(demands_before(text, "pandas", 3) for text in project.requirements(module.path))
+    return any(demands(text, OLD_PANDAS) for text in project.requirements(module.path))
 
 
 def is_read_as_text(dataset: Dataset, name: str) -> bool:

@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 import re
-from functools import cache
 
 from dataloader_lint.facts.limits import REQUIREMENTS_LENGTH
 
 
-def demands_before(text: str, package: str, major: int) -> bool:
-    """True if a text of requirements, such as that of a pyproject.toml, demands a package before a major version."""
-    return _before(package, major).search(text, 0, REQUIREMENTS_LENGTH) is not None
-
-
-@cache
 def _before(package: str, major: int) -> re.Pattern[str]:
+    """What demands versions of a package before a major one."""
     old, limit = rf"[0-{major - 1}]", major
     # All parts are bounded, as otherwise many names on a line would have the whole line read for each of them.
     return re.compile(
@@ -29,3 +23,12 @@ def _before(package: str, major: int) -> re.Pattern[str]:
         )""",
         re.VERBOSE | re.IGNORECASE,
     )
+
+
+OLD_NUMPY = _before("numpy", 2)
+OLD_PANDAS = _before("pandas", 3)
+
+
+def demands(text: str, old: re.Pattern[str]) -> bool:
+    """True if a text of requirements, such as that of a pyproject.toml, demands one of the old versions above."""
+    return old.search(text, 0, REQUIREMENTS_LENGTH) is not None
