@@ -30,6 +30,7 @@ from dataloader_lint.facts.infer.values import (
     Values,
     merge,
 )
+from dataloader_lint.facts.syntax.expressions import keyword_of
 
 
 def result(ev: Evaluator, callee: Value, call: cst.Call, frame: Frame) -> Values:
@@ -144,7 +145,7 @@ def include_optional_branch(ev: Evaluator, value: Value) -> bool:
     """True if it counts as well where an option that is off by default selects it: a Dataset, a sampler, a function.
 
     In some run each of these is chosen, and so is each class that makes one. Numbers and loaders are the declared
-    ones, and a program has one device.
+    ones, and a program has one device; but a loader with a sampler is what a run with several processes gets.
     """
     if isinstance(value, Function):
         return True
@@ -152,7 +153,9 @@ def include_optional_branch(ev: Evaluator, value: Value) -> bool:
         return loader_class(ev, value) is None
     if not isinstance(value, CallResult) or value.call is None or value.library == "torch.device":
         return False
-    return loader_class(ev, value.by) is None
+    return loader_class(ev, value.by) is None or any(
+        keyword_of(value.call, name) is not None for name in ("batch_sampler", "sampler")
+    )
 
 
 def entered(value: Value) -> Values:
