@@ -10,10 +10,10 @@ from dataloader_lint.edits.editor import Editor
 from dataloader_lint.facts.syntax.expressions import last_name, parameters
 from dataloader_lint.facts.syntax.names import dotted
 
-_VERBS = {"collate_fn": "collate", "function": "transform"}
+_VERBS = {"collate_fn": "collate", "func": "transform", "function": "transform"}
 _CONVERSIONS = {  # what a function or method makes of what it is given
     **{kind: kind for kind in ("array", "bytes", "double", "float", "half", "int", "list", "long", "numpy", "tensor")},
-    "asarray": "array", "as_tensor": "tensor", "from_numpy": "tensor", "str": "text", "tolist": "list",
+    "asarray": "array", "from_numpy": "tensor", "str": "text", "tolist": "list",
 }  # fmt: skip
 _SHORTEST_NOUN = 3  # letters: `img` says what it is, `x` does not
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -79,6 +79,8 @@ def _by_step(node: cst.Lambda) -> str:
     is_method = isinstance(body.func, cst.Attribute) and dotted(body.func.value) == names[0]
     is_given = any(dotted(arg.value) == names[0] and not arg.star for arg in body.args[:1])
     callee = _snake(last_name(body.func)).strip("_") if is_method or is_given else ""
+    if callee.endswith("_tensor"):
+        return "to_tensor"
     if callee in _CONVERSIONS:
         return f"to_{_CONVERSIONS[callee]}"
     noun = names[0] if len(names[0]) >= _SHORTEST_NOUN else "sample"
