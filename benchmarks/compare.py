@@ -23,6 +23,7 @@ from typing import Any
 from benchmarks import measures
 from benchmarks.compare_page import render_page
 from benchmarks.goals import CURVES
+from benchmarks.options import LIST, names, say
 from benchmarks.real_code import CACHE, PACKAGES, unpack
 from benchmarks.rule_cost import measure_rules
 from benchmarks.waits import measure_waits
@@ -30,7 +31,6 @@ from benchmarks.waits import measure_waits
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "performance.md"
 FIGURES = ROOT / "docs" / "performance.json"
-LIST = ("lightning", "torch-geometric", "speechbrain", "timm", "monai", "TTS", "ultralytics", "super-gradients")
 COPIED = "basicsr"  # small enough to be linted eight times over
 PARTS = ("startup", *CURVES, "tenth", "where", "packages", "together", "warm", "rules", "waits")
 MEASURES = {**measures.MEASURES, "rules": measure_rules, "waits": measure_waits}
@@ -106,16 +106,6 @@ def parse_options() -> argparse.Namespace:
     if options.rounds < 1:
         parser.error("at least one round")
     return options
-
-
-def names(text: str) -> tuple[str, ...]:
-    """Split what stands between commas."""
-    return tuple(name for name in text.split(",") if name)
-
-
-def say(text: str) -> None:
-    """Tell whoever waits what has been done."""
-    print(text, file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

@@ -26,6 +26,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from benchmarks import processes
+from benchmarks.options import LIST, names, say
 from benchmarks.real_code import PACKAGES, unpack
 
 if TYPE_CHECKING:
@@ -167,8 +168,6 @@ def main() -> int:
     if sys.argv[1:2] == ["count"]:
         print(json.dumps(count(sys.argv[2:])))
         return 0
-    from benchmarks.compare import LIST, names, say
-
     parser = argparse.ArgumentParser(description="Measure what each rule adds to a run.")
     parser.add_argument("--packages", type=names, default=LIST, metavar="NAMES", help="on these packages")
     parser.add_argument("--rules", type=names, metavar="CODES", help="with and without these only; may be empty")
