@@ -34,7 +34,7 @@ from dataloader_lint.facts.infer.zero_guards import at_zero, bars, is_checked, i
 from dataloader_lint.facts.libraries.catalogue import LOADERS
 from dataloader_lint.facts.limits import SETTABLE_DEPTH
 from dataloader_lint.facts.loaders import argument_sites
-from dataloader_lint.facts.syntax.expressions import positional_of
+from dataloader_lint.facts.syntax.expressions import decorators, positional_of
 from dataloader_lint.facts.syntax.layout import code
 from dataloader_lint.facts.syntax.names import Binding, Kind, bindings_of, dotted, resolve, written_part
 from dataloader_lint.facts.syntax.tree import Scope
@@ -173,7 +173,7 @@ class _Search:
         function = scope.node
         if not isinstance(function, cst.FunctionDef) or param.star or is_checked(param.name.value, scope):
             return None
-        if function.name.value.startswith("test_") or "parametrize" in _decorators(function):
+        if function.name.value.startswith("test_") or "parametrize" in map(name_of, decorators(function)):
             return None
         shown = f"parameter `{param.name.value}`"
         if options.of_decorators(self.ev, scope, param):
@@ -361,10 +361,3 @@ def _is_zero(values: Values) -> bool:
 
 def _shown(node: cst.BaseExpression, frame: Frame) -> str:
     return dotted(node) or code(frame.scope.module.tree, node)
-
-
-def _decorators(function: cst.FunctionDef) -> list[str]:
-    return [
-        name_of(each.decorator.func if isinstance(each.decorator, cst.Call) else each.decorator)
-        for each in function.decorators
-    ]

@@ -23,7 +23,7 @@ from dataloader_lint.facts.infer.values import (
     merge,
 )
 from dataloader_lint.facts.limits import ALIAS_CHAIN, CALLERS, CHOOSING_MODULES
-from dataloader_lint.facts.syntax.expressions import last_name
+from dataloader_lint.facts.syntax.expressions import decorators, last_name
 from dataloader_lint.facts.syntax.names import Kind, dotted, resolve, target_paths
 from dataloader_lint.facts.syntax.tree import ModuleFacts, Scope, function_scope
 
@@ -61,10 +61,8 @@ def calls_of_chosen(ev: Evaluator, own: Scope, name: str) -> Iterator[tuple[cst.
 
 def _decorating(ev: Evaluator, own: Scope) -> list[ModuleFacts]:
     """The other modules of the project whose functions decorate a class or function."""
-    node = own.node
     found: dict[ModuleFacts, None] = {}
-    for each in node.decorators if isinstance(node, cst.ClassDef | cst.FunctionDef) else ():
-        named = each.decorator.func if isinstance(each.decorator, cst.Call) else each.decorator
+    for named in decorators(own.node):
         for value in ev.values(named, ev.frame_of(own.module.root)):
             if isinstance(value, Function) and value.scope.module is not own.module:
                 found[value.scope.module] = None
@@ -139,8 +137,7 @@ def _names_by_alias(module: ModuleFacts) -> dict[str, set[str]]:
         if isinstance(node, cst.FunctionDef):
             returned = (each.value for each in scope.own(cst.Return))
             found.setdefault(node.name.value, set()).update(_names_in(returned, module))
-        for decorator in node.decorators:
-            named = decorator.decorator.func if isinstance(decorator.decorator, cst.Call) else decorator.decorator
+        for named in decorators(node):
             found.setdefault(last_name(named), set()).add(node.name.value)
     found.pop("", None)
     return found

@@ -13,7 +13,7 @@ from dataloader_lint.facts.infer import classes
 from dataloader_lint.facts.infer.dict_stores import kept_under
 from dataloader_lint.facts.infer.values import CallResult, Class, Evaluator, Function, Mapping, Method, Value
 from dataloader_lint.facts.limits import CHOOSING_MODULES, REGISTERED
-from dataloader_lint.facts.syntax.expressions import last_name, parameters
+from dataloader_lint.facts.syntax.expressions import decorators, last_name, parameters
 from dataloader_lint.facts.syntax.names import dotted
 from dataloader_lint.facts.syntax.tree import ModuleFacts, Scope
 
@@ -75,9 +75,7 @@ def _decorated(ev: Evaluator, module: ModuleFacts, registrars: list[Scope], owne
     """The classes and functions at the top of a module that one of the functions decorates, as a method of `owner`."""
     names = {each.node.name.value for each in registrars if isinstance(each.node, cst.FunctionDef)}
     for scope in module.root.inner:
-        node = scope.node
-        for each in node.decorators if isinstance(node, cst.ClassDef | cst.FunctionDef) else ():
-            named = each.decorator.func if isinstance(each.decorator, cst.Call) else each.decorator
+        for named in decorators(scope.node):
             if last_name(named) in names and _is_one_of(ev, named, module, registrars, owner):
                 yield scope
                 break

@@ -35,6 +35,12 @@ def _type_parameters(node: cst.CSTNode) -> list[cst.CSTNode]:
     return [] if found is None else [found]
 
 
+def decorators(node: cst.CSTNode) -> list[cst.BaseExpression]:
+    """What decorates a definition, without the calls: `registry.register` for `@registry.register("name")`."""
+    found = [each.decorator for each in node.decorators] if isinstance(node, cst.ClassDef | cst.FunctionDef) else []
+    return [each.func if isinstance(each, cst.Call) else each for each in found]
+
+
 def type_parameter_names(node: cst.CSTNode) -> frozenset[str]:
     """The names in the brackets of a generic function, class or type alias."""
     found = getattr(node, "type_parameters", None)
