@@ -9,7 +9,7 @@ import gc
 import os
 
 from dataloader_lint.gate import DERIVED, LOADING, ON_ITS_OWN, subjects
-from dataloader_lint.reports import crashed, unreadable, unsuppressed, unused_noqa
+from dataloader_lint.reports import crashed, unreadable, unsuppressed, unused_noqa, with_fixes
 from dataloader_lint.settings import Settings
 
 TYPE_CHECKING = False
@@ -152,16 +152,8 @@ def _reported(examined: Examined, text: str, filename: str, settings: Settings, 
     found = unsuppressed(examined.diagnostics, text, settings)
     found = _with_fixes(examined, found, text, filename, settings) if fixes else found
     unused = unused_noqa(examined.diagnostics, text, filename, settings)
-    if not unused:
-        return found
-    from dataclasses import replace
-
-    from dataloader_lint.edits.repair import fix_of
-    from dataloader_lint.source.decoding import line_starts
-
-    starts = line_starts(text)
-    comments = [replace(one, fix=fix_of(repair, starts)) if fixes and repair else one for one, repair in unused]
-    return sorted([*found, *comments], key=lambda one: one.sort_key)
+    comments = with_fixes(unused, text) if fixes else [one for one, _ in unused]
+    return sorted([*found, *comments], key=lambda one: one.sort_key) if comments else found
 
 
 def _with_fixes(

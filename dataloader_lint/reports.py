@@ -132,6 +132,19 @@ def unused_noqa(
     return made
 
 
+def with_fixes(unused: list[tuple[Diagnostic, Repair | None]], text: str) -> list[Diagnostic]:
+    """Unused comments of a text, each with its repair as a fix."""
+    if not unused:
+        return []
+    from dataclasses import replace
+
+    from dataloader_lint.edits.repair import fix_of
+    from dataloader_lint.source.decoding import line_starts
+
+    starts = line_starts(text)
+    return [replace(one, fix=fix_of(repair, starts)) if repair else one for one, repair in unused]
+
+
 def _engine_report(
     code: str, filename: str, problem: str, advice: str, settings: Settings, place: tuple[int, int] = (1, 0)
 ) -> list[Diagnostic]:
