@@ -1,4 +1,4 @@
-"""The code of a text: without the comments and blank lines that nothing is told by.
+"""The code of a text: without comments and blank lines, but for the comments that are read.
 
 Two texts with the same code are the same program, and findings in one of them are findings in the other. Comments that
 this program reads (`# noqa`), and those that say how a file is encoded, count as code.
@@ -10,15 +10,15 @@ import re
 
 # Strings, line ends behind a backslash with a comment that may follow, and comments that are read stay as they are.
 # Nothing is looked for twice: what does not end is taken up to where it cannot go on, and nothing is given back.
-_TELLING = rb"(?=[^\n]*(?i:noqa|coding|dataloader-lint|flake8))"
+_READ = rb"(?=[^\n]*(?i:noqa|coding|dataloader-lint|flake8))"
 _STRING = (
     rb'"""[^"\\]*+(?:(?:\\.|"(?!""))[^"\\]*+)*+(?:"""|\\?\Z)'
     rb"|'''[^'\\]*+(?:(?:\\.|'(?!''))[^'\\]*+)*+(?:'''|\\?\Z)"
     rb'|"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+(?:"|(?=\n)|\\?\Z)'
     rb"|'[^'\\\n]*+(?:\\.[^'\\\n]*+)*+(?:'|(?=\n)|\\?\Z)"
 )
-_KEPT = rb"(" + _STRING + rb"|\\\n[ \t]*+(?:#[^\n]*+)?|#" + _TELLING + rb"[^\n]*+)"
-_COMMENT = rb"#(?!" + _TELLING + rb")[^\n]*+"
+_KEPT = rb"(" + _STRING + rb"|\\\n[ \t]*+(?:#[^\n]*+)?|#" + _READ + rb"[^\n]*+)"
+_COMMENT = rb"#(?!" + _READ + rb")[^\n]*+"
 _PARTS = re.compile(
     _KEPT + rb"|\n[ \t]*+(?:" + _COMMENT + rb")?(?=\n|\Z)|(?<![ \t])[ \t]*+" + _COMMENT,
     re.DOTALL,

@@ -104,10 +104,6 @@ def _stores(ev: Evaluator, module: ModuleFacts) -> Iterator[_Store]:
             yield _Store(binding, call, owner + name, bindings)
 
 
-def _is_none(ev: Evaluator, binding: Binding) -> bool:
-    return binding.kind is Kind.VALUE and ev.binding(binding, ev.frame_of(binding.scope)) == (NONE,)
-
-
 def _breaking_kind(ev: Evaluator, store: _Store) -> str:
     """What opens a handle that breaks in forked workers; empty for others."""
     for value in ev.values(store.call, ev.frame_of(function_scope(store.binding.scope))):
