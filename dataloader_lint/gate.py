@@ -101,14 +101,15 @@ _TRANSFER = (
     rb"|[\w.]*\bdtype\b|(?!self\.|args\.|cfg\.|config\.)\w+\.device\s*[,)]))"
 )
 # What is moved may be a batch: there are loaders or epochs, a function that is given batches, a loop over what is
-# called like data (`for x, y in data.train()`), or an object that keeps items of what it is given (`self.real =
-# data["A"].to(...)`). Networks, which move what is theirs, have none of these. A move that does not wait matters
-# whatever it moves.
+# called like data (`for x, y in data.train()`), an object that keeps items of what it is given (`self.real =
+# data[0].to(...)`), or an item with a name (`data["image"].to(...)`). Networks, which move what is theirs, have none of
+# these. A move that does not wait matters whatever it moves.
 _MOVING = (b"oader", b"poch", b"non_blocking")
 # Nothing may be looked for twice: of a line only the first `def` counts, and what stands in brackets has a bound.
 _BATCHES = (
     rb"^(?>[^\n]*?\bdef\b)[^\n]*\bbatch|\.to\([^()]{0,200}\bTrue\b"
     rb"|\bself\.\w+\s*=\s*\w+\[[^\n\]]{0,200}\]\.(?:to|cuda)\("
+    rb"|(?:\[|\.get\()[\"'][^\"'\n]{0,100}[\"'][\])]\.(?:to|cuda)\("
 )
 _DATA = (b"data", b"eval", b"split", b"test", b"train", b"valid")
 # Bases that are no Datasets, whatever project they are in.
