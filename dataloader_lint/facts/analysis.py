@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import partial
 
-from dataloader_lint.facts.arguments.counts import Training, trainings_without_workers
 from dataloader_lint.facts.arguments.late_settings import LateSetting, late_settings
 from dataloader_lint.facts.arguments.restarts import Restart, restarts
+from dataloader_lint.facts.arguments.trainings import Training, trainings_without_workers
 from dataloader_lint.facts.entity import Entity
 from dataloader_lint.facts.infer.loader_calls import Loader, loaders_in
 from dataloader_lint.facts.infer.values import Class
@@ -39,11 +39,14 @@ from dataloader_lint.facts.project_facts import ProjectFacts
 from dataloader_lint.facts.samples.samples import Samples
 from dataloader_lint.facts.syntax.steps import Step
 from dataloader_lint.facts.syntax.tree import ModuleFacts, Node, Tree
-from dataloader_lint.facts.threads.threads import LateLimit, ThreadCall, late_limits, limits_in_workers
+from dataloader_lint.facts.threads.threads import LateLimit, late_limits
+from dataloader_lint.facts.threads.worker_limits import ThreadCall, limits_in_workers
 from dataloader_lint.facts.transfers.batches import Origin, Transfer, transfers_in
 from dataloader_lint.facts.transfers.cpu import EarlyRead, early_reads
 from dataloader_lint.facts.transfers.mps import MpsMove, moves_to_mps
-from dataloader_lint.facts.transfers.pinning import UselessPin, unpinned_moves, unpinned_trainings, useless_pins
+from dataloader_lint.facts.transfers.pinning import UselessPin, useless_pins
+from dataloader_lint.facts.transfers.unpinned_moves import unpinned_moves
+from dataloader_lint.facts.transfers.unpinned_trainings import unpinned_trainings
 from dataloader_lint.facts.workers.instances import may_construct
 from dataloader_lint.facts.workers.object_graph import Reachable
 from dataloader_lint.facts.workers.worker_callgraph import WorkerFunction

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from dataloader_lint.facts.transfers.devices import Device, possible_devices
+from dataloader_lint.facts.transfers.devices import Device
+from dataloader_lint.facts.transfers.possible_devices import possible_devices
 from facts.asking import asked
 
 CPU, CUDA, MPS, UNKNOWN = Device.CPU, Device.CUDA, Device.MPS, Device.UNKNOWN

@@ -2,39 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 
-import libcst as cst
-
-from dataloader_lint.facts.arguments.arguments_at_zero import can_be_at_zero, is_set_at_zero
-from dataloader_lint.facts.arguments.zero_sources import Zero, zero_in
 from dataloader_lint.facts.infer.loader_calls import Loader
-from dataloader_lint.facts.infer.reachability import enclosing_tests
 from dataloader_lint.facts.infer.values import CallResult, Const, Value
 from dataloader_lint.facts.infer.zero_guards import is_kept_away, name_of
 from dataloader_lint.facts.loaders import argument_sites
 from dataloader_lint.facts.syntax.names import dotted
 from dataloader_lint.facts.syntax.tree import function_scope
-
-
-def zero_workers(loader: Loader) -> Zero | None:
-    """Who can give a loader 0 workers; None where none is known, or something may prevent it."""
-    places = argument_sites.sites_of(loader, "num_workers")
-    conditions = enclosing_tests(loader.call, loader.frame)
-    for place in places or ():
-        found = Zero("", frozenset())
-        if place.node is not None:
-            here = zero_in(loader.ev, place.node, place.frame, len(places or ()) > 1)
-            if here is None:
-                continue
-            found = here
-        elif len(places or ()) == 1:
-            continue  # left out for good
-        # A 0 on one branch says nothing about a call that only some branches come to.
-        if (found.source or not conditions) and not _is_prevented(loader, found.names):
-            return replace(found, is_conditional=found.is_conditional or len(places or ()) > 1)
-    return None
 
 
 def workers_name(loader: Loader, *options: str) -> str:
@@ -48,17 +23,6 @@ def workers_name(loader: Loader, *options: str) -> str:
     return dotted(places[0].node) if is_beside else ""
 
 
-def persistent_code(loader: Loader) -> str:
-    """What `persistent_workers` has to be for a loader with workers; empty where that cannot be written there."""
-    written_here = loader.argument("num_workers")
-    if written_here is None:
-        return ""
-    if isinstance(written_here.value, cst.Integer):
-        return "True"
-    name = dotted(written_here.value)
-    return f"{name} > 0" if name else ""
-
-
 def is_default_prefetch(loader: Loader) -> bool:
     """True if the `prefetch_factor` of 2 that is written for a loader is what it has anyway, whatever the torch."""
     factor = loader.known("prefetch_factor")
@@ -66,7 +30,7 @@ def is_default_prefetch(loader: Loader) -> bool:
     return is_two and not loader.before and "prefetch_factor" not in loader.kind.defaults
 
 
-def _is_prevented(loader: Loader, names: frozenset[str]) -> bool:
+def is_prevented(loader: Loader, names: frozenset[str]) -> bool:
     if is_kept_away(names, loader.call, loader.frame):
         return True
     if loader.site is None or loader.site is loader.call:
@@ -79,41 +43,7 @@ def _is_prevented(loader: Loader, names: frozenset[str]) -> bool:
     return False
 
 
-def fixed_for_workers(loader: Loader) -> tuple[Zero, list[str]] | None:
-    """The arguments that need workers and have their values without any, and who can take the workers away.
-
-    Those count that stand in the place that makes the loader.
-    """
-    given = [name for name in _NEED_WORKERS if loader.is_passed(name) is not False and _is_written(loader, name)]
-    zero = zero_workers(loader) if given else None
-    if zero is None:
-        return None
-    fixed = [name for name in given if _is_fixed(loader, name, zero)]
-    return (zero, fixed) if fixed else None
-
-
-_NEED_WORKERS = ("persistent_workers", "prefetch_factor", "multiprocessing_context", "timeout")
-
-
-def _is_written(loader: Loader, name: str) -> bool:
-    if loader.is_written_here:
-        return True
-    # What a subclass's own constructor writes is reported there.
-    places = argument_sites.sites_of(loader, name)
-    return bool(places) and all(each.frame is not loader.frame for each in places or ())
-
-
-def _is_fixed(loader: Loader, name: str, zero: Zero) -> bool:
-    places = argument_sites.sites_of(loader, name)
-    test = partial(_needs_workers, name)
-    if places is not None and len(places) == 1 and places[0].node is not None:
-        return can_be_at_zero(loader.ev, places[0].node, places[0].frame, zero, test)
-    if places is not None and len(places) > 1 and is_set_at_zero(loader.ev, places, zero, test):
-        return True
-    return all(test(value) for value in loader.passed(name))
-
-
-def _needs_workers(name: str, value: Value) -> bool:
+def needs_workers(name: str, value: Value) -> bool:
     if name == "multiprocessing_context" and isinstance(value, CallResult):
         return value.library.endswith(".get_context")
     if not isinstance(value, Const) or value.default:
@@ -139,9 +69,9 @@ def without_workers(loader: Loader, name: str) -> Unused | None:
     if workers is None or workers.value != 0 or not loader.is_written_here or not loader.is_reached:
         return None
     found = loader.passed(name)
-    if not all(_needs_workers(name, _plain(value)) for value in found) or is_failure_expected(loader, name):
+    if not all(needs_workers(name, _plain(value)) for value in found) or is_failure_expected(loader, name):
         return None
-    if workers.default and _is_prevented(loader, _names_of_workers(loader)):
+    if workers.default and is_prevented(loader, _names_of_workers(loader)):
         return None
     return Unused(workers, next((value.default for value in found if isinstance(value, Const)), ""))
 

@@ -12,7 +12,7 @@ from dataloader_lint.facts.infer.values import Evaluator, Function
 from dataloader_lint.facts.limits import SINGLE_PASS_DEPTH
 from dataloader_lint.facts.loaders.epochs import loaders_behind
 from dataloader_lint.facts.project.project import Project
-from dataloader_lint.facts.syntax.names import Binding, bindings_of, resolve
+from dataloader_lint.facts.syntax.names import Binding, bindings_of, uses_of
 from dataloader_lint.facts.syntax.tree import Node, Scope, Tree, function_scope
 
 _REPEATING = (cst.For, cst.While, cst.ListComp, cst.SetComp, cst.DictComp, cst.GeneratorExp, cst.Lambda)
@@ -118,20 +118,6 @@ class _Search:
             return False
         names.append(home.node.name.value)
         return self.runs_once(call, until, depth + 1, names)
-
-
-def uses_of(tree: Tree, binding: Binding) -> Iterator[cst.Name]:
-    """Where a name is read that may have what a binding gives it."""
-    for name in tree.named(binding.scope.node, binding.name):
-        above = tree.parent(name)
-        if isinstance(above, cst.AssignTarget | cst.Param | cst.FunctionDef):
-            continue
-        if (isinstance(above, cst.Attribute) and above.attr is name) or (
-            isinstance(above, cst.Arg) and above.keyword is name
-        ):
-            continue
-        if any(each is binding for each in resolve(name, tree)):
-            yield name
 
 
 def _is_harmless(tree: Tree, use: cst.Name) -> bool:

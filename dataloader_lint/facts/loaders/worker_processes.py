@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dataloader_lint.facts.infer.loader_calls import Loader
-from dataloader_lint.facts.infer.values import Const
+from dataloader_lint.facts.infer.number_values import is_positive
+from dataloader_lint.facts.infer.values import Const, Values
+
+
+def has_workers(values: Values) -> bool:
+    """True if there are workers on one branch at least, and nothing unknown on any."""
+    answers = {is_positive(value) for value in values}
+    return True in answers and None not in answers
 
 
 def may_pickle(loader: Loader) -> bool:

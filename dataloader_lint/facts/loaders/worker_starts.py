@@ -9,7 +9,6 @@ import libcst as cst
 
 from dataloader_lint.facts.infer import classes, dict_sources
 from dataloader_lint.facts.infer.loader_calls import Loader, loader_of
-from dataloader_lint.facts.infer.number_values import is_positive
 from dataloader_lint.facts.infer.option_overrides import with_overrides
 from dataloader_lint.facts.infer.options import is_namespace
 from dataloader_lint.facts.infer.values import (
@@ -27,6 +26,7 @@ from dataloader_lint.facts.infer.values import (
 )
 from dataloader_lint.facts.libraries.catalogue import FOREIGN, WORKER_KEYWORDS
 from dataloader_lint.facts.loaders.argument_sites import sites_of
+from dataloader_lint.facts.loaders.worker_processes import has_workers
 from dataloader_lint.facts.syntax.names import dotted
 from dataloader_lint.facts.syntax.tree import Node, Scope
 
@@ -155,12 +155,6 @@ def bare(function: Function, value: CallResult) -> Frame:
 def first(hits: Iterable[WorkerStart | None]) -> WorkerStart | None:
     """The first of some looks that found something; the others are not taken."""
     return next((hit for hit in hits if hit is not None), None)
-
-
-def has_workers(values: Values) -> bool:
-    """True if there are workers on one branch at least, and nothing unknown on any."""
-    answers = {is_positive(value) for value in values}
-    return True in answers and None not in answers
 
 
 def _name_of(loader: Loader, node: cst.BaseExpression) -> str:

@@ -26,7 +26,7 @@ from dataloader_lint.facts.infer.values import (
 from dataloader_lint.facts.libraries.short_names import SAME_ELEMENTS
 from dataloader_lint.facts.limits import KEPT_DEPTH
 from dataloader_lint.facts.object_state.dataset import Dataset
-from dataloader_lint.facts.object_state.loaded_objects import is_loaded_dict
+from dataloader_lint.facts.object_state.loaded_dicts import is_loaded_dict
 from dataloader_lint.facts.object_state.mutations import (
     added_to,
     appended_in,

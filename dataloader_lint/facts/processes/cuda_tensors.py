@@ -18,7 +18,7 @@ from dataloader_lint.facts.syntax.expressions import last_name
 from dataloader_lint.facts.syntax.names import Kind, resolve, written_part
 from dataloader_lint.facts.syntax.steps import Step
 from dataloader_lint.facts.syntax.tree import ModuleFacts, Node, Tree
-from dataloader_lint.facts.transfers.cpu import KEEPING
+from dataloader_lint.facts.transfers.devices import KEEPING
 from dataloader_lint.facts.workers.constructor_steps import steps_of
 from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
 from dataloader_lint.facts.workers.stores import stores

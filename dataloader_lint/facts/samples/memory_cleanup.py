@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import libcst as cst
 
 from dataloader_lint.facts.infer.reachability import enclosing_tests
-from dataloader_lint.facts.infer.values import Const, Evaluator, Frame, Library, constant
+from dataloader_lint.facts.infer.values import Evaluator, Frame, Library
 from dataloader_lint.facts.loaders.epochs import loaders_behind
 from dataloader_lint.facts.samples.per_sample import calls_to_next
 from dataloader_lint.facts.syntax.tree import ModuleFacts, function_scope
@@ -16,7 +16,6 @@ from dataloader_lint.facts.workers.worker_callgraph import WorkerFunction
 from dataloader_lint.facts.workers.workers import Workers
 
 COLLECT, EMPTY = "gc.collect", "torch.cuda.empty_cache"
-_STRATEGY = "torch.multiprocessing.set_sharing_strategy"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,13 +76,3 @@ def _is_in_each_step(ev: Evaluator, module: ModuleFacts, call: cst.Call) -> bool
         if isinstance(above, cst.For):
             return any(True for _ in loaders_behind(ev, ev.values(above.iter, frame)))
     return False
-
-
-def shared_by_files(ev: Evaluator, module: ModuleFacts) -> Iterator[cst.Call]:
-    """Yields the calls that share tensors through named files instead of file descriptors."""
-    for call in module.calls_named(_STRATEGY.rpartition(".")[2]):
-        frame = ev.frame_of(function_scope(module.tree.scope_of(call)))
-        if ev.values(call.func, frame) == (Library(_STRATEGY),) and call.args:
-            known = constant(ev.values(call.args[0].value, frame))
-            if isinstance(known, Const) and known.value == "file_system":
-                yield call

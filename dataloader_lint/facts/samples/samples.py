@@ -11,9 +11,10 @@ from dataloader_lint.facts.samples.built_objects import BuiltObject, built_objec
 from dataloader_lint.facts.samples.collating import SlowCollate, slow_collates
 from dataloader_lint.facts.samples.directory_listings import DirectoryListing, directory_listings
 from dataloader_lint.facts.samples.distributed import UndividedLoader, undivided_loaders
+from dataloader_lint.facts.samples.file_sharing import shared_by_files
 from dataloader_lint.facts.samples.generators import SharedGenerator, shared_generators
 from dataloader_lint.facts.samples.image_reads import UncheckedRead, unchecked_reads
-from dataloader_lint.facts.samples.memory_cleanup import CleanupCall, cleanup_calls, shared_by_files
+from dataloader_lint.facts.samples.memory_cleanup import CleanupCall, cleanup_calls
 from dataloader_lint.facts.samples.missing_samples import MissingSample, missing_samples
 from dataloader_lint.facts.samples.repeated_reads import RepeatedRead, repeated_reads
 from dataloader_lint.facts.samples.retained_batches import RetainedBatches, retained_batches

@@ -339,3 +339,17 @@ def star_imports(scope: Scope) -> list[Binding]:
     while scope.parent is not None:
         scope = scope.parent
     return bindings_of(scope).get("*", [])
+
+
+def uses_of(tree: Tree, binding: Binding) -> Iterator[cst.Name]:
+    """Where a name is read that may have what a binding gives it."""
+    for name in tree.named(binding.scope.node, binding.name):
+        above = tree.parent(name)
+        if isinstance(above, cst.AssignTarget | cst.Param | cst.FunctionDef):
+            continue
+        if (isinstance(above, cst.Attribute) and above.attr is name) or (
+            isinstance(above, cst.Arg) and above.keyword is name
+        ):
+            continue
+        if any(each is binding for each in resolve(name, tree)):
+            yield name

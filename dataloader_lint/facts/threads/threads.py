@@ -23,17 +23,15 @@ from dataloader_lint.facts.infer.values import (
 from dataloader_lint.facts.libraries.calls import row
 from dataloader_lint.facts.limits import THREAD_DEPTH
 from dataloader_lint.facts.processes.start_methods import start_methods
-from dataloader_lint.facts.syntax.definitions import enclosing_definitions
 from dataloader_lint.facts.syntax.expressions import last_name
 from dataloader_lint.facts.syntax.flow import reaching
 from dataloader_lint.facts.syntax.guards import is_guarded
 from dataloader_lint.facts.syntax.names import Binding, Kind, bindings_of, dotted
 from dataloader_lint.facts.syntax.tree import ModuleFacts, Node, Scope, function_scope
-from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
-from dataloader_lint.facts.workers.forked import is_forked
-from dataloader_lint.facts.workers.worker_callgraph import WorkerFunction
 
-_LIMIT = "set_num_threads"
+LIMIT = "set_num_threads"
+
+
 # Which libraries read a variable: torch, numpy and numexpr read it at import, and pandas imports numexpr.
 _READERS = {
     "OMP_NUM_THREADS": ("torch", "numpy"),
@@ -41,6 +39,8 @@ _READERS = {
     "OPENBLAS_NUM_THREADS": ("numpy", "torch"),
     "NUMEXPR_NUM_THREADS": ("numexpr", "pandas"),
 }
+
+
 _STARTERS = (
     "subprocess.",
     "os.exec",
@@ -53,43 +53,16 @@ _STARTERS = (
     "torch.distributed.launcher.",
     "torch.distributed.elastic.",
 )
+
+
 # Processes that are not forked import the libraries again, and read the environment at that time.
 _UNFORKED = ("spawn", "forkserver")
+
+
 _PROCESSES = ("Pool", "Process", "ProcessPoolExecutor")
+
+
 _PROCESS_PACKAGES = ("concurrent.futures", "multiprocessing", "torch.multiprocessing")
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ThreadCall:
-    """A call of `torch.set_num_threads` in worker code."""
-
-    call: cst.Call
-    function: WorkerFunction
-    number: int | None  # if it is known
-
-
-def limits_in_workers(reach: DatasetFlow, module: ModuleFacts) -> Iterator[ThreadCall]:
-    """The calls of `torch.set_num_threads` in a module that forked workers run, each once."""
-    calls = module.calls_named(_LIMIT)
-    tops = enclosing_definitions(module, calls)
-    if not tops:
-        return
-    workers = reach.workers
-    seen: set[int] = set()
-    for function in workers.functions_inside(module, workers.names_that_use(module, tops)):
-        for call, name in function.library_calls:
-            if name != f"torch.{_LIMIT}" or id(call) in seen or not is_forked(reach, function):
-                continue
-            if is_reached(workers.ev, call, function.frame):
-                seen.add(id(call))
-                found = workers.ev.values(call.args[0].value, function.frame) if call.args else ()
-                yield ThreadCall(call, function, _constant_number(found))
-
-
-def _constant_number(found: Values) -> int | None:
-    numbers = {each.value if isinstance(each, Const) else None for each in found}
-    number = numbers.pop() if len(numbers) == 1 else None
-    return number if isinstance(number, int) else None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -115,7 +88,7 @@ def late_limits(ev: Evaluator, module: ModuleFacts) -> Iterator[LateLimit]:
     if not places:
         return
     imports = [each for found in bindings_of(module.root).values() for each in found if each.kind is Kind.IMPORT]
-    direct = {id(module.tree.scope_of(call)) for call in module.calls_named(_LIMIT)}
+    direct = {id(module.tree.scope_of(call)) for call in module.calls_named(LIMIT)}
     late = [
         (node, variable, binding)
         for node, variables in places

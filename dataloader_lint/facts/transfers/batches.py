@@ -48,14 +48,9 @@ from dataloader_lint.facts.transfers.batch_stores import (
     stores_before,
 )
 from dataloader_lint.facts.transfers.casts import leave_as_is, parts_behind
-from dataloader_lint.facts.transfers.devices import (
-    Device,
-    is_called_device,
-    is_device_object,
-    kind_of_choice,
-    possible_devices,
-)
+from dataloader_lint.facts.transfers.devices import Device, is_called_device, kind_of_choice
 from dataloader_lint.facts.transfers.pinned_parts import is_pinned, loader_of_batches
+from dataloader_lint.facts.transfers.possible_devices import is_device_object, possible_devices
 from dataloader_lint.facts.transfers.tensors import is_tensor
 
 

@@ -7,23 +7,14 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from dataloader_lint.facts.infer.values import (
-    CallResult,
-    Class,
-    Const,
-    Evaluator,
-    Frame,
-    Function,
-    Library,
-    Method,
-    Values,
-)
+from dataloader_lint.facts.infer.values import Class, Evaluator, Frame, Function, Library, Method
 from dataloader_lint.facts.libraries.calls import row
 from dataloader_lint.facts.syntax.expressions import last_name
 from dataloader_lint.facts.syntax.names import resolve
 from dataloader_lint.facts.syntax.tree import Node, Tree
 from dataloader_lint.facts.transfers.batches import Transfer, transfers_in
-from dataloader_lint.facts.transfers.devices import Device
+from dataloader_lint.facts.transfers.devices import KEEPING, Device
+from dataloader_lint.facts.transfers.to_cpu import device_of, is_constant, is_to_cpu
 
 _READING_METHODS = frozenset(
     {
@@ -33,33 +24,13 @@ _READING_METHODS = frozenset(
         *("nonzero", "norm", "prod", "quantile", "sigmoid", "softmax", "sort", "std", "sum", "topk", "unique", "var"),
     }
 )
+
+
 _JOINING_CALLS = frozenset(
     f"torch.{name}" for name in ("cat", "concat", "concatenate", "dstack", "hstack", "stack", "vstack")
 )
-# Methods of a tensor on the CPU that give a tensor again.
-KEEPING = frozenset(
-    {
-        "bool",
-        "byte",
-        "clone",
-        "contiguous",
-        "detach",
-        "double",
-        "flatten",
-        "float",
-        "half",
-        "int",
-        "long",
-        "permute",
-        "reshape",
-        "squeeze",
-        "t",
-        "transpose",
-        "type",
-        "unsqueeze",
-        "view",
-    }
-)
+
+
 # What makes the host wait for the device, as a side effect at least.
 _WAITING = frozenset(
     {
@@ -77,36 +48,6 @@ _WAITING = frozenset(
         "wait_stream",
     }
 )
-
-
-def is_constant(found: Values, wanted: object) -> bool:
-    """True if something surely is a value that cannot be chosen otherwise."""
-    return bool(found) and all(isinstance(each, Const) and each.value == wanted and not each.default for each in found)
-
-
-def is_to_cpu(transfer: Transfer) -> bool:
-    """True if a move goes to the CPU, and no option can send it elsewhere."""
-    if transfer.device is not Device.CPU:
-        return False
-    given = device_of(transfer.call)
-    if given is None:
-        return False
-    for value in transfer.ev.values(given, transfer.frame):
-        if isinstance(value, CallResult) and value.call is not None and value.frame is not None and value.call.args:
-            if any(
-                isinstance(each, Const) and each.default
-                for each in transfer.ev.values(value.call.args[0].value, value.frame)
-            ):
-                return False
-        elif isinstance(value, Const) and value.default:
-            return False
-    return True
-
-
-def device_of(call: cst.Call) -> cst.BaseExpression | None:
-    """The argument of a move that names the device."""
-    named = next((arg.value for arg in call.args if arg.keyword is not None and arg.keyword.value == "device"), None)
-    return named or next((arg.value for arg in call.args if arg.keyword is None and not arg.star), None)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

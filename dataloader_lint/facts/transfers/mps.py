@@ -17,15 +17,15 @@ from dataloader_lint.facts.syntax.names import Kind, dotted, resolve, written_pa
 from dataloader_lint.facts.syntax.steps import Step
 from dataloader_lint.facts.syntax.tree import Scope
 from dataloader_lint.facts.transfers.batches import Transfer
-from dataloader_lint.facts.transfers.cpu import is_constant
-from dataloader_lint.facts.transfers.devices import (
-    Device,
+from dataloader_lint.facts.transfers.devices import Device
+from dataloader_lint.facts.transfers.possible_devices import (
     is_device,
     may_be_mps,
     mps_call,
     names_accelerator,
     possible_devices,
 )
+from dataloader_lint.facts.transfers.to_cpu import is_constant
 
 # Words in a test that already tells the devices apart.
 _DEVICES = re.compile(r"\b(?:is_)?(?:cuda|mps)\b|\btype\b")

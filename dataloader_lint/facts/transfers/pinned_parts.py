@@ -31,7 +31,6 @@ from dataloader_lint.facts.infer.values import (
 )
 from dataloader_lint.facts.syntax.expressions import keyword_of, last_name, positional_of
 from dataloader_lint.facts.syntax.names import bindings_of, dotted, resolve, written_part
-from dataloader_lint.facts.syntax.steps import Step
 from dataloader_lint.facts.syntax.tree import Node, Tree
 
 
@@ -88,13 +87,13 @@ def _can_be_pinned(ev: Evaluator, loader: Loader, path: list[ItemOf | AttributeO
         return True
     found = merge(*(collated(ev, each) for each in collate))
     for step in path:
-        if any(_is_passed_over(ev, value) for value in found):
+        if any(is_passed_over(ev, value) for value in found):
             return False
         if isinstance(step, AttributeOf):
             found = merge(*(ev.attribute(value, step.name) for value in found))
         else:
             found = merge(*(item_of(ev, value, step.index) for value in found))
-    if any(_is_passed_over(ev, value) for value in found):
+    if any(is_passed_over(ev, value) for value in found):
         return False
     if not path or isinstance(path[-1], AttributeOf):
         # A batch that a function of the user's made and that has methods or attributes may be any object.
@@ -185,31 +184,16 @@ def collated(ev: Evaluator, value: Value) -> Values:
     return ev.run(function, ev.frame_of(function.scope)) if function is not None else NOTHING_KNOWN
 
 
-def batch_class_not_pinned(loader: Loader) -> tuple[str, Step] | None:
-    """The class of a loader's batches, and its step, if pinning leaves all of these as they are."""
-    given = loader.values("collate_fn")
-    if loader.kind.drops_collate or all(isinstance(each, Const) for each in given):
-        return None
-    found = merge(*(collated(loader.ev, each) for each in given))
-    if not found or not all(_is_passed_over(loader.ev, value) for value in found):
-        return None
-    klass = found[0].by if isinstance(found[0], CallResult) else None
-    if not isinstance(klass, Class) or _has_method(loader.ev, klass, "__getattr__"):
-        return None
-    step = Step(klass.scope.module, klass.node, f"`{klass.node.name.value}` has no `pin_memory` method")
-    return klass.node.name.value, step
-
-
-def _is_passed_over(ev: Evaluator, value: Value) -> bool:
+def is_passed_over(ev: Evaluator, value: Value) -> bool:
     """True if pinning leaves an object as it is: one of the project's own classes without a `pin_memory` method."""
     if not isinstance(value, CallResult) or not isinstance(value.by, Class):
         return False
     bases = ev.bases(value.by)
     is_plain = bases.complete and all(name == "builtins.object" for name in bases.libraries)
-    return is_plain and not _has_method(ev, value.by, "pin_memory")
+    return is_plain and not has_method(ev, value.by, "pin_memory")
 
 
-def _has_method(ev: Evaluator, klass: Class, name: str) -> bool:
+def has_method(ev: Evaluator, klass: Class, name: str) -> bool:
     return classes.find_method(ev, ev.bases(klass).classes, name) is not None
 
 

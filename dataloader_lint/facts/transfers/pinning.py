@@ -9,14 +9,15 @@ import libcst as cst
 
 from dataloader_lint.facts.infer.loader_calls import Loader, loader_of
 from dataloader_lint.facts.infer.values import CallResult, Evaluator, Frame, Value
-from dataloader_lint.facts.loaders.epochs import trains
 from dataloader_lint.facts.syntax.expressions import last_name
 from dataloader_lint.facts.syntax.tree import ModuleFacts, function_scope
-from dataloader_lint.facts.transfers.batches import Origin, Transfer
-from dataloader_lint.facts.transfers.cpu import is_constant, is_to_cpu
+from dataloader_lint.facts.transfers.batches import Transfer
 from dataloader_lint.facts.transfers.devices import Device
+from dataloader_lint.facts.transfers.to_cpu import is_constant, is_to_cpu
 
 _RUNNING = frozenset({"fit", "predict", "test", "validate"})
+
+
 _TRAINERS = ("lightning.", "pytorch_lightning.")
 
 
@@ -48,51 +49,6 @@ def useless_pins(
             yield UselessPin(loader, trainer)
         elif own and all(is_to_cpu(move) for move in own):
             yield UselessPin(loader, own[0].text)
-
-
-def unpinned_moves(transfers: Iterable[Transfer]) -> Iterator[tuple[Origin, Transfer]]:
-    """The first move of each loader's batches that need not block, where the loader is known not to pin them."""
-    seen: set[int] = set()
-    for transfer in transfers:
-        if transfer.is_in_forward or not is_constant(transfer.non_blocking, True) or not transfer.goes_to_gpu:
-            continue
-        origins = transfer.origins
-        if not origins or not all(_is_unpinned(each) for each in origins) or not transfer.is_reached:
-            continue
-        if id(origins[0].loader.call) not in seen:
-            seen.add(id(origins[0].loader.call))
-            yield origins[0], transfer
-
-
-def unpinned_trainings(transfers: Iterable[Transfer]) -> Iterator[tuple[Origin, Transfer]]:
-    """The first blocking move to CUDA of each loader's batches that a loop trains with, and that are not pinned."""
-    seen: set[int] = set()
-    for transfer in transfers:
-        loops = _loops_around(transfer)
-        if not loops or not transfer.is_surely_blocking or transfer.is_in_forward:
-            continue
-        if transfer.device is not Device.CUDA:
-            continue
-        origins = transfer.origins
-        if not origins or not all(_is_unpinned(each) for each in origins) or not transfer.is_reached:
-            continue
-        if id(origins[0].loader.call) not in seen and _trains_in(loops, transfer):
-            seen.add(id(origins[0].loader.call))
-            yield origins[0], transfer
-
-
-def _loops_around(transfer: Transfer) -> list[cst.For]:
-    tree = transfer.frame.scope.module.tree
-    return [each for each in tree.ancestors(transfer.call) if isinstance(each, cst.For)]
-
-
-def _trains_in(loops: Iterable[cst.For], transfer: Transfer) -> bool:
-    return any(trains(transfer.ev, loop, transfer.frame) for loop in loops)
-
-
-def _is_unpinned(origin: Origin) -> bool:
-    pins = origin.loader.known("pin_memory")
-    return pins is not None and pins.value is False and not pins.default
 
 
 def _is_pinning(loader: Loader) -> bool:

@@ -14,9 +14,8 @@ from dataloader_lint.facts.libraries.calls import names_where
 from dataloader_lint.facts.libraries.catalogue import TRAINER_WORKERS
 from dataloader_lint.facts.libraries.short_names import INSPECTING
 from dataloader_lint.facts.limits import UNREAD_DEPTH
-from dataloader_lint.facts.loaders.single_pass import uses_of
 from dataloader_lint.facts.syntax.expressions import last_name, parameters
-from dataloader_lint.facts.syntax.names import bindings_of
+from dataloader_lint.facts.syntax.names import bindings_of, uses_of
 from dataloader_lint.facts.syntax.tree import Node, Tree, function_scope
 from dataloader_lint.facts.workers.dataset_flow import DatasetFlow
 

@@ -53,7 +53,7 @@ RULE = Rule("DL307", "large-prefetch", Entity.MODULE, Level.OPINION, Claim.MUST,
 
 
 def check(file: Analysis) -> Iterator[Finding]:
-    from dataloader_lint.facts.arguments.counts import prefetched_batches
+    from dataloader_lint.facts.arguments.prefetched import prefetched_batches
 
     limit = file.settings.max_prefetched_batches
     for loader in file.loaders:

@@ -77,7 +77,7 @@ RULE = Rule(
 
 
 def check(file: Analysis) -> Iterator[Finding]:
-    from dataloader_lint.facts.loaders.worker_starts import has_workers
+    from dataloader_lint.facts.loaders.worker_processes import has_workers
 
     for loop in file.samples.epoch_loops:
         for found in loop.passes:
@@ -94,8 +94,8 @@ def check(file: Analysis) -> Iterator[Finding]:
 
 def fix(loop: EpochLoop, loader: Loader, editor: Editor) -> Repair | None:
     from dataloader_lint.edits import Repair, add_argument, replace
-    from dataloader_lint.facts.arguments.needs_workers import persistent_code
-    from dataloader_lint.facts.samples.stale_attributes import may_change_dataset
+    from dataloader_lint.facts.arguments.persistent_code import persistent_code
+    from dataloader_lint.facts.samples.dataset_changes import may_change_dataset
 
     code = persistent_code(loader)
     if not code or loader.call not in editor.tree or may_change_dataset(loader, loop):

@@ -155,7 +155,8 @@ def _is_reported(loader: Loader) -> bool:
 
 def _zero(loader: Loader) -> tuple[Zero, list[str]] | None:
     """What can set the number of workers to 0, and the options that need workers; None if nothing is wrong."""
-    from dataloader_lint.facts.arguments.needs_workers import fixed_for_workers, is_failure_expected
+    from dataloader_lint.facts.arguments.needs_workers import is_failure_expected
+    from dataloader_lint.facts.arguments.zero_workers import fixed_for_workers
 
     workers = loader.known("num_workers")
     if workers is not None and workers.value == 0:  # DL301 to DL303

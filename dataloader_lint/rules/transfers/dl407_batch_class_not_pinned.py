@@ -85,7 +85,7 @@ RULE = Rule("DL407", "batch-class-not-pinned", Entity.LOADER, Level.SPEED, Claim
 
 
 def check(loader: Loader) -> Iterator[Finding]:
-    from dataloader_lint.facts.transfers.pinned_parts import batch_class_not_pinned
+    from dataloader_lint.facts.transfers.batch_class import batch_class_not_pinned
 
     pins = loader.known("pin_memory")
     if pins is None or pins.value is not True or pins.default or not loader.is_written_here or not loader.is_reached:
