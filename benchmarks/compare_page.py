@@ -31,11 +31,11 @@ TRIED = """\
 
 Measured on 2026-11-24 on a busy machine, in CPU time: three rounds for compiled modules, one for each way to share out.
 
-**Compiled modules.** The ten modules with the most time (`facts/syntax/tree.py`, `names.py`, `flow.py`,
-`expressions.py`, `facts/infer/values.py`, `fixpoint.py`, `evaluate.py` and `source/fast_tree/`) have a third of a run.
-Compiled with mypyc 2.4.1, a run on torch-geometric, ultralytics and monai takes 0.88 (0.85 to 0.91) of its time: nodes
-are LibCST's, so their fields are read as slowly as before. Other facts have another fifth of a run; if they gained as
-much, a run would be 1.2 to 1.25 times as fast. Wheels for each platform would have to give 1.5.
+**Compiled modules.** The ten modules with the most time (`semantics/syntax/tree.py`, `names.py`, `flow.py`,
+`expressions.py`, `semantics/values/values.py`, `fixpoint.py`, `evaluate.py` and `source/fast_tree/`) have a third of a
+run. Compiled with mypyc 2.4.1, a run on torch-geometric, ultralytics and monai takes 0.88 (0.85 to 0.91) of its time:
+nodes are LibCST's, so their fields are read as slowly as before. Other facts have another fifth of a run; if they
+gained as much, a run would be 1.2 to 1.25 times as fast. Wheels for each platform would have to give 1.5.
 
 **Other shares for two processes.** The modules of a project lead to each other, so each process opens nearly all that
 one alone does: 307 of 330 files each in torch-geometric, 118 and 107 of 124 in ultralytics. They evaluate 1.5 and 1.7

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import processes
-from dataloader_lint.linter import lint_source
+from dataloader_lint.engine.linter import lint_source
 from evidence.harness import HERE, Proof, find_proofs, lay_out
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -243,7 +243,7 @@ def _repair(proof: Proof, folder: Path) -> str:
     """Who repairs the program of a proof, and with which option."""
     if proof.after is not None:
         return "by hand"
-    from dataloader_lint.fixer import fix_source
+    from dataloader_lint.engine.fixer import fix_source
 
     before, after = proof.programs()
     safe = fix_source(before.encode(), str(folder / "program.py"), proof.lint_settings())

@@ -30,10 +30,11 @@ WHOLE = (
 )
 KINDS = (
     ("libcst/", "writing code with LibCST, for positions"),
-    ("dataloader_lint/facts/syntax/tree", "facts: walking trees"),
-    ("dataloader_lint/facts/syntax/names", "facts: binding names"),
-    ("dataloader_lint/facts/project/", "facts: finding modules"),
-    ("dataloader_lint/facts/", "facts: the rest"),
+    ("dataloader_lint/semantics/syntax/tree", "semantics: walking trees"),
+    ("dataloader_lint/semantics/syntax/names", "semantics: binding names"),
+    ("dataloader_lint/semantics/project/", "semantics: finding modules"),
+    ("dataloader_lint/semantics/", "semantics: the rest"),
+    ("dataloader_lint/pipeline/", "pipeline"),
     ("dataloader_lint/rules/", "rules"),
     ("dataloader_lint/source/", "finding and decoding files"),
     ("dataloader_lint/gate", "reading and gate"),
@@ -84,7 +85,7 @@ def main(folder: str) -> dict[str, dict[str, float]]:
     signal.signal(signal.SIGPROF, look)
     signal.setitimer(signal.ITIMER_PROF, INTERVAL, INTERVAL)
     from dataloader_lint.cli import main as lint
-    from dataloader_lint.facts.project import project
+    from dataloader_lint.semantics.project import project
 
     def count(*arguments: object) -> object:
         parsed["files"] += 1

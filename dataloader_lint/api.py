@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 
-from dataloader_lint import linter, runner
 from dataloader_lint.diagnostics import Diagnostic, Fix, FixResult, Level, Position, Reason, Safety, TextEdit
+from dataloader_lint.engine import linter, runner
 from dataloader_lint.settings import Settings
 from dataloader_lint.source.pyproject import ConfigurationError, chosen
 
@@ -87,7 +87,7 @@ def fix_source(source: bytes, filename: Path, settings: Settings | None = None, 
         TypeError: an argument is of another type.
         ValueError: a value in the settings means nothing, such as an unknown rule code.
     """
-    from dataloader_lint import fixer  # it loads LibCST, which takes longer than a run that finds nothing
+    from dataloader_lint.engine import fixer  # it loads LibCST, which takes longer than a run that finds nothing
 
     return fixer.fix_source(source, filename, settings, unsafe=unsafe)
 

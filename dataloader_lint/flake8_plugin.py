@@ -20,7 +20,7 @@ from dataloader_lint.source.pyproject import ConfigurationError, SettingsByFile
 
 if TYPE_CHECKING:
     from dataloader_lint.diagnostics import Diagnostic
-    from dataloader_lint.facts.session import Session
+    from dataloader_lint.pipeline.session import Session
 
 Report = tuple[int, int, str, type["Plugin"]]
 
@@ -97,7 +97,7 @@ class Plugin:
         try:
             settings = by_file.of_file(self._filename)
         except ConfigurationError as error:
-            from dataloader_lint.reports import unreadable
+            from dataloader_lint.engine.reports import unreadable
 
             return unreadable(self._filename, f"its settings cannot be used: {error}", "", Settings())
         gate = Plugin.gates.setdefault(settings.extra_words, Gate(settings.extra_words))
@@ -108,14 +108,14 @@ class Plugin:
 
         if ignores_file(self._text) and not settings.ignore_noqa:
             return []
-        from dataloader_lint.linter import lint_text
-        from dataloader_lint.reports import crashed
+        from dataloader_lint.engine.linter import lint_text
+        from dataloader_lint.engine.reports import crashed
         from dataloader_lint.source.parsing import parsed_already
 
         try:
             session = Plugin.sessions.get(settings.project_key)
             if session is None:
-                from dataloader_lint.facts.session import Session
+                from dataloader_lint.pipeline.session import Session
 
                 session = Plugin.sessions[settings.project_key] = Session(settings, gate)
             with parsed_already(self._text, self._tree):

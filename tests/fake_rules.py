@@ -15,20 +15,20 @@ from dataloader_lint.rules.base import Claim, Entity, Finding, Level, Rule
 from dataloader_lint.rules.registry import FoundRule
 
 if TYPE_CHECKING:
-    from dataloader_lint.facts.analysis import Analysis
+    from dataloader_lint.pipeline.file import File
 
 
-def _calls(facts: Analysis) -> Iterator[Finding]:
+def _calls(facts: File) -> Iterator[Finding]:
     for call in facts.module.calls_named("DataLoader"):
         yield Finding(call, "this loader is made up", "do not worry")
 
 
-def _opt_in(facts: Analysis) -> Iterator[Finding]:
+def _opt_in(facts: File) -> Iterator[Finding]:
     for call in facts.module.calls_named("Dataset"):
         yield Finding(call, "this data set is made up", "")
 
 
-def _crash(facts: Analysis) -> Iterator[Finding]:
+def _crash(facts: File) -> Iterator[Finding]:
     for call in facts.module.calls_named("DataLoader"):
         yield Finding(call, "found before the crash", "")
     if facts.module.calls_named("crash"):
@@ -41,13 +41,18 @@ def fake_rules(monkeypatch: pytest.MonkeyPatch) -> dict[str, FoundRule]:
     real = registry.found_rules()
     made = [
         FoundRule(
-            Rule("DL301", "made-up-loader", Entity.MODULE, Level.ERROR, Claim.MAY), _calls, "A made-up page.", "fake"
+            Rule("DL301", "made-up-loader", Entity.FILE, Level.ERROR, Claim.MAY),
+            None,
+            _calls,
+            "A made-up page.",
+            "fake",
         ),
         FoundRule(
-            Rule("DL304", "made-up-crash", Entity.MODULE, Level.ERROR, Claim.MAY), _crash, "A made-up page.", "fake"
+            Rule("DL304", "made-up-crash", Entity.FILE, Level.ERROR, Claim.MAY), None, _crash, "A made-up page.", "fake"
         ),
         FoundRule(
-            Rule("DL305", "made-up-data-set", Entity.MODULE, Level.ERROR, Claim.MAY, default=False),
+            Rule("DL305", "made-up-data-set", Entity.FILE, Level.ERROR, Claim.MAY, default=False),
+            None,
             _opt_in,
             "Opt-in.",
             "fake",

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from commands import BAD, ONLY, here, run, write
-from dataloader_lint import baseline
+from dataloader_lint.engine import baseline
 
 __all__ = ["here"]
 

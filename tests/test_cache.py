@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 from benchmarks import processes
-from dataloader_lint import parallel
 from dataloader_lint.cache.folder import MAX_AGE, MAX_AGE_UNFINISHED
 from dataloader_lint.diagnostics import Diagnostic
-from dataloader_lint.facts import session
-from dataloader_lint.facts.session import Session
-from dataloader_lint.linter import lint_source
-from dataloader_lint.runner import lint_found
+from dataloader_lint.engine import parallel
+from dataloader_lint.engine.linter import lint_source
+from dataloader_lint.engine.runner import lint_found
+from dataloader_lint.pipeline import session
+from dataloader_lint.pipeline.session import Session
 from dataloader_lint.settings import Settings
 from dataloader_lint.source.discovery import discover
 
@@ -60,7 +60,7 @@ class Counter:
             self.linted.append(Path(filename).name)
             return lint_source(source, filename, *rest, **more)  # type: ignore[arg-type]
 
-        monkeypatch.setattr("dataloader_lint.linter.lint_source", counting)
+        monkeypatch.setattr("dataloader_lint.engine.linter.lint_source", counting)
 
     def run(self, settings: Settings | None = None, fixes: str = "") -> tuple[list[str], list[str]]:
         """The codes that were found, and the files that were linted."""
@@ -297,7 +297,7 @@ def test_what_has_not_changed_is_not_even_read(project: Path, tmp_path: Path, mo
         opened.append(Path(path).name)
         return Path(path).read_bytes()
 
-    monkeypatch.setattr("dataloader_lint.run.read", reading)
+    monkeypatch.setattr("dataloader_lint.engine.run.read", reading)
 
     def run() -> list[str]:
         opened.clear()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dataloader_lint.runner import lint_found
+from dataloader_lint.engine.runner import lint_found
 from dataloader_lint.settings import Settings
 from dataloader_lint.source.discovery import discover
 

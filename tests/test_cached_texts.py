@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from dataloader_lint.cache import store
-from dataloader_lint.facts.project import mentions
-from dataloader_lint.facts.project.disk import Disk
-from dataloader_lint.facts.project.source import Source
-from dataloader_lint.facts.project.sources import Sources
-from dataloader_lint.facts.project.texts import TextParts, Texts
 from dataloader_lint.gate import Gate
+from dataloader_lint.semantics.project import mentions
+from dataloader_lint.semantics.project.disk import Disk
+from dataloader_lint.semantics.project.source import Source
+from dataloader_lint.semantics.project.sources import Sources
+from dataloader_lint.semantics.project.texts import TextParts, Texts
 from test_cache_stale import PAST, Project
 
 DATA = "import util\nfrom torch.utils.data import DataLoader, Dataset\nclass Images(util.Base): ...\n"

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 import libcst as cst
 import pytest
 
-from dataloader_lint.facts.syntax.children import CHILDREN
-from dataloader_lint.facts.syntax.tree import SCOPES, Tree
+from dataloader_lint.semantics.syntax.children import CHILDREN
+from dataloader_lint.semantics.syntax.tree import SCOPES, Tree
 
 Place = tuple[type[cst.CSTNode], str]
 

@@ -132,9 +132,12 @@ def test_next_factor_depends_on_what_parsing_takes() -> None:
 @pytest.mark.parametrize(
     ("files", "kind"),
     [
-        (["/lib/libcst/_nodes/base.py", "/lib/libcst/_parser/entrypoints.py", "/x/dataloader_lint/linter.py"], PARSE),
+        (
+            ["/lib/libcst/_nodes/base.py", "/lib/libcst/_parser/entrypoints.py", "/x/dataloader_lint/engine/linter.py"],
+            PARSE,
+        ),
         (["/x/dataloader_lint/rules/base.py", "<frozen importlib._bootstrap>", "/x/dataloader_lint/cli.py"], IMPORTS),
-        (["/lib/re.py", "/x/dataloader_lint/rules/base.py", "/x/dataloader_lint/facts/syntax/tree.py"], "rules"),
+        (["/lib/re.py", "/x/dataloader_lint/rules/base.py", "/x/dataloader_lint/semantics/syntax/tree.py"], "rules"),
     ],
 )
 def test_kinds_of_time(files: list[str], kind: str) -> None:

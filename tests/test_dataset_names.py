@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dataloader_lint.facts.project.dataset_names import DatasetNames, classes_in
+from dataloader_lint.semantics.project.dataset_names import DatasetNames, classes_in
 
 
 def _names(*texts: bytes) -> DatasetNames:

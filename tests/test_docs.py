@@ -44,7 +44,7 @@ def test_readme_without_markers_is_refused() -> None:
 def test_headings_in_code_blocks_are_no_sections() -> None:
     rule = Rule(code="DL399", name="made-up", on=Entity.LOADER, level=Level.ERROR, claim=Claim.MAY)
     text = "Finds it.\n\n## Example\n\n```python\n## no heading\n```\n"
-    page = generate.read_page(FoundRule(rule, None, text, "dataloader_lint.rules.arguments.dl399_made_up"))
+    page = generate.read_page(FoundRule(rule, None, None, text, "dataloader_lint.rules.arguments.dl399_made_up"))
     assert page.summary == "Finds it."
     assert list(page.sections) == ["Example"]
     assert page.blocks("Example") == ["## no heading\n"]

@@ -22,7 +22,7 @@ from dataloader_lint.edits import (
     replace,
     splice,
 )
-from dataloader_lint.facts.project.project import Project
+from dataloader_lint.semantics.project.project import Project
 
 
 def edit(source: str, change: Callable[[Editor, cst.Call], list[Edit]]) -> str:

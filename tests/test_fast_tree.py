@@ -8,9 +8,9 @@ import libcst as cst
 import pytest
 
 from code_texts import every_file, text_of
-from dataloader_lint.facts.session import Session
-from dataloader_lint.facts.syntax.tree import Tree
-from dataloader_lint.linter import lint_source
+from dataloader_lint.engine.linter import lint_source
+from dataloader_lint.pipeline.session import Session
+from dataloader_lint.semantics.syntax.tree import Tree
 from dataloader_lint.source.fast_tree import UnlikeError, bare_tree, is_bare, pairs
 
 
@@ -106,7 +106,7 @@ def test_libcst_takes_over_where_the_trees_differ(tmp_path: Path, monkeypatch: p
     def unlike(*_: object) -> None:
         raise UnlikeError("made up")
 
-    monkeypatch.setattr("dataloader_lint.facts.syntax.layout.pairs", unlike)
+    monkeypatch.setattr("dataloader_lint.semantics.syntax.layout.pairs", unlike)
     session = Session()
     for _ in range(2):
         assert lint_source(text, str(tmp_path / "a.py"), session=session) == expected

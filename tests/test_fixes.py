@@ -18,7 +18,7 @@ import pytest
 
 from dataloader_lint import lint_source
 from dataloader_lint.diagnostics import FixResult
-from dataloader_lint.fixer import fix_source, with_fixes
+from dataloader_lint.engine.fixer import fix_source, with_fixes
 from dataloader_lint.rules.base import FixLevel, Rule
 from dataloader_lint.rules.registry import found_rules
 from dataloader_lint.settings import Settings

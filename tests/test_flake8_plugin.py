@@ -177,7 +177,7 @@ def test_the_contract(monkeypatch: pytest.MonkeyPatch) -> None:
     def crash(*_: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("dataloader_lint.linter.lint_text", crash)
+    monkeypatch.setattr("dataloader_lint.engine.linter.lint_text", crash)
     monkeypatch.setattr(Plugin, "settings", SettingsByFile(Settings()))
     assert report("DataLoader(1)\n") == [(1, 0, "DL999")]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from dataloader_lint.engine.linter import lint_source
 from dataloader_lint.gate import (
     DERIVED,
     DEVICES,
@@ -19,7 +20,6 @@ from dataloader_lint.gate import (
     subjects,
     words_about,
 )
-from dataloader_lint.linter import lint_source
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dataloader_lint.fixer import fix_source
+from dataloader_lint.engine.fixer import fix_source
 
 SCRIPT = """import enum
 from torch.utils.data import DataLoader, Dataset

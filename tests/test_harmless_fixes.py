@@ -10,7 +10,7 @@ from textwrap import dedent
 import pytest
 
 from dataloader_lint import lint_source
-from dataloader_lint.fixer import fix_source
+from dataloader_lint.engine.fixer import fix_source
 from dataloader_lint.settings import Settings
 
 LOADER = "from torch.utils.data import DataLoader\n"

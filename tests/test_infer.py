@@ -8,10 +8,10 @@ import libcst as cst
 import pytest
 
 from dataloader_lint import Settings
-from dataloader_lint.facts.infer.fixpoint import StoppedError, stop_unless
-from dataloader_lint.facts.infer.values import Const, Frame, Library
-from dataloader_lint.facts.session import Session
-from dataloader_lint.linter import lint_source
+from dataloader_lint.engine.linter import lint_source
+from dataloader_lint.pipeline.session import Session
+from dataloader_lint.semantics.values.fixpoint import StoppedError, stop_unless
+from dataloader_lint.semantics.values.values import Const, Frame, Library
 
 SUBCLASS = """
 class Scans{number}(Scans):

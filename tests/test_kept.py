@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from dataloader_lint.facts.project.kept import Kept
-from dataloader_lint.facts.session import Session
-from dataloader_lint.facts.syntax.tree import ModuleFacts
-from dataloader_lint.linter import lint_source
+from dataloader_lint.engine.linter import lint_source
+from dataloader_lint.pipeline.session import Session
+from dataloader_lint.semantics.project.kept_modules import Kept
+from dataloader_lint.semantics.syntax.tree import ModuleFacts
 from dataloader_lint.settings import Settings
 from dataloader_lint.source.parsing import tree_of
 
@@ -60,7 +60,9 @@ def test_a_module_is_the_same_one_in_the_next_session(project: Path) -> None:
 def test_nothing_is_read_again_while_nothing_changes(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kept = Kept(10_000)
     lint(project, kept)
-    monkeypatch.setattr("dataloader_lint.facts.project.answers.Sources", None)  # would be called to read the project
+    monkeypatch.setattr(
+        "dataloader_lint.semantics.project.answers.Sources", None
+    )  # would be called to read the project
     lint(project, kept, f"{USE}x = 1\n")
     (project / "data.py").write_text(f"{ROWS}\n")
     with pytest.raises(TypeError):

@@ -9,8 +9,8 @@ import pytest
 
 from code_texts import every_file, text_of
 from dataloader_lint.diagnostics import Position
-from dataloader_lint.facts.syntax.layout import Excerpt, code, excerpts
-from dataloader_lint.facts.syntax.tree import Node, Tree
+from dataloader_lint.semantics.syntax.layout import Excerpt, code, excerpts
+from dataloader_lint.semantics.syntax.tree import Node, Tree
 from dataloader_lint.source.fast_tree import bare_tree
 from dataloader_lint.source.parsing import own_tree
 

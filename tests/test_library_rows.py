@@ -7,9 +7,9 @@ import inspect
 
 import pytest
 
-from dataloader_lint.facts.libraries import models, rows
-from dataloader_lint.facts.libraries.calls import KEYED, VALUE_KINDS, names_where, row
-from dataloader_lint.facts.libraries.models import methods
+from dataloader_lint.semantics.libraries import models, rows
+from dataloader_lint.semantics.libraries.calls import KEYED, VALUE_KINDS, names_where, row
+from dataloader_lint.semantics.libraries.models import methods
 
 GIVEN = VALUE_KINDS | KEYED | {"", "config", "file", "iterator", "json", "list", "object", "rng", "settings"}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,10 +13,10 @@ import dataloader_lint
 from benchmarks import processes
 from dataloader_lint import Settings, lint_source
 from dataloader_lint.diagnostics import Diagnostic, Position
-from dataloader_lint.facts.project.project import Project
-from dataloader_lint.facts.syntax.tree import ModuleFacts
 from dataloader_lint.rules.base import Claim, Entity, Finding, Level, Rule
 from dataloader_lint.rules.registry import FoundRule, found_rules
+from dataloader_lint.semantics.project.project import Project
+from dataloader_lint.semantics.syntax.tree import ModuleFacts
 from fake_rules import fake_rules
 
 __all__ = ["fake_rules"]
@@ -50,13 +51,15 @@ def test_bytes_and_text_give_the_same_places(newline: str, mark: bytes) -> None:
 
 
 @pytest.mark.usefixtures("fake_rules")
-def test_findings_are_sorted_and_not_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_findings_are_sorted_and_not_repeated(fake_rules: dict[str, FoundRule]) -> None:
     source = "b = DataLoader(DataLoader(x))\na = DataLoader(y)\n"
     found = lint_source(source, "some.py")
     assert [(one.start.line, one.start.column, one.code) for one in found] == [
         (1, 4, "DL301"), (1, 4, "DL304"), (1, 15, "DL301"), (1, 15, "DL304"), (2, 4, "DL301"), (2, 4, "DL304"),
     ]  # fmt: skip
-    monkeypatch.setattr("dataloader_lint.facts.analysis.Analysis.entities", lambda self, kind: [self, self])
+    whole = fake_rules["DL301"]
+    twice = replace(whole, rule=replace(whole.rule, on=Entity.LOOP), find=lambda file: [1, 2])
+    fake_rules["DL301"] = replace(twice, check=lambda number, file: whole.check(file))
     assert lint_source(source, "some.py") == found
 
 
@@ -86,21 +89,28 @@ def test_a_crash_in_the_facts_is_one_diagnostic(monkeypatch: pytest.MonkeyPatch)
     def crash(*_: object) -> None:
         raise RecursionError
 
-    monkeypatch.setattr("dataloader_lint.facts.analysis.Analysis.entities", crash)
+    monkeypatch.setattr("dataloader_lint.pipeline.session.Session.analyse", crash)
+    (found,) = lint_source("DataLoader(1)\n", "some.py")
+    assert found.problem.startswith("internal error in facts: RecursionError")
+
+
+def test_a_crash_of_what_a_rule_is_about_costs_only_that_rule(fake_rules: dict[str, FoundRule]) -> None:
+    def find(file: object) -> list[object]:
+        raise RecursionError
+
+    whole = fake_rules["DL304"]
+    fake_rules["DL304"] = replace(whole, rule=replace(whole.rule, on=Entity.LOOP), find=find)
     found = lint_source("DataLoader(1)\n", "some.py")
-    assert found[0].problem.startswith("internal error in facts about every module: RecursionError")
-    assert len(found) == 1
-    monkeypatch.setattr("dataloader_lint.facts.session.Session.analyse", crash)
-    found = lint_source("DataLoader(1)\n", "some.py")
-    assert found[0].problem.startswith("internal error in facts: RecursionError")
+    assert [one.code for one in found] == ["DL301", "DL999"]
+    assert found[1].problem.startswith("internal error in rule DL304: RecursionError")
 
 
 def test_a_rule_that_reports_a_node_of_another_file_is_a_crash(fake_rules: dict[str, FoundRule]) -> None:
     import libcst
 
     stray = libcst.Name("x")
-    rule = Rule("DL301", "made-up-loader", Entity.MODULE, Level.ERROR, Claim.MAY)
-    fake_rules["DL301"] = FoundRule(rule, lambda facts: [Finding(stray, "here?", "")], "", "fake")
+    rule = Rule("DL301", "made-up-loader", Entity.FILE, Level.ERROR, Claim.MAY)
+    fake_rules["DL301"] = FoundRule(rule, None, lambda facts: [Finding(stray, "here?", "")], "", "fake")
     (crash,) = lint_source("DataLoader(1)\n", "some.py", ONLY_LOADER)
     assert "a node of another file" in crash.problem
 
@@ -110,7 +120,7 @@ def test_unselected_rules_never_run(fake_rules: dict[str, FoundRule]) -> None:
     ran: list[str] = []
     for code in ("DL301", "DL304", "DL305"):
         rule = fake_rules[code].rule
-        fake_rules[code] = FoundRule(rule, lambda facts, code=code: ran.append(code) or (), "", "fake")  # type: ignore[misc]
+        fake_rules[code] = FoundRule(rule, None, lambda facts, code=code: ran.append(code) or (), "", "fake")  # type: ignore[misc]
     lint_source("DataLoader(1)\n", "some.py", Settings(ignore=("DL304",)))
     assert ran == ["DL301"]
 

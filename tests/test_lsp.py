@@ -241,7 +241,7 @@ def test_an_error_in_a_rule_is_one_finding_and_the_server_goes_on(
         "    def check(loader):\n        raise RuntimeError('broken on purpose')\n"
         "    rule.check = check\n"
         "elif os.environ.get('BREAK') == 'engine':\n"
-        "    import dataloader_lint.linter as linter\n"
+        "    import dataloader_lint.engine.linter as linter\n"
         "    def examine(*_):\n        raise RuntimeError('broken on purpose')\n"
         "    linter.examine = examine\n"
     )

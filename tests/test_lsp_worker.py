@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 import pytest
 
-from dataloader_lint.facts.infer.fixpoint import Solver
 from dataloader_lint.lsp.worker import Urgency, Worker
+from dataloader_lint.semantics.values.fixpoint import Solver
 
 
 def always() -> bool:

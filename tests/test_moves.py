@@ -7,7 +7,7 @@ from textwrap import dedent
 
 import pytest
 
-from dataloader_lint.fixer import fix_source
+from dataloader_lint.engine.fixer import fix_source
 from dataloader_lint.settings import Settings
 
 HEAD = "import argparse\nimport torch\nfrom torch.utils.data import DataLoader, Dataset, TensorDataset\n"

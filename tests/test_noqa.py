@@ -10,7 +10,7 @@ import pytest
 from flake8.processor import FileProcessor
 from flake8.violation import Violation
 
-from dataloader_lint.linter import lint_source
+from dataloader_lint.engine.linter import lint_source
 from dataloader_lint.source.decoding import line_starts
 from dataloader_lint.source.noqa import ignores_file, silenced, skips_file, suppress
 from fake_rules import fake_rules

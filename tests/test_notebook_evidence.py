@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from dataloader_lint import Settings, lint_source
-from dataloader_lint.fixer import fix_source
+from dataloader_lint.engine.fixer import fix_source
 from notebook_texts import source_of
 
 nbclient = pytest.importorskip("nbclient")

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from dataloader_lint import Settings, lint_source
 from dataloader_lint.edits import Edit, splice
 from dataloader_lint.edits.texts import CellText
-from dataloader_lint.fixer import fix_source
+from dataloader_lint.engine.fixer import fix_source
 from dataloader_lint.source.cells import join
 from dataloader_lint.source.decoding import split_lines
 from dataloader_lint.source.magics import to_python

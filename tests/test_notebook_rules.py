@@ -9,7 +9,7 @@ import pytest
 
 from dataloader_lint import Settings, lint_paths, lint_source
 from dataloader_lint.diagnostics import Diagnostic
-from dataloader_lint.fixer import fix_source
+from dataloader_lint.engine.fixer import fix_source
 from notebook_texts import encoded, notebook
 
 IMPORT = "from functools import partial\n\nfrom torch.utils.data import DataLoader, Dataset, TensorDataset\n"

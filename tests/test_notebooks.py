@@ -13,7 +13,7 @@ import pytest
 from benchmarks import processes
 from commands import here, run, write  # noqa: F401
 from dataloader_lint import Settings, lint_paths, lint_source
-from dataloader_lint.fixer import fix_source, with_fixes
+from dataloader_lint.engine.fixer import fix_source, with_fixes
 from dataloader_lint.lsp.checking import Document, check
 from dataloader_lint.source.cells import join
 from dataloader_lint.source.decoding import UnreadableError

@@ -8,8 +8,8 @@ import libcst as cst
 import pytest
 
 from dataloader_lint.diagnostics import Diagnostic
-from dataloader_lint.fixer import fix_source, with_fixes
-from dataloader_lint.linter import lint_source
+from dataloader_lint.engine.fixer import fix_source, with_fixes
+from dataloader_lint.engine.linter import lint_source
 from dataloader_lint.source.alignment import Alignment
 from dataloader_lint.source.decoding import UnreadableError
 from dataloader_lint.source.odd_lines import has_backslash_line, without_odd_lines

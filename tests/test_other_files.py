@@ -8,8 +8,8 @@ from textwrap import dedent
 
 import pytest
 
-from dataloader_lint.facts.project.import_texts import imports_of, plain
-from dataloader_lint.fixer import fix_source
+from dataloader_lint.engine.fixer import fix_source
+from dataloader_lint.semantics.project.import_texts import imports_of, plain
 from dataloader_lint.settings import Settings
 
 MOVE = dedent(

@@ -14,8 +14,8 @@ import pytest
 from benchmarks import processes
 from commands import ROOT, here, run
 from dataloader_lint import Settings, lint_paths, lint_source
+from dataloader_lint.engine.runner import fix_found, lint_found
 from dataloader_lint.lsp.checking import Document, check
-from dataloader_lint.runner import fix_found, lint_found
 from dataloader_lint.source import projects
 from dataloader_lint.source.discovery import discover
 from dataloader_lint.source.projects import Roots, files_of, named_folders, outermost
@@ -193,7 +193,7 @@ def test_a_large_project_is_spoken_of_once(here: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(projects, "MAX_FILES", 3)
     make(here, ".git/")
     make(here, *(f"m{number}.py" for number in range(5)), text=SEEDED)
-    monkeypatch.setattr("dataloader_lint.parallel.WORTH_IT", 0)
+    monkeypatch.setattr("dataloader_lint.engine.parallel.WORTH_IT", 0)
     for jobs in (1, 2):
         said: list[str] = []
         lint_found(discover(["."], ONLY), ONLY.replace(roots=named_folders(["."])), jobs=jobs, warn=said.append)

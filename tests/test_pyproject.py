@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from dataloader_lint.cli import main
-from dataloader_lint.run import Run
+from dataloader_lint.engine.run import Run
 from dataloader_lint.settings import Settings
 from dataloader_lint.source.discovery import discover
 from dataloader_lint.source.keys import KEYS

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from dataloader_lint.diagnostics import Diagnostic
-from dataloader_lint.linter import lint_source
-from dataloader_lint.runner import lint_found
+from dataloader_lint.engine.linter import lint_source
+from dataloader_lint.engine.runner import lint_found
 from dataloader_lint.settings import Settings
 from dataloader_lint.source.discovery import discover
 
@@ -47,7 +47,7 @@ class Project:
             self.linted.append(Path(filename).name)
             return lint_source(source, filename, *rest, **more)  # type: ignore[arg-type]
 
-        monkeypatch.setattr("dataloader_lint.linter.lint_source", counting)
+        monkeypatch.setattr("dataloader_lint.engine.linter.lint_source", counting)
 
     def write(self, name: str, text: str) -> None:
         path = self.home / name

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dataloader_lint.run import Run
+from dataloader_lint.engine.run import Run
 from dataloader_lint.settings import Settings
 
 FIXTURES = Path(__file__).parent / "fixtures"

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from dataloader_lint.facts.project.disk import Disk
-from dataloader_lint.facts.project.outline import defined_about, outline, statements, that_use
-from dataloader_lint.facts.project.search_paths import added_folders
-from dataloader_lint.facts.project.source import Source, source_of
-from dataloader_lint.facts.project.sources import Sources
 from dataloader_lint.gate import Gate
+from dataloader_lint.semantics.project.disk import Disk
+from dataloader_lint.semantics.project.outline import defined_about, outline, statements, that_use
+from dataloader_lint.semantics.project.search_paths import added_folders
+from dataloader_lint.semantics.project.source import Source, source_of
+from dataloader_lint.semantics.project.sources import Sources
 
 TEXT = b"""\
 import os, torch.utils.data as data

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dataloader_lint.fixer import fix_source
+from dataloader_lint.engine.fixer import fix_source
 from dataloader_lint.settings import Settings
 
 SOURCE = b"""\

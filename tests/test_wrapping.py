@@ -14,7 +14,7 @@ from dataloader_lint.edits import Edit, Editor, wrapping
 from dataloader_lint.edits.repair import splice
 from dataloader_lint.edits.splitting import split
 from dataloader_lint.edits.wrapping import laid_out, wrapped
-from dataloader_lint.facts.syntax.tree import ModuleFacts
+from dataloader_lint.semantics.syntax.tree import ModuleFacts
 from dataloader_lint.source.line_length import line_length
 from dataloader_lint.source.parsing import tree_of
 

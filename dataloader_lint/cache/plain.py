@@ -8,7 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from dataloader_lint.facts.project.dependencies import Asked
+    from dataloader_lint.semantics.project.dependencies import Asked
 
 
 def plain(one: Diagnostic) -> list[Any]:

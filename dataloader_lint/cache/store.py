@@ -1,6 +1,6 @@
 """One file of JSON for each project and choice of settings, with the findings of its files and what these rest on.
 
-Findings rest on what the file holds, and on answers to questions about other files (`facts.project.dependencies`).
+Findings rest on what the file holds, and on answers to questions about other files (`semantics.project.dependencies`).
 Where no file or folder that answers came from has changed, all of them hold. Otherwise the questions are asked again,
 and what rests on an answer that is another one now is forgotten.
 """
@@ -14,8 +14,8 @@ import time
 from dataloader_lint.cache import plain, same_code
 from dataloader_lint.cache.engine import engine, seal
 from dataloader_lint.cache.folder import Folder, UnusableError
-from dataloader_lint.facts.project.dependencies import CONTENT, OTHER_FILES, behind, resting_on
-from dataloader_lint.facts.project.texts import Texts
+from dataloader_lint.semantics.project.dependencies import CONTENT, OTHER_FILES, behind, resting_on
+from dataloader_lint.semantics.project.texts import Texts
 from dataloader_lint.source.other_files import stamp_of
 from dataloader_lint.source.projects import Roots, contents_of
 from dataloader_lint.source.states import RACY, FolderState, State, current, current_folder
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
     from dataloader_lint.cache.same_code import Cited, Code
     from dataloader_lint.diagnostics import Diagnostic
-    from dataloader_lint.facts.project.answers import Answers
-    from dataloader_lint.facts.project.dependencies import Asked, Dependencies
-    from dataloader_lint.facts.project.texts import Parts
+    from dataloader_lint.semantics.project.answers import Answers
+    from dataloader_lint.semantics.project.dependencies import Asked, Dependencies
+    from dataloader_lint.semantics.project.texts import Parts
 
 
 _TEXTS = " texts"  # ends the keys of what texts say

@@ -6,7 +6,6 @@ import os
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from dataloader_lint import baseline
 from dataloader_lint.cli.diffs import show_diff
 from dataloader_lint.cli.formats import source_lines
 from dataloader_lint.cli.linting import lint
@@ -14,6 +13,7 @@ from dataloader_lint.cli.options import Options, UsageError
 from dataloader_lint.cli.report import CLEAN, ERROR, FINDINGS, check_output_file, write_file
 from dataloader_lint.cli.terminal import complain, show
 from dataloader_lint.diagnostics import Diagnostic
+from dataloader_lint.engine import baseline
 from dataloader_lint.output.text import neutralise, shown_place
 from dataloader_lint.rules.registry import INTERNAL_ERROR, UNREADABLE_FILE, UNUSED_NOQA
 from dataloader_lint.rules.selection import selected_rules
@@ -25,7 +25,7 @@ from dataloader_lint.source.suppressions import excused
 from dataloader_lint.source.writing import write_atomically
 
 if TYPE_CHECKING:
-    from dataloader_lint.run import Run
+    from dataloader_lint.engine.run import Run
 
     Left = tuple[Diagnostic, str]
 
@@ -94,7 +94,7 @@ def _stale(
 
 def add_noqa(found: Found, options: Options) -> int:
     """Suppress all findings by comments, or show how, and return the exit code: 0 where none is left."""
-    from dataloader_lint.run import Run
+    from dataloader_lint.engine.run import Run
 
     run = Run(options.settings)
     by_file: dict[str, list[Diagnostic]] = {}

@@ -132,7 +132,7 @@ def _work_on(found: Found, options: Options) -> int:
 
 
 def _lint_stdin(options: Options) -> int:
-    from dataloader_lint.run import Run
+    from dataloader_lint.engine.run import Run
     from dataloader_lint.source.reading import read_stream
 
     try:

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import TextIO
 
-    from dataloader_lint.runner import Fixed
+    from dataloader_lint.engine.runner import Fixed
     from dataloader_lint.source.discovery import Found
 
 
 def fix(found: Found, options: Options) -> int:
     """Fix files, or print what that would change, and return the exit code."""
-    from dataloader_lint.runner import fix_found
+    from dataloader_lint.engine.runner import fix_found
     from dataloader_lint.source.writing import write_atomically
 
     is_diff = options.diff
@@ -58,7 +58,7 @@ def fix(found: Found, options: Options) -> int:
 
 def fix_stdin(source: bytes, options: Options) -> int:
     """Print what came through standard input, fixed, and the report to standard error; or print the diff."""
-    from dataloader_lint.runner import fix_stdin
+    from dataloader_lint.engine.runner import fix_stdin
 
     result = fix_stdin(source, options.stdin_filename, options.settings, options.unsafe_fixes)
     if options.diff:

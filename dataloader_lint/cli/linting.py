@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 def lint(found: Found, options: Options, fixes: str = "") -> list[Diagnostic]:
     """The findings in the files that were found. `fixes` is as for `run.Run`."""
-    from dataloader_lint.runner import lint_found
+    from dataloader_lint.engine.runner import lint_found
 
     warn = None if options.quiet else _warn
     progress = progress_for(found, options)
     jobs = options.jobs
     if not jobs and len(found.files) > 1:
-        from dataloader_lint.parallel import usable_cpus
+        from dataloader_lint.engine.parallel import usable_cpus
 
         jobs = usable_cpus()
     try:

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from typing import TextIO
 
     from dataloader_lint.diagnostics import Diagnostic
+    from dataloader_lint.engine.runner import Fixed
     from dataloader_lint.output.paint import Paint
-    from dataloader_lint.runner import Fixed
 
 CLEAN, FINDINGS, ERROR, INTERRUPTED = 0, 1, 2, 130
 

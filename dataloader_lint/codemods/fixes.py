@@ -14,7 +14,7 @@ from abc import ABC
 import libcst as cst
 from libcst.codemod import CodemodCommand, CodemodContext, SkipFile
 
-from dataloader_lint.fixer import fix_source
+from dataloader_lint.engine.fixer import fix_source
 from dataloader_lint.rules.base import FixLevel, Rule
 from dataloader_lint.rules.registry import found_rules
 from dataloader_lint.settings import Settings

@@ -9,9 +9,9 @@ import sysconfig
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from dataloader_lint import runner
 from dataloader_lint.diagnostics import Diagnostic
 from dataloader_lint.doctor.sizes import objects_of
+from dataloader_lint.engine import runner
 from dataloader_lint.source.pyproject import chosen
 
 _MOST_FILES = 60

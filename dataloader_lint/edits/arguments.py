@@ -9,7 +9,7 @@ import libcst as cst
 
 from dataloader_lint.edits.editor import Editor, has_comment
 from dataloader_lint.edits.repair import Edit, RefusedError
-from dataloader_lint.facts.syntax.tree import Node
+from dataloader_lint.semantics.syntax.tree import Node
 
 _BLANK = re.compile(r"[ \t\f]*")
 

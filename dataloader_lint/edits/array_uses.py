@@ -6,9 +6,9 @@ import libcst as cst
 
 from dataloader_lint.edits.editor import Editor
 from dataloader_lint.edits.repair import RefusedError
-from dataloader_lint.facts.syntax.expressions import last_name
-from dataloader_lint.facts.syntax.names import resolve
-from dataloader_lint.facts.syntax.tree import Node, Tree
+from dataloader_lint.semantics.syntax.expressions import last_name
+from dataloader_lint.semantics.syntax.names import resolve
+from dataloader_lint.semantics.syntax.tree import Node, Tree
 
 _TAKE_ANY_ITERABLE = ("enumerate", "iter", "len", "zip")
 # What distinguishes a numpy scalar from the Python number of the same value.

@@ -8,11 +8,11 @@ import libcst as cst
 
 from dataloader_lint.edits.editor import Editor
 from dataloader_lint.edits.repair import RefusedError
-from dataloader_lint.facts.syntax.expressions import Function, parameters
-from dataloader_lint.facts.syntax.flow import reaching_or_not
-from dataloader_lint.facts.syntax.guards import is_guarded
-from dataloader_lint.facts.syntax.names import Binding, Kind, bindings_of, type_parameter_owner
-from dataloader_lint.facts.syntax.tree import LOOPS, Node, Scope
+from dataloader_lint.semantics.syntax.expressions import Function, parameters
+from dataloader_lint.semantics.syntax.flow import reaching_or_not
+from dataloader_lint.semantics.syntax.guards import is_guarded
+from dataloader_lint.semantics.syntax.names import Binding, Kind, bindings_of, type_parameter_owner
+from dataloader_lint.semantics.syntax.tree import LOOPS, Node, Scope
 
 # What these give depends on the place from which they are called.
 _PLACE_BOUND = frozenset({"super", "__class__", "locals", "vars", "dir", "eval", "exec"})

@@ -6,9 +6,9 @@ import libcst as cst
 
 from dataloader_lint.edits.editor import Editor, replace
 from dataloader_lint.edits.repair import Edit
-from dataloader_lint.facts.syntax.expressions import Function, parameters
-from dataloader_lint.facts.syntax.names import Binding, Kind, bindings_of
-from dataloader_lint.facts.syntax.tree import Scope
+from dataloader_lint.semantics.syntax.expressions import Function, parameters
+from dataloader_lint.semantics.syntax.names import Binding, Kind, bindings_of
+from dataloader_lint.semantics.syntax.tree import Scope
 
 
 def direct_callee(editor: Editor, node: Function) -> tuple[str, tuple[Edit, ...]] | None:

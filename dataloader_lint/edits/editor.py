@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from dataloader_lint.edits.repair import Edit, RefusedError
 from dataloader_lint.edits.uses import names_in
-from dataloader_lint.facts.limits import EDITED_PARTS
-from dataloader_lint.facts.project.mentions import Mentions
-from dataloader_lint.facts.syntax.layout import Excerpt, excerpt, import_parts
-from dataloader_lint.facts.syntax.names import bindings_of
-from dataloader_lint.facts.syntax.tree import Node, Scope, Tree
+from dataloader_lint.semantics.limits import EDITED_PARTS
+from dataloader_lint.semantics.project.mentions import Mentions
+from dataloader_lint.semantics.syntax.layout import Excerpt, excerpt, import_parts
+from dataloader_lint.semantics.syntax.names import bindings_of
+from dataloader_lint.semantics.syntax.tree import Node, Scope, Tree
 from dataloader_lint.source.decoding import UnreadableError, line_starts, split_lines
 from dataloader_lint.source.fast_tree import UnlikeError
 from dataloader_lint.source.odd_lines import has_backslash_line

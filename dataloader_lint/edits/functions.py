@@ -11,7 +11,7 @@ import libcst as cst
 from dataloader_lint.edits.editor import Editor
 from dataloader_lint.edits.repair import Edit, RefusedError
 from dataloader_lint.edits.statements import start_with_comments
-from dataloader_lint.facts.syntax.tree import Node
+from dataloader_lint.semantics.syntax.tree import Node
 from dataloader_lint.source.decoding import split_lines
 
 _BLANK = " \t\f\r\n"

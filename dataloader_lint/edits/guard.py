@@ -15,8 +15,8 @@ from dataloader_lint.edits.captures import scope_of_name
 from dataloader_lint.edits.editor import Editor
 from dataloader_lint.edits.repair import Edit, RefusedError
 from dataloader_lint.edits.statements import first_offset, start_with_comments
-from dataloader_lint.facts.syntax.names import Kind, bindings_of, target_paths
-from dataloader_lint.facts.syntax.tree import Node
+from dataloader_lint.semantics.syntax.names import Kind, bindings_of, target_paths
+from dataloader_lint.semantics.syntax.tree import Node
 
 GUARD = 'if __name__ == "__main__":'
 _DEFINITIONS = (cst.FunctionDef, cst.ClassDef)

@@ -14,9 +14,9 @@ from dataloader_lint.edits.imports import Imported, need_import
 from dataloader_lint.edits.repair import Edit, RefusedError
 from dataloader_lint.edits.statements import start_with_comments
 from dataloader_lint.edits.wording import name_for
-from dataloader_lint.facts.syntax.expressions import Function, parameters
-from dataloader_lint.facts.syntax.names import bindings_of
-from dataloader_lint.facts.syntax.tree import Node, Scope
+from dataloader_lint.semantics.syntax.expressions import Function, parameters
+from dataloader_lint.semantics.syntax.names import bindings_of
+from dataloader_lint.semantics.syntax.tree import Node, Scope
 
 
 def hoist_lambda(editor: Editor, node: Function, role: str) -> tuple[str, tuple[Edit, ...]]:

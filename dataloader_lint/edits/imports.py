@@ -10,8 +10,8 @@ import libcst as cst
 from dataloader_lint.edits.editor import Editor, has_comment
 from dataloader_lint.edits.repair import Edit, RefusedError
 from dataloader_lint.edits.statements import insert_after, start_with_comments
-from dataloader_lint.facts.syntax.names import Binding, Kind, bindings_of, dotted
-from dataloader_lint.facts.syntax.tree import Node, Scope
+from dataloader_lint.semantics.syntax.names import Binding, Kind, bindings_of, dotted
+from dataloader_lint.semantics.syntax.tree import Node, Scope
 
 
 @dataclass(frozen=True, slots=True)

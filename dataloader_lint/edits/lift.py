@@ -13,8 +13,8 @@ from dataloader_lint.edits.hoist import bound_call, is_fixed, parameter_hints
 from dataloader_lint.edits.repair import Edit, RefusedError, splice
 from dataloader_lint.edits.statements import first_offset, start_with_comments
 from dataloader_lint.edits.uses import names_in
-from dataloader_lint.facts.syntax.expressions import Function, parameters
-from dataloader_lint.facts.syntax.names import bindings_of
+from dataloader_lint.semantics.syntax.expressions import Function, parameters
+from dataloader_lint.semantics.syntax.names import bindings_of
 
 _NAME = re.compile(r"def\s+(\w+)")
 

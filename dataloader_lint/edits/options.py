@@ -13,10 +13,10 @@ from dataloader_lint.edits.editor import Editor, replace
 from dataloader_lint.edits.repair import Edit, RefusedError
 from dataloader_lint.edits.statements import remove_statement
 from dataloader_lint.edits.uses import names_in
-from dataloader_lint.facts.infer.loader_calls import Loader, loaders_in
-from dataloader_lint.facts.infer.values import Library
-from dataloader_lint.facts.syntax.names import Binding, Kind, dotted, resolve
-from dataloader_lint.facts.syntax.tree import Node
+from dataloader_lint.semantics.evaluation.loader_calls import Loader, loaders_in
+from dataloader_lint.semantics.syntax.names import Binding, Kind, dotted, resolve
+from dataloader_lint.semantics.syntax.tree import Node
+from dataloader_lint.semantics.values.values import Library
 
 _WORD = re.compile(r"\w+")
 # Who calls these may read any local name.

@@ -13,7 +13,7 @@ import tokenize
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from dataloader_lint.facts.limits import SPLIT_DEPTH, SPLIT_LENGTH
+from dataloader_lint.semantics.limits import SPLIT_DEPTH, SPLIT_LENGTH
 
 _OPENING, _CLOSING = "([{", ")]}"
 # From Python 3.12 on, f-strings are several tokens; nothing inside of them is split.

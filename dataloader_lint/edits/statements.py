@@ -6,7 +6,7 @@ import libcst as cst
 
 from dataloader_lint.edits.editor import Editor, exchange
 from dataloader_lint.edits.repair import Edit, RefusedError
-from dataloader_lint.facts.syntax.tree import Node
+from dataloader_lint.semantics.syntax.tree import Node
 from dataloader_lint.source.decoding import split_lines
 
 

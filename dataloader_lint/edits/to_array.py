@@ -12,9 +12,16 @@ from dataloader_lint.edits.editor import Editor
 from dataloader_lint.edits.imports import need_import
 from dataloader_lint.edits.repair import Edit, RefusedError
 from dataloader_lint.edits.uses import names_in
-from dataloader_lint.facts.infer import attributes, classes
-from dataloader_lint.facts.infer.classes import AttributeBinding
-from dataloader_lint.facts.infer.values import (
+from dataloader_lint.semantics.classes import classes
+from dataloader_lint.semantics.classes.classes import AttributeBinding
+from dataloader_lint.semantics.evaluation import attributes
+from dataloader_lint.semantics.libraries.calls import row
+from dataloader_lint.semantics.limits import ARRAY_FIX_DEPTH
+from dataloader_lint.semantics.project.required_versions import OLD_NUMPY, demands
+from dataloader_lint.semantics.syntax.expressions import last_name
+from dataloader_lint.semantics.syntax.names import bindings_of
+from dataloader_lint.semantics.syntax.tree import LOOPS, ModuleFacts, Scope, Tree, function_scope
+from dataloader_lint.semantics.values.values import (
     UNKNOWN,
     Bases,
     CallResult,
@@ -29,15 +36,9 @@ from dataloader_lint.facts.infer.values import (
     Values,
     merge,
 )
-from dataloader_lint.facts.libraries.calls import row
-from dataloader_lint.facts.limits import ARRAY_FIX_DEPTH
-from dataloader_lint.facts.project.required_versions import OLD_NUMPY, demands
-from dataloader_lint.facts.syntax.expressions import last_name
-from dataloader_lint.facts.syntax.names import bindings_of
-from dataloader_lint.facts.syntax.tree import LOOPS, ModuleFacts, Scope, Tree, function_scope
 
 if TYPE_CHECKING:
-    from dataloader_lint.facts.object_state.dataset import Dataset
+    from dataloader_lint.pipeline.dataset_class import DatasetClass
 
 # Bases that neither bind nor read attributes of their own.
 _PLAIN_BASES = frozenset(
@@ -52,7 +53,7 @@ _PLAIN_BASES = frozenset(
 )
 
 
-def to_array(editor: Editor, dataset: Dataset, binding: AttributeBinding) -> tuple[Edit, ...]:
+def to_array(editor: Editor, dataset: DatasetClass, binding: AttributeBinding) -> tuple[Edit, ...]:
     """The edits that keep the list of `self.name = ...` as an array; refused where that could be noticed."""
     statement, written = binding.node, binding.value
     if not isinstance(statement, cst.Assign) or len(statement.targets) != 1 or binding.path or written is None:
@@ -82,7 +83,7 @@ def to_array(editor: Editor, dataset: Dataset, binding: AttributeBinding) -> tup
 # What is in it.
 
 
-def _kind_of_elements(dataset: Dataset, binding: AttributeBinding) -> str:
+def _kind_of_elements(dataset: DatasetClass, binding: AttributeBinding) -> str:
     """The kind of every element of everything that the binding can give; empty where it is no list of one kind."""
     found = attributes.bound(dataset.ev, binding, dataset.self_value)
     for value in found:
@@ -147,7 +148,7 @@ def _kind(value: Value) -> str:
     return value.kind if isinstance(value, Opaque) else ""
 
 
-def _check_source(dataset: Dataset, binding: AttributeBinding, written: cst.BaseExpression) -> None:
+def _check_source(dataset: DatasetClass, binding: AttributeBinding, written: cst.BaseExpression) -> None:
     """The list must be made here, or have a local name under which nothing is ever done to it."""
     if isinstance(written, cst.Call | cst.ListComp):
         return
@@ -181,7 +182,7 @@ def _is_sorted_in_place(tree: Tree, name: cst.Name) -> bool:
 # Who uses it.
 
 
-def _family(editor: Editor, dataset: Dataset, binding: AttributeBinding) -> list[Class]:
+def _family(editor: Editor, dataset: DatasetClass, binding: AttributeBinding) -> list[Class]:
     """The class that binds it with its bases, and the classes of the file that inherit from it with theirs."""
     ev = dataset.ev
     owner = classes.class_of(binding.method)
@@ -244,7 +245,12 @@ def _attributes(module: ModuleFacts) -> dict[str, _Attributes]:
 
 
 def _check_attributes(
-    editor: Editor, dataset: Dataset, family: list[Class], module: ModuleFacts, binding: AttributeBinding, kind: str
+    editor: Editor,
+    dataset: DatasetClass,
+    family: list[Class],
+    module: ModuleFacts,
+    binding: AttributeBinding,
+    kind: str,
 ) -> None:
     """All that has the attribute's name: another thing's, or used in a way that an array allows."""
     found = editor.once(("attributes", id(module)), lambda: _attributes(module)).get(binding.name, {})
@@ -257,7 +263,7 @@ def _check_attributes(
         _check_other(dataset, family, attribute, scope)
 
 
-def _check_other(dataset: Dataset, family: list[Class], attribute: cst.Attribute, scope: Scope) -> None:
+def _check_other(dataset: DatasetClass, family: list[Class], attribute: cst.Attribute, scope: Scope) -> None:
     """Refuses an attribute of something that may be an object of the family."""
     holders = dataset.ev.values(attribute.value, dataset.ev.frame_of(function_scope(scope)))
     for holder in holders:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from dataloader_lint.facts.syntax.tree import Node, Tree
+from dataloader_lint.semantics.syntax.tree import Node, Tree
 
 
 def names_in(tree: Tree, node: Node, name: str) -> Iterator[cst.Name]:

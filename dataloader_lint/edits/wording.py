@@ -7,8 +7,8 @@ import re
 import libcst as cst
 
 from dataloader_lint.edits.editor import Editor
-from dataloader_lint.facts.syntax.expressions import last_name, parameters
-from dataloader_lint.facts.syntax.names import dotted
+from dataloader_lint.semantics.syntax.expressions import last_name, parameters
+from dataloader_lint.semantics.syntax.names import dotted
 
 _VERBS = {"collate_fn": "collate", "func": "transform", "function": "transform"}
 _CONVERSIONS = {  # what a function or method makes of what it is given

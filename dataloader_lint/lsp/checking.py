@@ -9,13 +9,13 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from dataloader_lint.diagnostics import Diagnostic
-from dataloader_lint.facts.project.answers import Answers
-from dataloader_lint.facts.project.dependencies import Asked
-from dataloader_lint.facts.project.kept import Kept
-from dataloader_lint.facts.session import Session
-from dataloader_lint.fixer import fix_source, with_fixes
-from dataloader_lint.linter import MAX_LENGTH, lint_source
-from dataloader_lint.reports import crashed
+from dataloader_lint.engine.fixer import fix_source, with_fixes
+from dataloader_lint.engine.linter import MAX_LENGTH, lint_source
+from dataloader_lint.engine.reports import crashed
+from dataloader_lint.pipeline.session import Session
+from dataloader_lint.semantics.project.answers import Answers
+from dataloader_lint.semantics.project.dependencies import Asked
+from dataloader_lint.semantics.project.kept_modules import Kept
 from dataloader_lint.settings import Settings
 from dataloader_lint.source import parsing
 from dataloader_lint.source.decoding import UnreadableError, decode, encoding_of

@@ -12,7 +12,7 @@ from concurrent.futures import Future
 from enum import IntEnum
 from typing import TypeVar
 
-from dataloader_lint.facts.infer.fixpoint import StoppedError, stop_unless
+from dataloader_lint.semantics.values.fixpoint import StoppedError, stop_unless
 
 # LibCST's parser recurses natively; the stack of a thread is much smaller than the main one on some platforms.
 _STACK = 64 * 1024 * 1024

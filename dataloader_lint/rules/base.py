@@ -13,13 +13,13 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from dataloader_lint.diagnostics import Level
-from dataloader_lint.facts.entity import Entity
+from dataloader_lint.pipeline.entity import Entity
 
 if TYPE_CHECKING:
     import libcst as cst
 
     from dataloader_lint.edits import Editor, Repair
-    from dataloader_lint.facts.syntax.steps import Step
+    from dataloader_lint.pipeline.steps import Step
     from dataloader_lint.settings import Settings
 
 

@@ -1,4 +1,4 @@
-"""Finds the rules: modules named `dlNNN_some_name` in this package and its family folders. Nothing is registered."""
+"""Finds the rules: modules and packages named `dlNNN_some_name` in the family folders. Nothing is registered."""
 
 from __future__ import annotations
 
@@ -23,10 +23,12 @@ _RULE_MODULE = re.compile(r"dl\d{3}_\w+")
 
 @dataclass(frozen=True, slots=True)
 class FoundRule:
-    """A rule with what its file holds. `check` is None for the codes that the engine itself reports."""
+    """A rule with what its file holds. `check` is None for the codes that the engine itself reports,
+    `find` where the rule is about all loaders, all Datasets, or the file."""
 
     rule: Rule
-    check: Callable[[Any], Iterable[Finding]] | None
+    find: Callable[[Any], Iterable[object]] | None
+    check: Callable[..., Iterable[Finding]] | None
     page: str
     module: str
 
@@ -43,11 +45,15 @@ def found_rules() -> dict[str, FoundRule]:
 
 def _rule_modules(package: ModuleType) -> Iterator[ModuleType]:
     for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
-        if module.ispkg:
-            yield from _rule_modules(importlib.import_module(module.name))
-        elif _RULE_MODULE.fullmatch(module.name.rpartition(".")[2]):
+        name = module.name.rpartition(".")[2]
+        if _RULE_MODULE.fullmatch(
+            name
+        ):  # and not what stands beside it in its package: that is loaded when the rule runs
             yield importlib.import_module(module.name)
+        elif module.ispkg and not name.startswith("_"):
+            yield from _rule_modules(importlib.import_module(module.name))
 
 
 def _read(module: ModuleType) -> FoundRule:
-    return FoundRule(module.RULE, getattr(module, "check", None), module.__doc__ or "", module.__name__)
+    find, check = getattr(module, "find", None), getattr(module, "check", None)
+    return FoundRule(module.RULE, find, check, module.__doc__ or "", module.__name__)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from dataloader_lint.facts.infer.loader_calls import Loader
+    from dataloader_lint.semantics.evaluation.loader_calls import Loader
 
 # Where workers are started by spawn or forkserver unless the program asks for something else.
 SPAWN_PLATFORMS = "macOS, Windows, Python 3.14+"

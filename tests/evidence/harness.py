@@ -24,8 +24,8 @@ from textwrap import dedent
 from typing import Any
 
 from benchmarks import processes
-from dataloader_lint.fixer import fix_source
-from dataloader_lint.linter import lint_source
+from dataloader_lint.engine.fixer import fix_source
+from dataloader_lint.engine.linter import lint_source
 from dataloader_lint.settings import Settings
 
 HERE = Path(__file__).parent

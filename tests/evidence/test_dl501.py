@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dataloader_lint.facts.threads.opencv import _POINT_FUNCTIONS
+from dataloader_lint.rules.threads._shared.opencv import _POINT_FUNCTIONS
 from evidence.harness import Need, Proof, run
 
 PROOF = Proof(

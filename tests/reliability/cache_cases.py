@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dataloader_lint.facts.project.dependencies import OPENED, OTHER_FILES
+from dataloader_lint.semantics.project.dependencies import OPENED, OTHER_FILES
 
 LOADING = "from torch.utils.data import DataLoader, Dataset, IterableDataset\n"
 ROWS = """\

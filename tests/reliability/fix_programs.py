@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import processes
-from dataloader_lint.fixer import fix_source
+from dataloader_lint.engine.fixer import fix_source
 from reliability.fix_more_scenes import SCENES
 from reliability.fix_places import Chance
 from reliability.fix_scenes import Files

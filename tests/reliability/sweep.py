@@ -14,10 +14,10 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from dataloader_lint import fixer, linter
-from dataloader_lint.fixer import fix_source
+from dataloader_lint.engine import fixer, linter
+from dataloader_lint.engine.fixer import fix_source
+from dataloader_lint.engine.linter import examine
 from dataloader_lint.gate import LOADING
-from dataloader_lint.linter import examine
 from dataloader_lint.rules.registry import INTERNAL_ERROR, UNREADABLE_FILE, found_rules
 from dataloader_lint.settings import Settings
 from dataloader_lint.source.decoding import UnreadableError, decode

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import inspect
 import os
 import re
 from collections.abc import Iterator
@@ -11,16 +10,19 @@ from pathlib import Path
 
 import pytest
 
-from dataloader_lint.facts.project import dependencies
-from dataloader_lint.facts.project.answers import KINDS, Answers
-from dataloader_lint.facts.project.dependencies import Answer, Dependencies, behind
-from dataloader_lint.facts.session import Session
-from dataloader_lint.linter import lint_source
+import dataloader_lint
+from dataloader_lint.engine.linter import lint_source
+from dataloader_lint.pipeline.session import Session
+from dataloader_lint.semantics.project import dependencies
+from dataloader_lint.semantics.project.answers import KINDS, Answers
+from dataloader_lint.semantics.project.dependencies import Answer, Dependencies, behind
 from dataloader_lint.settings import Settings
 from dataloader_lint.source import states
 from reliability.cache_cases import ASKING, CASES, ONLY_ASKED, Case
 from reliability.sequences import PAST
 from reliability.test_cache_sequences import PROJECTS, lint, made
+
+PACKAGE = Path(dataloader_lint.__file__).parent
 
 
 def build(home: Path, files: dict[str, str | None]) -> None:
@@ -105,34 +107,35 @@ def test_there_is_a_case_for_every_kind() -> None:
     assert {case.kinds.split()[0] for case in CASES} | {str(question[0]) for question in ONLY_ASKED} == set(KINDS)
 
 
-def test_only_one_place_of_facts_goes_to_the_disk() -> None:
+def test_only_one_place_of_the_rooms_goes_to_the_disk() -> None:
     """What reads past `Disk` and `Answers` would not be noticed when it changes."""
-    facts = Path(inspect.getfile(Session)).parent
     touching = re.compile(
         r"\bos\.(?:path\.(?:is|exists|lexists|getmtime|getsize|realpath)|stat|lstat|listdir|scandir|walk)\b|(?<![.\w])open\(|\.(?:read_text|read_bytes|exists|is_file|is_dir|iterdir)\("
     )
     found = {
-        path.relative_to(facts).as_posix()
-        for folder in (facts, facts.parent / "edits", facts.parent / "rules")
-        for path in folder.rglob("*.py")
+        path.relative_to(PACKAGE).as_posix()
+        for room in ("semantics", "pipeline", "edits", "rules")
+        for path in (PACKAGE / room).rglob("*.py")
         if any(touching.search(line) for line in _code(path))
     }
-    assert found == {"project/disk.py"}
+    assert found == {"semantics/project/disk.py"}
 
 
-def test_facts_read_code_and_no_comments() -> None:
+def test_rooms_read_code_and_no_comments() -> None:
     """Where only comments have changed, the cache keeps what rests on a file: nothing but its places may rest on them.
 
     `project/` compares whole texts, and outlines leave comments out.
     """
-    facts = Path(inspect.getfile(Session)).parent
     reading = {
-        path.relative_to(facts).as_posix()
-        for path in (*facts.rglob("*.py"), *(facts.parent / "rules").rglob("*.py"))
+        path.relative_to(PACKAGE).as_posix()
+        for room in ("semantics", "pipeline", "rules")
+        for path in (PACKAGE / room).rglob("*.py")
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.Attribute) and node.attr == "text" and ast.unparse(node.value).endswith("tree")
     }
-    assert reading == {"syntax/layout.py", "project/kept.py", "project/project.py"}
+    assert reading == {
+        f"semantics/{path}" for path in ("syntax/layout.py", "project/kept_modules.py", "project/project.py")
+    }
 
 
 def _code(path: Path) -> Iterator[str]:

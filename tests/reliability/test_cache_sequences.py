@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from dataloader_lint.diagnostics import Diagnostic
-from dataloader_lint.facts.project.answers import KINDS, Answers
-from dataloader_lint.facts.project.dependencies import OPENED, Asked, Dependencies
-from dataloader_lint.runner import lint_found
+from dataloader_lint.engine.runner import lint_found
+from dataloader_lint.semantics.project.answers import KINDS, Answers
+from dataloader_lint.semantics.project.dependencies import OPENED, Asked, Dependencies
 from dataloader_lint.settings import Settings
 from dataloader_lint.source import states
 from dataloader_lint.source.discovery import discover

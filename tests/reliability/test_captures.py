@@ -12,7 +12,7 @@ from collections import Counter
 
 import pytest
 
-from dataloader_lint.fixer import fix_source
+from dataloader_lint.engine.fixer import fix_source
 from reliability.budget import within
 from reliability.captures import programs
 from reliability.sweep import EVERY_RULE

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from dataloader_lint.diagnostics import Diagnostic
-from dataloader_lint.linter import examine
+from dataloader_lint.engine.linter import examine
 from dataloader_lint.rules.registry import INTERNAL_ERROR, UNREADABLE_FILE
 from dataloader_lint.settings import Settings
 from reliability.sweep import EVERY_RULE

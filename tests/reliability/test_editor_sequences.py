@@ -16,11 +16,11 @@ from pathlib import Path
 import pytest
 
 from dataloader_lint.diagnostics import Diagnostic
-from dataloader_lint.facts.project.kept import Kept
-from dataloader_lint.facts.session import Session
-from dataloader_lint.linter import lint_source
+from dataloader_lint.engine.linter import lint_source
 from dataloader_lint.lsp import checking
 from dataloader_lint.lsp.checking import Checked, Document, check, check_again, fixes
+from dataloader_lint.pipeline.session import Session
+from dataloader_lint.semantics.project.kept_modules import Kept
 from dataloader_lint.settings import Settings
 from dataloader_lint.source.decoding import UnreadableError
 from dataloader_lint.source.parsing import tree_of

@@ -75,8 +75,8 @@ def _expressions() -> Iterator[Expression]:
 # Made from the patterns that users write, or from a table, and tried below by what uses them; from a name, which is
 # escaped.
 _BY_PATTERNS = (
-    "dataloader_lint.facts.project.mentions:",
-    "dataloader_lint.facts.project.required_versions:",  # in names of the module
+    "dataloader_lint.semantics.project.mentions:",
+    "dataloader_lint.semantics.project.required_versions:",  # in names of the module
     "dataloader_lint.rules.symptoms.base:",
     "dataloader_lint.source.globs:",
     "dataloader_lint.source.discovery:",
@@ -216,7 +216,7 @@ def slow_text(expression: Expression) -> str | None:
 
 def test_expressions_are_found() -> None:
     assert len(EXPRESSIONS) > 60
-    assert {"dataloader_lint.facts.project.outline._DEFINED", "dataloader_lint.source.magics._TOKEN"} <= {
+    assert {"dataloader_lint.semantics.project.outline._DEFINED", "dataloader_lint.source.magics._TOKEN"} <= {
         each.place for each in EXPRESSIONS
     }
 

@@ -14,7 +14,7 @@ import pytest
 from benchmarks import processes
 from commands import limited
 from dataloader_lint import lint_paths, lint_source
-from dataloader_lint.facts import session
+from dataloader_lint.pipeline import session
 from dataloader_lint.source.writing import write_atomically
 from reliability.commands import COMMAND, REPORTED, concise
 
@@ -253,7 +253,7 @@ def test_a_folder_that_may_not_be_listed(folder: Path) -> None:
 
 
 def test_files_that_vanish_while_they_are_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from dataloader_lint.runner import lint_found
+    from dataloader_lint.engine.runner import lint_found
     from dataloader_lint.settings import Settings
     from dataloader_lint.source.discovery import discover
 

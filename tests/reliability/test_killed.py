@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import processes
-from dataloader_lint.fixer import fix_source
+from dataloader_lint.engine.fixer import fix_source
 from reliability.budget import tried, within
 from reliability.commands import COMMAND, REPORTED, concise
 

@@ -16,11 +16,11 @@ import pytest
 
 from dataloader_lint.diagnostics import Diagnostic, Position
 from dataloader_lint.edits import Editor, RefusedError
-from dataloader_lint.facts.syntax.layout import excerpts
-from dataloader_lint.facts.syntax.tree import ModuleFacts
-from dataloader_lint.fixer import fix_source
-from dataloader_lint.linter import lint_source
+from dataloader_lint.engine.fixer import fix_source
+from dataloader_lint.engine.linter import lint_source
 from dataloader_lint.rules.registry import INTERNAL_ERROR, UNREADABLE_FILE
+from dataloader_lint.semantics.syntax.layout import excerpts
+from dataloader_lint.semantics.syntax.tree import ModuleFacts
 from dataloader_lint.source.decoding import UnreadableError, decode
 from dataloader_lint.source.fast_tree import UnlikeError
 from dataloader_lint.source.odd_lines import has_backslash_line

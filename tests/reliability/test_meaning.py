@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import processes
-from dataloader_lint.fixer import fix_source
+from dataloader_lint.engine.fixer import fix_source
 from reliability.budget import within
 from reliability.programs import random_program, render
 from reliability.sweep import EVERY_RULE

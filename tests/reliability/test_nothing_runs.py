@@ -14,8 +14,8 @@ import pytest
 
 from benchmarks import processes
 from dataloader_lint import lint_source
-from dataloader_lint.facts.session import Session
 from dataloader_lint.output import diff, paint
+from dataloader_lint.pipeline.session import Session
 from reliability.commands import lint
 
 AT_ONCE = 120

@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dataloader_lint.diagnostics import Diagnostic
-from dataloader_lint.fixer import fix_source
-from dataloader_lint.linter import lint_source
+from dataloader_lint.engine.fixer import fix_source
+from dataloader_lint.engine.linter import lint_source
 from dataloader_lint.rules.registry import INTERNAL_ERROR, UNREADABLE_FILE
 from fixture_harness import FIXTURES
 from reliability.budget import for_a_while

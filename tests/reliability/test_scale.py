@@ -9,8 +9,8 @@ from collections.abc import Callable
 
 import pytest
 
-from dataloader_lint import fixer
-from dataloader_lint.linter import examine
+from dataloader_lint.engine import fixer
+from dataloader_lint.engine.linter import examine
 from dataloader_lint.rules.registry import INTERNAL_ERROR
 from reliability.shapes import SHAPES
 from reliability.sweep import EVERY_RULE

@@ -16,8 +16,8 @@ import pytest
 
 from dataloader_lint.edits.captures import scope_of_name
 from dataloader_lint.edits.editor import Editor
-from dataloader_lint.facts.syntax.names import bindings_of
-from dataloader_lint.facts.syntax.tree import ModuleFacts, Scope
+from dataloader_lint.semantics.syntax.names import bindings_of
+from dataloader_lint.semantics.syntax.tree import ModuleFacts, Scope
 from dataloader_lint.source.decoding import UnreadableError, decode
 from dataloader_lint.source.fast_tree import parse_as_python
 from dataloader_lint.source.parsing import own_tree, tree_of

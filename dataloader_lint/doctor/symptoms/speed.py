@@ -8,7 +8,7 @@ from dataloader_lint.doctor import words
 from dataloader_lint.doctor.measured import LoaderReport, Symptom
 from dataloader_lint.doctor.records import LoaderRecord
 from dataloader_lint.doctor.symptoms.ranks import FEWEST, SPEED
-from dataloader_lint.parallel import usable_cpus
+from dataloader_lint.engine.parallel import usable_cpus
 
 _WAITS = 0.2  # of the loop's time
 _LONG_WAIT = 0.5  # seconds

@@ -64,21 +64,22 @@ from dataloader_lint.rules.wording import by_default, no_workers, what_raises
 
 if TYPE_CHECKING:
     from dataloader_lint.edits import Editor, Repair
-    from dataloader_lint.facts.arguments.as_made import MadeLoader
-    from dataloader_lint.facts.infer.loader_calls import Loader
+    from dataloader_lint.pipeline.file import File
+    from dataloader_lint.rules.arguments._shared.constructions import MadeLoader
+    from dataloader_lint.semantics.evaluation.loader_calls import Loader
 
 RULE = Rule("DL301", "persistent-workers-without-workers", Entity.LOADER, Level.ERROR, Claim.MUST, fix=FixLevel.SAFE)
 
 
 def raises(loader: Loader) -> bool:
     """True if the loader's constructor is known to raise, and nobody expects the error."""
-    from dataloader_lint.facts.arguments.needs_workers import without_workers
+    from dataloader_lint.rules.arguments._shared.needs_workers import without_workers
 
     return loader.known("persistent_workers") is not None and bool(without_workers(loader, "persistent_workers"))
 
 
-def check(loader: Loader) -> Iterator[Finding]:
-    from dataloader_lint.facts.arguments.as_made import as_made
+def check(loader: Loader, file: File) -> Iterator[Finding]:
+    from dataloader_lint.rules.arguments._shared.constructions import as_made
 
     if not loader.is_written_here:
         return
@@ -90,7 +91,7 @@ def check(loader: Loader) -> Iterator[Finding]:
 
 def _finding(made: MadeLoader) -> Finding:
     loader = made.loader
-    from dataloader_lint.facts.arguments.needs_workers import workers_name
+    from dataloader_lint.rules.arguments._shared.needs_workers import workers_name
 
     persistent = loader.known("persistent_workers")
     workers = loader.known("num_workers")

@@ -63,15 +63,16 @@ from dataloader_lint.rules.wording import by_default, no_workers
 
 if TYPE_CHECKING:
     from dataloader_lint.edits import Editor, Repair
-    from dataloader_lint.facts.arguments.needs_workers import Unused
-    from dataloader_lint.facts.infer.loader_calls import Loader
+    from dataloader_lint.pipeline.file import File
+    from dataloader_lint.rules.arguments._shared.needs_workers import Unused
+    from dataloader_lint.semantics.evaluation.loader_calls import Loader
 
 RULE = Rule("DL302", "prefetch-factor-without-workers", Entity.LOADER, Level.ERROR, Claim.MUST, fix=FixLevel.SAFE)
 
 
-def check(loader: Loader) -> Iterator[Finding]:
-    from dataloader_lint.facts.arguments.as_made import as_made
-    from dataloader_lint.facts.arguments.needs_workers import without_workers
+def check(loader: Loader, file: File) -> Iterator[Finding]:
+    from dataloader_lint.rules.arguments._shared.constructions import as_made
+    from dataloader_lint.rules.arguments._shared.needs_workers import without_workers
 
     for made in as_made(loader):
         unused = without_workers(made.loader, "prefetch_factor")
@@ -103,7 +104,7 @@ def _problem(loader: Loader, unused: Unused) -> str:
 
 def fix(loader: Loader, editor: Editor) -> Repair | None:
     from dataloader_lint.edits import Repair, follow_workers, remove_option
-    from dataloader_lint.facts.arguments.needs_workers import is_default_prefetch
+    from dataloader_lint.rules.arguments._shared.needs_workers import is_default_prefetch
 
     if is_default_prefetch(loader):
         superfluous = remove_option(editor, loader, "prefetch_factor", _raises)
@@ -116,6 +117,6 @@ def fix(loader: Loader, editor: Editor) -> Repair | None:
 
 
 def _raises(loader: Loader) -> bool:
-    from dataloader_lint.facts.arguments.needs_workers import without_workers
+    from dataloader_lint.rules.arguments._shared.needs_workers import without_workers
 
     return without_workers(loader, "prefetch_factor") is not None

@@ -57,7 +57,8 @@ from dataloader_lint.rules.wording import by_default, no_workers
 
 if TYPE_CHECKING:
     from dataloader_lint.edits import Editor, Repair
-    from dataloader_lint.facts.infer.loader_calls import Loader
+    from dataloader_lint.pipeline.file import File
+    from dataloader_lint.semantics.evaluation.loader_calls import Loader
 
 RULE = Rule("DL303", "worker-options-without-workers", Entity.LOADER, Level.ERROR, Claim.MUST, fix=FixLevel.SAFE)
 
@@ -68,9 +69,9 @@ _OPTIONS = {
 }
 
 
-def check(loader: Loader) -> Iterator[Finding]:
-    from dataloader_lint.facts.arguments.as_made import as_made
-    from dataloader_lint.facts.arguments.needs_workers import without_workers
+def check(loader: Loader, file: File) -> Iterator[Finding]:
+    from dataloader_lint.rules.arguments._shared.constructions import as_made
+    from dataloader_lint.rules.arguments._shared.needs_workers import without_workers
 
     for name, (neutral, outcome) in _OPTIONS.items():
         found = ((made, without_workers(made.loader, name)) for made in as_made(loader))
@@ -99,7 +100,7 @@ def fix(loader: Loader, name: str, editor: Editor) -> Repair | None:
 
 
 def _fails(name: str, loader: Loader) -> bool:
-    from dataloader_lint.facts.arguments.needs_workers import without_workers
+    from dataloader_lint.rules.arguments._shared.needs_workers import without_workers
 
     return without_workers(loader, name) is not None
 

@@ -41,27 +41,41 @@ If batches are small.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from dataloader_lint.rules.base import Claim, Entity, Finding, Level, Rule
 
 if TYPE_CHECKING:
-    from dataloader_lint.facts.analysis import Analysis
+    from dataloader_lint.pipeline.file import File
+    from dataloader_lint.semantics.evaluation.loader_calls import Loader
 
-RULE = Rule("DL307", "large-prefetch", Entity.MODULE, Level.OPINION, Claim.MUST, default=False)
+RULE = Rule("DL307", "large-prefetch", Entity.LOADER, Level.OPINION, Claim.MUST, default=False)
 
 
-def check(file: Analysis) -> Iterator[Finding]:
-    from dataloader_lint.facts.arguments.prefetched import prefetched_batches
+def find(file: File) -> Iterable[Loader]:
+    return file.loaders
 
+
+def check(loader: Loader, file: File) -> Iterator[Finding]:
     limit = file.settings.max_prefetched_batches
-    for loader in file.loaders:
-        found = prefetched_batches(loader) if loader.is_written_here and loader.is_reached else None
-        if found is not None and found[0] * found[1] > limit:
-            workers, factor = found
-            problem = (
-                f"`{loader.name}` keeps {workers * factor} batches in memory "
-                f"({workers} workers x {factor} prefetched), above the limit of {limit}"
-            )
-            yield Finding(loader.node, problem, "prefetch fewer, or raise `max-prefetched-batches` in the settings")
+    found = _prefetched(loader) if loader.is_written_here and loader.is_reached else None
+    if found is not None and found[0] * found[1] > limit:
+        workers, factor = found
+        problem = (
+            f"`{loader.name}` keeps {workers * factor} batches in memory "
+            f"({workers} workers x {factor} prefetched), above the limit of {limit}"
+        )
+        yield Finding(loader.node, problem, "prefetch fewer, or raise `max-prefetched-batches` in the settings")
+
+
+_PREFETCH = 2  # torch's own with workers
+
+
+def _prefetched(loader: Loader) -> tuple[int, int] | None:
+    """How many workers, and how many batches each of them keeps ready; None where that is not known."""
+    workers, factor = loader.known("num_workers"), loader.known("prefetch_factor")
+    if workers is None or factor is None or not isinstance(workers.value, int) or workers.value <= 0:
+        return None
+    number = _PREFETCH if factor.value is None else factor.value
+    return (workers.value, number) if isinstance(number, int) else None

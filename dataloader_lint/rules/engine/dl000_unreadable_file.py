@@ -68,4 +68,4 @@ from __future__ import annotations
 
 from dataloader_lint.rules.base import Claim, Entity, Level, Rule
 
-RULE = Rule("DL000", "unreadable-file", Entity.MODULE, Level.ERROR, Claim.MUST)
+RULE = Rule("DL000", "unreadable-file", Entity.FILE, Level.ERROR, Claim.MUST)

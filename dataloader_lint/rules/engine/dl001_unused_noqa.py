@@ -47,4 +47,4 @@ from __future__ import annotations
 
 from dataloader_lint.rules.base import Claim, Entity, FixLevel, Level, Rule
 
-RULE = Rule("DL001", "unused-noqa", Entity.MODULE, Level.OPINION, Claim.MUST, fix=FixLevel.SAFE)
+RULE = Rule("DL001", "unused-noqa", Entity.FILE, Level.OPINION, Claim.MUST, fix=FixLevel.SAFE)

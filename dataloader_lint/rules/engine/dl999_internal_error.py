@@ -38,4 +38,4 @@ from __future__ import annotations
 
 from dataloader_lint.rules.base import Claim, Entity, Level, Rule
 
-RULE = Rule("DL999", "internal-error", Entity.MODULE, Level.ERROR, Claim.MUST)
+RULE = Rule("DL999", "internal-error", Entity.FILE, Level.ERROR, Claim.MUST)

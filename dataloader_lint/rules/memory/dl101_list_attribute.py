@@ -121,7 +121,7 @@ If the data set is small, or is only ever read with `num_workers=0`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -131,8 +131,9 @@ from dataloader_lint.rules.wording import copied_to
 
 if TYPE_CHECKING:
     from dataloader_lint.edits import Editor, Repair
-    from dataloader_lint.facts.object_state.datasets import LintedDataset
-    from dataloader_lint.facts.object_state.sample_storage import SampleStorage
+    from dataloader_lint.pipeline.file import File
+    from dataloader_lint.rules.memory._shared.dataset import StoringDataset
+    from dataloader_lint.rules.memory._shared.sample_storage import SampleStorage
 
 RULE = Rule("DL101", "list-attribute", Entity.DATASET, Level.MEMORY, Claim.MAY, fix=FixLevel.UNSAFE)
 
@@ -146,8 +147,16 @@ _FOR_RECORDS = "use one array or tensor per field, or one serialized tensor"
 _NOTES = {"str": " (about 80 B per str)", "int": " (except ints below 257)"}
 
 
-def check(dataset: LintedDataset) -> Iterator[Finding]:
-    lists = dataset.sample_lists()
+def find(file: File) -> Iterable[StoringDataset]:
+    from dataloader_lint.rules.memory._shared.dataset import storing_datasets
+
+    return storing_datasets(file)
+
+
+def check(dataset: StoringDataset, file: File) -> Iterator[Finding]:
+    from dataloader_lint.rules.memory._shared.stored_fields import sample_lists
+
+    lists = sample_lists(dataset)
     if not lists or dataset.is_unread:
         return
     for stored in lists:
@@ -171,7 +180,7 @@ def _cost(stored: SampleStorage, is_without_workers: bool) -> str:
     return " ".join(part for part in (what, stored.reading, copied) if part) + note
 
 
-def fix(dataset: LintedDataset, stored: SampleStorage, editor: Editor) -> Repair | None:
+def fix(dataset: StoringDataset, stored: SampleStorage, editor: Editor) -> Repair | None:
     from dataloader_lint.edits import Repair, to_array
 
     edits = to_array(editor, dataset, stored.container.binding)

@@ -106,20 +106,29 @@ If the data set is small, or is only ever read with `num_workers=0`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from dataloader_lint.rules.base import Claim, Entity, Finding, Level, Rule
 from dataloader_lint.rules.wording import copied_to
 
 if TYPE_CHECKING:
-    from dataloader_lint.facts.object_state.datasets import LintedDataset
+    from dataloader_lint.pipeline.file import File
+    from dataloader_lint.rules.memory._shared.dataset import StoringDataset
 
 RULE = Rule("DL102", "dict-attribute", Entity.DATASET, Level.MEMORY, Claim.MAY)
 
 
-def check(dataset: LintedDataset) -> Iterator[Finding]:
-    dicts = dataset.sample_dicts()
+def find(file: File) -> Iterable[StoringDataset]:
+    from dataloader_lint.rules.memory._shared.dataset import storing_datasets
+
+    return storing_datasets(file)
+
+
+def check(dataset: StoringDataset, file: File) -> Iterator[Finding]:
+    from dataloader_lint.rules.memory._shared.stored_fields import sample_dicts
+
+    dicts = sample_dicts(dataset)
     if not dicts or dataset.is_unread:
         return
     for stored in dicts:

@@ -93,7 +93,7 @@ If the data set is small, or is only ever read with `num_workers=0`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -103,8 +103,9 @@ from dataloader_lint.rules.wording import copied_to
 
 if TYPE_CHECKING:
     from dataloader_lint.edits import Editor, Repair
-    from dataloader_lint.facts.object_state.arrays import KeptArray
-    from dataloader_lint.facts.object_state.datasets import LintedDataset
+    from dataloader_lint.pipeline.file import File
+    from dataloader_lint.rules.memory._shared.arrays import KeptArray
+    from dataloader_lint.rules.memory._shared.dataset import StoringDataset
 
 RULE = Rule("DL103", "object-array-attribute", Entity.DATASET, Level.MEMORY, Claim.MAY, fix=FixLevel.UNSAFE)
 
@@ -121,8 +122,16 @@ _WHAT = {
 }
 
 
-def check(dataset: LintedDataset) -> Iterator[Finding]:
-    arrays = [array for array in dataset.arrays() if array.objects]
+def find(file: File) -> Iterable[StoringDataset]:
+    from dataloader_lint.rules.memory._shared.dataset import storing_datasets
+
+    return storing_datasets(file)
+
+
+def check(dataset: StoringDataset, file: File) -> Iterator[Finding]:
+    from dataloader_lint.rules.memory._shared.arrays import arrays_of
+
+    arrays = [array for array in arrays_of(dataset) if array.objects]
     if not arrays or dataset.is_unread:
         return
     copied = copied_to("each worker", dataset.has_no_workers_yet)

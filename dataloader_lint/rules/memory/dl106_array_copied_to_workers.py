@@ -75,25 +75,40 @@ If the array is small, or the program only ever forks its workers.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from dataloader_lint.rules.base import Claim, Entity, Finding, Level, Rule
 from dataloader_lint.rules.levels import spawns
 
 if TYPE_CHECKING:
-    from dataloader_lint.facts.analysis import Analysis
+    from dataloader_lint.pipeline.file import File
+    from dataloader_lint.rules.memory._shared.dataset import StoringDataset
 
 
 RULE = Rule(
-    "DL106", "array-copied-to-workers", Entity.MODULE, Level.MEMORY, Claim.MAY, default=False, default_for=spawns
+    "DL106", "array-copied-to-workers", Entity.DATASET, Level.MEMORY, Claim.MAY, default=False, default_for=spawns
 )
 
 
-def check(facts: Analysis) -> Iterator[Finding]:
-    if facts.settings.start_method == "fork":
+def find(file: File) -> Iterable[StoringDataset]:
+    from dataloader_lint.rules.memory._shared.dataset import storing_datasets
+
+    return storing_datasets(file)
+
+
+def check(dataset: StoringDataset, file: File) -> Iterator[Finding]:
+    from dataloader_lint.rules.memory._shared.arrays import arrays_of
+
+    if file.settings.start_method == "fork":
         return
-    for array in facts.copied_arrays:
+    arrays = [array for array in arrays_of(dataset) if array.source]
+    if not arrays or dataset.has_no_workers_yet or dataset.is_unread:
+        return
+    loaders = file.reach.loaders_of(dataset.klass)
+    if loaders and all(loader.pickles_nothing for loader in loaders):
+        return
+    for array in arrays:
         what, advice = "a NumPy array read from a file", "use a tensor (`torch.from_numpy`), which workers share"
         if array.source == "memmap":
             what, advice = (

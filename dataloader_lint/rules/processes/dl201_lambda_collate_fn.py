@@ -73,7 +73,7 @@ If the program only ever forks its workers: by its start method, and on a Python
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -83,13 +83,13 @@ from dataloader_lint.rules.wording import define_function, pickling_fails
 
 if TYPE_CHECKING:
     from dataloader_lint.edits import Editor, Repair
-    from dataloader_lint.facts.analysis import Analysis
-    from dataloader_lint.facts.loaders.callbacks import Callback
+    from dataloader_lint.pipeline.file import File
+    from dataloader_lint.pipeline.loaders.callbacks import Callback
 
 RULE = Rule(
     "DL201",
     "lambda-collate-fn",
-    Entity.MODULE,
+    Entity.CALLBACK,
     Level.WARNING,
     Claim.MAY,
     fix=FixLevel.SAFE,
@@ -98,19 +98,22 @@ RULE = Rule(
 )
 
 
-def check(file: Analysis) -> Iterator[Finding]:
-    for callback in file.callbacks_of("collate_fn"):
-        loader = callback.loader
-        if not callback.is_lambda or callback.function.node not in file.tree or not loader.pickles_its_functions:
-            continue
-        if loader.is_pickling_error_expected:
-            continue
-        effect = pickling_fails(loader.is_passed("num_workers") is not False)
-        in_partial = " in a `partial`" if callback.in_partial else ""
-        problem = f"the `{loader.kind.spelling('collate_fn')}` of `{loader.name}` is a lambda{in_partial}: {effect}"
-        advice = define_function(callback.is_in_notebook)
-        repair = None if callback.is_in_notebook else partial(fix, callback)
-        yield Finding(callback.function.node, problem, advice, repair, callback.steps)
+def find(file: File) -> Iterable[Callback]:
+    return file.callbacks_of("collate_fn")
+
+
+def check(callback: Callback, file: File) -> Iterator[Finding]:
+    loader = callback.loader
+    if not callback.is_lambda or callback.function.node not in file.tree or not loader.pickles_its_functions:
+        return
+    if loader.is_pickling_error_expected:
+        return
+    effect = pickling_fails(loader.is_passed("num_workers") is not False)
+    in_partial = " in a `partial`" if callback.in_partial else ""
+    problem = f"the `{loader.kind.spelling('collate_fn')}` of `{loader.name}` is a lambda{in_partial}: {effect}"
+    advice = define_function(callback.is_in_notebook)
+    repair = None if callback.is_in_notebook else partial(fix, callback)
+    yield Finding(callback.function.node, problem, advice, repair, callback.steps)
 
 
 def fix(callback: Callback, editor: Editor) -> Repair | None:

@@ -74,7 +74,7 @@ If the program only ever forks its workers: by its start method, and on a Python
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -84,13 +84,13 @@ from dataloader_lint.rules.wording import MOVE_OUT_OF_NOTEBOOK, NOT_IN_WORKERS, 
 
 if TYPE_CHECKING:
     from dataloader_lint.edits import Editor, Repair
-    from dataloader_lint.facts.analysis import Analysis
-    from dataloader_lint.facts.loaders.callbacks import Callback
+    from dataloader_lint.pipeline.file import File
+    from dataloader_lint.pipeline.loaders.callbacks import Callback
 
 RULE = Rule(
     "DL202",
     "local-function-collate-fn",
-    Entity.MODULE,
+    Entity.CALLBACK,
     Level.WARNING,
     Claim.MAY,
     fix=FixLevel.UNSAFE,
@@ -99,25 +99,28 @@ RULE = Rule(
 )
 
 
-def check(file: Analysis) -> Iterator[Finding]:
-    for callback in file.callbacks_of("collate_fn"):
-        loader = callback.loader
-        is_wrong = callback.is_local or callback.is_notebooks_own
-        if not is_wrong or callback.node not in file.tree or not loader.pickles_its_functions:
-            continue
-        if loader.is_pickling_error_expected:
-            continue
-        option = loader.kind.spelling("collate_fn")
-        if not callback.is_local:
-            role = "" if callback.name == option else f" (`{option}`)"
-            problem = f"`{callback.name}`{role} is defined in this notebook: {NOT_IN_WORKERS}"
-            yield Finding(callback.node, problem, MOVE_OUT_OF_NOTEBOOK, because=callback.steps)
-            continue
-        effect = pickling_fails(loader.is_passed("num_workers") is not False)
-        problem = f"`{callback.name}` is a nested `{option}`: {effect}"
-        advice = move_function(callback.is_in_notebook)
-        repair = None if callback.is_in_notebook else partial(fix, callback)
-        yield Finding(callback.node, problem, advice, repair, callback.steps)
+def find(file: File) -> Iterable[Callback]:
+    return file.callbacks_of("collate_fn")
+
+
+def check(callback: Callback, file: File) -> Iterator[Finding]:
+    loader = callback.loader
+    is_wrong = callback.is_local or callback.is_notebooks_own
+    if not is_wrong or callback.node not in file.tree or not loader.pickles_its_functions:
+        return
+    if loader.is_pickling_error_expected:
+        return
+    option = loader.kind.spelling("collate_fn")
+    if not callback.is_local:
+        role = "" if callback.name == option else f" (`{option}`)"
+        problem = f"`{callback.name}`{role} is defined in this notebook: {NOT_IN_WORKERS}"
+        yield Finding(callback.node, problem, MOVE_OUT_OF_NOTEBOOK, because=callback.steps)
+        return
+    effect = pickling_fails(loader.is_passed("num_workers") is not False)
+    problem = f"`{callback.name}` is a nested `{option}`: {effect}"
+    advice = move_function(callback.is_in_notebook)
+    repair = None if callback.is_in_notebook else partial(fix, callback)
+    yield Finding(callback.node, problem, advice, repair, callback.steps)
 
 
 def fix(callback: Callback, editor: Editor) -> Repair | None:

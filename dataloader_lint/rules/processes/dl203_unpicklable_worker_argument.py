@@ -73,7 +73,7 @@ If the program only ever forks its workers: by its start method, and on a Python
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -91,13 +91,13 @@ if TYPE_CHECKING:
     import libcst as cst
 
     from dataloader_lint.edits import Editor, Repair
-    from dataloader_lint.facts.analysis import Analysis
-    from dataloader_lint.facts.loaders.callbacks import Callback
+    from dataloader_lint.pipeline.file import File
+    from dataloader_lint.pipeline.loaders.callbacks import Callback
 
 RULE = Rule(
     "DL203",
     "unpicklable-worker-argument",
-    Entity.MODULE,
+    Entity.CALLBACK,
     Level.WARNING,
     Claim.MAY,
     fix=FixLevel.SOMETIMES_SAFE,
@@ -105,26 +105,29 @@ RULE = Rule(
 )
 
 
-def check(file: Analysis) -> Iterator[Finding]:
-    for callback in file.callbacks_of("worker_init_fn"):
-        loader = callback.loader
-        if loader.has_workers is False or loader.pickles_nothing or loader.is_pickling_error_expected:
-            continue
-        node: cst.CSTNode = callback.node
-        if callback.is_lambda and callback.function.node in file.tree:
-            in_partial = " in a `partial`" if callback.in_partial else ""
-            node, what = callback.function.node, f"the `worker_init_fn` of `{loader.name}` is a lambda{in_partial}"
-            advice = define_function(callback.is_in_notebook)
-        elif callback.is_local:
-            what, advice = f"`{callback.name}` is a nested `worker_init_fn`", move_function(callback.is_in_notebook)
-        elif callback.is_notebooks_own and callback.node in file.tree:
-            problem = f"`{callback.name}` (`worker_init_fn`) is defined in this notebook: {NOT_IN_WORKERS}"
-            yield Finding(node, problem, MOVE_OUT_OF_NOTEBOOK, because=callback.steps)
-            continue
-        else:
-            continue
-        repair = None if callback.is_in_notebook else partial(fix, callback)
-        yield Finding(node, f"{what}: {PICKLING_FAILS}", advice, repair, callback.steps)
+def find(file: File) -> Iterable[Callback]:
+    return file.callbacks_of("worker_init_fn")
+
+
+def check(callback: Callback, file: File) -> Iterator[Finding]:
+    loader = callback.loader
+    if loader.has_workers is False or loader.pickles_nothing or loader.is_pickling_error_expected:
+        return
+    node: cst.CSTNode = callback.node
+    if callback.is_lambda and callback.function.node in file.tree:
+        in_partial = " in a `partial`" if callback.in_partial else ""
+        node, what = callback.function.node, f"the `worker_init_fn` of `{loader.name}` is a lambda{in_partial}"
+        advice = define_function(callback.is_in_notebook)
+    elif callback.is_local:
+        what, advice = f"`{callback.name}` is a nested `worker_init_fn`", move_function(callback.is_in_notebook)
+    elif callback.is_notebooks_own and callback.node in file.tree:
+        problem = f"`{callback.name}` (`worker_init_fn`) is defined in this notebook: {NOT_IN_WORKERS}"
+        yield Finding(node, problem, MOVE_OUT_OF_NOTEBOOK, because=callback.steps)
+        return
+    else:
+        return
+    repair = None if callback.is_in_notebook else partial(fix, callback)
+    yield Finding(node, f"{what}: {PICKLING_FAILS}", advice, repair, callback.steps)
 
 
 def fix(callback: Callback, editor: Editor) -> Repair | None:

@@ -73,26 +73,32 @@ If the Dataset is only ever read with `num_workers=0`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from dataloader_lint.gate import DEVICES
 from dataloader_lint.rules.base import Claim, Entity, Finding, Level, Rule
 
 if TYPE_CHECKING:
-    from dataloader_lint.facts.analysis import Analysis
+    from dataloader_lint.pipeline.file import File
+    from dataloader_lint.rules.processes._shared.calls_in_workers import WorkerCall
 
-RULE = Rule("DL207", "cuda-in-worker", Entity.MODULE, Level.ERROR, Claim.MAY, subjects=(DEVICES,))
+RULE = Rule("DL207", "cuda-in-worker", Entity.WORKER_CODE, Level.ERROR, Claim.MAY, subjects=(DEVICES,))
 
 
-def check(file: Analysis) -> Iterator[Finding]:
-    for found in file.cuda_calls:
-        function = found.function
-        problem = (
-            f"{found.way} run by `{function.path[0].label}` can raise in forked workers "
-            "and costs spawned ones a CUDA context"
-        )
-        advice = "move batches in the training loop"
-        if found.way == "`.pin_memory()`":
-            advice = "use `DataLoader(pin_memory=True)`"
-        yield Finding(found.call, problem, advice, because=file.steps_to(function))
+def find(file: File) -> Iterable[WorkerCall]:
+    from dataloader_lint.rules.processes._shared.cuda import cuda_in_workers
+
+    return cuda_in_workers(file.reach, file.module)
+
+
+def check(found: WorkerCall, file: File) -> Iterator[Finding]:
+    function = found.function
+    problem = (
+        f"{found.way} run by `{function.path[0].label}` can raise in forked workers "
+        "and costs spawned ones a CUDA context"
+    )
+    advice = "move batches in the training loop"
+    if found.way == "`.pin_memory()`":
+        advice = "use `DataLoader(pin_memory=True)`"
+    yield Finding(found.call, problem, advice, because=file.steps_to(function))

@@ -55,7 +55,7 @@ If the module is never run as a script and never imported by a worker.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -64,22 +64,28 @@ from dataloader_lint.rules.base import Claim, Entity, Finding, FixLevel, Level, 
 
 if TYPE_CHECKING:
     from dataloader_lint.edits import Editor, Repair
-    from dataloader_lint.facts.analysis import Analysis
-    from dataloader_lint.facts.processes.start_methods import StartMethod
+    from dataloader_lint.pipeline.file import File
+    from dataloader_lint.pipeline.workers.start_methods import StartMethod
 
-RULE = Rule("DL210", "start-method-unguarded", Entity.MODULE, Level.WARNING, Claim.MUST, fix=FixLevel.SOMETIMES_SAFE)
-
-
-def check(file: Analysis) -> Iterator[Finding]:
-    for found in file.start_methods:
-        if found.at_import and not found.may_be_forced and found.method in ("spawn", "forkserver"):
-            problem = f'`set_start_method("{found.method}")` runs again in each worker and raises RuntimeError'
-            advice = 'move it under `if __name__ == "__main__":`'
-            yield Finding(found.call, problem, advice, partial(fix, file, found))
+RULE = Rule("DL210", "start-method-unguarded", Entity.SETTING, Level.WARNING, Claim.MUST, fix=FixLevel.SOMETIMES_SAFE)
 
 
-def fix(file: Analysis, found: StartMethod, editor: Editor) -> Repair | None:
+def find(file: File) -> Iterable[StartMethod]:
+    from dataloader_lint.pipeline.workers.start_methods import start_methods
+
+    return start_methods(file.ev, file.module)
+
+
+def check(found: StartMethod, file: File) -> Iterator[Finding]:
+    if found.at_import and not found.may_be_forced and found.method in ("spawn", "forkserver"):
+        problem = f'`set_start_method("{found.method}")` runs again in each worker and raises RuntimeError'
+        advice = 'move it under `if __name__ == "__main__":`'
+        yield Finding(found.call, problem, advice, partial(fix, file, found))
+
+
+def fix(file: File, found: StartMethod, editor: Editor) -> Repair | None:
     from dataloader_lint.edits import Repair, guard_statement
+    from dataloader_lint.semantics.project.imports import may_be_imported
 
-    safety = Safety.UNSAFE if file.may_be_imported else Safety.SAFE
+    safety = Safety.UNSAFE if may_be_imported(file.project, file.module) else Safety.SAFE
     return Repair(safety, "Move `set_start_method` under the main guard", (guard_statement(editor, found.call),))

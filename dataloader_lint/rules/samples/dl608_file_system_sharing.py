@@ -54,12 +54,28 @@ from typing import TYPE_CHECKING
 from dataloader_lint.rules.base import Claim, Entity, Finding, Level, Rule
 
 if TYPE_CHECKING:
-    from dataloader_lint.facts.analysis import Analysis
+    import libcst as cst
 
-RULE = Rule("DL608", "file-system-sharing", Entity.MODULE, Level.MEMORY, Claim.MAY, default=False)
+    from dataloader_lint.pipeline.file import File
+
+RULE = Rule("DL608", "file-system-sharing", Entity.SETTING, Level.MEMORY, Claim.MAY, default=False)
 
 
-def check(analysis: Analysis) -> Iterator[Finding]:
-    for call in analysis.samples.shared_by_files:
-        problem = '"file_system" sharing makes each tensor from a worker a file, which stays if the container is killed'
-        yield Finding(call, problem, "raise the limit on open files, and clone kept batches")
+_STRATEGY = "torch.multiprocessing.set_sharing_strategy"
+
+
+def find(file: File) -> Iterator[cst.Call]:
+    from dataloader_lint.semantics.syntax.tree import function_scope
+    from dataloader_lint.semantics.values.values import Library, constant
+
+    for call in file.module.calls_named(_STRATEGY.rpartition(".")[2]):
+        frame = file.ev.frame_of(function_scope(file.tree.scope_of(call)))
+        if file.ev.values(call.func, frame) == (Library(_STRATEGY),) and call.args:
+            known = constant(file.ev.values(call.args[0].value, frame))
+            if known is not None and known.value == "file_system":
+                yield call
+
+
+def check(call: cst.Call, file: File) -> Iterator[Finding]:
+    problem = '"file_system" sharing makes each tensor from a worker a file, which stays if the container is killed'
+    yield Finding(call, problem, "raise the limit on open files, and clone kept batches")

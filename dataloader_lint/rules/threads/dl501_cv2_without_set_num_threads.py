@@ -104,7 +104,7 @@ None: the program only has more threads than it needs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -114,13 +114,13 @@ from dataloader_lint.rules.base import Claim, Entity, Finding, FixLevel, Level, 
 
 if TYPE_CHECKING:
     from dataloader_lint.edits import Editor, Repair
-    from dataloader_lint.facts.analysis import Analysis
-    from dataloader_lint.facts.threads.opencv import WorkerCall
+    from dataloader_lint.pipeline.file import File
+    from dataloader_lint.rules.threads._shared.opencv import WorkerCall
 
 RULE = Rule(
     "DL501",
     "cv2-without-set-num-threads",
-    Entity.MODULE,
+    Entity.WORKER_CODE,
     Level.SPEED,
     Claim.MAY,
     fix=FixLevel.SOMETIMES_SAFE,
@@ -128,21 +128,27 @@ RULE = Rule(
 )
 
 
-def check(facts: Analysis) -> Iterator[Finding]:
-    calls = facts.opencv.calls_without_limit(facts.module)
+def find(file: File) -> Iterable[WorkerCall]:
+    from dataloader_lint.rules.threads._shared.opencv import opencv
+
+    calls = opencv(file).calls_without_limit(file.module)
     first = next(calls, None)
-    if first is None or facts.opencv.is_in_one_worker(facts.module):
-        return
-    call = first if first.starts_threads else next((each for each in calls if each.starts_threads), first)
+    if first is None or opencv(file).is_in_one_worker(file.module):
+        return []
+    return [first if first.starts_threads else next((each for each in calls if each.starts_threads), first)]
+
+
+def check(call: WorkerCall, file: File) -> Iterator[Finding]:
     function = call.function
     entry = "" if function.caller is None else f" (from `{function.path[0].label}`)"
     problem = f"`{function.label}` calls `{call.name}` in workers{entry}: each may run a thread per CPU"
     advice = "call `cv2.setNumThreads(0)` in workers"
-    yield Finding(call.import_node, problem, advice, partial(fix, facts, call), facts.steps_to(call.function))
+    yield Finding(call.import_node, problem, advice, partial(fix, file, call), file.steps_to(call.function))
 
 
-def fix(facts: Analysis, call: WorkerCall, editor: Editor) -> Repair | None:
+def fix(file: File, call: WorkerCall, editor: Editor) -> Repair | None:
     from dataloader_lint.edits import Edit, Repair, add_member, insert_after_imports
+    from dataloader_lint.rules.threads._shared.opencv import opencv
 
     binding = call.binding
     if binding.imported != "cv2" or call.is_lazy or call.is_rebound or call.import_node not in editor.tree:
@@ -158,5 +164,5 @@ def fix(facts: Analysis, call: WorkerCall, editor: Editor) -> Repair | None:
         ]
         if edits[0].start == edits[1].start:
             edits = [Edit(edits[0].start, edits[0].end, edits[0].content + edits[1].content)]
-    safety = Safety.SAFE if facts.opencv.is_surely_in_workers(facts.module) else Safety.UNSAFE
+    safety = Safety.SAFE if opencv(file).is_surely_in_workers(file.module) else Safety.UNSAFE
     return Repair(safety, "Insert `cv2.setNumThreads(0)`", tuple(edits))

@@ -62,27 +62,68 @@ If workers are always started by spawn or forkserver.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dataloader_lint.gate import THREADS
 from dataloader_lint.rules.base import Claim, Entity, Finding, Level, Rule
 
 if TYPE_CHECKING:
-    from dataloader_lint.facts.analysis import Analysis
+    import libcst as cst
 
-RULE = Rule("DL503", "threads-in-worker", Entity.MODULE, Level.ERROR, Claim.MAY, subjects=(THREADS,))
+    from dataloader_lint.pipeline.file import File
+    from dataloader_lint.pipeline.workers.worker_callgraph import WorkerFunction
+    from dataloader_lint.semantics.values.values import Values
+
+RULE = Rule("DL503", "threads-in-worker", Entity.WORKER_CODE, Level.ERROR, Claim.MAY, subjects=(THREADS,))
 
 
-def check(facts: Analysis) -> Iterator[Finding]:
-    if facts.settings.start_method in ("spawn", "forkserver"):
+@dataclass(frozen=True, slots=True, eq=False)
+class ThreadCall:
+    """A call of `torch.set_num_threads` in worker code."""
+
+    call: cst.Call
+    function: WorkerFunction
+    number: int | None  # if it is known
+
+
+_LIMIT = "set_num_threads"
+
+
+def find(file: File) -> Iterator[ThreadCall]:
+    from dataloader_lint.pipeline.workers.forked import is_forked
+    from dataloader_lint.semantics.control.reachability import is_reached
+    from dataloader_lint.semantics.syntax.definitions import enclosing_definitions
+
+    calls = file.module.calls_named(_LIMIT)
+    tops = enclosing_definitions(file.module, calls)
+    if not tops:
         return
-    for limit in facts.worker_thread_calls:
-        if limit.number == 1:
-            continue
-        entry = limit.function.path[0]
-        way = "" if entry is limit.function else f" (from `{entry.label}`)"
-        many = "may set several threads" if limit.number is None else f"sets {limit.number} threads"
-        problem = (
-            f"`{limit.function.label}`{way} {many} in a worker: it hangs if it was forked after a parallel operation"
-        )
-        yield Finding(limit.call, problem, "use more workers instead", because=facts.steps_to(limit.function))
+    workers = file.workers
+    seen: set[int] = set()
+    for function in workers.functions_inside(file.module, workers.names_that_use(file.module, tops)):
+        for call, name in function.library_calls:
+            if name != f"torch.{_LIMIT}" or id(call) in seen or not is_forked(file.reach, function):
+                continue
+            if is_reached(workers.ev, call, function.frame):
+                seen.add(id(call))
+                found = workers.ev.values(call.args[0].value, function.frame) if call.args else ()
+                yield ThreadCall(call, function, _number(found))
+
+
+def _number(values: Values) -> int | None:
+    numbers = {getattr(each, "value", None) for each in values}
+    number = numbers.pop() if len(numbers) == 1 else None
+    return number if isinstance(number, int) else None
+
+
+def check(limit: ThreadCall, file: File) -> Iterator[Finding]:
+    if file.settings.start_method in ("spawn", "forkserver"):
+        return
+    if limit.number == 1:
+        return
+    entry = limit.function.path[0]
+    way = "" if entry is limit.function else f" (from `{entry.label}`)"
+    many = "may set several threads" if limit.number is None else f"sets {limit.number} threads"
+    problem = f"`{limit.function.label}`{way} {many} in a worker: it hangs if it was forked after a parallel operation"
+    yield Finding(limit.call, problem, "use more workers instead", because=file.steps_to(limit.function))

@@ -63,14 +63,16 @@ from dataloader_lint.gate import OPENCV
 from dataloader_lint.rules.base import Claim, Entity, Finding, Level, Rule
 
 if TYPE_CHECKING:
-    from dataloader_lint.facts.analysis import Analysis
+    from dataloader_lint.pipeline.file import File
 
-RULE = Rule("DL504", "cv2-import", Entity.MODULE, Level.OPINION, Claim.MAY, default=False, subjects=(OPENCV,))
+RULE = Rule("DL504", "cv2-import", Entity.FILE, Level.OPINION, Claim.MAY, default=False, subjects=(OPENCV,))
 
 
-def check(facts: Analysis) -> Iterator[Finding]:
-    imports = facts.opencv.imports_without_limit(facts.module)
-    if not imports or next(facts.opencv.calls_without_limit(facts.module), None) is not None:
+def check(file: File) -> Iterator[Finding]:
+    from dataloader_lint.rules.threads._shared.opencv import opencv
+
+    imports = opencv(file).imports_without_limit(file.module)
+    if not imports or next(opencv(file).calls_without_limit(file.module), None) is not None:
         return
     for node in imports:
         problem = (

@@ -58,13 +58,14 @@ from dataloader_lint.rules.base import Claim, Entity, Finding, FixLevel, Level, 
 
 if TYPE_CHECKING:
     from dataloader_lint.edits import Editor, Repair
-    from dataloader_lint.facts.analysis import Analysis
-    from dataloader_lint.facts.infer.loader_calls import Loader
+    from dataloader_lint.pipeline.file import File
+    from dataloader_lint.rules.transfers._shared.unpinned import UnpinnedMove
+    from dataloader_lint.semantics.evaluation.loader_calls import Loader
 
 RULE = Rule(
     "DL402",
     "non-blocking-without-pinning",
-    Entity.MODULE,
+    Entity.TRANSFER,
     Level.SPEED,
     Claim.MUST,
     default=False,
@@ -73,14 +74,29 @@ RULE = Rule(
 )
 
 
-def check(facts: Analysis) -> Iterator[Finding]:
-    for origin, transfer in facts.unpinned_moves:
-        place = f" of `{origin.file}`" if origin.file != transfer.file else ""
-        problem = (
-            f"`{transfer.text}` asks for a non-blocking copy, but `{origin.name}`{place} does not pin its batches: "
-            "the host may wait"
-        )
-        yield Finding(transfer.call, problem, "use `pin_memory=True`", partial(fix, origin.loader))
+def find(file: File) -> Iterator[UnpinnedMove]:
+    from dataloader_lint.rules.transfers._shared.batches import transfers_of
+    from dataloader_lint.rules.transfers._shared.to_cpu import is_constant
+    from dataloader_lint.rules.transfers._shared.unpinned import UnpinnedMove, is_unpinned
+
+    seen: set[int] = set()  # loaders: the first move of each
+    for transfer in transfers_of(file):
+        if transfer.is_in_forward or not is_constant(transfer.non_blocking, True) or not transfer.goes_to_gpu:
+            continue
+        origins = transfer.origins
+        if not origins or not all(map(is_unpinned, origins)) or not transfer.is_reached:
+            continue
+        if id(origins[0].loader.call) not in seen:
+            seen.add(id(origins[0].loader.call))
+            yield UnpinnedMove(origins[0], transfer)
+
+
+def check(move: UnpinnedMove, file: File) -> Iterator[Finding]:
+    problem = (
+        f"`{move.transfer.text}` asks for a non-blocking copy, but `{move.origin.name}`{move.place} does not pin its "
+        "batches: the host may wait"
+    )
+    yield Finding(move.transfer.call, problem, "use `pin_memory=True`", partial(fix, move.origin.loader))
 
 
 def fix(loader: Loader, editor: Editor) -> Repair | None:

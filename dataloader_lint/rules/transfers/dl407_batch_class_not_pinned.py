@@ -79,19 +79,38 @@ from typing import TYPE_CHECKING
 from dataloader_lint.rules.base import Claim, Entity, Finding, Level, Rule
 
 if TYPE_CHECKING:
-    from dataloader_lint.facts.infer.loader_calls import Loader
+    from dataloader_lint.pipeline.file import File
+    from dataloader_lint.pipeline.steps import Step
+    from dataloader_lint.semantics.evaluation.loader_calls import Loader
 
 RULE = Rule("DL407", "batch-class-not-pinned", Entity.LOADER, Level.SPEED, Claim.MUST)
 
 
-def check(loader: Loader) -> Iterator[Finding]:
-    from dataloader_lint.facts.transfers.batch_class import batch_class_not_pinned
-
+def check(loader: Loader, file: File) -> Iterator[Finding]:
     pins = loader.known("pin_memory")
     if pins is None or pins.value is not True or pins.default or not loader.is_written_here or not loader.is_reached:
         return
-    found = batch_class_not_pinned(loader)
+    found = _class_not_pinned(loader)
     if found is not None:
         name, step = found
         problem = f"`pin_memory=True` pins nothing: the `collate_fn` returns `{name}`, which has no `pin_memory` method"
         yield Finding(loader.node, problem, "add one that pins its tensors and returns self", because=(step,))
+
+
+def _class_not_pinned(loader: Loader) -> tuple[str, Step] | None:
+    """The class of a loader's batches, and its step, if pinning leaves all of these as they are."""
+    from dataloader_lint.pipeline.steps import Step
+    from dataloader_lint.rules.transfers._shared.pinned_parts import collated, has_method, is_passed_over
+    from dataloader_lint.semantics.values.values import CallResult, Class, Const, merge
+
+    given = loader.values("collate_fn")
+    if loader.kind.drops_collate or all(isinstance(each, Const) for each in given):
+        return None
+    found = merge(*(collated(loader.ev, each) for each in given))
+    if not found or not all(is_passed_over(loader.ev, value) for value in found):
+        return None
+    klass = found[0].by if isinstance(found[0], CallResult) else None
+    if not isinstance(klass, Class) or has_method(loader.ev, klass, "__getattr__"):
+        return None
+    step = Step(klass.scope.module, klass.node, f"`{klass.node.name.value}` has no `pin_memory` method")
+    return klass.node.name.value, step

@@ -1,0 +1,395 @@
+"""One file: gate → parse → facts → rules → suppressions → diagnostics.
+
+What is imported inside functions here is what a file that cannot matter must not pay for.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+
+from dataloader_lint.engine.reports import crashed, unreadable, unsuppressed, unused_noqa, with_fixes
+from dataloader_lint.gate import DERIVED, LOADING, ON_ITS_OWN, subjects
+from dataloader_lint.settings import Settings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from dataloader_lint.diagnostics import Diagnostic, Position, Reason
+    from dataloader_lint.edits import Editor, Repair
+    from dataloader_lint.pipeline.file import File
+    from dataloader_lint.pipeline.session import Session
+    from dataloader_lint.pipeline.steps import Step
+    from dataloader_lint.rules.base import Finding
+    from dataloader_lint.rules.registry import FoundRule
+    from dataloader_lint.semantics.project.mentions import Mentions
+    from dataloader_lint.semantics.syntax.tree import Node, Tree
+
+    Crash = Callable[[str, Exception], None]
+    Build = Callable[[Editor], Repair | None]
+
+
+class Examined:
+    """What linting a text came to: its findings, suppressed ones among them, and the fixes of those that have one.
+
+    `tree` is None where the text could not be parsed, or was spared it as no rule has anything to do with it;
+    `mentions` knows what other files say.
+    """
+
+    __slots__ = ("builders", "diagnostics", "is_spared", "mentions", "tree")
+
+    def __init__(
+        self,
+        diagnostics: list[Diagnostic],
+        builders: dict[Diagnostic, Build] | None = None,
+        tree: Tree | None = None,
+        is_spared: bool = False,
+        mentions: Mentions | None = None,
+    ) -> None:
+        self.mentions = mentions
+        self.diagnostics = diagnostics
+        self.builders = builders or {}
+        self.tree = tree
+        self.is_spared = is_spared
+
+
+def lint_source(
+    source: bytes | str,
+    filename: str | os.PathLike[str],
+    settings: Settings | None = None,
+    session: Session | None = None,
+    *,
+    fixes: bool = False,
+    about: frozenset[str] = frozenset(),
+) -> list[Diagnostic]:
+    """Lint one file given as its bytes (or as text that was decoded already), sorted by place.
+
+    `filename` is what diagnostics say, and where imports of the file are looked for; nothing is read from it. Where
+    it ends in `.ipynb` the source is that of a notebook, whose cells are linted as one module. A file that cannot be
+    read or parsed is one DL000, a rule that crashes one DL999. Pass the same `session` for all files of a run, so that
+    each module is opened only once. With `fixes`, diagnostics that can be repaired say how; whether the repaired file
+    holds has then not been tried (`fixer.fix_source` does that). `about` is what the gate says of the source, where
+    it was asked already.
+
+    Raises TypeError and ValueError where an argument is of another type, or settings mean nothing.
+    """
+    from dataloader_lint.source.checks import checked, checked_name
+
+    settings, filename = checked(settings), checked_name(filename)
+    if not isinstance(source, (bytes, str)):
+        raise TypeError(f"source must be bytes or str, not {type(source).__name__}")
+    content = source if isinstance(source, bytes) else source.encode("utf-8", "surrogatepass")
+    about = about or subjects(content, settings.extra_words)
+    if not about:
+        return []
+    from dataloader_lint.source.decoding import UnreadableError, decode
+    from dataloader_lint.source.noqa import skips_file
+
+    if filename.endswith(".ipynb"):
+        return _lint_notebook(source, filename, settings, session, fixes=fixes)
+    try:
+        text = decode(source) if isinstance(source, bytes) else source.removeprefix("\ufeff")
+    except UnreadableError as error:
+        return unreadable(filename, error.problem, error.advice, settings, (error.line, error.column))
+    if skips_file(text) and not settings.ignore_noqa:
+        return []
+    examined = examine(text, filename, settings, session, about)
+    return _reported(examined, text, filename, settings, fixes=fixes)
+
+
+def _lint_notebook(
+    source: bytes | str, filename: str, settings: Settings, session: Session | None, *, fixes: bool
+) -> list[Diagnostic]:
+    from dataloader_lint.engine.notebooks import in_cells, open_notebook
+    from dataloader_lint.source.decoding import UnreadableError
+
+    try:
+        opened = open_notebook(source, filename, settings, MAX_LENGTH)
+    except UnreadableError as error:
+        return unreadable(filename, error.problem, error.advice, settings, (error.line, error.column))
+    if opened is None:
+        return []
+    text = opened.module.text
+    examined = examine(text, filename, settings, session)
+    found = _reported(examined, text, filename, settings, fixes=fixes)
+    return in_cells(opened.module, [*opened.problems, *found])
+
+
+def lint_text(
+    text: str, filename: str, settings: Settings, session: Session, about: frozenset[str]
+) -> list[Diagnostic]:
+    """Lint decoded text of which the gate says what it is about, without a look at its suppressions."""
+    return examine(text, filename, settings, session, about).diagnostics
+
+
+def build_repairs(
+    examined: Examined, found: list[Diagnostic], editor: Editor, filename: str, settings: Settings
+) -> tuple[dict[Diagnostic, Repair], list[Diagnostic]]:
+    """The repairs of the given findings, in their order, and a DL999 for each that crashed instead of refusing."""
+    from dataloader_lint.edits import RefusedError
+
+    repairs: dict[Diagnostic, Repair] = {}
+    broken: list[Diagnostic] = []
+    for one in found:
+        builder = examined.builders.get(one)
+        if builder is None:
+            continue
+        try:
+            repair = builder(editor)
+        except RefusedError:
+            continue
+        except Exception as error:
+            broken.extend(crashed(filename, f"the repair of {one.code}", error, settings))
+            continue
+        if repair is not None:
+            repairs[one] = repair
+    return repairs, broken
+
+
+def _reported(examined: Examined, text: str, filename: str, settings: Settings, *, fixes: bool) -> list[Diagnostic]:
+    """What is reported of a text: what no comment suppresses, and the comments that suppress nothing."""
+    found = unsuppressed(examined.diagnostics, text, settings)
+    found = _with_fixes(examined, found, text, filename, settings) if fixes else found
+    unused = unused_noqa(examined.diagnostics, text, filename, settings)
+    comments = with_fixes(unused, text) if fixes else [one for one, _ in unused]
+    return sorted([*found, *comments], key=lambda one: one.sort_key) if comments else found
+
+
+def _with_fixes(
+    examined: Examined, found: list[Diagnostic], text: str, filename: str, settings: Settings
+) -> list[Diagnostic]:
+    if examined.tree is None or not any(one in examined.builders for one in found):
+        return found
+    from dataclasses import replace
+
+    from dataloader_lint.edits import Editor
+    from dataloader_lint.edits.wrapping import as_fix
+
+    editor = Editor(examined.tree, text, examined.mentions)
+    repairs, broken = build_repairs(examined, found, editor, filename, settings)
+    shown = [replace(one, fix=as_fix(editor, repairs[one], filename)) if one in repairs else one for one in found]
+    return [*broken, *shown]
+
+
+# The tree of a file takes some 500 times the file's length; modules that are opened for others end here as well.
+MAX_LENGTH = 1_500_000
+# That may be nested for one file. Questions that are too deep inside others are unknown long before (`Solver`).
+_CALLS = 3_000
+
+
+def examine(
+    text: str,
+    filename: str,
+    settings: Settings,
+    session: Session | None = None,
+    about: frozenset[str] = frozenset(),
+) -> Examined:
+    """Lint decoded text that passed the gate, without a look at its suppressions, and keep what repairs need.
+
+    `about` is what the gate says of it, as far as that is known.
+    """
+    from dataloader_lint.rules.selection import rules_about, selected_rules
+
+    about = about or subjects(text.encode("utf-8", "surrogatepass"), settings.extra_words)
+    selected = selected_rules(settings)
+    rules = rules_about(about, selected)
+    if selected and not rules and DERIVED not in about:
+        return Examined([], is_spared=True)
+    from dataloader_lint.pipeline.session import Session
+    from dataloader_lint.rules.registry import INTERNAL_ERROR
+    from dataloader_lint.source.decoding import TooMuchError, UnreadableError
+    from dataloader_lint.source.parsing import room_for_recursion
+
+    # A tree is many objects that live until the end: collecting while they come to be finds nothing and costs a lot.
+    collecting = gc.isenabled()
+    gc.disable()
+    session = session or Session(settings)
+    try:
+        if len(text) > MAX_LENGTH:
+            raise TooMuchError(f"this file is longer than {MAX_LENGTH:,} characters", "split it up, or exclude it")
+        with room_for_recursion(_CALLS):
+            if DERIVED in about and session.derives_datasets(filename, text):
+                about = frozenset({LOADING})
+                rules = rules_about(about, selected)
+            if selected and not rules:
+                return Examined([], is_spared=True)
+            if about.isdisjoint(ON_ITS_OWN) and not session.is_reached_from_loaders(filename, text, about):
+                return Examined([], is_spared=True)
+            examined = _examined(session, text, filename, settings, rules)
+        if any(one.code == INTERNAL_ERROR for one in examined.diagnostics):
+            session.forget()
+        return examined
+    except UnreadableError as error:
+        if isinstance(error, TooMuchError):
+            session.forget()
+        return Examined(unreadable(filename, error.problem, error.advice, settings, (error.line, error.column)))
+    finally:
+        if collecting:
+            gc.enable()
+
+
+def _examined(session: Session, text: str, filename: str, settings: Settings, rules: list[FoundRule]) -> Examined:
+    """What linting a tree comes to; once more with LibCST's own where it is unlike the one made from Python's."""
+    from dataloader_lint.source.fast_tree import UnlikeError
+
+    while True:
+        try:
+            return _lint_tree(session.analyse, text, filename, settings, rules)
+        except UnlikeError as error:
+            session.use_libcst_for(error.path)
+
+
+def _lint_tree(
+    analyse: Callable[[str, str, Settings], File],
+    text: str,
+    filename: str,
+    settings: Settings,
+    rules: list[FoundRule],
+) -> Examined:
+    from dataloader_lint.diagnostics import Diagnostic
+    from dataloader_lint.rules.levels import level_of, spawns
+    from dataloader_lint.rules.selection import is_fixable
+    from dataloader_lint.rules.wording import without_platforms
+    from dataloader_lint.semantics.limits import BASE_CLASSES
+    from dataloader_lint.source.decoding import UnreadableError
+    from dataloader_lint.source.fast_tree import UnlikeError
+
+    broken: list[Diagnostic] = []
+
+    def crash(what: str, error: Exception) -> None:
+        broken.extend(crashed(filename, what, error, settings))
+
+    try:
+        facts = analyse(filename, text, settings)
+    except (UnreadableError, UnlikeError):
+        raise
+    except Exception as error:
+        crash("facts", error)
+        return Examined(broken)
+    found = _run_rules(facts, rules, crash)
+    too_wide = facts.too_wide_classes
+    if not found and not too_wide:
+        return Examined(broken, {}, facts.tree)
+    places = _places(facts.tree, [*(finding.node for _, finding in found), *too_wide])
+    reasons = _reasons([step for _, finding in found for step in finding.because], facts.tree, filename)
+    diagnostics = set()  # what two entities lead to is still one finding
+    for node in too_wide:
+        problem = f"this class has more than {BASE_CLASSES} base classes, and what the others do is unknown"
+        start = places[id(node)][0]
+        diagnostics.update(unreadable(filename, problem, "split it up", settings, (start.line, start.column)))
+    is_spawned = spawns(settings)
+    fixable = {one.rule.code for one in rules if is_fixable(one.rule, settings)}
+    levels = {one.rule.code: level_of(one.rule, settings) for one in rules}
+    builders: dict[Diagnostic, Build] = {}
+    for code, finding in found:
+        start, end, lines = places[id(finding.node)]
+        shown = [reasons[id(step)] for step in finding.because if id(step) in reasons]
+        because = tuple(each for each in shown if (each.filename, each.position.line) != (filename, start.line))
+        problem = without_platforms(finding.problem) if is_spawned else finding.problem
+        advice = finding.advice
+        one = Diagnostic(filename, start, end, code, problem, advice, lines, because=because, level=levels[code])
+        diagnostics.add(one)
+        if finding.repair is not None and code in fixable:
+            builders.setdefault(one, finding.repair)
+    return Examined(
+        sorted([*diagnostics, *broken], key=lambda one: one.sort_key),
+        builders,
+        facts.tree,
+        mentions=facts.session.project.mentions,
+    )
+
+
+def _run_rules(facts: File, rules: Iterable[FoundRule], crash: Crash) -> list[tuple[str, Finding]]:
+    """Run every rule on the entities that it is about. A crash ends that rule."""
+    from dataloader_lint.source.decoding import UnreadableError
+    from dataloader_lint.source.fast_tree import UnlikeError
+
+    found: list[tuple[str, Finding]] = []
+    for one in rules:
+        assert one.check is not None
+        try:
+            reported: set[int] = set()  # a base class and its subclasses can report the same node
+            for arguments in _entities(one, facts):
+                facts.ev.check_time()
+                new: set[int] = set()
+                for finding in one.check(*arguments):
+                    if finding.node not in facts.tree:
+                        raise LookupError("the rule reported a node of another file")
+                    new.add(id(finding.node))
+                    if id(finding.node) not in reported:
+                        found.append((one.rule.code, finding))
+                reported |= new
+        except (UnreadableError, UnlikeError):
+            raise
+        except Exception as error:
+            crash(f"rule {one.rule.code}", error)
+    return found
+
+
+def _entities(one: FoundRule, file: File) -> Iterator[tuple[object, ...]]:
+    """What the `check` of a rule is called with, each time: an entity and the file, or just the file."""
+    from dataloader_lint.rules.base import Entity
+
+    if one.rule.on is Entity.FILE:
+        yield (file,)
+        return
+    for entity in one.find(file) if one.find is not None else file.entities(one.rule.on):
+        yield entity, file
+
+
+def _places(tree: Tree, nodes: list[Node]) -> dict[int, tuple[Position, Position, tuple[int, int]]]:
+    """Start, end and the lines of the statement around each node, by `id`; of a compound one the lines of its head."""
+    from dataloader_lint.semantics.syntax.layout import excerpts
+
+    places = {}
+    for excerpt, held in excerpts(tree, nodes):
+        twins = [excerpt.twin(node) for node in held]
+        statements = [excerpt.twin(tree.statement_of(node)) for node in held]
+        heads = [_end_of_head(statement) for statement in statements]
+        ranges = excerpt.ranges([*twins, *statements, *(head for head in heads if head is not None)])
+        for node, twin, statement, head in zip(held, twins, statements, heads, strict=True):
+            start, end = ranges[id(twin)]
+            first, last = ranges.get(id(statement), (start, end))
+            if head is not None and id(head) in ranges:
+                last = ranges[id(head)][0]
+            places[id(node)] = (start, end, (first.line, last.line))
+    return places
+
+
+def _reasons(steps: list[Step], own: Tree, filename: str) -> dict[int, Reason]:
+    """Where the steps of chains stand, by `id`; without those in a file that cannot be laid out."""
+    from dataloader_lint.diagnostics import Reason
+    from dataloader_lint.semantics.syntax.layout import excerpts
+    from dataloader_lint.source.decoding import UnreadableError
+    from dataloader_lint.source.fast_tree import UnlikeError
+
+    by_tree: dict[int, list[Step]] = {}
+    for step in steps:
+        by_tree.setdefault(id(step.module.tree), []).append(step)
+    reasons: dict[int, Reason] = {}
+    for group in by_tree.values():
+        tree = group[0].module.tree
+        path = filename if tree is own else group[0].module.path
+        try:
+            starts: dict[int, Position] = {}
+            for excerpt, held in excerpts(tree, [step.node for step in group]):
+                ranges = excerpt.ranges([excerpt.twin(node) for node in held])
+                starts |= {id(node): ranges[id(excerpt.twin(node))][0] for node in held}
+        except (UnreadableError, UnlikeError):
+            if tree is own:
+                raise
+            continue
+        found = {id(step): Reason(path, starts[id(step.node)], step.text) for step in group}
+        if tree is not own and path.endswith(".ipynb"):
+            from dataloader_lint.engine.notebooks import in_cells_of
+
+            found = in_cells_of(path, found)
+        reasons |= found
+    return reasons
+
+
+def _end_of_head(statement: Node) -> Node | None:
+    """What stands right behind the colon of a compound statement: the space up to its first line or statement."""
+    body = getattr(statement, "body", None)
+    return getattr(body, "header", None) or getattr(body, "leading_whitespace", None)

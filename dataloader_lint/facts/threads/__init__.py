@@ -1,1 +1,0 @@
-"""Threads inside workers: facts for the rules DL5xx."""

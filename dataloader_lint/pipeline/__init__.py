@@ -1,0 +1,1 @@
+"""PyTorch's data pipeline: loaders, Datasets, workers, moves to devices. It has no opinions."""

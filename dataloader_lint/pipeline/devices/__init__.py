@@ -1,0 +1,1 @@
+"""Moves of tensors, and the devices that they go to."""

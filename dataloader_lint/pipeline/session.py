@@ -1,0 +1,131 @@
+"""What the files of one run share: modules of the project that are kept, and freed when there are too many."""
+
+from __future__ import annotations
+
+import gc
+import os
+import time
+
+from dataloader_lint.gate import Gate
+from dataloader_lint.pipeline.file import File
+from dataloader_lint.pipeline.project_facts import ProjectFacts
+from dataloader_lint.semantics.limits import SECONDS_PER_FILE
+from dataloader_lint.semantics.project.answers import Answers, names_about
+from dataloader_lint.semantics.project.dependencies import Dependencies
+from dataloader_lint.semantics.project.kept_modules import Kept
+from dataloader_lint.semantics.project.project import Project
+from dataloader_lint.settings import Settings
+
+# Initial limit, in characters, of all modules that a session caches; trees and facts take about 50 times as much, 1.2
+# GB in all. If few files exceed it, the limit is raised, as reopening costs more than the memory: 2,600 files of one
+# repository need 20,000,000 characters. With all of them cached they take a third of the time, and 15 % more memory
+# than with a third of the limit: freed memory seldom returns to the system.
+MAX_KEPT = 25_000_000
+MIN_FILES = 200
+# Characters that may stay cached when the next file belongs to another project, which needs none of them. Freeing trees
+# takes a sixth of the time that it took to parse and evaluate them.
+MAX_LEFT = 3_000_000
+
+
+class Session(ProjectFacts):
+    """State shared by the files of one run: the project's modules and the cached facts about them.
+
+    Only the settings in `Settings.project_key` count; files that differ in these need other sessions. `gate` is the
+    gate of the run, if any; `dependencies` records what findings depend on. `answers` are those with which the session
+    begins, where the run has asked something already; `kept` has modules of earlier sessions.
+    """
+
+    def __init__(
+        self,
+        settings: Settings | None = None,
+        gate: Gate | None = None,
+        dependencies: Dependencies | None = None,
+        answers: Answers | None = None,
+        kept: Kept | None = None,
+    ) -> None:
+        self._settings = settings or Settings()
+        self._gate = gate or Gate(self._settings.extra_words)
+        self.dependencies = dependencies or Dependencies()
+        self._answers = answers
+        self._kept = kept
+        self._whole: set[str] = set()
+        self._limit = MAX_KEPT
+        self._files = 0  # since modules were last freed
+        self._root = ""  # of the last file's project, or of the project around it
+        self.forget()
+
+    def forget(self) -> None:
+        """Starts again, after an error that may have left incomplete facts."""
+        answers, self._answers = self._answers, None
+        self.start(Project(answers or self._new_answers(), self._whole, self._kept), self._settings)
+
+    def _new_answers(self) -> Answers:
+        return Answers(self._settings.src, self._gate, self.dependencies, self._settings.roots)
+
+    def use_libcst_for(self, path: str) -> None:
+        """Starts again, with LibCST as the parser of this file: the tree from Python's parser was another one."""
+        self._whole.add(path)
+        self.forget()
+
+    def _free_modules_if_full(self, path: str) -> None:
+        """Frees all modules if there are too many of them; the next files reopen what they need."""
+        root = self.project.root_of(os.path.dirname(path))
+        is_full = self.project.kept > self._limit
+        if is_full or (self.project.kept > MAX_LEFT and _are_disjoint(root, self._root)):
+            if is_full and self._files < MIN_FILES:
+                self._limit *= 2
+            self._files = 0
+            self.project.forget_modules()
+            self.start(self.project, self._settings)
+            gc.collect()  # trees and their facts refer to each other
+        if not _is_inside(root, self._root):  # nested projects use its modules in turn
+            self._root = root
+        self._files += 1
+
+    def is_reached_from_loaders(self, path: str, text: str, about: frozenset[str]) -> bool:
+        """True if loaders reach what a file with the given text defines about some subjects.
+
+        They do if the file may define a Dataset, if workers run its code, or if a loader's dataset contains its
+        objects. The file is not opened for this. Raises TooMuchError like the facts of `analyse`.
+        """
+        full, content = self._at_hand(path, text)
+        return self.project.may_define_datasets(full, content) or self.reach.is_reached_from_loaders(
+            full, names_about(content, about)
+        )
+
+    def derives_datasets(self, path: str, text: str) -> bool:
+        """True if what a file with the given text derives its classes from may be Datasets of the project.
+
+        The file is not opened for this.
+        """
+        return self.project.may_define_datasets(*self._at_hand(path, text))
+
+    def _at_hand(self, path: str, text: str) -> tuple[str, bytes]:
+        """The full path and the bytes of a file, which the project has at hand from now on."""
+        full = os.path.abspath(path)
+        self._begin(full)
+        self.project.overlay(full, text)
+        return full, text.encode("utf-8", "surrogatepass")
+
+    def _begin(self, path: str) -> None:
+        self._free_modules_if_full(path)
+        self.evaluation.steps = self.with_cuda.steps = 0
+        self.evaluation.deadline = self.with_cuda.deadline = time.thread_time() + SECONDS_PER_FILE
+
+    def analyse(self, path: str, text: str, settings: Settings | None = None) -> File:
+        """Returns the facts about a file with the given text.
+
+        Raises UnreadableError if the text is not Python. The facts raise TooMuchError if they take longer than
+        `SECONDS_PER_FILE`.
+        """
+        self._begin(os.path.abspath(path))
+        return File(self, self.project.module_for(path, text), settings or Settings())
+
+
+def _are_disjoint(root: str, other: str) -> bool:
+    """True if neither of two projects is inside the other."""
+    return not _is_inside(root, other) and not _is_inside(other, root)
+
+
+def _is_inside(root: str, other: str) -> bool:
+    return bool(other) and f"{root}{os.sep}".startswith(f"{other}{os.sep}")

@@ -1,0 +1,253 @@
+"""Loaders that a program evaluates with: loops that compute no gradients, and the loader methods of Lightning."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import libcst as cst
+
+from dataloader_lint.pipeline.file import File
+from dataloader_lint.pipeline.loaders import loader_steps
+from dataloader_lint.pipeline.loaders.epochs import loaders_behind, trains
+from dataloader_lint.pipeline.steps import Step
+from dataloader_lint.semantics.control.reachability import is_reached, path_conditions
+from dataloader_lint.semantics.evaluation.loader_calls import Loader, loader_of
+from dataloader_lint.semantics.syntax.expressions import last_name
+from dataloader_lint.semantics.syntax.names import Kind, dotted, resolve
+from dataloader_lint.semantics.syntax.tree import ModuleFacts, Node, Scope, Tree
+from dataloader_lint.semantics.values.known_values import truth
+from dataloader_lint.semantics.values.values import Evaluator, Frame, Function, Method, is_default
+
+_WITHOUT_GRADIENTS = frozenset({"inference_mode", "no_grad"})
+_LOADER_METHODS = frozenset({"predict_dataloader", "test_dataloader", "val_dataloader"})
+_EVALUATING = re.compile(
+    r"(?:^|[^a-z])(?:dev|eval|evaluat(?:e|ion)|test|testing|val|vali|valid|validat(?:e|ion))(?![a-z])"
+)
+_CAMEL_HUMP = re.compile("(?<=[a-z0-9])(?=[A-Z])")
+_TRAINING = re.compile("train|calib|warm")
+_WITHIN_BATCH = re.compile(
+    "r_precision|cdist|(?:distance|similarity|sim)_matrix|pairwise|contrastive|info_?nce|retriev"
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Evaluation:
+    """A loader that a loop evaluates with, or that a method returns for that."""
+
+    loader: Loader
+    node: Node  # the loader where it is made in the module, else the loop
+    where: str  # the loop or the method, in words
+    step: Step
+    picked_from: tuple[Loader, ...] = ()  # the loaders of a dict or list, if the loop goes through one of them
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """Where the loader is made, and what evaluates with it."""
+        return (*loader_steps.made(self.loader, "drop_last"), self.step)
+
+    @property
+    def alternatives(self) -> Iterator[Loader]:
+        """What the loop goes through instead if a key, or an option that decides what is made, is something else."""
+        loader = self.loader
+        yield from (each for each in self.picked_from if each.frame is not loader.frame or each.call is not loader.call)
+        scope = loader.frame.scope
+        tests = [condition.test for condition in path_conditions(loader.call, scope)]
+        if not any(is_default(value) for test in tests for value in loader.ev.values(test, loader.frame)):
+            return
+        for call in scope.own(cst.Call):
+            if call is not loader.call and last_name(call.func) == last_name(loader.call.func):
+                yield replace(loader, call=call, before=(), site=None)
+
+
+def evaluations(file: File) -> Iterator[Evaluation]:
+    """The loaders that a file surely evaluates with, each once, where it or a related file says `drop_last`.
+
+    What they are given is asked of an evaluation that takes CUDA to be available.
+    """
+    if "drop_last" not in file.tree.code and not file.project.mentions_word(file.module, "drop_last"):
+        return
+    ev, by_paths, module = file.ev, file.session.with_cuda, file.module
+    seen: set[tuple[int, int]] = set()  # one call may make several, by what its function is given
+    everything = [*_of_loops(ev, module), *_of_methods(ev, module)]
+    whole = {id(found.loader.call) for found in everything if _needs_whole_batches(found.step.node, module.tree)}
+    for found in everything:
+        if id(found.loader.call) in whole:
+            continue
+        made, _ = found.loader.construction
+        key = (id(made), id(found.loader.frame))
+        if key not in seen:
+            seen.add(key)
+            own = next((each.node for each in file.loaders if each.node is made), None)
+            picked_from = tuple(replace(each, ev=by_paths) for each in found.picked_from)
+            loader = replace(found.loader, ev=by_paths)
+            yield Evaluation(loader, own or found.node, found.where, found.step, picked_from)
+
+
+def _of_loops(ev: Evaluator, module: ModuleFacts) -> Iterator[Evaluation]:
+    for scope in module.root.descend():
+        if not isinstance(scope.node, cst.FunctionDef | cst.Module):
+            continue
+        frame = ev.frame_of(scope)
+        for loop in scope.own(cst.For):
+            name = _name_of_evaluation(loop, scope)
+            if not name or not _goes_through_all(loop, module.tree):
+                continue
+            if (
+                _has_no_gradients(loop, scope)
+                or _model_evaluates(loop, scope)
+                or _steps_without_gradients(ev, loop, frame)
+            ):
+                yield from _loop_over(ev, loop, frame, name)
+
+
+def _loop_over(ev: Evaluator, loop: cst.For, frame: Frame, name: str) -> Iterator[Evaluation]:
+    if not is_reached(ev, loop, frame, with_options=True) or trains(ev, loop, frame):
+        return
+    found = [loader for _, loader in loaders_behind(ev, ev.values(loop.iter, frame), into_objects=False)]
+    picked_from = tuple(found) if _is_picked(loop.iter, frame.scope) else ()
+    for loader in found:
+        if not _TRAINING.search(loader.bound_name.lower()):
+            step = Step(frame.scope.module, loop, "this loop computes no gradients: it evaluates")
+            yield Evaluation(loader, loop.iter, f"`{name}`", step, picked_from)
+
+
+def _is_picked(node: cst.BaseExpression, scope: Scope) -> bool:
+    """True for `loaders[split]`, also by another name: which loader it is depends on the key."""
+    if isinstance(node, cst.Call) and node.args:  # `tqdm(loader)`, `enumerate(loader)`
+        return _is_picked(node.args[0].value, scope)
+    if isinstance(node, cst.Subscript):
+        index = node.slice[0].slice
+        return isinstance(index, cst.Index) and isinstance(index.value, cst.Name | cst.Attribute)
+    if not isinstance(node, cst.Name):
+        return False
+    values = [each.value for each in resolve(node, scope.module.tree) if each.kind is Kind.VALUE and not each.path]
+    return any(isinstance(each, cst.Subscript) and _is_picked(each, scope) for each in values)
+
+
+def _of_methods(ev: Evaluator, module: ModuleFacts) -> Iterator[Evaluation]:
+    for scope in module.root.descend():
+        node = scope.node
+        if not isinstance(node, cst.FunctionDef) or node.name.value not in _LOADER_METHODS:
+            continue
+        frame = ev.frame_of(scope)
+        for returned in scope.own(cst.Return):
+            for value in ev.values(returned.value, frame) if returned.value is not None else ():
+                loader = loader_of(ev, value)
+                if loader is not None:
+                    step = Step(module, returned, f"`{node.name.value}` returns it to a Trainer that evaluates")
+                    yield Evaluation(loader, returned, f"`{node.name.value}`", step)
+
+
+def _name_of_evaluation(loop: cst.For, scope: Scope) -> str:
+    """What says by its name that a loop evaluates: what it iterates over, or its function; empty if nothing does."""
+    tree = scope.module.tree
+    words = tree.words(loop.iter)
+    if _TRAINING.search(words.lower()):
+        return ""
+    node = scope.node
+    function = node.name.value if isinstance(node, cst.FunctionDef) else ""
+    named = next((word for word in words.split() if _says_evaluation(word)), "")
+    return named or (function if _says_evaluation(function) else "")
+
+
+def _says_evaluation(name: str) -> bool:
+    """True for `val_loader` and `testDataLoader`, not for `latest`."""
+    return _EVALUATING.search(_CAMEL_HUMP.sub("_", name).lower()) is not None
+
+
+def _has_no_gradients(loop: cst.For, scope: Scope) -> bool:
+    """True if a loop stands in `torch.no_grad()`, or in a function decorated with it, or enters it in each round."""
+    tree = scope.module.tree
+    node = scope.node
+    decorators = node.decorators if isinstance(node, cst.FunctionDef) else ()
+    if any(_turns_gradients_off(each.decorator) for each in decorators):
+        return True
+    inside = loop.body.body if isinstance(loop.body, cst.IndentedBlock) else ()
+    blocks = (each for each in (*tree.ancestors(loop), *inside) if isinstance(each, cst.With))
+    return any(_turns_gradients_off(item.item) for block in blocks for item in block.items)
+
+
+def _model_evaluates(loop: cst.For, scope: Scope) -> bool:
+    """True if the function surely says `model.eval()` before a loop, and nothing between makes it train again."""
+    tree = scope.module.tree
+    modes = [
+        call
+        for call in scope.own(cst.Call)
+        if isinstance(call.func, cst.Attribute)
+        and call.func.attr.value in ("eval", "train")
+        and tree.order(call) < tree.order(loop)
+    ]
+    if not modes:
+        return False
+    last = modes[-1]
+    met = {(id(each.test), each.wanted) for each in path_conditions(loop, scope)}
+    return (
+        last_name(last.func) == "eval"
+        and not last.args
+        and all((id(each.test), each.wanted) in met for each in path_conditions(last, scope))
+    )
+
+
+def _steps_without_gradients(ev: Evaluator, loop: cst.For, frame: Frame) -> bool:
+    """True if each round gives the batch to a function of the project that turns gradients off for it.
+
+    What the function does is asked for the arguments of the call: `self.step(batch, phase="val")`.
+    """
+    tree = frame.scope.module.tree
+    given = {each.value for each in tree.find(loop.target, cst.Name)}
+    for statement in loop.body.body:
+        if not isinstance(statement, cst.SimpleStatementLine):
+            continue
+        for call in tree.find(statement, cst.Call):
+            if not any(name.value in given for arg in call.args for name in tree.find(arg.value, cst.Name)):
+                continue
+            for callee in ev.values(call.func, frame):
+                function = callee.function if isinstance(callee, Method) else callee
+                receiver = callee.receiver if isinstance(callee, Method) else None
+                if isinstance(function, Function) and isinstance(function.node, cst.FunctionDef):
+                    if _runs_without_gradients(ev, function, ev.enter(function, call, frame, receiver)):
+                        return True
+        given.update(target.value for target in _names_bound_by(statement, tree))
+    return False
+
+
+def _names_bound_by(statement: cst.SimpleStatementLine, tree: Tree) -> Iterator[cst.Name]:
+    """The names that a statement binds: what is made of the batch may be given instead of it."""
+    for assign in statement.body:
+        if isinstance(assign, cst.Assign):
+            for each in assign.targets:
+                yield from tree.find(each.target, cst.Name)
+
+
+def _runs_without_gradients(ev: Evaluator, function: Function, frame: Frame) -> bool:
+    """True if a function is decorated with `no_grad`, or surely enters it for the arguments of a call."""
+    assert isinstance(function.node, cst.FunctionDef)
+    if any(_turns_gradients_off(each.decorator) for each in function.node.decorators):
+        return True
+    return any(
+        any(_turns_gradients_off(item.item) for item in block.items)
+        and all(
+            truth(ev.values(condition.test, frame)) is condition.wanted
+            for condition in path_conditions(block, function.scope)
+        )
+        for block in function.scope.own(cst.With)
+    )
+
+
+def _turns_gradients_off(node: cst.BaseExpression) -> bool:
+    named = node.func if isinstance(node, cst.Call) else node
+    return bool(dotted(named)) and last_name(named) in _WITHOUT_GRADIENTS
+
+
+def _needs_whole_batches(loop: Node, tree: Tree) -> bool:
+    """True if a loop compares the samples of a batch with each other: with fewer of them the task gets easier."""
+    return any(_WITHIN_BATCH.search(last_name(call.func).lower()) for call in tree.find(loop, cst.Call))
+
+
+def _goes_through_all(loop: cst.For, tree: Tree) -> bool:
+    """True if a loop has no way to end early, by which it would leave samples out on purpose."""
+    return not any(True for _ in tree.find(loop.body, cst.Break)) and not any(
+        last_name(call.func) == "islice" for call in tree.find(loop.iter, cst.Call)
+    )

@@ -1,0 +1,1 @@
+"""What several rules about processes ask: which calls run in workers."""

@@ -1,0 +1,134 @@
+"""CUDA use in worker code."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from dataloader_lint.pipeline.devices.devices import Device, kind_of_constant
+from dataloader_lint.pipeline.workers.dataset_flow import DatasetFlow
+from dataloader_lint.rules.processes._shared.calls_in_workers import WorkerCall, calls_in_workers
+from dataloader_lint.semantics.evaluation.evaluate import Evaluation
+from dataloader_lint.semantics.syntax.expressions import positional_of
+from dataloader_lint.semantics.syntax.tree import ModuleFacts
+from dataloader_lint.semantics.values.values import (
+    UNKNOWN,
+    CallResult,
+    Class,
+    Const,
+    Evaluator,
+    Frame,
+    Function,
+    Library,
+    Method,
+    Value,
+    Values,
+)
+
+_METHODS = frozenset({"cuda", "pin_memory"})
+_DEVICE_KEYWORDS = frozenset({"device", "map_location"})
+# Names in `torch.cuda` that initialize CUDA in the calling process.
+_CUDA_INITIALIZERS = frozenset(
+    {
+        "Event",
+        "FloatTensor",
+        "HalfTensor",
+        "LongTensor",
+        "IntTensor",
+        "ByteTensor",
+        "BoolTensor",
+        "DoubleTensor",
+        "Stream",
+        "current_device",
+        "current_stream",
+        "default_stream",
+        "get_device_capability",
+        "get_device_name",
+        "get_device_properties",
+        "init",
+        "mem_get_info",
+        "set_device",
+        "synchronize",
+    }
+)
+
+
+def cuda_in_workers(reach: DatasetFlow, module: ModuleFacts) -> list[WorkerCall]:
+    """The functions of a module that initialize CUDA in workers, each at the first such call."""
+    return calls_in_workers(reach, module, calls_that_may_start_cuda(reach.ev, module), form_of_call)
+
+
+def calls_that_may_start_cuda(ev: Evaluation, module: ModuleFacts) -> list[cst.Call]:
+    """The calls of a module that may initialize CUDA, from a cheap check before worker code is followed."""
+    return module.tree.once(
+        ("may start cuda", id(module.root)),
+        lambda: [call for call in module.all_calls() if may_start_cuda(ev, call, module)],
+    )
+
+
+def may_start_cuda(ev: Evaluation, call: cst.Call, module: ModuleFacts) -> bool:
+    """True if a call may initialize CUDA; a cheap check before worker code is followed."""
+    if isinstance(call.func, cst.Attribute):
+        name = call.func.attr.value
+        if name == "to":
+            positional = positional_of(call)
+            if positional and _may_be_cuda(ev, positional[0], module):
+                return True
+        elif name in _METHODS or name in _CUDA_INITIALIZERS:
+            return True
+    return any(
+        arg.keyword is not None and arg.keyword.value in _DEVICE_KEYWORDS and _may_be_cuda(ev, arg.value, module)
+        for arg in call.args
+    )
+
+
+def _may_be_cuda(ev: Evaluation, node: cst.BaseExpression, module: ModuleFacts) -> bool:
+    """True if a device may be CUDA, judged by its syntax: `"cpu"` and `torch.float` are not."""
+    if isinstance(node, cst.Call) and node.args and ev.library_name(node.func, module) == "torch.device":
+        return _may_be_cuda(ev, node.args[0].value, module)
+    if isinstance(node, cst.SimpleString):
+        return "cuda" in node.value
+    return not ev.library_name(node, module)
+
+
+def form_of_call(ev: Evaluator, call: cst.Call, frame: Frame) -> str:
+    """The form in which a call initializes CUDA; empty if it does not, or if that is unknown."""
+    callees = ev.values(call.func, frame)
+    if any(isinstance(callee, Function | Method | Class) for callee in callees):
+        return ""  # the function has its own report
+    name = call.func.attr.value if isinstance(call.func, cst.Attribute) else ""
+    for callee in callees:
+        if isinstance(callee, Library) and callee.name.startswith("torch.cuda.") and name in _CUDA_INITIALIZERS:
+            return f"`torch.cuda.{name}()`"
+    if name == "cuda" and not _is_library_function(callees):
+        return "`.cuda()`"
+    if name == "pin_memory" and not call.args:
+        return "`.pin_memory()`"
+    positional = positional_of(call)
+    if name == "to" and positional and is_cuda(ev, ev.values(positional[0], frame)):
+        return "`.to(...)` with a CUDA device"
+    for arg in call.args:
+        if arg.keyword is not None and arg.keyword.value in _DEVICE_KEYWORDS:
+            if is_cuda(ev, ev.values(arg.value, frame)):
+                return f"a call with CUDA as `{arg.keyword.value}`"
+    return ""
+
+
+def _is_library_function(callees: Values) -> bool:
+    """True if `cuda` names a function of a library: that is not the method of a tensor."""
+    return bool(callees) and all(isinstance(callee, Library) for callee in callees)
+
+
+def is_cuda(ev: Evaluator, found: Values, behind: Values = ()) -> bool:
+    """True if a device is CUDA, always or if CUDA is available; False if it is unknown.
+
+    `behind` holds the devices derived from it: it stops the recursion for `d = torch.device(d)`.
+    """
+    return UNKNOWN not in found and any(_is_cuda_value(ev, value, behind) for value in found if value not in behind)
+
+
+def _is_cuda_value(ev: Evaluator, value: Value, behind: Values) -> bool:
+    if isinstance(value, Const):
+        return kind_of_constant(value.value) is Device.CUDA
+    if isinstance(value, CallResult) and value.library == "torch.device" and value.call is not None and value.frame:
+        return bool(value.call.args) and is_cuda(ev, ev.values(value.call.args[0].value, value.frame), (*behind, value))
+    return False

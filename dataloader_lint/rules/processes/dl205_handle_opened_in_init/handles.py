@@ -1,0 +1,303 @@
+"""Handles that Datasets open before workers start: files, archives, databases, locks, generators."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import libcst as cst
+
+from dataloader_lint.pipeline.loaders.worker_processes import may_pickle
+from dataloader_lint.pipeline.workers.dataset_flow import DatasetFlow
+from dataloader_lint.pipeline.workers.instances import may_construct
+from dataloader_lint.pipeline.workers.object_graph import Reachable
+from dataloader_lint.rules.processes.dl205_handle_opened_in_init.closing import (
+    closing_block,
+    is_closed_locally,
+    is_released,
+    makes_objects,
+)
+from dataloader_lint.semantics.classes import classes
+from dataloader_lint.semantics.dicts import contents as dict_contents
+from dataloader_lint.semantics.evaluation.evaluate import Evaluation
+from dataloader_lint.semantics.evaluation.loader_calls import Loader
+from dataloader_lint.semantics.libraries.calls import row
+from dataloader_lint.semantics.libraries.datasets import SAMPLE_WRAPPERS
+from dataloader_lint.semantics.libraries.short_names import short
+from dataloader_lint.semantics.syntax.names import dotted
+from dataloader_lint.semantics.syntax.tree import ModuleFacts, Node, Tree
+from dataloader_lint.semantics.values.values import (
+    ABSENT,
+    LISTED_PATHS,
+    CallResult,
+    Class,
+    Const,
+    Evaluator,
+    Frame,
+    Sequence,
+    Value,
+    constant,
+)
+
+OPENING = short(lambda call: call.opens)
+_LISTING_LAZILY = short(lambda call: call.gives == "iterator") | {"glob", "iterdir", "rglob"}
+_METHODS = frozenset({"open", "begin", "cursor"})  # methods of objects; the other names are functions of libraries
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KeptHandle:
+    """A handle that an object stores, and the expression that opens it.
+
+    `kind` is the qualified name of what opens it, or `generator`. `is_safe_forked` is True if forked workers can
+    share it without conflicts.
+    """
+
+    node: cst.BaseExpression
+    kind: str
+    kept: Reachable
+    is_safe_forked: bool
+
+    @property
+    def keeper(self) -> str:
+        """`Lines.file`, or the class alone if the attribute is unknown."""
+        holdings = self.kept.path.holdings
+        if not holdings:
+            return ""
+        owner = holdings[-1].owner.by
+        name = owner.node.name.value if isinstance(owner, Class) else ""
+        return f"{name}.{holdings[-1].attribute}" if holdings[-1].attribute else name
+
+    @property
+    def opener(self) -> str:
+        """The entry method whose call opens the handle: `__init__`, or `__len__`, which loaders call in the parent."""
+        step = self.kept.path.holdings[-1].step if self.kept.path.holdings else None
+        while step is not None and step.before is not None:
+            step = step.before
+        node = step.scope.node if step is not None else None
+        return node.name.value if isinstance(node, cst.FunctionDef) else ""
+
+
+def kept_handles(reach: DatasetFlow, module: ModuleFacts) -> list[KeptHandle]:
+    """Returns the handles opened in this module that Datasets hold when workers start."""
+    candidates = _candidates(reach.ev, module)
+    if not candidates:
+        return []
+    found: dict[int, KeptHandle] = {}
+    is_skipped: dict[int, bool] = {}
+    names = reach.workers.names_containing(module, candidates)
+    for kept, owner in reach.reachable_around(module, names):
+        kind = kind_of(reach.ev, kept.value)
+        if not kind or not all(map(_wraps_handle, kept.path.through)):
+            continue
+        node = _opening_call(reach.ev, kept)
+        if node not in module.tree or id(node) in found or is_closed_locally(node, module, owner):
+            continue
+        if any(is_released(holding) for holding in kept.path.holdings):
+            continue
+        if isinstance(owner, Loader):
+            if not may_pickle(owner):
+                continue
+        else:
+            key = id(owner.scope)
+            if key not in is_skipped:
+                loaders = reach.loaders_of(owner)
+                is_skipped[key] = bool(loaders) and all(not each.pickles_its_functions for each in loaders)
+            if is_skipped[key] or not _is_held_in_workers(reach, kept, owner):
+                continue
+        found[id(node)] = KeptHandle(node, kind, kept, is_safe_forked(reach.ev, kept.value, kind))
+    return sorted(found.values(), key=lambda one: module.tree.order(one.node))
+
+
+def _is_held_in_workers(reach: DatasetFlow, kept: Reachable, klass: Class) -> bool:
+    """False only if no object that a loader with workers gets runs the statement that stores a handle."""
+    loaders = reach.loaders_of(klass)
+    outer = kept.path.holdings[0] if kept.path.holdings else None
+    if not loaders or outer is None:
+        return True
+    return any(
+        each.pickles_its_functions and may_construct(reach.ev, klass, each, outer.node, outer.step.scope)
+        for each in loaders
+    )
+
+
+def kind_of(ev: Evaluator, value: Value) -> str:
+    """The qualified name of what opens a handle, or `generator`; empty for what is no handle."""
+    if isinstance(value, Sequence):
+        return "generator" if value.kind == "generator" else ""
+    if value == LISTED_PATHS or (isinstance(value, CallResult) and row(value.library).gives == "iterator"):
+        return "generator"
+    if not isinstance(value, CallResult) or not row(value.library).opens:
+        return ""
+    if row(value.library).archive and not _is_archive(ev, value):
+        return ""
+    return value.library
+
+
+def _is_archive(ev: Evaluator, value: CallResult) -> bool:
+    """True if a call opens an archive, judged by the ending of the path, or of `np.load` by how the result is used."""
+    if value.call is None or value.frame is None or not value.call.args:
+        return False
+    ending = row(value.library).archive
+    given = value.call.args[0].value
+    found = ev.values(given, value.frame)
+    known = constant(found)
+    if known is not None:
+        return isinstance(known.value, str) and known.value.endswith(ending)
+    if any(isinstance(each, CallResult) and row(each.library).opens for each in found):
+        return False  # that is the handle
+    tree = value.frame.scope.module.tree
+    return _ends_as_archive(given, ending, tree) or (ending == ".npz" and _is_queried_for_members(value.call, tree))
+
+
+def _ends_as_archive(path: cst.BaseExpression, ending: str, tree: Tree) -> bool:
+    texts = [
+        text.evaluated_value if isinstance(text, cst.SimpleString) else text.value
+        for text in tree.walk(path)
+        if isinstance(text, cst.SimpleString | cst.FormattedStringText)
+    ]
+    return bool(texts) and isinstance(texts[-1], str) and texts[-1].endswith(ending)
+
+
+def _is_queried_for_members(call: cst.Call, tree: Tree) -> bool:
+    """True if the result of a call is used like an archive: `"x" in self.data`, `data.files`."""
+    assign = tree.parent(call)
+    kept = assign.targets[0].target if isinstance(assign, cst.Assign) else None
+    name = dotted(kept) if kept is not None else ""
+    home = tree.scope_of(call).function
+    if not name or home is None:
+        return False
+    return any(
+        isinstance(asked.left, cst.SimpleString)
+        and isinstance(asked.comparisons[0].operator, cst.In | cst.NotIn)
+        and dotted(asked.comparisons[0].comparator) == name
+        for asked in tree.find(home.node, cst.Comparison)
+    ) or any(
+        each.attr.value in ("files", "keys") and dotted(each.value) == name
+        for each in tree.find(home.node, cst.Attribute)
+    )
+
+
+def _opening_call(ev: Evaluator, kept: Reachable) -> cst.BaseExpression:
+    """The call that opens the handle; for a transaction or a cursor, the call that opens its database."""
+    value = kept.value
+    if not isinstance(value, CallResult) or value.call is None:
+        return kept.node
+    call, frame = value.call, value.frame
+    for _ in range(3):
+        if not isinstance(call.func, cst.Attribute) or frame is None:
+            break
+        owner = next(
+            (
+                each
+                for each in ev.values(call.func.value, frame)
+                if isinstance(each, CallResult) and row(each.library).opens
+            ),
+            None,
+        )
+        if owner is None or owner.call is None:
+            break
+        call, frame = owner.call, owner.frame
+    return call
+
+
+def is_safe_forked(ev: Evaluator, value: Value, kind: str) -> bool:
+    """True if forked workers can share a handle without conflicts, judged by how it was opened."""
+    if not isinstance(value, CallResult) or value.call is None or value.frame is None:
+        return True
+    if kind in ("lmdb.open", "lmdb.Environment"):
+        lock = _argument(ev, value.call, value.frame, "lock", 99)
+        return (lock is not None and lock.value is False) or _reads_by_one_transaction(value.call, value.frame)
+    if kind in ("builtins.open", "io.open", "pathlib.Path.open"):
+        mode = _argument(ev, value.call, value.frame, "mode", 0 if kind.startswith("pathlib") else 1)
+        return mode is not None and isinstance(mode.value, str) and any(letter in mode.value for letter in "wax")
+    return False
+
+
+def _reads_by_one_transaction(call: cst.Call, frame: Frame) -> bool:
+    """True if only constructors start read transactions: then workers take no slot in the lock table."""
+    module = frame.scope.module
+    starts = [
+        begin
+        for begin in module.calls_named("begin")
+        if not any(arg.keyword is not None and arg.keyword.value == "write" for arg in begin.args)
+    ]
+    return call in module.tree and bool(starts) and all(_is_in_constructor(begin, module) for begin in starts)
+
+
+def _is_in_constructor(node: Node, module: ModuleFacts) -> bool:
+    scope = module.tree.scope_of(node).function
+    return scope is not None and isinstance(scope.node, cst.FunctionDef) and scope.node.name.value == "__init__"
+
+
+def _argument(ev: Evaluator, call: cst.Call, frame: Frame, name: str, position: int) -> Const | None:
+    for number, arg in enumerate(call.args):
+        if arg.star == "**":
+            given = dict_contents.lookup(ev, arg.value, name, frame)
+            if given != (ABSENT,):
+                return constant(given)
+        elif (arg.keyword is not None and arg.keyword.value == name) or (arg.keyword is None and number == position):
+            return constant(ev.values(arg.value, frame))
+    return None
+
+
+def _wraps_handle(library: str) -> bool:
+    """True if a library object holds the handle given to it."""
+    return row(library).wraps_handle or library in SAMPLE_WRAPPERS
+
+
+def _candidates(ev: Evaluation, module: ModuleFacts) -> list[cst.CSTNode]:
+    """Calls of opening functions, and stored generators: a cheap check before the search."""
+    calls = (call for name in OPENING for call in module.calls_named(name))
+    return [*(call for call in calls if _may_be_stored(ev, call, module)), *_kept_generators(module)]
+
+
+def _may_be_stored(ev: Evaluation, call: cst.Call, module: ModuleFacts) -> bool:
+    """True if a call may open a lasting handle, unlike `Image.open(path)` and `json.load(open(path))`."""
+    opened = ev.library_name(call.func, module)
+    if (opened and not row(opened).opens) or is_closed_locally(call, module) or _is_own_method(call, module):
+        return False
+    block = closing_block(call, module)
+    if block is not None and not makes_objects(block, module.tree):
+        return False
+    if opened and row(opened).archive and not _may_be_archive(ev, call, row(opened).archive, module):
+        return False
+    above = module.tree.parent(call)
+    taker = module.tree.parent(above) if isinstance(above, cst.Arg) else None
+    taken_by = ev.library_name(taker.func, module) if isinstance(taker, cst.Call) else ""
+    return not taken_by or _wraps_handle(taken_by)
+
+
+def _may_be_archive(ev: Evaluation, call: cst.Call, ending: str, module: ModuleFacts) -> bool:
+    """True if a call may open an archive: the path ends so, or is a name in a module that mentions the ending."""
+    if not call.args:
+        return False
+    path = call.args[0].value
+    if isinstance(path, cst.Name | cst.Attribute) and ev.project.mentions_word(module, ending):
+        return True
+    return _ends_as_archive(path, ending, module.tree) or (
+        ending == ".npz" and _is_queried_for_members(call, module.tree)
+    )
+
+
+def _is_own_method(call: cst.Call, module: ModuleFacts) -> bool:
+    """`self.load(path)`: a method of the user's class with the name of a library function."""
+    func = call.func
+    if not isinstance(func, cst.Attribute) or func.attr.value in _METHODS or not isinstance(func.value, cst.Name):
+        return False
+    scope = module.tree.scope_of(call).function
+    return scope is not None and classes.receiver_name(scope) == func.value.value
+
+
+def _kept_generators(module: ModuleFacts) -> Iterator[cst.CSTNode]:
+    for scope in module.root.descend():
+        if scope.is_class:
+            methods = classes.methods_of(scope)
+            for bindings in classes.attribute_bindings(scope).values():
+                for binding in bindings:
+                    if isinstance(binding.value, cst.GeneratorExp):
+                        yield binding.value
+                    elif isinstance(binding.value, cst.Call) and isinstance(binding.value.func, cst.Attribute):
+                        name = binding.value.func.attr.value
+                        method = methods.get(name)
+                        if name in _LISTING_LAZILY or (method is not None and method.own(cst.Yield)):
+                            yield binding.value

@@ -1,0 +1,149 @@
+"""A script that starts workers outside `if __name__ == "__main__":` fails if workers are spawned.
+
+## What it does
+Reports the first module-level statement that starts DataLoader workers outside a main guard.
+
+**What is recognized as a start**, for a loader that is known to have workers
+
+- a loop over it: `for`, a comprehension, `iter`, `list`, `enumerate`, `tqdm`, ...
+- a call that passes it to a library's trainer: `trainer.fit(model, loader)`
+- a call of a function or method of the project that does this, at any depth
+
+Loaders that a library makes from a keyword such as `num_workers=4` count too. There is one finding per file.
+
+## Why is this bad?
+On macOS and Windows, and on Linux since Python 3.14, a worker is a new process that imports the script again. (From
+3.14.1 on, the fork server does so, once.) Without a guard the import reaches the same statement and dies. The loader
+in the script then raises RuntimeError or EOFError.
+
+Under spawn the whole module level runs once more per worker and epoch: 7 times in all for 3 epochs with 2 workers.
+This holds for all code that stays outside the guard. It is best to move everything that loads data or touches CUDA
+into a `main()`.
+
+## Known limits
+- Loaders whose number of workers is computed at run time or read from a file are unknown and not reported. A
+  command-line option counts if no declaration has its default (`parser.set_defaults(**json.load(file))`).
+- Modules that set the start method to `"fork"`, notebooks and files that pytest runs are not reported. Workers import
+  nothing from a notebook, so it needs no guard (but see [DL208](#dl208-local-dataset-class)).
+- A guard inside a decorator, or in a function with another name, is not recognized. A function that is merely called
+  `main` is no guard.
+
+## Example
+```python
+from torch.utils.data import DataLoader
+
+from project.data import Images
+
+loader = DataLoader(Images("train"), batch_size=32, num_workers=4)
+
+for images, labels in loader:
+    print(images.shape, labels)
+```
+
+## Use instead
+```python
+from torch.utils.data import DataLoader
+
+from project.data import Images
+
+def main():
+    loader = DataLoader(Images("train"), batch_size=32, num_workers=4)
+    for images, labels in loader:
+        print(images.shape, labels)
+
+if __name__ == "__main__":
+    main()
+```
+
+## Fix safety
+The code from the first such statement to the end of the file moves under the guard; an existing guard takes it in.
+All names stay global, and everything runs in the same order. Functions and classes stay where they are, with the
+imports and plain constants that they read.
+
+The fix is unsafe if
+
+- anything in the project, a notebook or an entry point, may import the module: the import then does less than before
+- a function or class reads something that is bound or changed by the moved code: workers do not find it any more
+- a definition inside an `if` or `try` moves too
+- an import stays that comes after code that moves
+
+There is no fix if a decorator, default or class body needs the moved code. Nor is there one if a condition at module
+level tests `__name__` in another way.
+
+## When to ignore it
+If the script only ever runs where workers are forked: on Linux, with a Python before 3.14.
+
+## Error messages
+- `RuntimeError: An attempt has been made to start a new process before the current process has finished its
+  bootstrapping phase.`
+- `RuntimeError: DataLoader worker (pid(s) ...) exited unexpectedly`
+- `EOFError: unexpected EOF` (Linux, from Python 3.14.1 on)
+
+## References
+- [Platform-specific behaviors of torch.utils.data](https://docs.pytorch.org/docs/stable/data.html#platform-specific-behaviors)
+- [Safe importing of the main module](https://docs.python.org/3/library/multiprocessing.html#the-spawn-and-forkserver-start-methods)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING
+
+from dataloader_lint.diagnostics import Safety
+from dataloader_lint.gate import TRANSFERS
+from dataloader_lint.rules.base import Claim, Entity, Finding, FixLevel, Level, Rule
+
+if TYPE_CHECKING:
+    from dataloader_lint.edits import Editor, Repair
+    from dataloader_lint.pipeline.file import File
+    from dataloader_lint.rules.processes.dl206_missing_main_guard.unguarded_starts import Start
+
+RULE = Rule(
+    "DL206",
+    "missing-main-guard",
+    Entity.SCRIPT,
+    Level.WARNING,
+    Claim.MAY,
+    fix=FixLevel.SOMETIMES_SAFE,
+    spawning=True,
+    subjects=(TRANSFERS,),
+)
+
+ADVICE = 'move it under `if __name__ == "__main__":`'
+
+
+def find(file: File) -> Iterable[Start]:
+    from dataloader_lint.rules.processes.dl206_missing_main_guard.unguarded_starts import first_start
+
+    start = first_start(file.ev, file.module)
+    return [] if start is None else [start]
+
+
+def check(start: Start, file: File) -> Iterator[Finding]:
+    condition = f" once `{start.option}` > 0" if start.option else ""
+    spawned = "RuntimeError if spawned" if condition else "RuntimeError if workers are spawned"
+    failure = f"RuntimeError with start method `{start.method}`" if start.method else spawned
+    problem = f"{_what_starts(start)} outside a main guard{condition}: {failure}"
+    yield Finding(start.statement, problem, ADVICE, partial(fix, file, start))
+
+
+def fix(file: File, start: Start, editor: Editor) -> Repair | None:
+    from dataloader_lint.edits import Repair, guard_from
+    from dataloader_lint.semantics.project.imports import may_be_imported
+
+    edits, is_safe = guard_from(editor, start.statement)
+    safety = Safety.SAFE if is_safe and not may_be_imported(file.project, file.module) else Safety.UNSAFE
+    return Repair(safety, "Move this statement and all code after it under the main guard", edits)
+
+
+def _what_starts(start: Start) -> str:
+    """`test()` starts 12 workers of `loader`."""
+    subject = f"`{start.calls[0]}()`" if start.calls else "this statement"
+    count = start.count
+    number = f"{count.value} worker{'' if count.value == 1 else 's'}" if count is not None else "workers"
+    if not start.is_sure and count is not None:
+        number = f"up to {number}"
+    owner = f" of `{start.name}`" if start.name else ""
+    default = " by default" if count is not None and count.default else ""
+    return f"{subject} starts {number}{owner}{default}"

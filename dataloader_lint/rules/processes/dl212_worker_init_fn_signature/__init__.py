@@ -1,0 +1,105 @@
+"""A `worker_init_fn` that cannot take the worker id raises TypeError in every worker.
+
+## What it does
+Reports a function or lambda that is the `worker_init_fn` of a DataLoader and
+
+- has no parameter for the worker id, or
+- needs more than that one argument
+
+## Why is this bad?
+Each worker calls it with its worker id as the only argument. That raises TypeError, and the first iteration fails.
+
+## Known limits
+- Functions with decorators and functions of libraries are not checked.
+- Nothing is reported if the program expects the error, as in `pytest.raises` or `try ... except` (see DL301).
+
+## Example
+```python
+import random
+
+import torch
+from torch.utils.data import DataLoader
+
+def seed():
+    random.seed(torch.initial_seed())
+
+def make(dataset):
+    return DataLoader(dataset, num_workers=2, worker_init_fn=seed)
+```
+
+## Use instead
+```python
+import random
+
+import torch
+from torch.utils.data import DataLoader
+
+def seed(worker_id):
+    random.seed(torch.initial_seed())
+
+def make(dataset):
+    return DataLoader(dataset, num_workers=2, worker_init_fn=seed)
+```
+
+## Fix safety
+A function without parameters gets `worker_id`. This is safe if the name of the function is used nowhere else in the
+project: in no other file, notebook, string or list. Otherwise it is unsafe, and the parameter is `worker_id=None`, so
+that calls without an argument still work. Functions that need more arguments, and those in a `functools.partial`, are
+not changed.
+
+## When to ignore it
+Never with workers: the call fails.
+
+## Error messages
+- `TypeError: seed() takes 0 positional arguments but 1 was given`
+
+## References
+- [torch.utils.data.DataLoader](https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.DataLoader)
+- [Randomness in multi-process data loading](https://docs.pytorch.org/docs/stable/data.html#randomness-in-multi-process-data-loading)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING
+
+from dataloader_lint.diagnostics import Safety
+from dataloader_lint.rules.base import Claim, Entity, Finding, FixLevel, Level, Rule
+
+if TYPE_CHECKING:
+    from dataloader_lint.edits import Editor, Repair
+    from dataloader_lint.pipeline.file import File
+    from dataloader_lint.rules.processes.dl212_worker_init_fn_signature.signatures import SignatureMismatch
+
+RULE = Rule("DL212", "worker-init-fn-signature", Entity.CALLBACK, Level.ERROR, Claim.MAY, fix=FixLevel.SOMETIMES_SAFE)
+
+
+def find(file: File) -> Iterable[SignatureMismatch]:
+    from dataloader_lint.rules.processes.dl212_worker_init_fn_signature.signatures import signature_mismatches
+
+    return signature_mismatches(file.callbacks_of("worker_init_fn"), file.loaders)
+
+
+def check(found: SignatureMismatch, file: File) -> Iterator[Finding]:
+    if found.loader.has_workers is False or found.loader.is_error_expected("TypeError", at_use=True):
+        return
+    name = found.name if found.name == "the lambda" else f"`{found.name}`"
+    if found.takes_none:
+        lack, advice = "takes no argument", "add a parameter `worker_id`"
+    else:
+        lack, advice = "needs more than one argument", "bind the others with `functools.partial`"
+    problem = f"{name} {lack}, but workers of `{found.loader.name}` pass it their worker id: TypeError"
+    yield Finding(found.node, problem, advice, partial(fix, file, found))
+
+
+def fix(file: File, found: SignatureMismatch, editor: Editor) -> Repair | None:
+    from dataloader_lint.edits import Repair, add_parameter
+
+    if not found.takes_none or found.scope is None:
+        return None
+    if found.has_other_users(file.project):  # they call it as it is
+        edit = add_parameter(editor, found.function, "worker_id", "None")
+        return Repair(Safety.UNSAFE, "Add the parameter `worker_id`, with a default", (edit,))
+    edit = add_parameter(editor, found.function, "worker_id")
+    return Repair(Safety.SAFE, "Add the parameter `worker_id`", (edit,))

@@ -1,0 +1,268 @@
+"""Samples that worker code puts into the queue to the main process although they cannot be pickled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import libcst as cst
+
+from dataloader_lint.pipeline.loaders.picklable import is_unpicklable
+from dataloader_lint.pipeline.loaders.worker_processes import never_started
+from dataloader_lint.pipeline.workers.constructor_steps import bare, steps_of
+from dataloader_lint.pipeline.workers.dataset_flow import DatasetFlow
+from dataloader_lint.semantics.classes import classes
+from dataloader_lint.semantics.control.reachability import is_reached
+from dataloader_lint.semantics.evaluation.loader_calls import Loader
+from dataloader_lint.semantics.libraries.calls import row
+from dataloader_lint.semantics.libraries.catalogue import MODULES
+from dataloader_lint.semantics.libraries.objects import LAYERS, NETWORKS
+from dataloader_lint.semantics.limits import SAMPLE_DEPTH
+from dataloader_lint.semantics.syntax.expressions import parameters
+from dataloader_lint.semantics.syntax.names import Kind, bindings_of, dotted, resolve
+from dataloader_lint.semantics.syntax.tree import ModuleFacts, Node, Scope
+from dataloader_lint.semantics.values.values import (
+    CallResult,
+    Class,
+    Const,
+    Evaluator,
+    Frame,
+    Function,
+    Mapping,
+    Method,
+    Partial,
+    Sequence,
+    Value,
+)
+
+_NO_GRADIENTS = ("no_grad", "inference_mode", "set_grad_enabled")
+_COLLATING = "collat"
+_SAMPLES = ("__getitem__", "__getitems__", "get")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class UnpicklableSample:
+    """A statement where worker code returns or yields something that cannot be pickled, with a description."""
+
+    node: Node
+    function: str  # `Images.__getitem__`, `collate`
+    what: str
+    is_yield: bool
+
+
+def unpicklable_samples(reach: DatasetFlow, module: ModuleFacts) -> list[UnpicklableSample]:
+    """Returns what Datasets and collate functions of a module return that cannot be pickled, one per statement."""
+    found: dict[int, UnpicklableSample] = {}
+    for scope, frame, name in _entries(reach, module):
+        if _is_generator(scope):
+            first = min(scope.own(cst.Yield), key=module.tree.order)
+            found[id(first)] = UnpicklableSample(first, name, "a generator", False)
+            continue
+        for statement, value in _results(scope):
+            if id(statement) in found or not is_reached(reach.ev, statement, frame):
+                continue
+            what = _unpicklable_part(reach.ev, value, frame, 0)
+            if what:
+                found[id(statement)] = UnpicklableSample(statement, name, what, isinstance(statement, cst.Yield))
+    return sorted(found.values(), key=lambda one: module.tree.order(one.node))
+
+
+def _entries(reach: DatasetFlow, module: ModuleFacts) -> Iterator[tuple[Scope, Frame, str]]:
+    """Yields the functions of a module whose results leave the worker."""
+    ev = reach.ev
+    for klass in reach.workers.datasets(module):
+        methods = classes.methods_of(klass.scope)
+        entries = [methods[name] for name in (*_SAMPLES, "__iter__") if name in methods]
+        if not any(_returns_any(scope) for scope in entries):
+            continue
+        loaders = reach.loaders_of(klass)
+        if never_started(loaders) or (loaders and not any(_keeps_samples(loader) for loader in loaders)):
+            continue
+        made = bare(klass, ev)
+        for scope in entries:
+            assert isinstance(scope.node, cst.FunctionDef)
+            name = scope.node.name.value
+            if name != "get" or any(each.startswith("torch_geometric.") for each in ev.bases(klass).libraries):
+                yield scope, ev.method_frame(scope, made), f"{klass.node.name.value}.{name}"
+    names = list(_collating_names(reach, module))
+    # Loaders of other modules may import its functions, or be constructed by functions that get them as arguments.
+    for other in reach.around(module, names) if names or _COLLATING in module.tree.code else (module,):
+        for loader in reach.workers.loaders(other):
+            if loader.has_workers is not False:
+                for value in loader.values("collate_fn"):
+                    yield from _collating(ev, value, module)
+
+
+def _collating_names(reach: DatasetFlow, module: ModuleFacts) -> Iterator[str]:
+    for scope in module.root.inner:
+        if isinstance(scope.node, cst.FunctionDef | cst.ClassDef) and any(map(_returns_any, scope.descend())):
+            name = scope.node.name.value
+            # A cheap check before the loaders of other modules are computed.
+            if _COLLATING in name.lower() or reach.ev.project.is_collating(module, name):
+                yield name
+
+
+def _collating(ev: Evaluator, value: Value, module: ModuleFacts) -> Iterator[tuple[Scope, Frame, str]]:
+    if isinstance(value, Partial):
+        yield from _collating(ev, value.callee, module)
+        return
+    receiver: Value | None = None
+    function: Function | None = None
+    if isinstance(value, Method):
+        function, receiver = value.function, value.receiver
+    elif isinstance(value, Function):
+        function = value
+    elif isinstance(value, CallResult) and isinstance(value.by, Class):
+        function, receiver = classes.find_method(ev, ev.bases(value.by).classes, "__call__"), value
+    if function is None or function.scope.module is not module or not isinstance(function.node, cst.FunctionDef):
+        return
+    frame = ev.method_frame(function.scope, receiver) if receiver is not None else ev.frame_of(function.scope)
+    yield function.scope, frame, function.node.name.value
+
+
+def _keeps_samples(loader: Loader) -> bool:
+    """True if samples leave the worker unchanged, as far as is known, or go to torch's own collate function."""
+    collate = loader.values("collate_fn")
+    plain = all((isinstance(value, Const) and value.value is None) or _returns_samples(value) for value in collate)
+    return loader.has_workers is not False and plain
+
+
+def _returns_samples(value: Value) -> bool:
+    """True if a collate function returns the list of samples unchanged."""
+    if not isinstance(value, Function) or not parameters(value.node):
+        return False
+    node = value.node
+    returned = [node.body] if isinstance(node, cst.Lambda) else [each.value for each in value.scope.own(cst.Return)]
+    given = parameters(node)[0].name.value
+    if len(bindings_of(value.scope)[given]) > 1:
+        return False
+    return len(returned) == 1 and isinstance(returned[0], cst.Name) and returned[0].value == given
+
+
+def _returns_any(scope: Scope) -> bool:
+    return any(True for _ in _results(scope))
+
+
+def _results(scope: Scope) -> Iterator[tuple[Node, cst.BaseExpression]]:
+    """Yields what a function returns; what it yields, if it is a generator function."""
+    yields = scope.own(cst.Yield)
+    for each in yields:
+        if each.value is not None and not isinstance(each.value, cst.From):
+            yield each, each.value
+    if not yields and not _is_iterator(scope):
+        for statement in scope.own(cst.Return):
+            if statement.value is not None:
+                yield statement, statement.value
+
+
+def _is_iterator(scope: Scope) -> bool:
+    return isinstance(scope.node, cst.FunctionDef) and scope.node.name.value == "__iter__"
+
+
+def _is_generator(scope: Scope) -> bool:
+    """True if a function that should return a sample or a batch yields, and nothing takes what it yields together."""
+    is_plain = isinstance(scope.node, cst.FunctionDef) and not scope.node.decorators
+    return is_plain and not _is_iterator(scope) and bool(scope.own(cst.Yield))
+
+
+def _unpicklable_part(ev: Evaluator, node: cst.BaseExpression, frame: Frame, depth: int) -> str:
+    """Describes what in the value of an expression cannot be pickled; empty if nothing is known."""
+    if isinstance(node, cst.Tuple | cst.List):
+        parts = [element.value for element in node.elements if not isinstance(element, cst.StarredElement)]
+    elif isinstance(node, cst.Dict):
+        parts = [element.value for element in node.elements if isinstance(element, cst.DictElement)]
+    else:
+        parts = []
+    if parts and depth < SAMPLE_DEPTH:
+        return next((what for part in parts if (what := _unpicklable_part(ev, part, frame, depth + 1))), "")
+    call = _call_behind(node, frame)
+    if call is not None and _has_graph(ev, call, frame):
+        return f"the output of `{dotted(call.func)}` with its graph"
+    found = ev.values(node, frame)
+    named = [_description(ev, value, depth) for value in found]
+    return named[0] if named and all(named) else ""
+
+
+def _call_behind(node: cst.BaseExpression, frame: Frame) -> cst.Call | None:
+    """The call that an expression is or takes a part of, or that its name is bound to."""
+    while isinstance(node, cst.Subscript):
+        node = node.value
+    if isinstance(node, cst.Name):
+        bindings = resolve(node, frame.scope.module.tree)
+        if len(bindings) != 1 or bindings[0].kind is not Kind.VALUE or bindings[0].path:
+            return None
+        if bindings[0].scope is not frame.scope or any(
+            dotted(call.func) == f"{node.value}.detach_" for call in frame.scope.own(cst.Call)
+        ):
+            return None
+        return bindings[0].value if isinstance(bindings[0].value, cst.Call) else None
+    return node if isinstance(node, cst.Call) else None
+
+
+def _description(ev: Evaluator, value: Value, depth: int) -> str:
+    if isinstance(value, Sequence):
+        if value.kind == "generator":
+            return "a generator"
+        inner = value.items if value.items is not None and depth < SAMPLE_DEPTH else ()
+        for item in inner:
+            named = [_description(ev, each, depth + 1) for each in item]
+            if named and all(named):
+                return named[0]
+    elif isinstance(value, Mapping) and isinstance(value.node, cst.Dict) and depth < SAMPLE_DEPTH:
+        return _unpicklable_part(ev, value.node, value.frame, depth + 1)
+    elif isinstance(value, Function) and is_unpicklable(value):
+        return "a lambda" if isinstance(value.node, cst.Lambda) else f"the local function `{value.node.name.value}`"
+    elif isinstance(value, CallResult) and row(value.library).is_handle:
+        return row(value.library).opens
+    return ""
+
+
+def _has_graph(ev: Evaluator, call: cst.Call, frame: Frame) -> bool:
+    """True if a call runs a network that is known to have parameters, with gradients enabled."""
+    callees = ev.values(call.func, frame)
+    if not callees or not all(isinstance(callee, CallResult) and _has_parameters(ev, callee) for callee in callees):
+        return False
+    tree = frame.scope.module.tree
+    if any(word in tree.code for word in ("requires_grad", "set_grad_enabled(False)")):
+        return False
+    for above in tree.ancestors(call):
+        if isinstance(above, cst.With) and any(_stops_gradients(item.item) for item in above.items):
+            return False
+        if isinstance(above, cst.FunctionDef) and any(
+            name.rpartition(".")[2] in _NO_GRADIENTS for name in classes.decorator_names(above)
+        ):
+            return False
+    return True
+
+
+def _stops_gradients(node: cst.BaseExpression) -> bool:
+    return isinstance(node, cst.Call) and dotted(node.func).rpartition(".")[2] in _NO_GRADIENTS
+
+
+def _has_parameters(ev: Evaluator, value: CallResult) -> bool:
+    """True if a module is a layer with weights, or a class of the project that constructs such a layer."""
+    if value.library == "torch.nn.Sequential" and value.call is not None and value.frame is not None:
+        inside = [each for arg in value.call.args for each in ev.values(arg.value, value.frame)]
+        return any(isinstance(each, CallResult) and each.library in LAYERS for each in inside)
+    if value.library:
+        return value.library in LAYERS or value.library.startswith(NETWORKS)
+    assert isinstance(value.by, Class)
+    if not any(name in MODULES for name in ev.bases(value.by).libraries):
+        return False
+    forward = classes.find_method(ev, ev.bases(value.by).classes, "forward")
+    if forward is None or any(
+        name.rpartition(".")[2] in _NO_GRADIENTS
+        for name in classes.decorator_names(forward.node)  # type: ignore[arg-type]
+    ):
+        return False
+    if any(_stops_gradients(item.item) for block in forward.scope.own(cst.With) for item in block.items):
+        return False
+    made = value if value.call is not None else bare(value.by, ev)
+    return any(
+        isinstance(each, CallResult) and each.library in LAYERS
+        for step in steps_of(ev, made)
+        for bindings in classes.attribute_bindings(classes.class_of(step.scope) or step.scope).values()
+        for binding in bindings
+        if binding.method is step.scope and binding.value is not None
+        for each in ev.values(binding.value, step.frame)
+    )

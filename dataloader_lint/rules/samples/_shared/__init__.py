@@ -1,0 +1,1 @@
+"""What several rules about samples ask: what depends on the sample, worker, epoch."""

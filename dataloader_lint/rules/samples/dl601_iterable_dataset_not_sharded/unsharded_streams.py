@@ -1,0 +1,359 @@
+"""Iterable Datasets that yield all items in every worker, because nothing on the call path uses the worker id."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import libcst as cst
+
+from dataloader_lint.pipeline.loaders import loader_steps
+from dataloader_lint.pipeline.steps import Step
+from dataloader_lint.pipeline.workers.dataset_flow import DatasetFlow
+from dataloader_lint.rules.samples.dl601_iterable_dataset_not_sharded.init_functions import (
+    has_sharding_init_function,
+    may_split,
+)
+from dataloader_lint.semantics.classes import classes
+from dataloader_lint.semantics.evaluation.loader_calls import Loader
+from dataloader_lint.semantics.libraries.calls import row
+from dataloader_lint.semantics.libraries.datasets import ITERABLE_BASES
+from dataloader_lint.semantics.limits import SHARDING_DEPTH, SHARDING_FUNCTIONS
+from dataloader_lint.semantics.syntax.expressions import last_name
+from dataloader_lint.semantics.syntax.names import Binding, Kind, bindings_of, dotted
+from dataloader_lint.semantics.syntax.tree import ModuleFacts, Node, Scope, Tree, function_scope
+from dataloader_lint.semantics.values.known_values import is_positive
+from dataloader_lint.semantics.values.values import (
+    NOTHING_KNOWN,
+    CallResult,
+    Class,
+    Const,
+    Frame,
+    Function,
+    Library,
+    Mapping,
+    Opaque,
+    Sequence,
+    Value,
+)
+from dataloader_lint.semantics.values.values import Iterator as Iterated
+
+# A name like this suggests that the code divides its data among readers.
+_SHARING = re.compile(
+    r"worker|(^|_)rank|world_size|num_replicas|split_by|by_node|partition|local_rank|process_index"
+    # A file of a data set is called a shard as well: `for shard in self.shards`.
+    r"|shard_|_shard$|(num|n)_shards|shard(ing|ed)",
+    re.IGNORECASE,
+)
+# Those of them that divide the data among the ranks of a distributed program, each of which has workers.
+_RANKS = frozenset({"get_rank", "get_world_size", "local_rank", "rank", "world_size"})
+_PIPES = frozenset(name for name in ITERABLE_BASES if name.endswith("DataPipe"))
+# Randomness that produces the items. Functions that only reorder items still repeat them in each worker.
+_RANDOM_PREFIXES = (
+    "torch.rand",
+    "torch.normal",
+    "torch.bernoulli",
+    "torch.multinomial",
+    "numpy.random.",
+    "random.",
+    "secrets.",
+)
+_REORDERING = frozenset({"permutation", "randperm", "seed", "shuffle", "default_rng", "RandomState", "Random"})
+_TYPES = frozenset({"array", "file", "list", "list of int", "list of str", "paths", "str", "tensor", "tuple"})
+_FILES = re.compile(r"path|file|folder|lines", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class UnsharedStream:
+    """An iterable Dataset whose items every worker yields in full; `loader` is one that may have several workers.
+
+    `by_rank` is True if it divides its items among the ranks of a distributed program, and no further.
+    """
+
+    klass: Class
+    method: cst.FunctionDef
+    loader: Loader | None
+    by_rank: bool = False
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """Where the loader is made, if one is known."""
+        return loader_steps.made(self.loader, "num_workers") if self.loader is not None else ()
+
+    @property
+    def name(self) -> str:
+        return self.klass.node.name.value
+
+    @property
+    def workers(self) -> int | None:
+        """The number of workers of the loader, if known."""
+        known = self.loader.known("num_workers") if self.loader is not None else None
+        return known.value if known is not None and isinstance(known.value, int) and not known.default else None
+
+
+def unshared_streams(reach: DatasetFlow, module: ModuleFacts) -> Iterator[UnsharedStream]:
+    """Yields the iterable Datasets of a module whose items several workers repeat."""
+    seen: set[int] = set()
+    for klass in sorted(reach.workers.datasets(module), key=_inherits_iter):
+        libraries = reach.ev.bases(klass).libraries
+        if not ITERABLE_BASES.intersection(libraries) or _PIPES.intersection(libraries):
+            continue
+        found = classes.find_method(reach.ev, reach.ev.bases(klass).classes, "__iter__")
+        method = found.scope if found is not None else None
+        if method is None or not isinstance(method.node, cst.FunctionDef) or method.module is not module:
+            continue
+        stream = _Stream(reach, klass, method)
+        if id(method) in seen or not stream.repeats():
+            continue
+        loaders = reach.loaders_of(klass)
+        if loaders:
+            loader = next((each for each in loaders if _may_repeat(each)), None)
+            if loader is not None:
+                seen.add(id(method))
+                yield UnsharedStream(klass, method.node, loader, stream.by_rank)
+        elif (
+            not _inherits_iter(klass)
+            and not stream.by_rank
+            and not stream.is_written_out
+            and not has_sharding_init_function(klass)
+            and _is_public_api(reach, klass)
+        ):
+            yield UnsharedStream(klass, method.node, None)
+
+
+def _inherits_iter(klass: Class) -> bool:
+    """True for a class that has its `__iter__` from a base: what this iterates over may be its own."""
+    return "__iter__" not in classes.methods_of(klass.scope)
+
+
+def _may_repeat(loader: Loader) -> bool:
+    """True if a loader has several workers, or an unknown number, and does not divide the data among them."""
+    if any(map(may_split, loader.values("worker_init_fn"))) or not loader.is_reached:
+        return False
+    values = loader.values("num_workers")
+    return any(
+        is_positive(value) is not False and not (isinstance(value, Const) and value.value == 1) for value in values
+    )
+
+
+def _is_public_api(reach: DatasetFlow, klass: Class) -> bool:
+    """True if a class is meant for other projects: public, and neither instantiated nor subclassed in this one."""
+    scope = klass.scope
+    name = klass.node.name.value
+    if scope.parent is not scope.module.root or name.startswith("_"):
+        return False
+    for module in (scope.module, *reach.ev.project.importers(scope.module, [name])):
+        for inner in module.root.descend():
+            nodes: list[cst.Call | cst.ClassDef] = [*inner.own(cst.Call), *inner.own(cst.ClassDef)]
+            if any(_uses_class(node, name) for node in nodes):
+                return False
+    return True
+
+
+def _uses_class(node: cst.Call | cst.ClassDef, name: str) -> bool:
+    if isinstance(node, cst.Call):
+        return dotted(node.func).rpartition(".")[2] == name or any(
+            dotted(arg.value).rpartition(".")[2] == name for arg in node.args
+        )
+    return any(dotted(base.value).rpartition(".")[2] == name for base in node.bases)
+
+
+class _Stream:
+    """What one class iterates over, in its `__iter__` and the generators of its own that this runs."""
+
+    def __init__(self, reach: DatasetFlow, klass: Class, method: Scope) -> None:
+        self.ev = reach.ev
+        self.workers = reach.workers
+        self.klass = klass
+        self.method = method
+        self.is_written_out = True  # True if the class itself contains all items as literals
+        self.by_rank = False
+
+    def repeats(self) -> bool:
+        """True if two workers surely yield the same items, as far as the code shows."""
+        if self._mentions_sharding():
+            return False
+        found: list[tuple[cst.BaseExpression, Frame]] = []
+        is_finite = False
+        made = CallResult(self.klass, None, None)
+        functions = [(self.method, self.ev.method_frame(self.method, made))]
+        for scope, frame in functions:  # grows during the iteration
+            if self._is_unlike_for_each(scope, frame):
+                return False
+            for value in _iterables_of(scope):
+                if self._ends_itself(value, frame):
+                    self.is_written_out = False
+                    is_finite = True
+                    continue
+                inner = self._generator(value, frame)
+                if inner is None:
+                    found.append((value, frame))
+                elif len(functions) < SHARDING_FUNCTIONS and all(inner[0] is not known for known, _ in functions):
+                    functions.append(inner)
+        return (bool(found) or is_finite) and all(self._is_plain(value, frame, 0) for value, frame in found)
+
+    def _ends_itself(self, value: cst.BaseExpression, frame: Frame) -> bool:
+        """True if `__iter__` returns the object itself, whose `__next__` stops after a number of items."""
+        if CallResult(self.klass, None, None) not in self.ev.values(value, frame):
+            return False
+        following = classes.find_method(self.ev, self.ev.bases(self.klass).classes, "__next__")
+        if following is None or self._is_unlike_for_each(following.scope, self.ev.frame_of(following.scope)):
+            return False
+        tree = following.scope.module.tree
+        stops = [each for each in following.scope.own(cst.Raise) if "StopIteration" in tree.words(each)]
+        tests = (above for each in stops for above in tree.ancestors(each) if isinstance(above, cst.If))
+        return any(isinstance(above.test, cst.Comparison) for above in tests)
+
+    def _mentions_sharding(self) -> bool:
+        scopes = {id(each.scope): each.scope for each in self.ev.bases(self.klass).classes}
+        for function in self.workers.functions(self.klass.scope.module):
+            receiver = function.path[0].frame.receiver
+            if (
+                isinstance(receiver, CallResult)
+                and isinstance(receiver.by, Class)
+                and receiver.by.scope is self.klass.scope
+            ):
+                scopes[id(function.scope)] = function.scope
+        words = (name for scope in scopes.values() for name in _names_in(scope) if _SHARING.search(name))
+        if first := next(words, ""):
+            is_of_ranks = first in _RANKS and all(name in _RANKS for name in words)
+            self.by_rank = is_of_ranks and self._asks_for_rank(list(scopes.values()))
+            if not self.by_rank:
+                return True
+        called = list(scopes.values())
+        for scope in called:  # grows; the call graph does not list a shared function for each class that calls it
+            for helper in self._called_helpers(scope) if len(called) < SHARDING_FUNCTIONS else ():
+                if all(helper is not known for known in called):
+                    called.append(helper)
+        return any(_SHARING.search(name) for scope in called[len(scopes) :] for name in _names_in(scope))
+
+    def _asks_for_rank(self, scopes: list[Scope]) -> bool:
+        """True if a class takes its rank from `torch.distributed` only; a caller may pass one that counts workers."""
+        inner = [each for scope in scopes for each in scope.descend()]
+        bound = {name for each in inner for name, found in bindings_of(each).items() if _has_parameter(found)}
+        calls = [(call, each) for each in inner for call in each.own(cst.Call) if last_name(call.func) == "get_rank"]
+        return bound.isdisjoint(_RANKS) and any(
+            Library("torch.distributed.get_rank") in self.ev.values(call.func, self.ev.frame_of(function_scope(each)))
+            for call, each in calls
+        )
+
+    def _called_helpers(self, scope: Scope) -> Iterator[Scope]:
+        """The functions of the project that a class or function calls by a plain name."""
+        for inner in scope.descend():
+            for call in inner.own(cst.Call):
+                if isinstance(call.func, cst.Name):
+                    for callee in self.ev.values(call.func, self.ev.frame_of(function_scope(inner))):
+                        if isinstance(callee, Function):
+                            yield callee.scope
+
+    def _is_random(self, name: str) -> bool:
+        return name.startswith(_RANDOM_PREFIXES) and name.rpartition(".")[2] not in _REORDERING
+
+    def _generator(self, value: cst.BaseExpression, frame: Frame) -> tuple[Scope, Frame] | None:
+        """The function of the project that yields what is iterated over: `self._lines()`."""
+        if not isinstance(value, cst.Call):
+            return None
+        for made in self.ev.values(value, frame):
+            if isinstance(made, Sequence) and isinstance(made.node, cst.FunctionDef):
+                return made.frame.scope, made.frame
+        return None
+
+    def _is_plain(self, node: cst.BaseExpression, frame: Frame, depth: int) -> bool:
+        """True if an expression is a list, a file or the like, and no other stream that may be sharded itself."""
+        values = self.ev.values(node, frame)
+        if values == NOTHING_KNOWN:
+            self.is_written_out = False
+            return _FILES.search(dotted(node).rpartition(".")[2]) is not None
+        return bool(values) and all(self._is_plain_value(value, depth) for value in values)
+
+    def _is_plain_generator(self, frame: Frame, depth: int) -> bool:
+        """True if a generator function yields from lists, files or the like from beginning to end."""
+        if depth >= SHARDING_DEPTH or self._is_unlike_for_each(frame.scope, frame):
+            return False
+        given = _iterables_of(frame.scope)
+        return bool(given) and all(self._is_plain(each, frame, depth + 1) for each in given)
+
+    def _is_unlike_for_each(self, scope: Scope, frame: Frame) -> bool:
+        """True if a function draws at random or never ends, so that no two workers yield the same."""
+        if any(_is_endless(loop) for loop in scope.own(cst.While)):
+            return True
+        callees = (callee for call in scope.within(cst.Call) for callee in self.ev.values(call.func, frame))
+        return any(
+            isinstance(each, Library) and (self._is_random(each.name) or row(each.name).streams == "endless")
+            for each in callees
+        )
+
+    def _is_plain_value(self, value: Value, depth: int) -> bool:
+        if isinstance(value, Iterated):
+            return self._is_plain_value(value.of, depth)
+        if isinstance(value, Sequence):
+            if isinstance(value.node, cst.GeneratorExp | cst.ListComp):
+                return self._is_plain(value.node.for_in.iter, value.frame, depth + 1)
+            self.is_written_out = self.is_written_out and value.items is not None
+            return not isinstance(value.node, cst.FunctionDef) or self._is_plain_generator(value.frame, depth)
+        self.is_written_out = False
+        if isinstance(value, Opaque):
+            return value.kind in _TYPES
+        if isinstance(value, Mapping):
+            return True
+        if (
+            isinstance(value, CallResult)
+            and value.call is not None
+            and value.frame is not None
+            and depth < SHARDING_DEPTH
+        ):
+            if row(value.library).streams == "source" or value.library.partition(".")[0] in ("pandas", "csv"):
+                return True
+            if row(value.library).streams == "argument":
+                given = [arg.value for arg in value.call.args if arg.keyword is None]
+                streams = given[1:] if value.library in ("builtins.map", "builtins.filter") else given
+                streams = streams[:1] if value.library == "itertools.islice" else streams
+                return bool(streams) and all(self._is_plain(each, value.frame, depth + 1) for each in streams)
+        return False
+
+
+def _has_parameter(bindings: list[Binding]) -> bool:
+    return any(each.kind is Kind.PARAMETER for each in bindings)
+
+
+def _is_endless(loop: cst.While) -> bool:
+    """True for `while True:` or `while not done:`: the number of items is not that of a list of samples."""
+    return not isinstance(loop.test, cst.Comparison | cst.BooleanOperation)
+
+
+def _iterables_of(scope: Scope) -> list[cst.BaseExpression]:
+    """What a function returns, delegates to, or loops over with a `yield` in the body."""
+    tree = scope.module.tree
+    found = [each.value for each in scope.own(cst.Return) if each.value is not None]
+    found.extend(each.value.item for each in scope.own(cst.Yield) if isinstance(each.value, cst.From))
+    yields = [each for each in scope.own(cst.Yield) if not isinstance(each.value, cst.From)]
+    loops: dict[int, cst.For] = {}
+    for node in yields:
+        around: list[Node] = [above for above in tree.ancestors(node) if isinstance(above, cst.For | cst.FunctionDef)]
+        inner = [above for above in around[: around.index(scope.node)] if isinstance(above, cst.For)]
+        # The outermost loop determines the items, except for loops that only count: `for _ in range(epochs):`
+        item_loops = [loop for loop in inner if not _ignores_target(loop, tree)] or inner
+        for loop in item_loops[-1:]:
+            loops[id(loop)] = loop
+    found.extend(loop.iter for loop in loops.values())
+    return found
+
+
+def _ignores_target(loop: cst.For, tree: Tree) -> bool:
+    """True if the body of a loop does not use the loop target."""
+    targets = {name.value for name in tree.find(loop.target, cst.Name)}
+    return not any(name.value in targets for name in tree.find(loop.body, cst.Name))
+
+
+def _names_in(scope: Scope) -> Iterator[str]:
+    """All names in a function or class."""
+    for node in scope.module.tree.walk(scope.node):
+        if isinstance(node, cst.Name):
+            yield node.value
+        elif isinstance(node, cst.Attribute):
+            yield node.attr.value
+        elif isinstance(node, cst.Param):
+            yield node.name.value
+        elif isinstance(node, cst.FunctionDef):
+            yield node.name.value

@@ -1,0 +1,1 @@
+"""What several rules about threads ask: OpenCV in worker code."""

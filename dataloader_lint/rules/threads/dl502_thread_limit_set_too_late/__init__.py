@@ -1,0 +1,104 @@
+"""A thread limit in `os.environ` that is set after the library was imported has no effect.
+
+## What it does
+Reports `os.environ["OMP_NUM_THREADS"] = ...`, `setdefault` and `update` for these variables, after the module has
+imported the library that reads them:
+
+- `OMP_NUM_THREADS` and `MKL_NUM_THREADS`: torch
+- `OPENBLAS_NUM_THREADS`: numpy or torch
+- `NUMEXPR_NUM_THREADS`: numexpr or pandas
+
+The first two are also reported after numpy alone, unless torch is imported later, or something that may import it:
+torch still obeys them then.
+
+## Why is this bad?
+torch and NumPy read these variables once, when they are loaded. Measured with torch 2.13: `OMP_NUM_THREADS=1` set
+after `import torch` changes nothing (2 threads stay 2). Set before it, also after numpy, it works. NumPy's own
+OpenBLAS needs it before numpy is imported. The statement looks like a limit but does not limit this process.
+Processes that it starts later do inherit the variable.
+
+## Known limits
+- Only imports in the same module count. An import of torch by another module of the project is not seen.
+- Nothing is reported in modules that start other programs, for which the variable may be meant.
+- Nothing is reported if processes that load torch again are started after it (`torch.multiprocessing.spawn`, or
+  contexts that spawn). Forked processes do not load it again.
+
+## Example
+```python
+import os
+import torch
+
+os.environ["OMP_NUM_THREADS"] = "1"
+```
+
+## Use instead
+```python
+import os
+
+os.environ["OMP_NUM_THREADS"] = "1"
+import torch
+```
+
+In a process that is already running, call `torch.set_num_threads(1)`.
+
+## Fix safety
+Unsafe: moves the statement before the import. The limit then takes effect, which can make the program slower.
+
+## When to ignore it
+If the variable is meant for processes that are started later.
+
+## Error messages
+None: the program only uses more threads than intended.
+
+## References
+- [torch.set_num_threads](https://docs.pytorch.org/docs/stable/generated/torch.set_num_threads.html)
+- [Threading environment variables](https://docs.pytorch.org/docs/stable/threading_environment_variables.html)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING
+
+from dataloader_lint.diagnostics import Safety
+from dataloader_lint.gate import THREADS
+from dataloader_lint.rules.base import Claim, Entity, Finding, FixLevel, Level, Rule
+
+if TYPE_CHECKING:
+    from dataloader_lint.edits import Editor, Repair
+    from dataloader_lint.pipeline.file import File
+    from dataloader_lint.rules.threads.dl502_thread_limit_set_too_late.late_limits import LateLimit
+
+RULE = Rule(
+    "DL502",
+    "thread-limit-set-too-late",
+    Entity.SETTING,
+    Level.SPEED,
+    Claim.MUST,
+    fix=FixLevel.UNSAFE,
+    subjects=(THREADS,),
+)
+
+
+def find(file: File) -> Iterable[LateLimit]:
+    from dataloader_lint.rules.threads.dl502_thread_limit_set_too_late.late_limits import late_limits
+
+    return late_limits(file.ev, file.module)
+
+
+def check(limit: LateLimit, file: File) -> Iterator[Finding]:
+    problem = (
+        f"`{limit.variable}` is set after `{limit.library}` was imported: it affects child processes, but not this one"
+    )
+    yield Finding(limit.node, problem, "set it before the imports", partial(fix, limit))
+
+
+def fix(limit: LateLimit, editor: Editor) -> Repair | None:
+    from dataloader_lint.edits import Repair, insert_before, remove_statement
+
+    if not limit.is_movable:
+        return None
+    code = editor.code(limit.statement)
+    edits = (insert_before(editor, limit.import_node, code), remove_statement(editor, limit.node, moved=code))
+    return Repair(Safety.UNSAFE, f"Set `{limit.variable}` before `{limit.library}` is imported", edits)

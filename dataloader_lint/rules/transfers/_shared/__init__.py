@@ -1,0 +1,1 @@
+"""What several rules about moves of batches ask."""

@@ -1,0 +1,183 @@
+"""Parts of a batch that are stored again or changed in place: `batch["image"] = augment(batch["image"])`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from dataloader_lint.semantics.libraries.short_names import INSPECTING
+from dataloader_lint.semantics.limits import REFILL_DEPTH
+from dataloader_lint.semantics.syntax.additions import ADDING_METHODS
+from dataloader_lint.semantics.syntax.names import Binding, Kind, resolve, written_part
+from dataloader_lint.semantics.syntax.tree import Node, Scope, Tree, function_scope
+
+
+def stores_before(node: cst.BaseExpression, tree: Tree, depth: int = 0) -> Iterator[cst.Assign]:
+    """What may be stored into a part of a thing before an expression reads that part, or what it was read into."""
+    root, steps = _way_to(node)
+    if root is None or root not in tree or depth > REFILL_DEPTH:
+        return
+    bindings = resolve(root, tree)
+    if not steps:
+        for binding in bindings:
+            value = written_part(binding.value, binding.path) if binding.kind is Kind.VALUE else None
+            if value is not None:
+                yield from stores_before(value, tree, depth + 1)
+        return
+    known = {id(binding) for binding in bindings}
+    for assign in function_scope(tree.scope_of(node)).own(cst.Assign):
+        if tree.order(assign) >= tree.order(node) or tree.is_inside(node, assign):
+            continue
+        for each in assign.targets:
+            owner, stored = _way_to(each.target)
+            if owner is None or owner.value != root.value or not stored or len(stored) > len(steps):
+                continue
+            if all(one == other or "" in (one, other) for one, other in zip(stored, steps, strict=False)):
+                if any(id(binding) in known for binding in resolve(owner, tree)):
+                    yield assign
+
+
+def is_written_after(moved: cst.BaseExpression, place: Node, tree: Tree) -> bool:
+    """True if an expression is changed in place further down in the function that a place stands in."""
+    spelling = tree.spelling(moved)
+    bound = bindings_below(moved, tree)
+    for node in _changed_in_place(tree.scope_of(place)):
+        if tree.order(node) > tree.order(place) and tree.spelling(node) == spelling:
+            if any(one is other for one in bindings_below(node, tree) for other in bound):
+                return True
+    return False
+
+
+def is_passed_on_after(moved: cst.BaseExpression, place: Node, tree: Tree) -> bool:
+    """True if an expression gets another name or goes to some call further down, which may change it in place."""
+    spelling = tree.spelling(moved)
+    bound = bindings_below(moved, tree)
+    root = moved
+    while isinstance(root, cst.Attribute | cst.Subscript):
+        root = root.value
+    if not isinstance(root, cst.Name):
+        return False
+    for use in tree.named(function_scope(tree.scope_of(place)).node, root.value):
+        if tree.order(use) <= tree.order(place) or tree.is_inside(use, place):
+            continue
+        node: Node = use
+        above = tree.parent(node)
+        while isinstance(above, cst.Attribute | cst.Subscript) and above.value is node:
+            node, above = above, tree.parent(above)
+            if tree.spelling(node) == spelling:
+                break
+        if tree.spelling(node) != spelling and node is not use:
+            continue
+        if any(one is other for one in resolve(use, tree) for other in bound) and _hands_on(node, tree):
+            return True
+    return False
+
+
+def is_written_by_other_name(moved: cst.BaseExpression, place: Node, tree: Tree) -> bool:
+    """True if a thing, or a part of it, was given another name or put into a container that is changed in place."""
+    root = moved
+    while isinstance(root, cst.Attribute | cst.Subscript):
+        root = root.value
+    if not isinstance(root, cst.Name):
+        return False
+    scope = function_scope(tree.scope_of(place))
+    bound = resolve(root, tree)
+    kept: set[tuple[object, ...]] = set()
+    for use in tree.named(scope.node, root.value):
+        if tree.order(use) < tree.order(place) and any(one is other for one in resolve(use, tree) for other in bound):
+            kept.update(tree.spelling(each) for each in _keepers(use, tree))
+    if not kept:
+        return False
+    return any(
+        tree.spelling(each) in kept
+        for node in _changed_in_place(scope)
+        for each in (node, *_owners(node))
+        if each is not node or not isinstance(node, cst.Name) or node.value != root.value
+    )
+
+
+def _owners(node: cst.BaseExpression) -> Iterator[cst.BaseExpression]:
+    while isinstance(node, cst.Attribute | cst.Subscript):
+        node = node.value
+        yield node
+
+
+def _keepers(use: Node, tree: Tree) -> Iterator[cst.BaseExpression]:
+    """What holds a thing, or a view of it, from where it is used on: `same` for `same = batch.view(-1)`."""
+    node, above = use, tree.parent(use)
+    while True:
+        if isinstance(above, cst.Call) and above.func is node:
+            if not (isinstance(node, cst.Attribute) and node.attr.value in _SHARING):
+                return
+        elif isinstance(above, cst.Arg):
+            call = tree.parent(above)
+            if isinstance(call, cst.Call) and isinstance(call.func, cst.Attribute) and call.func.attr.value in _ADDING:
+                yield call.func.value
+            return
+        elif not isinstance(above, cst.Attribute | cst.Subscript | cst.BaseElement | cst.List | cst.Tuple | cst.Dict):
+            break
+        node, above = above, tree.parent(above)
+    if isinstance(above, cst.Assign) and above.value is node:
+        yield from (each.target for each in above.targets)
+    elif isinstance(above, cst.AnnAssign | cst.NamedExpr) and above.value is node:
+        yield above.target
+
+
+# Methods that put what they are given into a container.
+_ADDING = frozenset({*ADDING_METHODS, "put"})
+
+
+def _hands_on(node: Node, tree: Tree) -> bool:
+    above = tree.parent(node)
+    if isinstance(above, cst.Arg):
+        call = tree.parent(above)
+        return not (isinstance(call, cst.Call) and isinstance(call.func, cst.Name) and call.func.value in INSPECTING)
+    if isinstance(above, cst.Attribute) and above.attr.value in _SHARING:
+        return True
+    return isinstance(above, cst.Assign | cst.AnnAssign | cst.NamedExpr) and above.value is node
+
+
+# Methods that give another object over the same memory.
+_SHARING = frozenset({"data", "detach", "numpy", "reshape", "squeeze", "unsqueeze", "view"})
+
+
+def _changed_in_place(scope: Scope) -> Iterator[cst.BaseExpression]:
+    """What is written to by its index, by an augmented assignment or by a method such as `add_`."""
+    targets = [one.target for each in scope.within(cst.Assign) for one in each.targets]
+    yield from (each.value for each in targets if isinstance(each, cst.Subscript))
+    for each in scope.within(cst.AugAssign):
+        yield each.target
+        if isinstance(each.target, cst.Subscript):
+            yield each.target.value
+    for call in scope.within(cst.Call):
+        if isinstance(call.func, cst.Attribute):
+            name = call.func.attr.value
+            if name.endswith("_") and not name.startswith("_"):
+                yield call.func.value
+
+
+def bindings_below(node: cst.BaseExpression, tree: Tree) -> list[Binding]:
+    """What the name may be bound to that an expression such as `batch["image"]` or `batch.image` begins with."""
+    while isinstance(node, cst.Attribute | cst.Subscript):
+        node = node.value
+    return resolve(node, tree) if isinstance(node, cst.Name) else []
+
+
+def _way_to(node: Node) -> tuple[cst.Name | None, list[str]]:
+    """The name from which subscripts and attributes lead to an expression, and these as written; empty for any key."""
+    steps: list[str] = []
+    while True:
+        if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
+            node = node.func.value  # x.squeeze(0)
+        elif isinstance(node, cst.Attribute):
+            steps.insert(0, node.attr.value)
+            node = node.value
+        elif isinstance(node, cst.Subscript):
+            index = node.slice[0].slice
+            key = index.value if isinstance(index, cst.Index) and len(node.slice) == 1 else None
+            is_written = isinstance(key, cst.SimpleString | cst.Integer)
+            steps.insert(0, repr(key.evaluated_value) if is_written else "")  # type: ignore[union-attr]
+            node = node.value
+        else:
+            return (node, steps) if isinstance(node, cst.Name) else (None, [])

@@ -1,0 +1,1 @@
+"""Who calls a function, and with which arguments."""

@@ -1,0 +1,1 @@
+"""Classes of the project: bases, methods, attributes, records, iteration."""

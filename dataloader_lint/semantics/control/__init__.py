@@ -1,0 +1,1 @@
+"""Which places are reached, and what tests leave of the values there."""

@@ -1,0 +1,1 @@
+"""What dicts hold, and what changes them."""

@@ -1,0 +1,1 @@
+"""What is written into an object, under which name, how often."""

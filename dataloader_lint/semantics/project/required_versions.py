@@ -1,0 +1,34 @@
+"""The versions of libraries that a project requires, read from the text of its requirements files."""
+
+from __future__ import annotations
+
+import re
+
+from dataloader_lint.semantics.limits import REQUIREMENTS_LENGTH
+
+
+def _before(package: str, major: int) -> re.Pattern[str]:
+    """What demands versions of a package before a major one."""
+    old, limit = rf"[0-{major - 1}]", major
+    # All parts are bounded, as otherwise many names on a line would have the whole line read for each of them.
+    return re.compile(
+        rf"""\b{package}(?![\w-])[ \t]{{0,50}}(?:\[[^\]\n]{{0,200}}\])?
+        (?:
+            # numpy>=1.21,<2
+            [^\n"';\#]{{0,200}}?
+            (?:<=?\s{{0,50}}{old}\b|<\s{{0,50}}{limit}(?:\.0){{0,9}}(?![\d.])|(?<![<>!=~])(?:={{1,3}}|~=)\s{{0,50}}{old}\b)
+            # numpy = "^1.26"
+            |["']?[ \t]{{0,50}}=(?!=)[^\n\#]{{0,80}}?
+            ["'](?:[~^=]{{0,3}}\s{{0,50}}{old}\b|[^\n"']{{0,80}}<\s{{0,50}}{limit}(?:\.0){{0,9}}(?![\d.]))
+        )""",
+        re.VERBOSE | re.IGNORECASE,
+    )
+
+
+OLD_NUMPY = _before("numpy", 2)
+OLD_PANDAS = _before("pandas", 3)
+
+
+def demands(text: str, old: re.Pattern[str]) -> bool:
+    """True if a text of requirements, such as that of a pyproject.toml, demands one of the old versions above."""
+    return old.search(text, 0, REQUIREMENTS_LENGTH) is not None

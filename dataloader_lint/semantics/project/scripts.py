@@ -1,0 +1,42 @@
+"""What runs a file: a test runner, a notebook's kernel, or a user at a shell."""
+
+from __future__ import annotations
+
+import os
+import re
+
+import libcst as cst
+
+from dataloader_lint.semantics.syntax.names import dotted
+from dataloader_lint.semantics.syntax.tree import ModuleFacts
+
+_TEST_FILE = re.compile(r"test_.*\.py|.*_test\.py")
+
+
+def is_test(module: ModuleFacts) -> bool:
+    """True if pytest or unittest runs the file. A script that is only called like a test is none."""
+    name = os.path.basename(module.path)
+    if name == "conftest.py":
+        return True
+    if not _TEST_FILE.fullmatch(name):
+        return False
+    functions = [node.name.value for node in module.root.own(cst.FunctionDef)]
+    return (
+        any(function.startswith("test_") for function in functions)
+        or any(klass.name.value.startswith("Test") for klass in module.root.own(cst.ClassDef))
+        or any(
+            dotted(alias.name).partition(".")[0] in ("pytest", "unittest")
+            for statement in module.root.own(cst.Import)
+            for alias in statement.names
+        )
+    )
+
+
+def is_notebook(module: ModuleFacts) -> bool:
+    """True if the code runs in a notebook's kernel."""
+    return is_notebook_file(module) or bool(module.calls_named("get_ipython"))
+
+
+def is_notebook_file(module: ModuleFacts) -> bool:
+    """True if the module is a notebook, whose functions and classes no import finds, so that no spawned worker does."""
+    return module.path.endswith(".ipynb")

@@ -1,0 +1,155 @@
+"""Questions that lead to others: each is answered once, and cycles among them and long searches have an end."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TypeVar
+
+from dataloader_lint.semantics.limits import EVALUATION_NESTING, EVALUATION_STEPS, EVALUATION_STEPS_KEPT
+from dataloader_lint.semantics.values.values import NOTHING_KNOWN, Values
+from dataloader_lint.source.decoding import TooMuchError
+
+K = TypeVar("K")
+T = TypeVar("T")
+Key = tuple[object, object]
+
+
+class StoppedError(BaseException):
+    """Nobody needs the answer any more. Not an `Exception`, so that no rule's error handling stops it."""
+
+
+class _Stop(threading.local):
+    """What tells this thread to stop."""
+
+    is_wanted: Callable[[], bool] | None = None
+
+
+_STOP = _Stop()
+
+
+@contextmanager
+def stop_unless(is_wanted: Callable[[], bool]) -> Iterator[None]:
+    """Within this context, questions in this thread raise StoppedError soon after `is_wanted` returns False."""
+    before, _STOP.is_wanted = _STOP.is_wanted, is_wanted
+    try:
+        yield
+    finally:
+        _STOP.is_wanted = before
+
+
+class Solver:
+    """Keeps account of the questions that are open, one within the other."""
+
+    def __init__(self) -> None:
+        self.steps = 0  # the questions that were looked into so far
+        self.too_deep = 0  # how often an answer was unknown because the question was too deep inside others
+        self.deadline = float("inf")  # in CPU time of this thread
+        self._last_step = 0
+        self._open = 0  # questions that count steps
+        self._running: dict[Key, int] = {}  # questions being worked out, with their depth
+        self._cuts = 0  # a bit for the depth of each running question that has cut off what is being worked out
+        # Answers that such questions cut short, good for as long as these are running: by question, and by the depth of
+        # the innermost of them.
+        self._interim: dict[Key, tuple[object, Values, int]] = {}
+        self._resting_on: dict[int, list[Key]] = {}
+
+    def solve(self, key: Key, memo: dict[K, Values], memo_key: K, work_out: Callable[[], Values]) -> Values:
+        """Work out the answer to a question and remember it.
+
+        What a cycle cut short is good for its own head; for others on the way there, until the head is answered.
+        """
+        if key in self._running:
+            return self.widen(self._running[key])
+        interim = self._interim.get(key)
+        if interim is not None and interim[0] is memo:
+            self._cuts |= interim[2]
+            return interim[1]
+        if not self._open:
+            self._last_step = self.steps + EVALUATION_STEPS
+        depth = len(self._running)
+        if depth > EVALUATION_NESTING:
+            return self.widen_deep()
+        if self.steps > self._last_step:
+            return self.widen(0)
+        started = self.steps
+        self.steps += 1
+        if not self.steps & 255:
+            self.check_time()
+        before, self._cuts = self._cuts, 0
+        self._running[key] = depth
+        self._open += 1
+        try:
+            result = work_out()
+        except RecursionError:  # the bound on nesting leaves room for what is between questions, but not for anything
+            result = self.widen_deep()
+        finally:
+            self._open -= 1
+            self._end(key, depth)
+        above = self._cuts & ((1 << depth) - 1)
+        if not above or self.steps - started > EVALUATION_STEPS_KEPT:  # it would use up as much for whoever asks
+            memo[memo_key] = result
+            self._cuts = before
+        else:
+            self._interim[key] = (memo, result, above)
+            self._resting_on.setdefault(above.bit_length() - 1, []).append(key)
+            self._cuts = before | above
+        return result
+
+    def nested(self, key: Key, work_out: Callable[[], T], unknown: T) -> T:
+        """Ask a question whose answer others keep; `unknown` if it is open already, or too deep inside others."""
+        if key in self._running:
+            self.widen(self._running[key])
+            return unknown
+        depth = len(self._running)
+        if depth > EVALUATION_NESTING:
+            self.widen_deep()
+            return unknown
+        self._running[key] = depth
+        try:
+            return work_out()
+        except RecursionError:
+            self.widen_deep()
+            return unknown
+        finally:
+            self._end(key, depth)
+
+    def settled(self, work_out: Callable[[], T]) -> tuple[T, bool]:
+        """What `work_out` gives, and True if that is final: no question that is still open cut it short."""
+        before, self._cuts = self._cuts, 0
+        try:
+            found = work_out()
+            return found, not self._cuts
+        finally:
+            self._cuts |= before
+
+    def _end(self, key: Key, depth: int) -> None:
+        """A question is answered, and what rested on its being open with it."""
+        del self._running[key]
+        if self._resting_on:
+            for each in self._resting_on.pop(depth, ()):
+                self._interim.pop(each, None)
+        if not depth:
+            self._all_answered()
+
+    def _all_answered(self) -> None:
+        """The outermost question is answered."""
+
+    def check_time(self) -> None:
+        """Raise TooMuchError once the time for a file has run out, StoppedError if the answer is no longer wanted."""
+        if _STOP.is_wanted is not None and not _STOP.is_wanted():
+            raise StoppedError
+        if time.thread_time() > self.deadline:
+            raise TooMuchError("checking this file takes too long, so it was left out", "split it up, or exclude it")
+
+    def widen_deep(self) -> Values:
+        """The answer to a question too deep inside others, which it leaves open up to the outermost one."""
+        self.too_deep += 1
+        return self.widen(0)
+
+    def widen(self, depth: int) -> Values:
+        """The answer to a question that is being worked out already, `depth` questions from the outside."""
+        self._cuts |= 1 << depth
+        return NOTHING_KNOWN
