@@ -54,7 +54,7 @@ class Counting:
 
 
 def count(arguments: Sequence[str]) -> Figures:
-    """Lint in this process; its calls and CPU seconds, and by rule those of its checks."""
+    """Lint in this process; its calls and CPU seconds, and by rule those of its `find` and `check`."""
     from dataloader_lint.cli import main as lint
     from dataloader_lint.rules import registry
 
@@ -62,20 +62,21 @@ def count(arguments: Sequence[str]) -> Figures:
     calls: Counter[str] = Counter()
     seconds: defaultdict[str, float] = defaultdict(float)
 
-    def counted(code: str, check: Callable[[Any], Any]) -> Callable[[Any], Iterator[Any]]:
-        def check_and_count(entity: object) -> Iterator[Any]:
+    def counted(code: str, ask: Callable[..., Any]) -> Callable[..., Iterator[Any]]:
+        def ask_and_count(*arguments: object) -> Iterator[Any]:
             calls_before, before = counting.calls, time.process_time()
-            found = list(check(entity))
+            found = list(ask(*arguments))
             calls[code] += counting.calls - calls_before
             seconds[code] += time.process_time() - before
             return iter(found)
 
-        return check_and_count
+        return ask_and_count
 
     rules = registry.found_rules()
     for code, found in rules.items():
         if found.check is not None:
-            rules[code] = replace(found, check=counted(code, found.check))
+            find = counted(code, found.find) if found.find is not None else None
+            rules[code] = replace(found, find=find, check=counted(code, found.check))
     before = time.process_time()
     sys.stdout, out = sys.stderr, sys.stdout
     try:

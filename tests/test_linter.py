@@ -74,7 +74,7 @@ def test_a_crash_in_a_rule_is_one_diagnostic_and_costs_only_that_rule() -> None:
         (3, "DL304"),
     ]
     crash = found[0]
-    assert crash.problem.startswith("internal error in rule DL304: ZeroDivisionError: made up (linter.py:")
+    assert crash.problem.startswith("internal error in rule DL304: ZeroDivisionError: made up (engine/linter.py:")
     assert "\n" not in crash.message
 
 
