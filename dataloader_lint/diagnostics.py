@@ -14,13 +14,17 @@ class Safety(Enum):
 
 
 class Level(Enum):
-    """What a finding costs, worst first: the order of the members is the order of summaries and of `--fail-on`."""
+    """What a finding costs, worst first: the order of the members is the order of summaries and of `--fail-on`.
+
+    A `NOTE` is true, but small, of unknown size, or without an effect that anybody saw. It never fails a run.
+    """
 
     ERROR = "error"  # raises, hangs, or gives wrong data
     WARNING = "warning"  # fails where workers are spawned: macOS, Windows and, from Python 3.14 on, Linux
     MEMORY = "memory"
     SPEED = "speed"
     OPINION = "opinion"  # a matter of policy
+    NOTE = "note"
 
     @property
     def rank(self) -> int:
@@ -28,6 +32,7 @@ class Level(Enum):
         return _RANKS[self]
 
 
+_MOST_LINES = 5  # of the other places of a finding, in its message
 _RANKS = {level: rank for rank, level in enumerate(Level)}
 
 
@@ -75,8 +80,22 @@ class Reason:
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    """Another place of the same cause, in the same file. Its fields mean what they mean in a `Diagnostic`."""
+
+    filename: str
+    start: Position
+    end: Position
+    statement_lines: tuple[int, int]
+    cell: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One finding.
+    """One finding: a cause, at the place that must change. Its other places are `places`.
+
+    `cause` is what findings of one rule in one file have in common if they have one cause, such as the name of a class;
+    it is empty where a finding stands for itself.
 
     `problem` says what is wrong and why it hurts, `advice` what to do. `because` is the chain of steps that shows it,
     from cause to harm; two findings that differ in it alone are the same. `statement_lines` are the first and the last
@@ -97,11 +116,30 @@ class Diagnostic:
     cell: int | None = None
     because: tuple[Reason, ...] = field(default=(), compare=False)
     level: Level = field(default=Level.ERROR, compare=False)
+    cause: str = field(default="", compare=False)
+    places: tuple[Place, ...] = field(default=(), compare=False)
 
     @property
     def message(self) -> str:
         """Problem and advice as one sentence."""
         return f"{self.problem}; {self.advice}" if self.advice else self.problem
+
+    @property
+    def whole_message(self) -> str:
+        """The message with the lines of the other places, for reports with one line a finding."""
+        return f"{self.message} ({self.also})" if self.also else self.message
+
+    @property
+    def also(self) -> str:
+        """Where the other places are: "and lines 95, 97"; empty if there are none."""
+        lines: dict[str, None] = {}
+        for place in self.places:
+            elsewhere = f"{place.cell}:" if place.cell != self.cell else ""
+            if place.cell != self.cell or place.start.line != self.start.line:
+                lines[f"{elsewhere}{place.start.line}"] = None
+        shown = list(lines)[:_MOST_LINES]
+        more = f" and {len(lines) - len(shown)} more" if len(lines) > len(shown) else ""
+        return f"and line{'s' if len(lines) > 1 else ''} {', '.join(shown)}{more}" if lines else ""
 
     @property
     def sort_key(self) -> tuple[str, int, Position, str, str]:

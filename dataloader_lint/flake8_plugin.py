@@ -91,7 +91,7 @@ class Plugin:
         for one in self._findings(self.settings):
             from dataloader_lint.output.text import neutralise
 
-            yield one.start.line, one.start.column, f"{one.code} {neutralise(one.message)}", type(self)
+            yield one.start.line, one.start.column, f"{one.code} {neutralise(one.whole_message)}", type(self)
 
     def _findings(self, by_file: SettingsByFile) -> list[Diagnostic]:
         try:
@@ -108,8 +108,9 @@ class Plugin:
 
         if ignores_file(self._text) and not settings.ignore_noqa:
             return []
+        from dataloader_lint.engine.causes import by_cause
         from dataloader_lint.engine.linter import lint_text
-        from dataloader_lint.engine.reports import crashed
+        from dataloader_lint.engine.reports import crashed, unsuppressed
         from dataloader_lint.source.parsing import parsed_already
 
         try:
@@ -120,6 +121,8 @@ class Plugin:
                 session = Plugin.sessions[settings.project_key] = Session(settings, gate)
             with parsed_already(self._text, self._tree):
                 found = lint_text(self._text, self._filename, settings, session, about)
+            # Comments are heard here: flake8 knows only the first place of a finding, and would silence all of them.
+            found = by_cause(unsuppressed(found, self._text, settings), settings)
             gc.freeze()  # trees live as long as the process does, so no collection need walk them again
             return found
         except Exception as error:

@@ -37,7 +37,7 @@ class Settings:
     `cache_dir` is where it keeps its cache ("": in the project).
 
     `severity` holds pairs of a code prefix and the level of findings with it, instead of the rule's own. `fail_on` is
-    the mildest level that makes the command exit with 1.
+    the mildest level that makes the command exit with 1; notes never do. Without `notes`, they are not reported.
 
     `start_method` is how the linted programs start their workers (`auto`, `fork`, `spawn` or `forkserver`; `auto`
     means all platforms), `target_python` the Python versions that they run on, written as in `requires-python`
@@ -69,6 +69,7 @@ class Settings:
     fixable: tuple[str, ...]
     unfixable: tuple[str, ...]
     ignore_noqa: bool
+    notes: bool
     fix: bool
     unsafe_fixes: bool
     show_fixes: bool
@@ -103,6 +104,7 @@ class Settings:
         fixable: tuple[str, ...] = ("all",),
         unfixable: tuple[str, ...] = (),
         ignore_noqa: bool = False,
+        notes: bool = True,
         fix: bool = False,
         unsafe_fixes: bool = False,
         show_fixes: bool = False,
@@ -172,7 +174,7 @@ class Settings:
 
 _TEXTS = frozenset({"output_format", "fail_on", "cache_dir", "start_method", "target_python"})
 _NUMBERS = frozenset({"max_workers", "max_prefetched_batches"})
-_FLAGS = frozenset({"preview", "ignore_noqa", "fix", "unsafe_fixes", "show_fixes", "respect_gitignore"})
+_FLAGS = frozenset({"preview", "ignore_noqa", "notes", "fix", "unsafe_fixes", "show_fixes", "respect_gitignore"})
 _OPTIONAL = frozenset({"exclude", "options"})
 
 

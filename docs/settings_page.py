@@ -144,7 +144,7 @@ def _selections() -> str:
 def _levels() -> str:
     rows = ["| Level | What it means | SARIF | GitLab | GitHub | Editors |", "|---|---|---|---|---|---|"]
     for level, names in NAMES.items():
-        editor = ("error", "warning", "information")[names.lsp - 1]
+        editor = ("error", "warning", "information", "hint")[names.lsp - 1]
         service = f"{names.sarif} | {names.gitlab} | {names.github} | {editor}"
         rows.append(f"| `{level.value}` | {MEANINGS[level]} | {service} |")
     return "\n".join(rows)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataloader_lint.diagnostics import Diagnostic, Fix, Level, Position, Reason, Safety, TextEdit
+from dataloader_lint.diagnostics import Diagnostic, Fix, Level, Place, Position, Reason, Safety, TextEdit
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,8 +20,9 @@ def plain(one: Diagnostic) -> list[Any]:
     ]
     places = _places(one.start, one.end)
     because = [[each.filename, each.position.line, each.position.column, each.text, each.cell] for each in one.because]
+    others = [[*_places(each.start, each.end), *each.statement_lines, each.cell] for each in one.places]
     said = [one.code, one.problem, one.advice, list(one.statement_lines), fix, one.cell, because, one.level.value]
-    return [one.filename, *places, *said]
+    return [one.filename, *places, *said, one.cause, others]
 
 
 def _places(start: Position, end: Position) -> list[int]:
@@ -30,15 +31,22 @@ def _places(start: Position, end: Position) -> list[int]:
 
 def diagnostic(plain: list[Any]) -> Diagnostic:
     """The finding that a list encodes."""
-    filename, line, column, end_line, end_column, code, problem, advice, lines, fix, cell, because, level = plain
+    filename, line, column, end_line, end_column, code, problem, advice, lines, fix, cell, because, *more = plain
     start, end = Position(line, column), Position(end_line, end_column)
     fixed = None
     if fix is not None:
         edits = tuple(TextEdit(Position(a, b), Position(c, d), content, where) for a, b, c, d, content, where in fix[2])
         fixed = Fix(Safety(fix[0]), fix[1], edits)
     reasons = tuple(Reason(path, Position(a, b), text, where) for path, a, b, text, where in because)
+    level, cause, others = more
+    places = tuple(
+        Place(filename, Position(a, b), Position(c, d), (first, last), where)
+        for a, b, c, d, first, last, where in others
+    )
     of = (lines[0], lines[1])
-    return Diagnostic(filename, start, end, code, problem, advice, of, fixed, cell, reasons, Level(level))
+    return Diagnostic(
+        filename, start, end, code, problem, advice, of, fixed, cell, reasons, Level(level), cause, places
+    )
 
 
 def plain_asked(asked: Asked) -> list[list[Any]]:

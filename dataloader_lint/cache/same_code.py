@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from dataloader_lint.diagnostics import Diagnostic, Position, Reason
+    from dataloader_lint.diagnostics import Diagnostic, Place, Position, Reason
     from dataloader_lint.source.states import State
 
     # By the path of a file, what the gate says of it if it holds this.
@@ -141,6 +141,9 @@ def _places(one: Diagnostic, path: str) -> Iterator[tuple[str, int]]:
     """The lines that a finding names, each with its file."""
     for line in (one.start.line, one.end.line, *one.statement_lines):
         yield path, line
+    for each in one.places:
+        for line in (each.start.line, each.end.line, *each.statement_lines):
+            yield path, line
     for reason in one.because:
         yield _file_of(reason, one, path), reason.position.line
 
@@ -154,12 +157,18 @@ def _moved(one: Diagnostic, path: str, lines: Mapping[str, Mapping[int, int]]) -
     def place(file: str, before: Position) -> Position:
         return replace(before, line=there(file, before.line))
 
+    def there_too(each: Place) -> Place:
+        first, last = each.statement_lines
+        lines = (there(path, first), there(path, last))
+        return replace(each, start=place(path, each.start), end=place(path, each.end), statement_lines=lines)
+
     first, last = one.statement_lines
     return replace(
         one,
         start=place(path, one.start),
         end=place(path, one.end),
         statement_lines=(there(path, first), there(path, last)),
+        places=tuple(map(there_too, one.places)),
         because=tuple(
             replace(reason, position=place(_file_of(reason, one, path), reason.position)) for reason in one.because
         ),

@@ -14,6 +14,7 @@ from dataloader_lint.cli.report import CLEAN, ERROR, FINDINGS, check_output_file
 from dataloader_lint.cli.terminal import complain, show
 from dataloader_lint.diagnostics import Diagnostic
 from dataloader_lint.engine import baseline
+from dataloader_lint.engine.causes import at_each_place
 from dataloader_lint.output.text import neutralise, shown_place
 from dataloader_lint.rules.registry import INTERNAL_ERROR, UNREADABLE_FILE, UNUSED_NOQA
 from dataloader_lint.rules.selection import selected_rules
@@ -99,7 +100,7 @@ def add_noqa(found: Found, options: Options) -> int:
     run = Run(options.settings)
     by_file: dict[str, list[Diagnostic]] = {}
     for one in (one for one in lint(found, options) if one.code != UNUSED_NOQA):
-        by_file.setdefault(one.filename, []).append(one)
+        by_file.setdefault(one.filename, []).extend(at_each_place(one))
     added, files, code = 0, 0, CLEAN
     for filename, diagnostics in by_file.items():
         try:

@@ -99,7 +99,7 @@ def _add_adopting(made: argparse.ArgumentParser) -> None:
 
 def _add_output(made: argparse.ArgumentParser) -> None:
     group = made.add_argument_group("output")
-    _add_settings(group, ("output-format", "fail-on"))
+    _add_settings(group, ("output-format", "fail-on", "notes"))
     group.add_argument("--output-file", "-o", metavar="FILE", help="write the report into this file")
     _flag(group, "--statistics", "show counts per rule")
     _flag(group, "--exit-zero", "exit with 0 even if there are findings", "-e")

@@ -1,7 +1,8 @@
 """A baseline: existing findings of an old code base, stored in a file so that only new ones are reported.
 
-A finding is known by its code, its file and the line of source that it stands on, so it stays known when it moves. What
-is there more often than the file says is new.
+A finding is known by its code, its file and its cause, such as the name of a class, or else the line of source that it
+stands on, so it stays known when it moves. What is there more often than the file says is new, and so is a cause that
+was a note and no longer is one.
 """
 
 from __future__ import annotations
@@ -11,13 +12,15 @@ import json
 import os
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import replace
 
-from dataloader_lint.diagnostics import Diagnostic
+from dataloader_lint.diagnostics import Diagnostic, Level
 from dataloader_lint.output.fingerprints import content_of
 from dataloader_lint.output.places import Lines
 
 Entry = tuple[str, str, str]
-"""A file's path from the folder of the baseline, with forward slashes; a code; the line without its indentation."""
+"""A file's path from the folder of the baseline, with forward slashes; a code; the cause, or the line without its
+indentation."""
 
 _VERSION = 1
 
@@ -28,7 +31,14 @@ class DamagedBaselineError(ValueError):
 
 def entries_of(diagnostics: Iterable[Diagnostic], lines_of: Lines, folder: str) -> list[Entry]:
     """What each finding is known by in a baseline that lies in this folder."""
-    return [(path_in(folder, one.filename), one.code, content_of(one, lines_of)) for one in diagnostics]
+    return [
+        (path_in(folder, one.filename), one.code, _known_by(one) or content_of(one, lines_of)) for one in diagnostics
+    ]
+
+
+def _known_by(one: Diagnostic) -> str:
+    """The cause of a finding, which no line of source can look like; empty if it has none."""
+    return f"{one.cause}:{' note:' if one.level is Level.NOTE else ''} one cause" if one.cause else ""
 
 
 def dump(entries: Iterable[Entry]) -> str:
@@ -65,10 +75,14 @@ def split(
     left = known.copy()
     new: list[Diagnostic] = []
     for one, entry in zip(found, entries_of(found, lines_of, folder), strict=True):
-        if left[entry] > 0:
-            left[entry] -= 1
-        else:
+        # What was more than a note is known as a note, too, and so is what an older version knew by its line.
+        milder = replace(one, level=Level.ERROR)
+        others = (*entries_of([milder], lines_of, folder), (*entry[:2], content_of(one, lines_of)))
+        known_as = next((each for each in (entry, *others) if left[each] > 0), None)
+        if known_as is None:
             new.append(one)
+        else:
+            left[known_as] -= 1
     return new, +left
 
 

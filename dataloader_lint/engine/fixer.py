@@ -18,6 +18,7 @@ from dataloader_lint.edits import Edit, Editor, Repair
 from dataloader_lint.edits.repair import fix_of
 from dataloader_lint.edits.texts import CellText, PlainText
 from dataloader_lint.edits.wrapping import laid_out
+from dataloader_lint.engine.causes import by_cause, in_groups
 from dataloader_lint.engine.linter import MAX_LENGTH, Examined, build_repairs, examine, lint_source
 from dataloader_lint.engine.notebooks import OpenedNotebook, in_cells, open_notebook
 from dataloader_lint.engine.reports import unsuppressed, unused_noqa
@@ -86,7 +87,7 @@ def fix_source(
     remaining = [state.with_fix(one) if one not in is_bad else one for one in state.found]
     changed = _written(source, opened, state.text) if state.text != text else source
     problems = [] if isinstance(opened, PlainText) else opened.problems
-    remaining = _located(state, [*problems, *state.broken, *remaining])
+    remaining = _located(state, [*problems, *state.broken, *by_cause(remaining, settings)])
     return FixResult(changed, dict(fixed), remaining, _located(state, bad))
 
 
@@ -106,8 +107,8 @@ def with_fixes(
         held = {one for group, _ in _holding(state, apart) for one in group}
         held |= {one for one, repair in state.repairs.items() if one not in apart and _tried(state, {one: repair})}
     problems = [] if isinstance(opened, PlainText) else opened.problems
-    found = (state.with_fix(one) if one in held else one for one in state.found)
-    return _located(state, [*problems, *state.broken, *found])
+    found = [state.with_fix(one) if state.head_of(one) in held else one for one in state.found]
+    return _located(state, [*problems, *state.broken, *by_cause(found, settings)])
 
 
 class _State:
@@ -130,6 +131,7 @@ class _State:
         self._starts = line_starts(text.text)
         self._repairs: dict[Diagnostic, Repair] | None = None
         self._editor: Editor | None = None
+        self._whole: dict[Diagnostic, Diagnostic] = {}  # what stands for the cause of a finding
 
     @property
     def is_python(self) -> bool:
@@ -153,12 +155,34 @@ class _State:
                     self.examined, self.found, self._editor, self.filename, self.settings
                 )
                 self.broken += broken
-            self._repairs = {**self._repairs, **self._comments}
+            self._repairs = {**self._by_cause(self._repairs), **self._comments}
         return self._repairs
 
+    def _by_cause(self, repairs: dict[Diagnostic, Repair]) -> dict[Diagnostic, Repair]:
+        """One repair for each cause, by the finding that stands for it: whole, and as safe as its least safe part."""
+        if not any(one.cause for one in repairs):
+            return repairs
+        whole: dict[Diagnostic, Repair] = {}
+        for group in in_groups(self.found):
+            parts = [repairs.get(one) for one in group]
+            known = [part for part in parts if part is not None]
+            if len(known) < len(group):
+                continue
+            edits = tuple(_merged(known))
+            if len(_without_overlaps(dict(zip(group, known, strict=True)))) < len(group):
+                continue  # two ways to change one place
+            safety = Safety.SAFE if all(part.safety is Safety.SAFE for part in known) else Safety.UNSAFE
+            whole[group[0]] = replace(known[0], safety=safety, edits=edits) if len(group) > 1 else known[0]
+            self._whole |= dict.fromkeys(group, group[0])
+        return whole
+
+    def head_of(self, one: Diagnostic) -> Diagnostic:
+        """What stands for the cause of a finding."""
+        return self._whole.get(one, one)
+
     def with_fix(self, one: Diagnostic) -> Diagnostic:
-        """A finding with its repair, if it has one."""
-        repair = self.repairs.get(one)
+        """A finding with its repair, if it or its cause has one."""
+        repair = self.repairs.get(self.head_of(one))
         if repair is None:
             return one
         repair = replace(repair, edits=tuple(self.edits([repair])))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import gc
 import os
 
+from dataloader_lint.engine.causes import by_cause
 from dataloader_lint.engine.reports import crashed, unreadable, unsuppressed, unused_noqa, with_fixes
 from dataloader_lint.gate import DERIVED, LOADING, ON_ITS_OWN, subjects
 from dataloader_lint.settings import Settings
@@ -150,7 +151,7 @@ def build_repairs(
 def _reported(examined: Examined, text: str, filename: str, settings: Settings, *, fixes: bool) -> list[Diagnostic]:
     """What is reported of a text: what no comment suppresses, and the comments that suppress nothing."""
     found = unsuppressed(examined.diagnostics, text, settings)
-    found = _with_fixes(examined, found, text, filename, settings) if fixes else found
+    found = by_cause(_with_fixes(examined, found, text, filename, settings) if fixes else found, settings)
     unused = unused_noqa(examined.diagnostics, text, filename, settings)
     comments = with_fixes(unused, text) if fixes else [one for one, _ in unused]
     return sorted([*found, *comments], key=lambda one: one.sort_key) if comments else found
@@ -280,7 +281,7 @@ def _lint_tree(
         diagnostics.update(unreadable(filename, problem, "split it up", settings, (start.line, start.column)))
     is_spawned = spawns(settings)
     fixable = {one.rule.code for one in rules if is_fixable(one.rule, settings)}
-    levels = {one.rule.code: level_of(one.rule, settings) for one in rules}
+    own = {one.rule.code: one.rule for one in rules}
     builders: dict[Diagnostic, Build] = {}
     for code, finding in found:
         start, end, lines = places[id(finding.node)]
@@ -288,7 +289,10 @@ def _lint_tree(
         because = tuple(each for each in shown if (each.filename, each.position.line) != (filename, start.line))
         problem = without_platforms(finding.problem) if is_spawned else finding.problem
         advice = finding.advice
-        one = Diagnostic(filename, start, end, code, problem, advice, lines, because=because, level=levels[code])
+        level = level_of(own[code], settings, finding.level)
+        one = Diagnostic(
+            filename, start, end, code, problem, advice, lines, because=because, level=level, cause=finding.cause
+        )
         diagnostics.add(one)
         if finding.repair is not None and code in fixable:
             builders.setdefault(one, finding.repair)

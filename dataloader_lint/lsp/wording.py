@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from lsprotocol import types
 from pygls import uris
@@ -31,8 +31,12 @@ def diagnostic(one: Diagnostic, opened: Opened) -> types.Diagnostic:
         code=one.code,
         code_description=types.CodeDescription(_link(one.code)),
         source=SOURCE,
-        related_information=[_related(each, one, opened) for each in one.because],
+        related_information=[_related(each, one, opened) for each in (*_other_places(one), *one.because)],
     )
+
+
+def _other_places(one: Diagnostic) -> Iterator[Reason]:
+    return (Reason(each.filename, each.start, "and here", each.cell) for each in one.places)
 
 
 def _related(reason: Reason, one: Diagnostic, opened: Opened) -> types.DiagnosticRelatedInformation:

@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator
 
-from dataloader_lint.diagnostics import Diagnostic, Fix, Position, Reason, TextEdit
+from dataloader_lint.diagnostics import Diagnostic, Fix, Place, Position, Reason, TextEdit
 
 # Where mkdocs.yml's site is served from.
 SITE = "https://dataloader-lint.readthedocs.io/en/latest/"
@@ -36,10 +36,13 @@ def _as_object(one: Diagnostic, name: str) -> dict[str, object]:
         "end_location": _location(one.end),
         "filename": os.path.abspath(one.filename),
         "fix": _fix(one.fix) if one.fix is not None else None,
+        "help": one.advice,
         "level": one.level.value,
         "location": _location(one.start),
         "message": one.message,
+        "name": name,
         "noqa_row": one.start.line,
+        "places": [_place(each) for each in one.places],
         "url": page_url(one.code, name),
     }
 
@@ -64,6 +67,15 @@ def _reason(one: Reason) -> dict[str, object]:
         "filename": os.path.abspath(one.filename),
         "location": _location(one.position),
         "message": one.text,
+    }
+
+
+def _place(one: Place) -> dict[str, object]:
+    return {
+        "cell": one.cell,
+        "end_location": _location(one.end),
+        "filename": os.path.abspath(one.filename),
+        "location": _location(one.start),
     }
 
 

@@ -23,7 +23,7 @@ def emit(diagnostics: Iterable[Diagnostic], root: str) -> Iterator[str]:
             values |= {"linenumber": str(one.start.line), "columnnumber": str(one.start.column + 1)}
         values["code"] = one.code
         properties = "".join(f"{name}={_property(value)};" for name, value in values.items())
-        yield f"##vso[task.logissue {properties}]{neutralise(cell_prefix(one) + one.message)}"
+        yield f"##vso[task.logissue {properties}]{neutralise(cell_prefix(one) + one.whole_message)}"
 
 
 def _property(text: str) -> str:

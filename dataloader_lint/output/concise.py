@@ -14,4 +14,4 @@ def emit(diagnostics: Iterable[Diagnostic], paint: Paint, *, unsafe: bool = Fals
     for one in diagnostics:
         place = shown_place(one, paint("strong", shown_path(one.filename)))
         code = f"{paint(one.level.value, one.code)}{paint('help', marker(one, unsafe=unsafe))}"
-        yield f"{place}: {code} {neutralise(one.message)}"
+        yield f"{place}: {code} {neutralise(one.whole_message)}"

@@ -1,5 +1,6 @@
-"""What a finding is known by from one run to the next: its code, its file, and the line of source that it stands on.
+"""What a finding is known by from one run to the next: its code, its file, and its cause or the line that it stands on.
 
+A cause is the name of a class, or of a function and a loader; then another line of the same cause is no new finding.
 Line numbers are no part of it, so a finding that moves is still the same one. Several that look alike are told apart by
 counting them from the top.
 """
@@ -27,7 +28,8 @@ def fingerprints(diagnostics: Iterable[Diagnostic], lines_of: Lines, root: str) 
     seen: Counter[str] = Counter()
     found: list[str] = []
     for one in diagnostics:
-        key = "\0".join((one.code, path_from(root, one.filename), content_of(one, lines_of)))
+        known_by = one.cause or content_of(one, lines_of)
+        key = "\0".join((one.code, path_from(root, one.filename), known_by))
         digest = hashlib.sha256(key.encode("utf-8", "surrogateescape")).hexdigest()[:16]
         seen[digest] += 1
         found.append(f"{digest}:{seen[digest]}")

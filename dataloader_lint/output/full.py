@@ -33,7 +33,7 @@ def emit(
         lines = lines_of(one)
         numbers = _line_numbers(one, len(lines))
         gutter = " " * len(str(numbers[-1] if numbers else one.start.line))
-        yield f"{gutter}{paint('place', '-->')} {shown_place(one)}"
+        yield f"{gutter}{paint('place', '-->')} {shown_place(one)}{f' {one.also}' if one.also else ''}"
         if numbers:
             edge = paint("edge", f"{gutter} |")
             yield edge

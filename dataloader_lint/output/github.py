@@ -22,7 +22,7 @@ def emit(diagnostics: Iterable[Diagnostic], name_of: Callable[[str], str], root:
             if one.start.line == one.end.line:  # columns of two lines are not understood
                 values |= {"col": str(one.start.column + 1), "endColumn": str(one.end.column + 1)}
         properties = ",".join(f"{name}={_property(value)}" for name, value in values.items())
-        command, text = NAMES[one.level].github, f"{shown_place(one)}: {one.code} {neutralise(one.message)}"
+        command, text = NAMES[one.level].github, f"{shown_place(one)}: {one.code} {neutralise(one.whole_message)}"
         yield f"::{command} {properties}::{_data(text)}"
 
 

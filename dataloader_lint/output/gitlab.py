@@ -26,7 +26,7 @@ def _as_object(one: Diagnostic, mark: str, root: str) -> dict[str, object]:
     start, end = (one.start, one.end) if one.cell is None else (_TOP, _TOP)  # lines of the file, not of a cell
     return {
         "check_name": one.code,
-        "description": f"{one.code} {cell_prefix(one)}{one.message}",
+        "description": f"{one.code} {cell_prefix(one)}{one.whole_message}",
         "severity": NAMES[one.level].gitlab,
         "fingerprint": mark,
         "location": {

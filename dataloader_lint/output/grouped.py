@@ -19,7 +19,7 @@ def emit(diagnostics: Iterable[Diagnostic], paint: Paint, *, unsafe: bool = Fals
         yield f"{paint('strong', shown_path(filename))}:"
         for one, place in zip(found, places, strict=True):
             code = f"{paint(one.level.value, one.code)}{paint('help', marker(one, unsafe=unsafe))}"
-            yield f"  {place:<{wide}} {code} {neutralise(one.message)}"
+            yield f"  {place:<{wide}} {code} {neutralise(one.whole_message)}"
         yield ""
 
 

@@ -7,18 +7,20 @@ import xml.etree.ElementTree as ET
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 
-from dataloader_lint.diagnostics import Diagnostic
+from dataloader_lint.diagnostics import Diagnostic, Level
 from dataloader_lint.output.places import cell_prefix, path_from
 from dataloader_lint.output.text import neutralise, shown_place
 
 
 def emit(diagnostics: Sequence[Diagnostic], url_of: Callable[[str], str], root: str, crash_code: str) -> Iterator[str]:
-    """Yields the report. A finding with `crash_code` is an error and no failure. A clean run is one passed case."""
+    """Yields the report. A finding with `crash_code` is an error and no failure, a note a skipped
+    case. A clean run is one passed case."""
     suites = ET.Element("testsuites", name="dataloader-lint")
     for path, found in groupby(diagnostics, lambda one: path_from(root, one.filename)):
         suite = ET.SubElement(suites, "testsuite", name=neutralise(path))
         for one in found:
-            _add_case(suite, one, neutralise(path), url_of(one.code), "error" if one.code == crash_code else "failure")
+            kind = "error" if one.code == crash_code else "skipped" if one.level is Level.NOTE else "failure"
+            _add_case(suite, one, neutralise(path), url_of(one.code), kind)
         _count(suite)
     if not diagnostics:
         suite = ET.SubElement(suites, "testsuite", name="dataloader-lint")
@@ -34,9 +36,10 @@ def _add_case(suite: ET.Element, one: Diagnostic, path: str, url: str, kind: str
     line: dict[str, str] = {"line": str(one.start.line)} if one.cell is None else {}
     attributes = {"name": one.code, "classname": os.path.splitext(path)[0].replace("/", "."), "file": path}
     case = ET.SubElement(suite, "testcase", {**attributes, **line})
-    message = neutralise(cell_prefix(one) + one.message)
-    text = f"{shown_place(one, path)}: {neutralise(one.message)}\n{url}"
-    ET.SubElement(case, kind, message=message, type=one.code).text = text
+    message = neutralise(cell_prefix(one) + one.whole_message)
+    text = f"{shown_place(one, path)}: {neutralise(one.whole_message)}\n{url}"
+    typed = {} if kind == "skipped" else {"type": one.code}  # which fails nothing, and services show its text
+    ET.SubElement(case, kind, {"message": message, **typed}).text = text
 
 
 def _count(suite: ET.Element) -> None:

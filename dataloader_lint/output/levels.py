@@ -27,6 +27,7 @@ NAMES = {
     Level.MEMORY: Names("warning", "major", "warning", "warning", "WARNING", "W", 2),
     Level.SPEED: Names("note", "minor", "notice", "warning", "INFO", "R", 3),
     Level.OPINION: Names("note", "info", "notice", "warning", "INFO", "C", 3),
+    Level.NOTE: Names("note", "info", "notice", "warning", "INFO", "I", 4),
 }
 
 
@@ -36,6 +37,7 @@ MEANINGS = {
     Level.MEMORY: "costs memory or open files in every worker",
     Level.SPEED: "costs time",
     Level.OPINION: "a matter of policy, such as a limit of your own",
+    Level.NOTE: "true, but small, of unknown size, or without an effect that anybody saw",
 }
 
 
@@ -46,4 +48,4 @@ def counted(diagnostics: Iterable[Diagnostic]) -> str:
 
 
 def _noun(level: Level, count: int) -> str:
-    return level.value + "s" if count > 1 and level in (Level.ERROR, Level.WARNING) else level.value
+    return level.value + "s" if count > 1 and level in (Level.ERROR, Level.WARNING, Level.NOTE) else level.value

@@ -18,6 +18,7 @@ _TITLES = {
     Level.MEMORY: "Memory",
     Level.SPEED: "Speed",
     Level.OPINION: "Opinion",
+    Level.NOTE: "Notes",
 }
 
 

@@ -16,4 +16,4 @@ def emit(diagnostics: Iterable[Diagnostic], root: str) -> Iterator[str]:
     """Yields one line a finding. In a notebook the line is that in the cell, which the message names."""
     for one in diagnostics:
         path = neutralise(path_from(root, one.filename))
-        yield f"{path}:{one.start.line}: [{one.code}] {neutralise(cell_prefix(one) + one.message)}"
+        yield f"{path}:{one.start.line}: [{one.code}] {neutralise(cell_prefix(one) + one.whole_message)}"

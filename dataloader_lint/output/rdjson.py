@@ -23,7 +23,7 @@ def emit(diagnostics: Iterable[Diagnostic], lines_of: Lines, url_of: Callable[[s
 def _as_object(one: Diagnostic, lines_of: Lines, url_of: Callable[[str], str], root: str) -> dict[str, object]:
     location: dict[str, object] = {"path": path_from(root, one.filename)}
     made: dict[str, object] = {
-        "message": cell_prefix(one) + one.message,
+        "message": cell_prefix(one) + one.whole_message,
         "location": location,
         "severity": NAMES[one.level].rdjson,
         "code": {"value": one.code, "url": url_of(one.code)},

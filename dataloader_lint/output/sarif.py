@@ -93,7 +93,8 @@ def _result(one: Diagnostic, index: int, mark: str, root: str) -> dict[str, obje
         "locations": [{"physicalLocation": place}],
         "partialFingerprints": {"primaryLocationLineHash": mark},
     }
-    related = [_related(number, each, root) for number, each in enumerate(one.because)]
+    steps = [*(Reason(each.filename, each.start, "and here", each.cell) for each in one.places), *one.because]
+    related = [_related(number, each, root) for number, each in enumerate(steps)]
     if related:
         result["relatedLocations"] = related
     if one.fix is not None and one.cell is None:

@@ -84,6 +84,9 @@ class Finding:
     `problem` says what is wrong and what it costs, with the user's own names; `advice` says what to do. Together they
     are one line of at most 160 characters. `because` is the chain of steps that shows it, from cause to harm; at most
     five are reported. `repair` builds the edits on demand; it returns None, or raises RefusedError, if there is no fix.
+    `level` says what this finding costs, where that is not what the rule says of all. `cause` is what it has in common
+    with other findings of the rule in the same file that one change would mend, such as the name of a class or of a
+    function and a loader: they become one finding, at the worst level and there at the first place.
     """
 
     node: cst.CSTNode
@@ -91,6 +94,8 @@ class Finding:
     advice: str
     repair: Callable[[Editor], Repair | None] | None = None
     because: tuple[Step, ...] = ()
+    level: Level | None = None
+    cause: str = ""
 
 
 __all__ = ["Claim", "Entity", "Finding", "FixLevel", "Level", "Rule"]

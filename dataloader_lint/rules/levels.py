@@ -12,15 +12,16 @@ from dataloader_lint.settings import Settings
 _LOWEST = re.compile(r"(?:^|>=|==|~=|,)\s*3\.(\d{1,9})")
 
 
-def level_of(rule: Rule, settings: Settings) -> Level:
-    """The level that `severity` gives to the longest matching prefix, or else the rule's own.
+def level_of(rule: Rule, settings: Settings, own: Level | None = None) -> Level:
+    """The level that `severity` gives to the longest matching prefix, or else the finding's `own`, or the rule's.
 
     What fails only where workers are spawned is an error where the settings say that they are.
     """
     best = max(settings.severity, key=lambda pair: specificity(rule, (pair[0],)), default=None)
     if best is not None and specificity(rule, (best[0],)):
         return Level(best[1])
-    return Level.ERROR if rule.level is Level.WARNING and spawns(settings) else rule.level
+    level = own or rule.level
+    return Level.ERROR if level is Level.WARNING and spawns(settings) else level
 
 
 def spawns(settings: Settings) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from dataloader_lint.diagnostics import Diagnostic, Position, Reason, TextEdit
+from dataloader_lint.diagnostics import Diagnostic, Place, Position, Reason, TextEdit
 from dataloader_lint.source.decoding import UnreadableError, line_starts
 from dataloader_lint.source.magics import Hidden, blanked, to_python
 from dataloader_lint.source.notebooks import Cell
@@ -55,7 +55,14 @@ class Module:
             statement_lines=(first, last),
             fix=fix,
             because=because,
+            places=tuple(map(self._other_place, one.places)),
         )
+
+    def _other_place(self, one: Place) -> Place:
+        cell = self._cell_at(self._offset(one.start))
+        first, last = (self._place(cell, self.line_starts[line - 1]).line for line in one.statement_lines)
+        start, end = (self._place(cell, self._offset(each)) for each in (one.start, one.end))
+        return replace(one, cell=self.cells[cell].number, start=start, end=end, statement_lines=(first, last))
 
     def reason(self, one: Reason) -> Reason:
         """A step of a chain with the cell that it lies in, and its position within that."""

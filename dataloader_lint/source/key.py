@@ -131,6 +131,8 @@ class Key:
         """A value from a command line or flake8's files, which write lists with commas. Raises UnfitValueError."""
         if self.kind in (CHOICE, VERSIONS, FOLDER):
             return self.read(text, folder)
+        if self.kind == FLAG:
+            return self.read(_FLAG_TEXTS.get(text.strip().lower(), text), folder)
         if self.kind == NUMBER:
             try:
                 return self.read(int(text), folder)
@@ -160,6 +162,9 @@ class Key:
         wanted = _WANTED.get(self.kind) or "one of " + ", ".join(repr(choice) for choice in self.choices)
         near = suggestion(value, self.choices) if isinstance(value, str) else ""
         return UnfitValueError(f"must be {wanted}, not {shown(value)}{near}")
+
+
+_FLAG_TEXTS = {"true": True, "false": False}
 
 
 def shown(value: object) -> str:

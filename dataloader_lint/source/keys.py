@@ -34,7 +34,8 @@ OUTPUT_FORMATS = (
     "pylint",
     "rdjson",
 )
-LEVELS = ("error", "warning", "memory", "speed", "opinion")
+LEVELS = ("error", "warning", "memory", "speed", "opinion", "note")
+FAILING_LEVELS = LEVELS[:-1]  # a note fails no run
 START_METHODS = ("auto", "fork", "spawn", "forkserver")
 
 KEYS = {
@@ -109,10 +110,20 @@ KEYS = {
             "fail-on",
             CHOICE,
             '"opinion"',
-            "exit with 1 only for findings of this level or worse (opinion: for any)",
-            "The mildest level that makes the command exit with 1. Milder findings are still reported.",
+            "exit with 1 only for findings of this level or worse (opinion: for all but notes)",
+            "The mildest level that makes the command exit with 1. Milder findings are still reported. Notes never do.",
             'fail-on = "warning"',
-            choices=LEVELS,
+            choices=FAILING_LEVELS,
+        ),
+        Key(
+            "notes",
+            FLAG,
+            "true",
+            "show what is true but small, or of unknown size",
+            "Reports notes: findings that are true, but small, of unknown size, or without an effect that anybody saw. "
+            "A note never fails a run. In a terminal notes are counted, and `--notes` shows each of them.",
+            "notes = false",
+            flake8=True,
         ),
         Key(
             "fixable",
