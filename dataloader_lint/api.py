@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 
-from dataloader_lint.diagnostics import Diagnostic, Fix, FixResult, Level, Position, Reason, Safety, TextEdit
+from dataloader_lint.diagnostics import Diagnostic, Fix, FixResult, Level, Place, Position, Reason, Safety, TextEdit
 from dataloader_lint.engine import linter, runner
 from dataloader_lint.settings import Settings
 from dataloader_lint.source.pyproject import ConfigurationError, chosen
@@ -16,6 +16,7 @@ __all__ = [
     "Fix",
     "FixResult",
     "Level",
+    "Place",
     "Position",
     "Reason",
     "Safety",

@@ -4,8 +4,8 @@ A unit is one file, or a folder `project_*` whose files belong together. In it
 
     loader = DataLoader(data, persistent_workers=True)  # expect: DL301
 
-says that DL301 starts on that line, and nowhere without such a comment. A file called `silent*.py` has none: each of
-its cases starts with a comment `# silent: reason`.
+says that DL301 starts on that line, and nowhere without such a comment; a finding with several places starts on each.
+A file called `silent*.py` has none: each of its cases starts with a comment `# silent: reason`.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Unit:
             for file, number, code in sorted(places_of_word):
                 source = read_source(self.root / file).splitlines()[number - 1 : number]
                 lines.append(f"{word} {code} at {file}:{number}: {''.join(source).strip()}")
-                messages = {one.problem for one in found if places([one], self.root) == [(file, number, code)]}
+                messages = {one.problem for one in found if (file, number, code) in places([one], self.root)}
                 lines += [f"    {message}" for message in sorted(messages)] if word == "unexpected" else []
         return "\n".join(lines)
 
@@ -111,8 +111,9 @@ def find_units() -> list[Unit]:
 
 
 def places(diagnostics: Iterable[Diagnostic], root: Path) -> list[Place]:
-    """Reduces diagnostics to what the markers can say."""
+    """Reduces diagnostics to what the markers can say, with the other places of their causes."""
     return sorted(
-        (Path(found.filename).resolve().relative_to(root.resolve()).as_posix(), found.start.line, found.code)
+        (Path(found.filename).resolve().relative_to(root.resolve()).as_posix(), place.start.line, found.code)
         for found in diagnostics
+        for place in (found, *found.places)
     )

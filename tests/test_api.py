@@ -49,7 +49,7 @@ def test_signatures_are_those_of_the_page(name: str) -> None:
 
 
 def test_fields_are_those_of_the_page() -> None:
-    for name in ("Diagnostic", "Position", "Fix", "TextEdit", "Reason", "FixResult"):
+    for name in ("Diagnostic", "Position", "Fix", "TextEdit", "Place", "Reason", "FixResult"):
         row = next(line for line in PAGE.splitlines() if line.startswith(f"| `{name}` |"))
         assert [field for field in getattr(api, name).__dataclass_fields__ if f"`{field}`" not in row] == []
     row = next(line for line in PAGE.splitlines() if line.startswith("| `Level` |"))

@@ -40,6 +40,7 @@ def test_flake8_has_what_is_true_of_the_programs() -> None:
 
     Plugin.add_options(Manager())
     assert names == [
+        "--dl-notes",
         "--dl-start-method",
         "--dl-target-python",
         "--dl-max-workers",

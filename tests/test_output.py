@@ -188,10 +188,13 @@ def test_json_has_the_shape_of_ruffs(monkeypatch: pytest.MonkeyPatch, tmp_path: 
             "edits": [{"content": "", "end_location": {"column": 5, "row": 2}, "location": {"column": 1, "row": 2}}],
             "message": "Remove it",
         },
+        "help": "",
         "level": "error",
         "location": {"column": 1, "row": 2},
         "message": "it hurts",
+        "name": "some-name",
         "noqa_row": 2,
+        "places": [],
         "url": "https://dataloader-lint.readthedocs.io/en/latest/rules/dl301-some-name/",
     }
     assert second["fix"] is None

@@ -56,10 +56,7 @@ def rendered(diagnostics: list[Diagnostic], options: Options, stdin: bytes | Non
 
         return concise.emit(diagnostics, paint, unsafe=options.unsafe_fixes)
     if shape == "full":
-        from dataloader_lint.output import full
-
-        columns = 188 if options.output_file else terminal.width(200) - 12
-        return full.emit(diagnostics, source_lines(stdin), url_of, paint, columns, unsafe=options.unsafe_fixes)
+        return _in_full(diagnostics, options, stdin, paint)
     if shape == "grouped":
         from dataloader_lint.output import grouped
 
@@ -76,6 +73,25 @@ def rendered(diagnostics: list[Diagnostic], options: Options, stdin: bytes | Non
         if shape in ("github", "azure", "pylint")
         else map(neutralise_xml if shape == "junit" else neutralise_json, lines)
     )
+
+
+# Of a terminal are left for the summary and the next prompt.
+_BELOW = 4
+
+
+def _in_full(diagnostics: list[Diagnostic], options: Options, stdin: bytes | None, paint: Paint) -> Iterator[str]:
+    """The problems in full, and below them the notes: in a terminal as many as fit on its screen."""
+    from dataloader_lint.diagnostics import Level
+    from dataloader_lint.output import full, notes
+
+    problems = [one for one in diagnostics if one.level is not Level.NOTE]
+    columns = 188 if options.output_file else terminal.width(200) - 12
+    lines = list(full.emit(problems, source_lines(stdin), url_of, paint, columns, unsafe=options.unsafe_fixes))
+    yield from lines
+    rows = None if options.output_file or "notes" in options.given_settings else terminal.height()
+    room = None if rows is None else rows - len(lines) - _BELOW
+    small = [one for one in diagnostics if one.level is Level.NOTE]
+    yield from notes.emit(small, paint, room, unsafe=options.unsafe_fixes)
 
 
 def _for_a_service(diagnostics: list[Diagnostic], shape: str, settings: Settings, lines: Lines) -> Iterator[str]:

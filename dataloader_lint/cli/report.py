@@ -84,7 +84,10 @@ def _is_first_look(diagnostics: list[Diagnostic], options: Options) -> bool:
     """True if many findings go to a terminal, and nobody has chosen settings, a format or a way to see all of them."""
     asked = (options.full, options.statistics, options.output_file, options.quiet, options.watch, options.baseline)
     chosen = options.given_settings - _ANALYSIS or options.config_file
-    if len(diagnostics) <= _MOST_IN_FULL or any(asked) or chosen or not sys.stdout.isatty():
+    from dataloader_lint.diagnostics import Level
+
+    problems = sum(1 for one in diagnostics if one.level is not Level.NOTE)
+    if problems <= _MOST_IN_FULL or any(asked) or chosen or not sys.stdout.isatty():
         return False
     from dataloader_lint.source.pyproject import origins
 
@@ -92,7 +95,10 @@ def _is_first_look(diagnostics: list[Diagnostic], options: Options) -> bool:
 
 
 def exit_code(diagnostics: list[Diagnostic], options: Options) -> int:
-    """0 unless there are findings of the level that `--fail-on` names, or worse ones; 2 after an internal error."""
+    """0 unless there are findings of the level that `--fail-on` names, or worse ones; 2 after an internal error.
+
+    A note fails no run, whatever the settings say.
+    """
     if not diagnostics:
         return CLEAN
     from dataloader_lint.diagnostics import Level

@@ -30,6 +30,14 @@ def width(elsewhere: int) -> int:
         return elsewhere
 
 
+def height() -> int | None:
+    """How many lines the terminal has; None where the output goes elsewhere."""
+    try:
+        return os.get_terminal_size(sys.stdout.fileno()).lines or None if sys.stdout.isatty() else None
+    except (OSError, ValueError):
+        return None
+
+
 def paint_for(stream: TextIO) -> Paint:
     """Colors if the stream is a terminal, unless `--color`, NO_COLOR or FORCE_COLOR says otherwise."""
     from dataloader_lint.output import paint

@@ -47,5 +47,10 @@ def counted(diagnostics: Iterable[Diagnostic]) -> str:
     return ", ".join(f"{counts[level]} {_noun(level, counts[level])}" for level in Level if counts[level])
 
 
+def plural(number: int, noun: str) -> str:
+    """A number with its noun: "1 note", "3 notes"."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 def _noun(level: Level, count: int) -> str:
     return level.value + "s" if count > 1 and level in (Level.ERROR, Level.WARNING, Level.NOTE) else level.value

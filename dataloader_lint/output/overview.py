@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from dataloader_lint.diagnostics import Diagnostic, Level, Safety
-from dataloader_lint.output.levels import MEANINGS, counted
+from dataloader_lint.output.levels import MEANINGS, counted, plural
 from dataloader_lint.output.paint import Paint
 
 _SHOWN = 3
@@ -44,14 +44,16 @@ def emit(
     `about` tells of a rule by its code, `full` shows findings in full, `command` writes a command line with some more
     options, `width` is that of the terminal.
     """
-    files = len({one.filename for one in diagnostics})
-    total = f"{len(diagnostics)} problems in {files} file{'' if files == 1 else 's'}"
-    yield paint("strong", f"{total}: {counted(diagnostics)}.")
+    problems = [one for one in diagnostics if one.level is not Level.NOTE]
+    files = len({one.filename for one in problems})
+    total = f"{len(problems)} problems in {files} file{'' if files == 1 else 's'}"
+    notes = f"; {plural(len(diagnostics) - len(problems), 'note')}" if len(problems) < len(diagnostics) else ""
+    yield paint("strong", f"{total}: {counted(problems)}{notes}.")
     yield ""
     for level in Level:
         yield from _of_level(level, [one for one in diagnostics if one.level is level], about, paint, width)
-    shown = _worst(diagnostics)
-    yield paint("strong", f"The worst of {len(diagnostics)}:" if len(shown) == 1 else f"{len(shown)} of the worst:")
+    shown = _worst(problems)
+    yield paint("strong", f"The worst of {len(problems)}:" if len(shown) == 1 else f"{len(shown)} of the worst:")
     yield ""
     yield from full(shown)
     yield paint("strong", "What next?")

@@ -17,6 +17,7 @@ _STYLES = {
     "memory": "1;35",
     "speed": "1;34",
     "opinion": "1",
+    "note": "2",
     "edge": "1;34",
     "place": "1;34",
     "help": "1;36",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from dataloader_lint.diagnostics import Diagnostic, Safety
-from dataloader_lint.output.levels import counted
+from dataloader_lint.diagnostics import Diagnostic, Level, Safety
+from dataloader_lint.output.levels import counted, plural
 
 
 def emit(
@@ -15,20 +15,25 @@ def emit(
 
     `fixed` counts the repairs that were made, `dropped` those that were tried and left out. `fixing` says whether
     `--fix` was given, `unsafe` whether unsafe fixes count as fixable, `hidden` how many findings the baseline holds.
+    Notes are counted apart: they are no problems.
     """
-    if not diagnostics and not fixed:
-        yield "All checks passed!"
+    problems = [one for one in diagnostics if one.level is not Level.NOTE]
+    notes = plural(len(diagnostics) - len(problems), "note") if len(diagnostics) > len(problems) else ""
+    if not problems and not fixed:
+        yield f"No problems, {notes}." if notes else "All checks passed!"
         if hidden:
             yield _baselined(hidden)
-        return
-    total = fixed + len(diagnostics)
-    fixes = f" ({fixed} fixed, {len(diagnostics)} remaining)" if fixing else ""
-    levels = f": {counted(diagnostics)}" if diagnostics else ""
-    yield f"Found {total} {_plural('problem', total)}{fixes}{levels}."
-    if dropped:
-        yield f"{dropped} {_plural('fix', dropped)} did not hold when tried and {_was(dropped)} left out."
-    if hidden:
-        yield _baselined(hidden)
+        if not notes:
+            return
+    else:
+        total = fixed + len(problems)
+        fixes = f" ({fixed} fixed, {len(problems)} remaining)" if fixing else ""
+        levels = f": {counted(problems)}" if problems else ""
+        yield f"Found {total} {_plural('problem', total)}{fixes}{levels}{f'; {notes}' if notes else ''}."
+        if dropped:
+            yield f"{dropped} {_plural('fix', dropped)} did not hold when tried and {_was(dropped)} left out."
+        if hidden:
+            yield _baselined(hidden)
     safe = sum(1 for one in diagnostics if one.fix is not None and (unsafe or one.fix.safety is Safety.SAFE))
     hidden = sum(1 for one in diagnostics if one.fix is not None) - safe
     more = f"{hidden} hidden {_plural('fix', hidden)} can be enabled with the `--unsafe-fixes` option"
