@@ -1,4 +1,4 @@
-"""One cause, one finding: how findings of one cause come together, and what reports, comments and fixes make of them."""
+"""One cause, one finding: which findings come together, and what reports, comments and fixes make of them."""
 
 from __future__ import annotations
 
