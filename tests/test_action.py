@@ -1,0 +1,91 @@
+"""What GitHub, MegaLinter and PyPI read: the steps of the Action are run, the rest is checked against what is there."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from benchmarks import processes
+from dataloader_lint.cli.arguments import parser
+
+ROOT = Path(__file__).parent.parent
+ACTION = yaml.safe_load((ROOT / "action.yml").read_text())
+STEPS = {step["name"]: step for step in ACTION["runs"]["steps"]}
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+
+
+def run_step(name: str, folder: Path, **given: str) -> tuple[int, str]:
+    """Run a step as the runner does: its script in bash, with the inputs as environment variables."""
+    inputs = {key: str(value["default"]) for key, value in ACTION["inputs"].items()} | given
+    environment = {**os.environ, "RUNNER_TEMP": str(folder)}
+    for variable, text in STEPS[name]["env"].items():
+        key = text.removeprefix("${{ ").removesuffix(" }}")
+        environment[variable] = str(ROOT) if key == "github.action_path" else inputs[key.removeprefix("inputs.")]
+    script = folder / "step.sh"
+    script.write_text(STEPS[name]["run"])
+    done = processes.run(["bash", "-e", "-o", "pipefail", str(script)], cwd=ROOT, env=environment, seconds=600)
+    return done.returncode, done.stdout + done.stderr
+
+
+@pytest.fixture
+def installed(tmp_path: Path) -> Path:
+    """The folder in which the first step installs, with the linter of this environment in it."""
+    command = tmp_path / "dataloader-lint" / "bin" / "dataloader-lint"
+    command.parent.mkdir(parents=True)
+    command.write_text(f'#!/bin/sh\nPYTHONPATH={ROOT} exec {sys.executable} -m dataloader_lint --no-cache "$@"\n')
+    command.chmod(0o755)
+    return tmp_path
+
+
+def test_findings_are_annotations_and_fail_the_job(installed: Path) -> None:
+    code, output = run_step("Lint", installed, paths="examples/")
+    assert code == 1 and "::error " in output and "examples/train_pitfalls.py" in output
+    code, _ = run_step("Lint", installed, paths="examples/ docs/", arguments="--exit-zero --select DL301")
+    assert code == 0
+
+
+def test_sarif_is_written_where_it_was_asked_for(installed: Path) -> None:
+    target = installed / "found.sarif"
+    code, _ = run_step("Lint", installed, **{"paths": "examples/", "format": "sarif", "sarif-file": str(target)})
+    assert code == 1 and '"version": "2.1.0"' in target.read_text()
+
+
+@pytest.mark.slow
+def test_the_action_installs_its_own_checkout(tmp_path: Path) -> None:
+    assert run_step("Install", tmp_path)[0] == 0
+    assert run_step("Lint", tmp_path, paths="examples/", arguments="--exit-zero")[0] == 0
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
+def test_workflows_have_what_github_asks_for(path: Path) -> None:
+    workflow = yaml.safe_load(path.read_text())
+    assert workflow["name"] and workflow[True]  # `on` is a truth value in YAML 1.1
+    assert workflow["permissions"] == {"contents": "read"}
+    for job in workflow["jobs"].values():
+        assert job["runs-on"] and job["timeout-minutes"]
+        assert all(("uses" in step) != ("run" in step) for step in job["steps"])
+        assert all(
+            not step.get("uses", "./").startswith("./") or (ROOT / "action.yml").exists() for step in job["steps"]
+        )
+
+
+def test_megalinter_gives_options_that_exist() -> None:
+    (descriptor,) = (ROOT / "packaging").glob("*.megalinter-descriptor.yml")
+    (linter,) = yaml.safe_load(descriptor.read_text())["linters"]
+    known = {option for action in parser()._actions for option in action.option_strings}
+    given = [*linter["cli_lint_extra_args"], *linter["cli_sarif_args"], linter["cli_lint_fix_arg_name"]]
+    assert {each for each in given if each.startswith("--")} <= known
+
+
+def test_the_paragraph_for_assistants_names_options_that_exist(capsys: pytest.CaptureFixture[str]) -> None:
+    from dataloader_lint.cli import main
+
+    assert main(["--agents-md"]) == 0
+    text = capsys.readouterr().out
+    known = {option for action in parser()._actions for option in action.option_strings}
+    assert {word.strip("`,.") for word in text.split() if word.startswith("--")} <= known
+    assert text.startswith("## DataLoader code (dataloader-lint ")
