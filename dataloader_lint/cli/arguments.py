@@ -82,6 +82,7 @@ def parser() -> argparse.ArgumentParser:
     config = "take settings from this TOML file and no other, or set one: --config 'max-workers = 8'"
     about.add_argument("--config", action="append", metavar="FILE|KEY=VALUE", help=config)
     _flag(about, "--isolated", "ignore all configuration files")
+    _flag(about, "--agents-md", "print a paragraph for a repository's AGENTS.md")
     about.add_argument("--completion", choices=SHELLS, help="print a completion script (needs the extra 'completion')")
     about.add_argument("--version", action="version", version=f"dataloader-lint {__version__}")
     return made

@@ -35,6 +35,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return _serve(given[1:])
         if given[:1] == ["doctor"]:  # as above
             return _examine(given[1:])
+        if given[:1] == ["mcp"]:
+            return _assist(given[1:])
         return _run(read_options(given), given)
     except UsageError as error:
         return _complain(str(error))
@@ -61,6 +63,12 @@ def _run(options: Options, given: list[str]) -> int:
         from dataloader_lint.cli.terminal import use_color
 
         use_color(options.color)
+    if options.agents_md:
+        from dataloader_lint.cli.agents import paragraph
+        from dataloader_lint.cli.terminal import show
+
+        show(paragraph())
+        return CLEAN
     if options.completion or options.explain is not None:
         from dataloader_lint.cli import about
 
@@ -178,6 +186,18 @@ def _examine(arguments: list[str]) -> int:
 
     gc.enable()  # the script that runs now may live long
     return examine(arguments)
+
+
+def _assist(arguments: list[str]) -> int:
+    """Serve coding assistants. Raises UsageError where what that needs is not installed."""
+    try:
+        from dataloader_lint.mcp.server import main as serve
+    except ImportError as error:
+        if (error.name or "").partition(".")[0] not in ("mcp", "pydantic"):
+            raise
+        raise UsageError("the MCP server needs mcp 2 or newer: pip install 'dataloader-lint[mcp]'") from None
+    gc.enable()
+    return serve(arguments)
 
 
 def _complain(message: str) -> int:

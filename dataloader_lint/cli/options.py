@@ -27,6 +27,7 @@ class Options:
     # What to do instead of linting and reporting.
     explain: str | None = None
     completion: str = ""
+    agents_md: bool = False
     show_files: bool = False
     show_settings: bool = False
     force_exclude: bool = False

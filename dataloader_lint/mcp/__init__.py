@@ -1,0 +1,1 @@
+"""`dataloader-lint mcp`: the linter as tools for coding assistants, over the Model Context Protocol."""
