@@ -306,6 +306,7 @@ def _lint_tree(
 
 def _run_rules(facts: File, rules: Iterable[FoundRule], crash: Crash) -> list[tuple[str, Finding]]:
     """Run every rule on the entities that it is about. A crash ends that rule."""
+    from dataloader_lint.rules.base import Entity
     from dataloader_lint.source.decoding import UnreadableError
     from dataloader_lint.source.fast_tree import UnlikeError
 
@@ -313,15 +314,18 @@ def _run_rules(facts: File, rules: Iterable[FoundRule], crash: Crash) -> list[tu
     for one in rules:
         assert one.check is not None
         try:
-            reported: set[int] = set()  # a base class and its subclasses can report the same node
+            # A base class and its subclasses can report the same node; else one place may have several problems.
+            by_place = one.rule.on is Entity.DATASET
+            reported: set[object] = set()
             for arguments in _entities(one, facts):
                 facts.ev.check_time()
-                new: set[int] = set()
+                new: set[object] = set()
                 for finding in one.check(*arguments):
                     if finding.node not in facts.tree:
                         raise LookupError("the rule reported a node of another file")
-                    new.add(id(finding.node))
-                    if id(finding.node) not in reported:
+                    key = id(finding.node) if by_place else (id(finding.node), finding.problem)
+                    new.add(key)
+                    if key not in reported:
                         found.append((one.rule.code, finding))
                 reported |= new
         except (UnreadableError, UnlikeError):
