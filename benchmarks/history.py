@@ -1,0 +1,166 @@
+"""Which of the fixes that maintainers made the linter would have asked for: their own commits are the judges.
+
+    python -m benchmarks.history ~/mirror                    the commits listed in benchmarks/history.jsonl
+    python -m benchmarks.history ~/mirror --list more.jsonl --json found.json
+
+A commit is listed by `repo` (owner/name), `before` and `after` (two commits of it), `path`, `line` (of the pitfall in
+`before`), `code` and `subject`. The folder holds the repositories as bare git directories, OWNER+NAME or
+OWNER+NAME/repo. Both versions are linted whole, each as a checkout of its own. The linter names a fix if it reports the
+code within three lines of `line` before, and fewer findings of that code in the file after. No labels are needed but
+the commit itself. Exit code: 0, or 2 for wrong usage.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import os
+import subprocess
+import sys
+import tarfile
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks import processes
+from benchmarks.real_code import ROOT
+
+LISTED = Path(__file__).with_suffix(".jsonl")
+NEAR = 3  # lines between a finding and the line that the commit is about
+SECONDS = 600  # for one version of a repository
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """A commit with which maintainers fixed a pitfall."""
+
+    repo: str
+    before: str
+    after: str
+    path: str
+    line: int
+    code: str
+    subject: str = ""
+
+    @property
+    def link(self) -> str:
+        """Where the commit can be read."""
+        return f"https://github.com/{self.repo}/commit/{self.after}"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What the linter says of both versions."""
+
+    fix: Fix
+    is_named: bool  # reported before, at the line
+    is_gone: bool  # fewer findings of the code in the file after
+
+
+def read(path: Path) -> list[Fix]:
+    """The commits of a list. Raises ValueError with the number of the line that is none."""
+    fixes = []
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        if line.strip():
+            try:
+                fixes.append(Fix(**json.loads(line)))
+            except (TypeError, ValueError) as error:
+                raise ValueError(f"{path}:{number}: {error}") from None
+    return fixes
+
+
+def judge(fix: Fix, mirror: Path) -> Outcome:
+    """Lint both versions of a repository. Raises FileNotFoundError where it is not in the mirror."""
+    before, after = (_rows(fix, mirror, commit) for commit in (fix.before, fix.after))
+    is_named = any(abs(row - fix.line) <= NEAR for row in before)
+    return Outcome(fix, is_named, len(after) < len(before))
+
+
+def _rows(fix: Fix, mirror: Path, commit: str) -> list[int]:
+    """The lines of the fix's file with findings of its code, other places of their causes among them."""
+    with tempfile.TemporaryDirectory() as folder:
+        _export(_git_folder(mirror, fix.repo), commit, Path(folder))
+        Path(folder, ".git").mkdir()
+        options = ["--select", fix.code, "--no-cache", "--isolated", "--exit-zero", "--output-format", "json"]
+        command = [sys.executable, "-m", "dataloader_lint", *options, "."]
+        done = processes.run(command, cwd=folder, env=_environment(), seconds=SECONDS, check=True)
+        found: list[dict[str, Any]] = json.loads(done.stdout)
+        wanted = Path(folder).resolve() / fix.path
+        return [
+            place["location"]["row"]
+            for one in found
+            for place in (one, *one["places"])
+            if one["code"] == fix.code and Path(place["filename"]).resolve() == wanted
+        ]
+
+
+def _environment() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(ROOT)}
+
+
+def _git_folder(mirror: Path, repo: str) -> Path:
+    base = mirror / repo.replace("/", "+")
+    for folder in (base / "repo" / ".git", base / "repo", base / ".git", base):
+        if (folder / "objects").is_dir():
+            return folder
+    raise FileNotFoundError(f"no git directory of {repo} in {mirror}")
+
+
+def _export(git_folder: Path, commit: str, target: Path) -> None:
+    """The Python files of a commit."""
+    git = ["git", "-c", "safe.directory=*", f"--git-dir={git_folder}"]
+    listed = subprocess.run([*git, "ls-tree", "-r", "--name-only", "-z", commit], capture_output=True, check=True)
+    names = [name for name in listed.stdout.decode().split("\0") if name.endswith(".py")]
+    packed = subprocess.run([*git, "archive", commit, "--", *names], capture_output=True, check=True)
+    with tarfile.open(fileobj=io.BytesIO(packed.stdout)) as archive:
+        archive.extractall(target, filter="data")
+
+
+def rows(outcomes: Sequence[Outcome]) -> Iterator[str]:
+    """The lines of a table in Markdown: by rule, how many fixes there are, are named, and are silent after."""
+    total, named, gone = Counter[str](), Counter[str](), Counter[str]()
+    for one in outcomes:
+        total[one.fix.code] += 1
+        named[one.fix.code] += one.is_named
+        gone[one.fix.code] += one.is_named and one.is_gone
+    yield "| Rule | Fixes | Named before | and not after |"
+    yield "|---|--:|--:|--:|"
+    for code in sorted(total):
+        yield f"| {code} | {total[code]} | {named[code]} | {gone[code]} |"
+    yield f"| all | {len(outcomes)} | {sum(named.values())} | {sum(gone.values())} |"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Judge all listed fixes, print a line each and the table, and return the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.history", description=__doc__.partition("\n")[0])
+    parser.add_argument("mirror", type=Path, help="the folder with the repositories")
+    parser.add_argument("--list", type=Path, default=LISTED, help="the commits, one JSON object a line")
+    parser.add_argument("--json", type=Path, help="write what was found into this file")
+    options = parser.parse_args(arguments)
+    try:
+        fixes = read(options.list)
+    except (OSError, ValueError) as error:
+        parser.error(str(error))
+    outcomes = []
+    for fix in fixes:
+        try:
+            one = judge(fix, options.mirror)
+        except (FileNotFoundError, subprocess.CalledProcessError) as error:
+            print(f"left out: {fix.link}: {error}", file=sys.stderr)
+            continue
+        outcomes.append(one)
+        said = "named" if one.is_named and one.is_gone else "still there after" if one.is_named else "missed"
+        print(f"{said}: {fix.code} {fix.path}:{fix.line} {fix.link}", flush=True)
+    print("\n".join(rows(outcomes)))
+    if options.json:
+        found = [{"link": one.fix.link, "named": one.is_named, "gone": one.is_gone} for one in outcomes]
+        options.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
