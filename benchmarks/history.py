@@ -1,6 +1,7 @@
 """Which of the fixes that maintainers made the linter would have asked for: their own commits are the judges.
 
     python -m benchmarks.history ~/mirror                    the commits listed in benchmarks/history.jsonl
+    python -m benchmarks.history ~/mirror --page docs/history.md
     python -m benchmarks.history ~/mirror --list more.jsonl --json found.json
 
 A commit is listed by `repo` (owner/name), `before` and `after` (two commits of it), `path`, `line` (of the pitfall in
@@ -134,12 +135,36 @@ def rows(outcomes: Sequence[Outcome]) -> Iterator[str]:
     yield f"| all | {len(outcomes)} | {sum(named.values())} | {sum(gone.values())} |"
 
 
+def page(outcomes: Sequence[Outcome]) -> Iterator[str]:
+    """The page for the site: what was asked, the table, and each commit with a link."""
+    projects = len({one.fix.repo for one in outcomes})
+    named = sum(one.is_named and one.is_gone for one in outcomes)
+    yield "# Fixes that maintainers made themselves"
+    yield ""
+    yield f"Of {len(outcomes)} fixes that maintainers of {projects} projects made without this linter, it names {named}"
+    yield "before the commit, at the line that the commit is about, and no longer after it."
+    yield ""
+    yield "The commits were found by reading histories and chosen before any run: each mends a pitfall that a rule is about,"
+    yield "in whatever form the project wrote it. Opt-in rules were on. `python -m benchmarks.history` lints both sides of"
+    yield "each commit, whole repositories, and wrote this page."
+    yield ""
+    yield from rows(outcomes)
+    yield ""
+    yield "| Rule | Commit | What it says | Named |"
+    yield "|---|---|---|---|"
+    for one in sorted(outcomes, key=lambda each: (each.fix.code, each.fix.repo, each.fix.line)):
+        said = "yes" if one.is_named and one.is_gone else "before and after" if one.is_named else "no"
+        subject = one.fix.subject.replace("|", "/")
+        yield f"| {one.fix.code} | [{one.fix.repo}]({one.fix.link}) | {subject} | {said} |"
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Judge all listed fixes, print a line each and the table, and return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.history", description=__doc__.partition("\n")[0])
     parser.add_argument("mirror", type=Path, help="the folder with the repositories")
     parser.add_argument("--list", type=Path, default=LISTED, help="the commits, one JSON object a line")
     parser.add_argument("--json", type=Path, help="write what was found into this file")
+    parser.add_argument("--page", type=Path, help="write the page of the site into this file")
     options = parser.parse_args(arguments)
     try:
         fixes = read(options.list)
@@ -156,6 +181,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         said = "named" if one.is_named and one.is_gone else "still there after" if one.is_named else "missed"
         print(f"{said}: {fix.code} {fix.path}:{fix.line} {fix.link}", flush=True)
     print("\n".join(rows(outcomes)))
+    if options.page:
+        options.page.write_text("\n".join(page(outcomes)) + "\n", encoding="utf-8")
     if options.json:
         found = [{"link": one.fix.link, "named": one.is_named, "gone": one.is_gone} for one in outcomes]
         options.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")

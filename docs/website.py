@@ -44,6 +44,7 @@ FIRST = (
     "doctor.md",
     "api.md",
     "evidence.md",
+    "history.md",
     "performance.md",
     "reliability.md",
 )
@@ -55,6 +56,8 @@ TITLES = {
     "evidence/handles.md": "Handles in workers",
     "evidence/text-columns.md": "Text columns in workers",
     "api.md": "Python API",
+    "assistants.md": "Coding assistants",
+    "history.md": "Fixes of maintainers",
 }
 LAST = ("contributing.md", "changelog.md")
 

@@ -53,7 +53,9 @@ def test_a_list_is_judged_and_counted(
     row = {"repo": "owner/name", "before": before, "after": after, "path": "train.py", "line": 5, "code": "DL301"}
     listed = tmp_path / "list.jsonl"
     listed.write_text(f"{json.dumps(row)}\n{json.dumps(row | {'repo': 'not/there'})}\n")
-    assert history.main([str(folder), "--list", str(listed)]) == 0
+    page = tmp_path / "page.md"
+    assert history.main([str(folder), "--list", str(listed), "--page", str(page)]) == 0
+    assert f"| DL301 | [owner/name](https://github.com/owner/name/commit/{after}) |" in page.read_text()
     printed = capsys.readouterr()
     assert "named: DL301 train.py:5" in printed.out and "| all | 1 | 1 | 1 |" in printed.out
     assert "left out: https://github.com/not/there/commit/" in printed.err
