@@ -50,6 +50,16 @@ CALL_DEPTH: Final = 4
 # Parts of parts of an unknown object (`a.b[0].c`); beyond, unknown. Loops would make the chain longer and longer.
 PART_CHAIN: Final = 4
 
+# Values that a list, tuple or set holds, with those in the lists that it holds; beyond, its elements are not written
+# out. Tables in code have some hundreds.
+VALUES_HELD: Final = 2_000
+
+# Bits of an integer that is worked out; beyond, unknown. No number of workers, samples or bytes has more than 64.
+INTEGER_BITS: Final = 256
+
+# Characters of a text whose methods are worked out; beyond, unknown. `text.replace("a", "aa")` doubles it each time.
+TEXT_LENGTH: Final = 2_000
+
 # Values within each other when the size of a container is estimated.
 FORM_DEPTH: Final = 6
 

@@ -362,7 +362,8 @@ class Evaluation(Solver):
             return self.widen(running)
         if frame.depth > CALL_DEPTH:
             return NOTHING_KNOWN
-        self._functions[id(function.scope)] = len(self._running) - 1
+        # Nothing is running where a rule asks for the result itself: then the first question in there is the outermost.
+        self._functions[id(function.scope)] = max(len(self._running) - 1, 0)
         try:
             return calls.function_result(self, function, frame)
         finally:

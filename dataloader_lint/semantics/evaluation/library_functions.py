@@ -161,7 +161,7 @@ def _class_of(_ev: Evaluator, value: Value, _call: cst.Call, _frame: Frame) -> V
 
 @_given
 def _iterator(_ev: Evaluator, value: Value, _call: cst.Call, _frame: Frame) -> Values:
-    return (Iterator(value),)
+    return (value if isinstance(value, Iterator) else Iterator(value),)
 
 
 @_given

@@ -12,6 +12,7 @@ from dataloader_lint.semantics.evaluation.imported_by_name import loaded_from
 from dataloader_lint.semantics.evaluation.loader_calls import loader_of
 from dataloader_lint.semantics.libraries.calls import method_row, row
 from dataloader_lint.semantics.libraries.catalogue import MODULES, SELF_RETURNING
+from dataloader_lint.semantics.limits import TEXT_LENGTH
 from dataloader_lint.semantics.syntax.expressions import keyword_of
 from dataloader_lint.semantics.values.values import (
     ABSENT,
@@ -182,7 +183,9 @@ def _text(ev: Evaluator, of: Opaque | Const, name: str, call: cst.Call, frame: F
     known = isinstance(of, Const) and isinstance(of.value, str) and len(texts) == len(given)
     if not known or name not in _RESPELLINGS or any(arg.keyword or arg.star for arg in call.args):
         return (Opaque("str"),)
-    assert isinstance(of, Const)
+    assert isinstance(of, Const) and isinstance(of.value, str)
+    if any(len(each) > TEXT_LENGTH for each in (of.value, *texts)):
+        return (Opaque("str"),)
     try:
         return (Const(getattr(of.value, name)(*texts), of.default),)
     except TypeError:

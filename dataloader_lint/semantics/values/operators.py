@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
+from dataloader_lint.semantics.limits import INTEGER_BITS
 from dataloader_lint.semantics.values.known_values import is_positive
 from dataloader_lint.semantics.values.values import (
     ABSENT,
@@ -122,8 +123,15 @@ def _is_text(value: Const | Opaque) -> bool:
     return isinstance(value.value, str) if isinstance(value, Const) else value.kind == "str"
 
 
+def _is_huge(number: object) -> bool:
+    """True for an integer that is too long to calculate with: each product of it would be twice as long."""
+    return isinstance(number, int) and number.bit_length() > INTEGER_BITS
+
+
 def _calculate(operator: cst.CSTNode, a: object, b: object) -> int | float | None:
     if not isinstance(a, int | float) or not isinstance(b, int | float):
+        return None
+    if _is_huge(a) or _is_huge(b):
         return None
     try:
         if isinstance(operator, cst.Add):

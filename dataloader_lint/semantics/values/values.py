@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import libcst as cst
 
-from dataloader_lint.semantics.limits import PART_CHAIN
+from dataloader_lint.semantics.limits import PART_CHAIN, VALUES_HELD
 from dataloader_lint.semantics.syntax.records import record
 
 if TYPE_CHECKING:
@@ -189,14 +189,44 @@ class Deferred:
     callee: Value
 
 
-@record(frozen=True, slots=True)
+@record(frozen=True, slots=True, eq=False)
 class Sequence:
-    """A list, tuple or set. `items` holds the elements of a display; None where they are not written out."""
+    """A list, tuple or set. `items` holds the elements of a display; None where they are not written out.
+
+    A list that holds itself, or several of its own kind, grows with each step that follows it: beyond `VALUES_HELD`
+    in all, its elements count as not written out. `held` is how many there are. The hash is kept, so that a value in
+    many others costs no more than one in none.
+    """
 
     kind: str
     node: Node = field(repr=False)
     frame: Frame = field(repr=False)
     items: tuple[Values, ...] | None = None
+    held: int = field(init=False, repr=False, default=0)
+    _hash: int = field(init=False, repr=False, default=0)
+
+    def __post_init__(self) -> None:
+        items = self.items
+        if items:
+            held = sum([each.held + 1 if type(each) is Sequence else 1 for several in items for each in several])
+            if held > VALUES_HELD:
+                items, held = None, 0
+                object.__setattr__(self, "items", None)
+            object.__setattr__(self, "held", held)
+        object.__setattr__(self, "_hash", hash((self.kind, id(self.node), id(self.frame), items)))
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (
+            type(other) is Sequence
+            and other._hash == self._hash
+            and other.node is self.node
+            and other.frame is self.frame
+            and other.kind == self.kind
+            and other.items == self.items
+        )
+
+    def __hash__(self) -> int:
+        return self._hash
 
 
 @record(frozen=True, slots=True)
