@@ -221,7 +221,6 @@ def test_what_is_kept_is_plain_data(counter: Counter) -> None:
         "found",
         "roots",
         "contexts",
-        "others",
         "codes",
         "known",
     }

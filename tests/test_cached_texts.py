@@ -11,7 +11,6 @@ import pytest
 
 from dataloader_lint.cache import store
 from dataloader_lint.gate import Gate
-from dataloader_lint.semantics.project import mentions
 from dataloader_lint.semantics.project.disk import Disk
 from dataloader_lint.semantics.project.source import Source
 from dataloader_lint.semantics.project.sources import Sources
@@ -123,18 +122,3 @@ def test_a_run_after_a_change_reads_one_text(project: Project, read: list[str]) 
 @pytest.mark.parametrize("content", [b"[]", b"{", b'{"a": 1}', b'{"a": {"words": 1}}', b"[" * 100_000])
 def test_what_is_damaged_is_read_again(content: bytes) -> None:
     assert store._texts_from(content) == {}
-
-
-@pytest.mark.parametrize("said", ["", "[]", "[1,2,3,4,5,6,7,8,9]", '[[],[],[],"","","",0,0,0]'])
-def test_what_other_files_say_is_read_again_if_it_is_damaged(said: str, tmp_path: Path) -> None:
-    content = b"from a import *\nimport b.c\nx.device = 1\n"
-    path = str(tmp_path / "train.py")
-    texts = Texts()
-    disk = Disk(is_noting=True)
-    disk.load_texts = lambda _: texts
-    files = mentions.OtherFiles(lambda folder: folder, (), disk)
-    first = files._kept(str(tmp_path), path, content)
-    (kept,) = texts.used.values()
-    assert files._kept(str(tmp_path), path, content) == first == mentions._said_in(path, content)
-    kept["said of imports"] = said
-    assert files._kept(str(tmp_path), path, content) == first

@@ -183,7 +183,7 @@ FUNCTION = "def new():\n    pass"
     ],
 )
 def test_add_function(before: str, after: str) -> None:
-    assert edit(before, lambda editor, call: [add_function(editor, call, FUNCTION)]) == after
+    assert edit(before, lambda editor, call: list(add_function(editor, call, FUNCTION))) == after
 
 
 def imported(source: str, *wanted: str, alias: str = "") -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""When it is no safe fix to put the end of a script under the main guard: workers would miss what it binds."""
+"""What moves under the main guard, and when nothing does."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ import pytest
 from dataloader_lint.engine.fixer import fix_source
 
 SCRIPT = """import enum
+import torch
 from torch.utils.data import DataLoader, Dataset
 
-
-class Config:
-    a = b = 1
+{setting}
 
 
 class Rows(Dataset):
@@ -20,60 +19,74 @@ class Rows(Dataset):
 
     def __getitem__(self, index):
         {body}
-        return Config.a + index
+        return index
 
 
+{work}
 for batch in DataLoader(Rows(), num_workers=2, multiprocessing_context="spawn"):
     print(batch)
 {tail}"""
 
 
-def is_fixed(body: str = "pass", tail: str = "") -> bool:
-    text = SCRIPT.format(body=body, tail=tail)
+def fixed(setting: str = "", body: str = "pass", work: str = "", tail: str = "") -> str:
+    text = SCRIPT.format(setting=setting, body=body, work=work, tail=tail)
     compile(text, "script.py", "exec")
-    return fix_source(text.encode(), "/nonexistent/script.py").fixed == {"DL206": 1}
-
-
-def test_the_script_is_fixed() -> None:
-    assert is_fixed()
-    assert is_fixed(tail="other = print()\n")
+    result = fix_source(text.encode(), "/nonexistent/script.py", unsafe=True)
+    assert fix_source(text.encode(), "/nonexistent/script.py").source == text.encode()
+    return result.source.decode() if result.fixed.get("DL206") else ""
 
 
 @pytest.mark.parametrize(
-    "tail",
+    "setting",
     [
-        "Config.a = 2\n",
-        "Config.a, Config.b = 2, 3\n",
-        "(Config.a, *Config.b) = 1, 2\n",
-        "for Config.a in range(3): pass\n",
-        "with open('x') as Config.a: pass\n",
-        "with open('x') as (Config.a, y): pass\n",
-        "del Config.a\n",
-        "[0 for Config.a in range(3)]\n",
+        "SIZE = 8",
+        "SIZES = (8, -1, None)",
+        "size: int = 2 * 4",
+        "import sys\nsys.path.append('lib')",
+        "import os\nos.environ['A'] = '1'",
+        "import warnings\nwarnings.simplefilter('ignore')",
+        "try:\n    import cv2\nexcept ImportError:\n    cv2 = None",
+        "if enum:\n    import json\nelse:\n    json = None",
+        "__version__ = str(1)",
+        "'a text'",
     ],
 )
-def test_what_moves_changes_a_class(tail: str) -> None:
-    assert not is_fixed(tail=tail)
+def test_what_workers_may_run_again_stays(setting: str) -> None:
+    lines = fixed(setting, work="model = torch.nn.Linear(1, 1)").splitlines()
+    guard = lines.index('if __name__ == "__main__":')
+    assert lines[guard + 1] == "    model = torch.nn.Linear(1, 1)"
+    assert setting.splitlines()[-1] in lines[:guard]
 
 
 @pytest.mark.parametrize(
-    "body",
+    "work",
     [
-        "x = f'{index:{seen}}'",
-        "x = f'{index:{index}.{seen!r}}'",
-        "match index:\n            case seen(): pass",
-        "match index:\n            case 1 | seen.a: pass",
-        "match index:\n            case {seen.b: [Config(), *_], **rest}: pass",
-        "match index:\n            case [Config(x=seen.c)] as y: pass",
-        "match index:\n            case _ if seen: pass",
-        "with index as seen.part: pass",
-        "with index as index[seen]: pass",
-        "try: pass\n        except* seen: pass",
-        "x = [y for y in seen for seen_too in y]",
-        "x = [seen for seen in seen]",
-        "del index[seen]",
+        "args = print()",
+        "data = torch.load('x') if enum else None",
+        "torch.manual_seed(0)",
+        "rows = [1, 2]",
+        "with open('x') as file: pass",
+        "if enum:\n    model = torch.nn.Linear(1, 1)",
     ],
 )
-def test_workers_read_what_moves(body: str) -> None:
-    assert is_fixed(body)
-    assert not is_fixed(body, "seen = print()\n")
+def test_work_moves(work: str) -> None:
+    lines = fixed(work=work).splitlines()
+    guard = lines.index('if __name__ == "__main__":')
+    assert lines[guard + 1] == f"    {work.splitlines()[0]}"
+
+
+@pytest.mark.parametrize(
+    ("body", "work", "tail"),
+    [
+        ("print(TABLE)", "TABLE = {}", ""),
+        ("print(TABLE)", "TABLE = {}\nTABLE.update(a=1)", ""),
+        ("print(late)", "", "late = 1\n"),
+        ("globals()", "", ""),
+        ("pass", "rows = Rows()\n\n\ndef show():\n    pass\n", ""),
+        ("pass", "", "def show():\n    pass\n"),
+        ("pass", "", "if batch:\n    class Late:\n        pass\n"),
+        ("pass", "", "if __name__ == '__main__':\n    print(1)\n"),
+    ],
+)
+def test_nothing_moves_that_workers_read_or_that_is_cut_by_definitions(body: str, work: str, tail: str) -> None:
+    assert not fixed(body=body, work=work, tail=tail)

@@ -11,6 +11,7 @@ from dataloader_lint.engine.fixer import fix_source
 from dataloader_lint.settings import Settings
 
 HEAD = "import argparse\nimport torch\nfrom torch.utils.data import DataLoader, Dataset, TensorDataset\n"
+DATASET = "from torch.utils.data import Dataset\n"
 CUDA = 'torch.device("cuda" if torch.cuda.is_available() else "cpu")'
 ROWS = """
 class Rows(Dataset):
@@ -58,21 +59,23 @@ PARTS: dict[str, tuple[str, dict[str, str], str]] = {
     "a class with a move like that of tensors": (
         rows() + own("def to(self, device, non_blocking=False):"),
         {"other.py": own("def to(self, *args, **kwargs):")},
-        SAFE,
+        UNSAFE,
     ),
     "another `to`": (rows(), {"other.py": "def total(self, to):\n    return a.to == to\n"}, SAFE),
     # `default_collate` keeps the classes of dicts, named tuples and lists, which may have moves of their own.
     "a class of the file": (rows() + own("def to(self, device):"), {}, UNSAFE),
     "a class of another file": (rows(), {"lib/other.py": own("def to(self, device):", "UserDict")}, UNSAFE),
     "a class with `cuda`": (rows("image.cuda()"), {"other.py": own("def cuda(self):", "NamedTuple")}, UNSAFE),
-    "a class of a notebook": (rows(), {"a.ipynb": '{"cells": [{"source": ["def to(self, device):"]}]}'}, UNSAFE),
-    "a move by another name": (rows(), {"other.py": "class Record(dict):\n    to = move\n"}, UNSAFE),
     "dicts of a library": (
         rows(),
-        {"other.py": "from transformers import AutoTokenizer\n"},
+        {"other.py": f"{DATASET}from transformers import AutoTokenizer\n"},
         UNSAFE,
     ),
-    "a class that is registered": (rows(), {"other.py": "default_collate_fn_map[Graph] = stack\n"}, UNSAFE),
+    "a class that is registered": (
+        rows(),
+        {"other.py": f"{DATASET}default_collate_fn_map[Graph] = stack\n"},
+        UNSAFE,
+    ),
     "an attribute of a batch": (rows('batch.x.to("cuda")', "self.transform(1)", "batch"), {}, UNSAFE),
     "batches of any size": (rows(more=", batch_size=options.size"), {}, UNSAFE),
     "samples as they are": (rows(more=", batch_size=None"), {}, UNSAFE),
@@ -185,12 +188,15 @@ DEVICES: dict[str, tuple[str, dict[str, str], str]] = {
     ),
     "a class that another file changes": (
         at("config.device", CONFIG),
-        {"other.py": "from train import Config\nConfig.device = 'mps'\n"},
+        {"other.py": f"{DATASET}from train import Config\nConfig.device = 'mps'\n"},
         NONE,
     ),
     "another module that is changed": (
         at("config.device", "import config"),
-        {"config.py": f"import torch\ndevice = {CUDA}\n", "main.py": "import config\nconfig.device = 'mps'\n"},
+        {
+            "config.py": f"import torch\ndevice = {CUDA}\n",
+            "main.py": f"{DATASET}import config\nconfig.device = 'mps'\n",
+        },
         NONE,
     ),
     "another module that changes itself": (

@@ -14,11 +14,10 @@ import time
 from dataloader_lint.cache import plain, same_code
 from dataloader_lint.cache.engine import engine, seal
 from dataloader_lint.cache.folder import Folder, UnusableError
-from dataloader_lint.semantics.project.dependencies import CONTENT, OTHER_FILES, behind, resting_on
+from dataloader_lint.semantics.project.dependencies import CONTENT, behind, resting_on
 from dataloader_lint.semantics.project.texts import Texts
-from dataloader_lint.source.other_files import stamp_of
 from dataloader_lint.source.projects import Roots, contents_of
-from dataloader_lint.source.states import RACY, FolderState, State, current, current_folder
+from dataloader_lint.source.states import FolderState, State, current, current_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -208,7 +207,6 @@ class Store:
         projects = set(roots.values())
         contexts = {folder: self._cache.roots.context_in(folder) for folder in roots}
         listed = {context: self._cache.files(context) for context in sorted(filter(None, set(contexts.values())))}
-        others = {self._root_of(os.path.dirname(path)) for path, each in asked.items() if _asks_other_files(each)}
         is_ours = _Ours(projects, set(self._dependencies.roots.values()))
         disk = self._dependencies.disk
         files = {path for path in (*self._states, *disk.files) if is_ours(path)}.union(needed, *listed.values())
@@ -223,7 +221,6 @@ class Store:
             "found": {**self._found, **disk.found},
             "roots": roots,
             "contexts": contexts,
-            "others": {root: stamp_of(root, self._cache.started - RACY) for root in sorted(others)},
             "listed": {root: [number[path] for path in paths] for root, paths in listed.items()},
             "codes": [[number[path], *code] for path, code in codes.items()],
             "known": [
@@ -298,7 +295,6 @@ class Store:
             and all(os.path.isdir(path) == is_there for path, is_there in body["found"].items())
             and all(self._cache.roots.of(folder) == root for folder, root in body["roots"].items())
             and all(self._cache.roots.context_in(folder) == each for folder, each in body["contexts"].items())
-            and all(each and stamp_of(root, time.time_ns()) == each for root, each in body["others"].items())
         )
         if is_same:
             self._known, self._asked = known, asked
@@ -348,10 +344,6 @@ def _texts_from(content: bytes) -> dict[str, Parts]:
 
 def _are_texts(parts: dict[str, object]) -> bool:
     return all(isinstance(each, str) for each in parts.values())
-
-
-def _asks_other_files(asked: Asked) -> bool:
-    return any(question[0] == OTHER_FILES for question in asked)
 
 
 class _Ours:

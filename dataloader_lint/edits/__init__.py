@@ -37,7 +37,7 @@ and raise `RefusedError` when they are not sure: the engine catches it, and the 
     direct_callee(editor, lambda_node)                    # `pad` for `lambda rows: pad(rows)`, or None
     lift_function(editor, def_node)                       # likewise, with all uses of the local name
     to_array(editor, dataset, binding)                    # a list of strings or numbers as a numpy array
-    guard_from(editor, statement)                         # the rest of the module, and whether that is safe
+    guard_work(editor, statement, is_imported)            # all that a script does, and from which line on
     editor.code(node), editor.start(node), editor.end(node), editor.new_name("collate_rows")
     Edit(start, end, "content")                           # by hand, where no helper fits; offsets are in editor.text
 
@@ -53,7 +53,7 @@ from dataloader_lint.edits.definitions import add_parameter, guard_statement
 from dataloader_lint.edits.direct import direct_callee
 from dataloader_lint.edits.editor import Editor, replace
 from dataloader_lint.edits.functions import add_function
-from dataloader_lint.edits.guard import guard_from
+from dataloader_lint.edits.guard import guard_work
 from dataloader_lint.edits.hoist import hoist_lambda
 from dataloader_lint.edits.imports import Imported, add_member, insert_after_imports, need_import
 from dataloader_lint.edits.lift import lift_function
@@ -75,8 +75,8 @@ __all__ = [
     "check_elements",
     "direct_callee",
     "follow_workers",
-    "guard_from",
     "guard_statement",
+    "guard_work",
     "hoist_lambda",
     "insert_after",
     "insert_after_imports",

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import re
+
 import libcst as cst
 
 from dataloader_lint.edits.editor import Editor
 from dataloader_lint.edits.repair import RefusedError
+from dataloader_lint.semantics.project.project import Project
 from dataloader_lint.semantics.syntax.expressions import last_name
 from dataloader_lint.semantics.syntax.names import resolve
-from dataloader_lint.semantics.syntax.tree import Node, Tree
+from dataloader_lint.semantics.syntax.tree import ModuleFacts, Node, Tree
 
 _TAKE_ANY_ITERABLE = ("enumerate", "iter", "len", "zip")
 # What distinguishes a numpy scalar from the Python number of the same value.
 _ASK_FOR_THE_TYPE = ("dump", "dumps", "isinstance", "type")
 
 
-def refuse_uses_elsewhere(editor: Editor, path: str, name: str) -> None:
-    """Refuses where a file that imports the one at `path` uses an attribute of that name."""
-    if editor.mentions.may_use_attribute(path, name):
+def refuse_uses_elsewhere(project: Project, module: ModuleFacts, name: str) -> None:
+    """Refuses where another file of the project that imports the module uses an attribute of that name."""
+    use = re.compile(rf"\.{name}\b")
+    if any(use.search(each.tree.code) for each in project.importers(module, [name])):
         raise RefusedError("another file may use the attribute")
 
 

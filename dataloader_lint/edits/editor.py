@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from dataloader_lint.edits.repair import Edit, RefusedError
 from dataloader_lint.edits.uses import names_in
 from dataloader_lint.semantics.limits import EDITED_PARTS
-from dataloader_lint.semantics.project.mentions import Mentions
 from dataloader_lint.semantics.syntax.layout import Excerpt, excerpt, import_parts
 from dataloader_lint.semantics.syntax.names import bindings_of
 from dataloader_lint.semantics.syntax.tree import Node, Scope, Tree
@@ -41,16 +40,14 @@ class Editor:
     laid out, and their positions come from one pass of code generation for each. `promised` keeps the functions that
     repairs of this round add, by their code, so that equal ones are added once; `lifted` those that move, by the node's
     `id`, with all edits that this takes; `taken` the names of both, so that no two repairs choose the same one.
-    `mentions` knows what other files say.
     """
 
-    def __init__(self, tree: Tree, text: str, mentions: Mentions | None = None) -> None:
+    def __init__(self, tree: Tree, text: str) -> None:
         self.tree = tree
         self.text = text
-        self.mentions = mentions or Mentions()
         newline = _LINE_END.search(text)
         self.newline = newline.group() if newline is not None else "\n"
-        self.promised: dict[object, tuple[str, Edit]] = {}
+        self.promised: dict[object, tuple[str, tuple[Edit, ...]]] = {}
         self.lifted: dict[int, tuple[str, tuple[Edit, ...]]] = {}
         self.taken: set[str] = set()
         self._words: set[str] | None = None
@@ -157,9 +154,9 @@ class Editor:
     def new_name(self, wanted: str) -> str:
         """A name like `wanted` that nothing in the file has, promised from now on.
 
-        It begins with an underscore, which stars leave out, where a star brings names into the file or out of it.
+        It begins with an underscore, so that no other module takes it for a name to import.
         """
-        wanted = f"_{wanted}" if self.shares_names and not wanted.startswith("_") else wanted
+        wanted = f"_{wanted.lstrip('_')}"
         if self._words is None:
             self._words = set(_WORD.findall(self.text))
         number = self._last_numbers.get(wanted, 1)
@@ -171,22 +168,12 @@ class Editor:
         self.taken.add(name)
         return name
 
-    @property
-    def shares_names(self) -> bool:
-        """True if a star import binds the names of other files in this one, or its names in others."""
-
-        def asked() -> bool:
-            path = self.tree.root.module.path
-            return "*" in bindings_of(self.tree.root) or self.mentions.is_imported_by_star(path)
-
-        return self.once("shares names", asked)
-
     def is_free(self, name: str) -> bool:
-        """True if the name can be bound at module level: nothing binds it there, and no other file reads it."""
+        """True if the name can be bound at module level: nothing binds it there, or brings names of other files."""
         return name not in self.taken and self.once(("free", name), lambda: self._was_free(name))
 
     def _was_free(self, name: str) -> bool:
-        if name in bindings_of(self.tree.root) or hasattr(builtins, name) or self.shares_names:
+        if not {name, "*"}.isdisjoint(bindings_of(self.tree.root)) or hasattr(builtins, name):
             return False
         if any(word in self.text for word in _BY_NAME) and self._is_in_string(name):
             return False

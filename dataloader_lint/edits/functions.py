@@ -20,14 +20,16 @@ _LINE_END = re.compile(r"\r\n|\r|\n")
 _WITH_ENDS = re.compile(r"(?<=\n)|(?<=\r)(?!\n)")
 
 
-def add_function(editor: Editor, use: Node, code: str) -> Edit:
+def add_function(editor: Editor, use: Node, code: str) -> tuple[Edit, ...]:
     """Put a function (or several statements) before the top-level statement that holds `use`, above its comments.
 
     `code` is laid out already, without a newline at its end. Two blank lines stand around it; those that the file has
     are left as they are.
     """
     place = start_with_comments(editor, top_statement(editor, use))
-    return Edit(place, place, editor.newline * missing_before(editor, place) + code + editor.newline * 3)
+    above = editor.newline * missing_before(editor, place)
+    blank_lines = (Edit(place, place, above),) if above else ()  # once, where several functions are put here
+    return (*blank_lines, Edit(place, place, code + editor.newline * 3))
 
 
 def top_statement(editor: Editor, node: Node) -> Node:

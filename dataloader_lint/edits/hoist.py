@@ -53,7 +53,7 @@ def hoist_lambda(editor: Editor, node: Function, role: str) -> tuple[str, tuple[
     name, added = editor.promised[code]
     arguments = [f"{each}={each}" for each in captured] + [f"{each}={value}" for each, value in computed.items()]
     written, imports = bound_call(editor, node, name, arguments)
-    edits = [added, *imports, *(typed.edits if typed else ()), replace(editor, node, written, moved=body)]
+    edits = [*added, *imports, *(typed.edits if typed else ()), replace(editor, node, written, moved=body)]
     return name, tuple(edits)
 
 

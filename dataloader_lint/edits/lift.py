@@ -47,7 +47,7 @@ def _lift(editor: Editor, node: cst.FunctionDef) -> tuple[str, tuple[Edit, ...]]
         raise RefusedError("the function is not used by its name")
     once = len(uses) == 1 and tree.scope_of(uses[0]) is home
     captured = captured_names(editor, node, uses[0] if once else node)
-    is_kept = editor.is_free(name) and not editor.shares_names and (once or not captured)
+    is_kept = editor.is_free(name) and (once or not captured)
     new_name = name if is_kept else editor.new_name(_other_name(home.node, name))
     if len(reads) > len(uses) and (captured or not is_kept):
         raise RefusedError("the function calls itself")
@@ -58,10 +58,10 @@ def _lift(editor: Editor, node: cst.FunctionDef) -> tuple[str, tuple[Edit, ...]]
     indentation = editor.indentation(first_offset(editor, node))
     if captured and not once:
         line = f"{indentation}{name} = {written}{editor.newline}"
-        return new_name, (added, *imports, Edit(start, end, line))
+        return new_name, (*added, *imports, Edit(start, end, line))
     gone = Edit(start, _skip_blank_lines(editor, end), "")
     others = [] if is_kept and not captured else [replace(editor, each, written) for each in uses]
-    return new_name, (added, *imports, gone, *others)
+    return new_name, (*added, *imports, gone, *others)
 
 
 def _check_head(editor: Editor, node: cst.FunctionDef) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -18,7 +17,6 @@ from dataloader_lint.semantics.syntax.names import Binding, Kind, dotted, resolv
 from dataloader_lint.semantics.syntax.tree import Node
 from dataloader_lint.semantics.values.values import Library
 
-_WORD = re.compile(r"\w+")
 # Who calls these may read any local name.
 _READING_ALL = frozenset({"eval", "exec", "locals", "vars"})
 
@@ -161,7 +159,7 @@ def _in_dict(
         raise RefusedError("the keyword dict is bound in several ways")
     binding = bindings[0]
     assert binding.value is not None
-    if binding.scope.is_class or (binding.scope.parent is None and _is_used_elsewhere(editor, binding)):
+    if binding.scope.is_class or binding.scope.parent is None:
         raise RefusedError("the keyword dict may be used elsewhere")
     if any(name in _READING_ALL for name in map(_called, editor.tree.find(binding.scope.node, cst.Call))):
         raise RefusedError("the keyword dict may be read by its name")
@@ -181,21 +179,6 @@ def _in_dict(
 
 def _called(call: cst.Call) -> str:
     return call.func.value if isinstance(call.func, cst.Name) else ""
-
-
-def _is_used_elsewhere(editor: Editor, binding: Binding) -> bool:
-    """True if another file, or this one by the text of the name, may use a dict of the module."""
-    module = binding.scope.module
-
-    def asked() -> bool:
-        if any(
-            binding.name in _WORD.findall(text.value) for text in module.tree.find(module.tree.module, cst.SimpleString)
-        ):
-            return True
-        others = editor.mentions
-        return others.may_use_name(module.path, binding.name) and others.may_import(module.path)
-
-    return editor.once(("dict used elsewhere", binding.name), asked)
 
 
 def _in_uses(

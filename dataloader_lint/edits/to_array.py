@@ -70,7 +70,7 @@ def to_array(editor: Editor, dataset: DatasetClass, binding: AttributeBinding) -
     _check_bindings(editor, family, binding)
     for module in {id(each.scope.module): each.scope.module for each in family}.values():
         _check_attributes(editor, dataset, family, module, binding, kind)
-    refuse_uses_elsewhere(editor, binding.method.module.path, binding.name)
+    refuse_uses_elsewhere(dataset.ev.project, binding.method.module, binding.name)
     texts = dataset.reach.ev.project.requirements(binding.method.module.path)
     if kind == "str" and any(demands(text, OLD_NUMPY) for text in texts):
         raise RefusedError("the project pins a numpy without `StringDType`")

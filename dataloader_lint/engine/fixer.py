@@ -150,7 +150,7 @@ class _State:
         if self._repairs is None:
             self._repairs = {}
             if self.examined.tree is not None and self.examined.builders:
-                self._editor = Editor(self.examined.tree, self.text.text, self.examined.mentions)
+                self._editor = Editor(self.examined.tree, self.text.text)
                 self._repairs, broken = build_repairs(
                     self.examined, self.found, self._editor, self.filename, self.settings
                 )

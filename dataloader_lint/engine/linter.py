@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from dataloader_lint.pipeline.steps import Step
     from dataloader_lint.rules.base import Finding
     from dataloader_lint.rules.registry import FoundRule
-    from dataloader_lint.semantics.project.mentions import Mentions
     from dataloader_lint.semantics.syntax.tree import Node, Tree
 
     Crash = Callable[[str, Exception], None]
@@ -34,11 +33,10 @@ if TYPE_CHECKING:
 class Examined:
     """What linting a text came to: its findings, suppressed ones among them, and the fixes of those that have one.
 
-    `tree` is None where the text could not be parsed, or was spared it as no rule has anything to do with it;
-    `mentions` knows what other files say.
+    `tree` is None where the text could not be parsed, or was spared it as no rule has anything to do with it.
     """
 
-    __slots__ = ("builders", "diagnostics", "is_spared", "mentions", "tree")
+    __slots__ = ("builders", "diagnostics", "is_spared", "tree")
 
     def __init__(
         self,
@@ -46,9 +44,7 @@ class Examined:
         builders: dict[Diagnostic, Build] | None = None,
         tree: Tree | None = None,
         is_spared: bool = False,
-        mentions: Mentions | None = None,
     ) -> None:
-        self.mentions = mentions
         self.diagnostics = diagnostics
         self.builders = builders or {}
         self.tree = tree
@@ -127,11 +123,17 @@ def lint_text(
 def build_repairs(
     examined: Examined, found: list[Diagnostic], editor: Editor, filename: str, settings: Settings
 ) -> tuple[dict[Diagnostic, Repair], list[Diagnostic]]:
-    """The repairs of the given findings, in their order, and a DL999 for each that crashed instead of refusing."""
+    """The repairs of the given findings, in their order, and a DL999 for each that crashed instead of refusing.
+
+    Scripts that are divided into cells get none: an edit in one cell can break it, or need another one to run first.
+    """
     from dataloader_lint.edits import RefusedError
+    from dataloader_lint.source.script_cells import has_cells
 
     repairs: dict[Diagnostic, Repair] = {}
     broken: list[Diagnostic] = []
+    if has_cells(editor.text):
+        return repairs, broken
     for one in found:
         builder = examined.builders.get(one)
         if builder is None:
@@ -167,7 +169,7 @@ def _with_fixes(
     from dataloader_lint.edits import Editor
     from dataloader_lint.edits.wrapping import as_fix
 
-    editor = Editor(examined.tree, text, examined.mentions)
+    editor = Editor(examined.tree, text)
     repairs, broken = build_repairs(examined, found, editor, filename, settings)
     shown = [replace(one, fix=as_fix(editor, repairs[one], filename)) if one in repairs else one for one in found]
     return [*broken, *shown]
@@ -296,12 +298,7 @@ def _lint_tree(
         diagnostics.add(one)
         if finding.repair is not None and code in fixable:
             builders.setdefault(one, finding.repair)
-    return Examined(
-        sorted([*diagnostics, *broken], key=lambda one: one.sort_key),
-        builders,
-        facts.tree,
-        mentions=facts.session.project.mentions,
-    )
+    return Examined(sorted([*diagnostics, *broken], key=lambda one: one.sort_key), builders, facts.tree)
 
 
 def _run_rules(facts: File, rules: Iterable[FoundRule], crash: Crash) -> list[tuple[str, Finding]]:

@@ -75,7 +75,8 @@ def _expressions() -> Iterator[Expression]:
 # Made from the patterns that users write, or from a table, and tried below by what uses them; from a name, which is
 # escaped.
 _BY_PATTERNS = (
-    "dataloader_lint.semantics.project.mentions:",
+    "dataloader_lint.edits.array_uses:",
+    "dataloader_lint.rules.transfers._shared.device_stores:",
     "dataloader_lint.semantics.project.required_versions:",  # in names of the module
     "dataloader_lint.rules.symptoms.base:",
     "dataloader_lint.source.globs:",

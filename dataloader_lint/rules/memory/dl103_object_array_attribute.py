@@ -148,15 +148,17 @@ def check(dataset: StoringDataset, file: File) -> Iterator[Finding]:
             advice = "use Arrow strings, or one `str` array per column"
         else:
             advice = "use one array of numbers or str per field"
-        yield Finding(array.node, problem, advice, partial(fix, array), dataset.steps_to(array.use, array.binding))
+        yield Finding(
+            array.node, problem, advice, partial(fix, array, file), dataset.steps_to(array.use, array.binding)
+        )
 
 
-def fix(array: KeptArray, editor: Editor) -> Repair | None:
+def fix(array: KeptArray, file: File, editor: Editor) -> Repair | None:
     from dataloader_lint.edits import Repair, check_elements, refuse_uses_elsewhere, remove_argument
 
     if array.dtype is None or not array.element_kind or array.call not in editor.tree:
         return None
     check_elements(editor, array.name, array.element_kind)
-    refuse_uses_elsewhere(editor, array.binding.method.module.path, array.name)
+    refuse_uses_elsewhere(file.project, array.binding.method.module, array.name)
     edit = remove_argument(editor, array.call, array.dtype)
     return Repair(Safety.UNSAFE, "Let NumPy choose the `dtype`", (edit,))

@@ -39,8 +39,7 @@ if __name__ == "__main__":
 A single loader can have its own start method: `DataLoader(..., multiprocessing_context="spawn")`.
 
 ## Fix safety
-Safe if nothing in the project, including notebooks and entry points, may import the module. Otherwise unsafe: under
-the guard an import of the module no longer sets the start method.
+Unsafe: under the guard an import of the module no longer sets the start method.
 
 ## When to ignore it
 If the module is never run as a script and never imported by a worker.
@@ -67,7 +66,7 @@ if TYPE_CHECKING:
     from dataloader_lint.pipeline.file import File
     from dataloader_lint.pipeline.workers.start_methods import StartMethod
 
-RULE = Rule("DL210", "start-method-unguarded", Entity.SETTING, Level.WARNING, Claim.MUST, fix=FixLevel.SOMETIMES_SAFE)
+RULE = Rule("DL210", "start-method-unguarded", Entity.SETTING, Level.WARNING, Claim.MUST, fix=FixLevel.UNSAFE)
 
 
 def find(file: File) -> Iterable[StartMethod]:
@@ -80,12 +79,10 @@ def check(found: StartMethod, file: File) -> Iterator[Finding]:
     if found.at_import and not found.may_be_forced and found.method in ("spawn", "forkserver"):
         problem = f'`set_start_method("{found.method}")` runs again in each worker and raises RuntimeError'
         advice = 'move it under `if __name__ == "__main__":`'
-        yield Finding(found.call, problem, advice, partial(fix, file, found))
+        yield Finding(found.call, problem, advice, partial(fix, found))
 
 
-def fix(file: File, found: StartMethod, editor: Editor) -> Repair | None:
+def fix(found: StartMethod, editor: Editor) -> Repair | None:
     from dataloader_lint.edits import Repair, guard_statement
-    from dataloader_lint.semantics.project.imports import may_be_imported
 
-    safety = Safety.UNSAFE if may_be_imported(file.project, file.module) else Safety.SAFE
-    return Repair(safety, "Move `set_start_method` under the main guard", (guard_statement(editor, found.call),))
+    return Repair(Safety.UNSAFE, "Move `set_start_method` under the main guard", (guard_statement(editor, found.call),))

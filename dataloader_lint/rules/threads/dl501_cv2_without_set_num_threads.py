@@ -82,9 +82,8 @@ Inserts `cv2.setNumThreads(0)` after the imports, under the name that the import
 function, a `try` or an `if`, the call comes directly after it. `from cv2 import imread` imports `setNumThreads` as
 well.
 
-Safe if a loader with workers is known and none without, and only workers run the module's code that calls cv2.
-Otherwise unsafe: in a process that loads without workers it halved the speed (31.0 to 16.5 images a second on 2
-CPUs).
+Unsafe: it limits every process that imports the module. In a process that loads without workers it halved the speed
+(31.0 to 16.5 images a second on 2 CPUs).
 
 There is no fix for imports from parts of cv2, such as `from cv2.dnn import readNet`, and for lazy imports.
 
@@ -123,7 +122,7 @@ RULE = Rule(
     Entity.WORKER_CODE,
     Level.SPEED,
     Claim.MAY,
-    fix=FixLevel.SOMETIMES_SAFE,
+    fix=FixLevel.UNSAFE,
     subjects=(OPENCV,),
 )
 
@@ -148,7 +147,6 @@ def check(call: WorkerCall, file: File) -> Iterator[Finding]:
 
 def fix(file: File, call: WorkerCall, editor: Editor) -> Repair | None:
     from dataloader_lint.edits import Edit, Repair, add_member, insert_after_imports
-    from dataloader_lint.rules.threads._shared.opencv import opencv
 
     binding = call.binding
     if binding.imported != "cv2" or call.is_lazy or call.is_rebound or call.import_node not in editor.tree:
@@ -164,5 +162,4 @@ def fix(file: File, call: WorkerCall, editor: Editor) -> Repair | None:
         ]
         if edits[0].start == edits[1].start:
             edits = [Edit(edits[0].start, edits[0].end, edits[0].content + edits[1].content)]
-    safety = Safety.SAFE if opencv(file).is_surely_in_workers(file.module) else Safety.UNSAFE
-    return Repair(safety, "Insert `cv2.setNumThreads(0)`", tuple(edits))
+    return Repair(Safety.UNSAFE, "Insert `cv2.setNumThreads(0)`", tuple(edits))

@@ -9,9 +9,8 @@ from typing import cast
 from dataloader_lint.gate import Gate, subjects, words_about
 from dataloader_lint.semantics.limits import CALLING_MODULES, MATCHING_MODULES, USING_LEVELS, USING_MODULES
 from dataloader_lint.semantics.project.dataset_names import DatasetNames, classes_in
-from dataloader_lint.semantics.project.dependencies import OPENED, OTHER_FILES, Answer, Asked, Dependencies, Question
+from dataloader_lint.semantics.project.dependencies import OPENED, Answer, Asked, Dependencies, Question
 from dataloader_lint.semantics.project.lookup import Lookup
-from dataloader_lint.semantics.project.mentions import OtherFiles
 from dataloader_lint.semantics.project.notebook_code import notebook_code
 from dataloader_lint.semantics.project.outline import defined_about
 from dataloader_lint.semantics.project.own_names import OwnNames
@@ -46,7 +45,6 @@ class Answers:
         self._gate = gate
         self._roots = Roots(roots)
         self.at_hand: Callable[[str], str | None] = lambda _: None
-        self._other_files = OtherFiles(self.root_of, src, self._disk)
         self._lookup = Lookup(self._disk, src, self.root_of, self.text_of)
         self._sources: dict[str, Sources] = {} if sources is None else sources  # by context
         self._own: dict[str, tuple[str, OwnNames]] = {}  # with the text that they are from
@@ -181,10 +179,6 @@ class Answers:
                 return tuple(found)
             folder = os.path.dirname(folder)
 
-    def _other_files_say(self, asker: str, what: str, name: str) -> bool:
-        """True if other files of the project, be they notebooks or settings, say something; see `OtherFiles`."""
-        return self._other_files.say(asker, what, name)
-
     # Who imports, calls and uses what.
 
     def _importing_files(self, path: str, words: frozenset[bytes]) -> list[Source]:
@@ -298,7 +292,6 @@ KINDS: dict[str, Callable[..., Answer]] = {
     "packages": Answers._packages,
     "packaged": Answers._packaged,
     "namespace": Answers._namespace,
-    OTHER_FILES: Answers._other_files_say,
     "requirements": Answers._requirements,
     "importers": Answers._importers,
     "expecting": Answers._expecting,

@@ -27,10 +27,6 @@ CONTENT: Question = ("content",)
 UNSURE = "unsure"  # equal to no answer that is given again
 
 
-# Asks what files say that are not looked at otherwise: notebooks, settings.
-OTHER_FILES = "other files"
-
-
 class Dependencies:
     """The questions and answers of a run by the path of the module on whose behalf they were asked.
 

@@ -60,11 +60,6 @@ def is_imported(project: Project, module: ModuleFacts, names: list[str] | None =
     return any(may_import(project, each, module, own) for each in project.importers(module, names or [own]))
 
 
-def may_be_imported(project: Project, module: ModuleFacts) -> bool:
-    """True if anything in the project may import a module: code, a notebook, an entry point, a name in a text."""
-    return is_imported(project, module) or project.mentions.may_import(module.path)
-
-
 def may_import(project: Project, importer: ModuleFacts, module: ModuleFacts, name: str) -> bool:
     """True if an import in `importer` means `module`, whose last name is `name`, or something that is not found."""
     for imported, level in _written(importer):

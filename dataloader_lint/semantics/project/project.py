@@ -15,9 +15,8 @@ from dataloader_lint.gate import Gate
 from dataloader_lint.semantics.libraries.catalogue import FOREIGN, TOP_LEVEL
 from dataloader_lint.semantics.libraries.datasets import DATASET_LIBRARIES, OTHER_DATASETS
 from dataloader_lint.semantics.project.answers import Answers, Words
-from dataloader_lint.semantics.project.dependencies import OPENED, OTHER_FILES, Dependencies
+from dataloader_lint.semantics.project.dependencies import OPENED, Dependencies
 from dataloader_lint.semantics.project.kept_modules import Kept
-from dataloader_lint.semantics.project.mentions import Mentions
 from dataloader_lint.semantics.project.notebook_code import notebook_code
 from dataloader_lint.semantics.project.outline import Outline
 from dataloader_lint.semantics.syntax.names import Binding
@@ -47,7 +46,6 @@ class Project:
         self._at_hand: tuple[str, str] | None = None  # the file that is being linted, and its text
         self.answers = answers or Answers((), Gate(), Dependencies())
         self.answers.at_hand = self._overlaid_text
-        self.mentions = Mentions(lambda path, what, name: bool(self.answers.ask(path, OTHER_FILES, what, name)))
 
     def forget_modules(self) -> None:
         """Close all modules; what the folders and files are has not changed."""

@@ -9,6 +9,7 @@ import libcst as cst
 
 from dataloader_lint.semantics.syntax.names import dotted
 from dataloader_lint.semantics.syntax.tree import ModuleFacts
+from dataloader_lint.source.script_cells import has_cells
 
 _TEST_FILE = re.compile(r"test_.*\.py|.*_test\.py")
 
@@ -33,8 +34,9 @@ def is_test(module: ModuleFacts) -> bool:
 
 
 def is_notebook(module: ModuleFacts) -> bool:
-    """True if the code runs in a notebook's kernel."""
-    return is_notebook_file(module) or bool(module.calls_named("get_ipython"))
+    """True if the code runs in a notebook's kernel, as the cells of some scripts do."""
+    is_one = is_notebook_file(module) or bool(module.calls_named("get_ipython"))
+    return is_one or has_cells(module.tree.text)
 
 
 def is_notebook_file(module: ModuleFacts) -> bool:

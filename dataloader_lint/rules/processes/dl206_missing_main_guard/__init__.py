@@ -24,7 +24,8 @@ into a `main()`.
 - Loaders whose number of workers is computed at run time or read from a file are unknown and not reported. A
   command-line option counts if no declaration has its default (`parser.set_defaults(**json.load(file))`).
 - Modules that set the start method to `"fork"`, notebooks and files that pytest runs are not reported. Workers import
-  nothing from a notebook, so it needs no guard (but see [DL208](#dl208-local-dataset-class)).
+  nothing from a notebook, so it needs no guard (but see [DL208](#dl208-local-dataset-class)). Scripts of Jupytext and
+  Databricks, which comments divide into cells, count as notebooks.
 - A guard inside a decorator, or in a function with another name, is not recognized. A function that is merely called
   `main` is no guard.
 
@@ -56,19 +57,16 @@ if __name__ == "__main__":
 ```
 
 ## Fix safety
-The code from the first such statement to the end of the file moves under the guard; an existing guard takes it in.
-All names stay global, and everything runs in the same order. Functions and classes stay where they are, with the
-imports and plain constants that they read.
+Unsafe: an import of the module does less than before. All that the script does moves under the guard, from the first
+statement on that is no import, definition, constant or setting (`os.environ`, `sys.path`, `warnings`). Otherwise each
+spawned worker would load the data and build the model again.
 
-The fix is unsafe if
+There is no fix if
 
-- anything in the project, a notebook or an entry point, may import the module: the import then does less than before
-- a function or class reads something that is bound or changed by the moved code: workers do not find it any more
-- a definition inside an `if` or `try` moves too
-- an import stays that comes after code that moves
-
-There is no fix if a decorator, default or class body needs the moved code. Nor is there one if a condition at module
-level tests `__name__` in another way.
+- functions or classes stand between the statements that would move
+- a function or class reads something that would move
+- another file of the project imports something that would move
+- the script tests `__name__` already
 
 ## When to ignore it
 If the script only ever runs where workers are forked: on Linux, with a Python before 3.14.
@@ -105,7 +103,7 @@ RULE = Rule(
     Entity.SCRIPT,
     Level.WARNING,
     Claim.MAY,
-    fix=FixLevel.SOMETIMES_SAFE,
+    fix=FixLevel.UNSAFE,
     spawning=True,
     subjects=(TRANSFERS,),
 )
@@ -129,12 +127,11 @@ def check(start: Start, file: File) -> Iterator[Finding]:
 
 
 def fix(file: File, start: Start, editor: Editor) -> Repair | None:
-    from dataloader_lint.edits import Repair, guard_from
-    from dataloader_lint.semantics.project.imports import may_be_imported
+    from dataloader_lint.edits import Repair, guard_work
+    from dataloader_lint.semantics.project.imports import is_imported
 
-    edits, is_safe = guard_from(editor, start.statement)
-    safety = Safety.SAFE if is_safe and not may_be_imported(file.project, file.module) else Safety.UNSAFE
-    return Repair(safety, "Move this statement and all code after it under the main guard", edits)
+    edits, line = guard_work(editor, start.statement, lambda names: is_imported(file.project, file.module, names))
+    return Repair(Safety.UNSAFE, f"Move the code from line {line} to the end under the main guard", edits)
 
 
 def _what_starts(start: Start) -> str:

@@ -42,10 +42,9 @@ def make(dataset):
 ```
 
 ## Fix safety
-A function without parameters gets `worker_id`. This is safe if the name of the function is used nowhere else in the
-project: in no other file, notebook, string or list. Otherwise it is unsafe, and the parameter is `worker_id=None`, so
-that calls without an argument still work. Functions that need more arguments, and those in a `functools.partial`, are
-not changed.
+Unsafe: a function without parameters gets `worker_id`, and others may call it without an argument. If a call in the
+project is known, the parameter is `worker_id=None`. Functions that need more arguments, and those in a
+`functools.partial`, are not changed.
 
 ## When to ignore it
 Never with workers: the call fails.
@@ -72,7 +71,7 @@ if TYPE_CHECKING:
     from dataloader_lint.pipeline.file import File
     from dataloader_lint.rules.processes.dl212_worker_init_fn_signature.signatures import SignatureMismatch
 
-RULE = Rule("DL212", "worker-init-fn-signature", Entity.CALLBACK, Level.ERROR, Claim.MAY, fix=FixLevel.SOMETIMES_SAFE)
+RULE = Rule("DL212", "worker-init-fn-signature", Entity.CALLBACK, Level.ERROR, Claim.MAY, fix=FixLevel.UNSAFE)
 
 
 def find(file: File) -> Iterable[SignatureMismatch]:
@@ -90,16 +89,16 @@ def check(found: SignatureMismatch, file: File) -> Iterator[Finding]:
     else:
         lack, advice = "needs more than one argument", "bind the others with `functools.partial`"
     problem = f"{name} {lack}, but workers of `{found.loader.name}` pass it their worker id: TypeError"
-    yield Finding(found.node, problem, advice, partial(fix, file, found))
+    yield Finding(found.node, problem, advice, partial(fix, found))
 
 
-def fix(file: File, found: SignatureMismatch, editor: Editor) -> Repair | None:
+def fix(found: SignatureMismatch, editor: Editor) -> Repair | None:
     from dataloader_lint.edits import Repair, add_parameter
+    from dataloader_lint.semantics.syntax.expressions import last_name
 
     if not found.takes_none or found.scope is None:
         return None
-    if found.has_other_users(file.project):  # they call it as it is
-        edit = add_parameter(editor, found.function, "worker_id", "None")
-        return Repair(Safety.UNSAFE, "Add the parameter `worker_id`, with a default", (edit,))
-    edit = add_parameter(editor, found.function, "worker_id")
-    return Repair(Safety.SAFE, "Add the parameter `worker_id`", (edit,))
+    calls = (call for call, _, _ in found.loader.ev.callers(found.scope))
+    is_called = any(last_name(call.func) == found.name for call in calls)  # without an argument, as it takes none
+    edit = add_parameter(editor, found.function, "worker_id", "None" if is_called else "")
+    return Repair(Safety.UNSAFE, "Add the parameter `worker_id`", (edit,))

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import libcst as cst
 
 from dataloader_lint.pipeline.loaders.callbacks import Callback
 from dataloader_lint.semantics.classes.classes import is_static
-from dataloader_lint.semantics.evaluation.loader_calls import Loader, loaders_in
-from dataloader_lint.semantics.project.project import Project
-from dataloader_lint.semantics.syntax.names import dotted
-from dataloader_lint.semantics.syntax.tree import ModuleFacts, Node, Scope, Tree
-from dataloader_lint.semantics.values.values import Evaluator, Function, Method, Partial, Value
-
-_WORD = re.compile(r"\w+")
+from dataloader_lint.semantics.evaluation.loader_calls import Loader
+from dataloader_lint.semantics.syntax.tree import Node, Scope
+from dataloader_lint.semantics.values.values import Function, Method, Partial, Value
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,23 +23,6 @@ class SignatureMismatch:
     loader: Loader
     takes_none: bool
     scope: Scope | None  # of the function, where it is passed as it is
-
-    def has_other_users(self, project: Project) -> bool:
-        """True if anything but `worker_init_fn=...` of loaders may call the function, in this file or in another one.
-
-        That is where its name stands anywhere else, be it in a string, a list, an import or a notebook.
-        """
-        if self.scope is None:
-            return True
-        module = self.scope.module
-        known = module.tree.once(("worker_init_fn values", id(module.root)), lambda: _given(self.loader.ev, module))
-        if isinstance(self.function, cst.Lambda):
-            return id(self.function) not in known
-        name = self.function.name.value
-        places = module.tree.once(("mentions", id(module.root)), lambda: _mentions(module.tree)).get(name, [])
-        return any(each is not self.function and id(each) not in known for each in places) or (
-            self.scope.parent is module.root and project.mentions.may_use_name(module.path, name)
-        )
 
     @property
     def name(self) -> str:
@@ -92,40 +70,3 @@ def _mismatch(value: Value, node: Node, loader: Loader) -> SignatureMismatch | N
     if not left or left[0].name.value in named:
         return SignatureMismatch(value.node, node, loader, True, scope)
     return SignatureMismatch(value.node, node, loader, False, scope) if len(wanted) > 1 else None
-
-
-def _given(ev: Evaluator, module: ModuleFacts) -> set[int]:
-    """The ids of what loaders of a module get as `worker_init_fn`."""
-    written = (each.argument("worker_init_fn") for each in loaders_in(ev, module))
-    return {id(each.value) for each in written if each is not None}
-
-
-def _examples_in(text: str) -> str:
-    """The lines of a docstring that a doctest runs."""
-    return "\n".join(line for line in text.splitlines() if line.strip(" \t\"'").startswith((">>>", "...")))
-
-
-def _mentions(tree: Tree) -> dict[str, list[Node]]:
-    """The places in a file by the name that stands there, also in texts; of docstrings, in their examples."""
-    found: dict[str, list[Node]] = {}
-
-    def add(node: Node, names: Iterable[str]) -> None:
-        for name in names:
-            found.setdefault(name, []).append(node)
-
-    for node in tree.walk(tree.module):
-        if isinstance(node, cst.Name):
-            add(node, [node.value])
-        elif isinstance(node, cst.Attribute):
-            add(node, [node.attr.value])
-        elif isinstance(node, cst.FunctionDef | cst.ClassDef):
-            add(node, [node.name.value])
-        elif isinstance(node, cst.SimpleString | cst.FormattedStringText):
-            text = _examples_in(node.value) if isinstance(tree.parent(node), cst.Expr) else node.value
-            add(node, set(_WORD.findall(text)))
-        elif isinstance(node, cst.Global | cst.Nonlocal):
-            add(node, [each.name.value for each in node.names])
-        elif isinstance(node, cst.Import | cst.ImportFrom) and not isinstance(node.names, cst.ImportStar):
-            add(node, [dotted(each.name) for each in node.names])
-            add(node, [dotted(each.asname.name) for each in node.names if each.asname is not None])
-    return found

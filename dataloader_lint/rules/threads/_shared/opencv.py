@@ -15,10 +15,9 @@ from dataloader_lint.semantics.control.reachability import is_reached
 from dataloader_lint.semantics.evaluation.loader_calls import Loader
 from dataloader_lint.semantics.project.imports import Imports
 from dataloader_lint.semantics.project.scripts import is_test
-from dataloader_lint.semantics.syntax.expressions import last_name
 from dataloader_lint.semantics.syntax.guards import is_guarded
 from dataloader_lint.semantics.syntax.names import Binding, Kind, bindings_of, dotted, resolve, star_imports
-from dataloader_lint.semantics.syntax.tree import ModuleFacts, Tree, function_scope
+from dataloader_lint.semantics.syntax.tree import ModuleFacts, function_scope
 from dataloader_lint.semantics.values.values import Evaluator, Library
 
 LIMIT = "setNumThreads"
@@ -160,25 +159,6 @@ class OpenCV:
                 call, name = next((each for each in found if _starts_threads(each[1])), found[0])
                 yield WorkerCall(function, name, _import_of(call, module, imports))
 
-    def is_surely_in_workers(self, module: ModuleFacts) -> bool:
-        """True if some loader known for a module's cv2 calls has workers, and none is known to have none."""
-        answers = {loader.has_workers for loader in self._loaders_around(module)}
-        return True in answers and False not in answers and self._is_for_workers_only(module)
-
-    def _is_for_workers_only(self, module: ModuleFacts) -> bool:
-        """True if workers run all functions of a module that call cv2, and nothing reads the number of threads."""
-        if self.project.mentions_word(module, "getNumThreads"):
-            return False
-        imports = {binding.name for binding in self._imports_of(module)}
-        names = self.workers.names_that_use(module, _callers_of_cv2(module, imports))
-        inside = {id(function.scope) for function in self.workers.functions_inside(module, names)}
-        return all(
-            _outermost_function(use, module.tree) in inside
-            for name in imports
-            for use in module.tree.named(module.tree.module, name)
-            if _leads_to_call(use, module.tree)
-        )
-
     def is_in_one_worker(self, module: ModuleFacts) -> bool:
         """True if all loaders known for a module's cv2 calls have a literal `num_workers` of 0 or 1.
 
@@ -274,22 +254,6 @@ class OpenCV:
 
     def _limiting_modules(self, module: ModuleFacts) -> list[ModuleFacts]:
         return [each for each in self.project.modules_with(module, LIMIT) if each.calls_named(LIMIT)]
-
-
-def _leads_to_call(use: cst.Name, tree: Tree) -> bool:
-    """True if a name of cv2, or of one of its functions, is the root of a call that computes something."""
-    node: cst.CSTNode = use
-    above = tree.parent(node)
-    while isinstance(above, cst.Attribute):
-        node, above = above, tree.parent(above)
-    if not isinstance(above, cst.Call) or above.func is not node:
-        return False
-    return _does_work(f"cv2.{last_name(above.func)}")
-
-
-def _outermost_function(node: cst.CSTNode, tree: Tree) -> int:
-    """The `id` of the scope of the outermost function around a node; of the module's scope outside functions."""
-    return id(tree.scope_of(node).function or tree.root)
 
 
 def _does_work(name: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import libcst as cst
@@ -18,6 +19,8 @@ _NAMESPACES = ("argparse.ArgumentParser.parse_args", "argparse.Namespace", "type
 _BY_NAME = ("exec", "globals", "setattr", "vars")
 # Functions that take a device for themselves, and keep it nowhere.
 _TAKING = ("torch.", "np.")
+# `x.device = ...`, `device = ...` below something, and `setattr(x, "device", ...)`.
+_STORE = r"(?:\.|^[ \t]+){0}[ \t]*=(?!=)|[\"']{0}[\"']"
 
 
 def stores_of(ev: Evaluator, node: cst.Attribute, frame: Frame) -> list[Source]:
@@ -51,9 +54,12 @@ def may_be_set(ev: Evaluator, binding: Binding) -> bool:
 
 
 def _is_set_elsewhere(ev: Evaluator, module: ModuleFacts, name: str) -> bool:
-    """Asked once for a name of a file, as it takes a look at the whole project."""
+    """True if a file that imports the module stores something under the name, in an object or a class."""
+    store = re.compile(_STORE.format(name), re.MULTILINE)
     key = (f"set elsewhere: {name}", id(module.root))
-    return module.tree.once(key, lambda: ev.project.mentions.may_set_attribute(module.path, name))
+    return module.tree.once(
+        key, lambda: any(store.search(each.tree.code) for each in ev.project.importers(module, [name]))
+    )
 
 
 def _of_module(ev: Evaluator, scope: Scope, name: str) -> list[Source]:

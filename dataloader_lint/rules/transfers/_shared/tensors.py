@@ -11,7 +11,6 @@ from dataloader_lint.semantics.classes import classes
 from dataloader_lint.semantics.evaluation.loader_calls import Loader
 from dataloader_lint.semantics.libraries.datasets import OF_TENSORS, SELECTING
 from dataloader_lint.semantics.limits import TENSOR_DEPTH
-from dataloader_lint.semantics.project.mentions import moves_otherwise
 from dataloader_lint.semantics.syntax.expressions import positional_of
 from dataloader_lint.semantics.values.values import (
     UNKNOWN,
@@ -68,10 +67,11 @@ def is_tensor(ev: Evaluator, loader: Loader, path: list[ItemOf | AttributeOf]) -
 
 
 def _may_move_otherwise(ev: Evaluator, loader: Loader) -> bool:
+    """True if the project may have batches with a `to` of their own: it defines one, or uses dicts that have one."""
     module = loader.frame.scope.module
-    tree = module.tree
-    here = tree.of_text(("moves otherwise", id(tree.module)), lambda: moves_otherwise(module.path, tree.code))
-    return here or ev.project.mentions.may_move_otherwise(module.path)
+    return any(ev.project.defines(module, name) for name in ("to", "cuda")) or any(
+        ev.project.mentions_word(module, word) for word in ("transformers", "default_collate_fn_map")
+    )
 
 
 def _is_batched(loader: Loader) -> bool:

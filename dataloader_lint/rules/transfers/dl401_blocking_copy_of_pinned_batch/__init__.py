@@ -70,8 +70,8 @@ makes must be a tensor, as the strings and containers that it makes as well cann
 
 The fix is unsafe if
 
-- the moved object may be another object with a `to` method: the project defines a `to` or `cuda` without
-  `non_blocking`, uses transformers, may not collate its batches, or moves an attribute of one
+- the moved object may be another object with a `to` method: the project defines a function called `to` or `cuda`,
+  mentions transformers, may not collate its batches, or moves an attribute of one
 - a number names the device: on a Mac that is an MPS device
 - the tensor in pinned memory is passed to a function after the move, which may write to it
 - the move converts the data type: it becomes `.to(device, non_blocking=True).to(dtype)`, which converts on the GPU
