@@ -19,7 +19,7 @@ from typing import Any
 import torch
 from torch.utils.data import DataLoader, Dataset
 
-from dataloader_lint.doctor.watch import Watch
+from dataloader_lint.doctor.watching import Watch
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "doctor.md"
 START, END = "<!-- cost: made by benchmarks/doctor_cost.py -->", "<!-- end of cost -->"

@@ -176,15 +176,16 @@ def _serve(arguments: list[str]) -> int:
 
 def _examine(arguments: list[str]) -> int:
     """Run a script and watch its DataLoaders. Raises UsageError where what that needs is not installed."""
-    for needed in ("torch", "psutil"):
-        try:
-            __import__(needed)
-        except ImportError:
-            advice = "pip install torch" if needed == "torch" else "pip install 'dataloader-lint[doctor]'"
-            raise UsageError(f"`dataloader-lint doctor` needs {needed}: {advice}") from None
+    from importlib.util import find_spec
+
+    if find_spec("torch") is None:  # imported by the script alone, in its process
+        raise UsageError("`dataloader-lint doctor` needs torch: pip install torch")
+    try:
+        import psutil  # noqa: F401
+    except ImportError:
+        raise UsageError("`dataloader-lint doctor` needs psutil: pip install 'dataloader-lint[doctor]'") from None
     from dataloader_lint.doctor.command import main as examine
 
-    gc.enable()  # the script that runs now may live long
     return examine(arguments)
 
 

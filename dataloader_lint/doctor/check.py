@@ -11,7 +11,7 @@ from typing import Any
 from dataloader_lint.doctor.examining import given_up_after
 from dataloader_lint.doctor.pickling import pickled_by_path
 from dataloader_lint.doctor.randomness import sample_digest
-from dataloader_lint.doctor.watch import end_workers
+from dataloader_lint.doctor.watching import end_workers
 
 _START_METHODS = ("fork", "spawn")
 _SECONDS = 120.0
@@ -50,7 +50,7 @@ def assert_worker_safe(
     import multiprocessing
 
     for name, value in (("dataset", dataset), ("collate_fn", collate_fn), ("worker_init_fn", worker_init_fn)):
-        result = pickled_by_path(value, name)
+        result = pickled_by_path(value, name, runs_code=True)
         if result.error:
             rules = {"collate_fn": "DL201, DL202", "worker_init_fn": "DL203"}.get(name, "DL204, DL205, DL208")
             raise WorkerSafetyError(
@@ -157,13 +157,13 @@ def _check_samples(samples: list[Any], collate_fn: Callable[[list[Any]], Any] | 
     for number, sample in enumerate(samples):
         if sample is None:
             raise WorkerSafetyError(f"sample {number} is None, which the default `collate_fn` refuses (DL604)")
-        result = pickled_by_path(sample, f"sample {number}")
+        result = pickled_by_path(sample, f"sample {number}", runs_code=True)
         if result.error:
             raise WorkerSafetyError(
                 f"`{result.path}` cannot be pickled, so it never leaves a worker (DL213): {result.error}"
             )
     if collate_fn is not None:
-        result = pickled_by_path(collate_fn(copy.deepcopy(samples)), "batch")
+        result = pickled_by_path(collate_fn(copy.deepcopy(samples)), "batch", runs_code=True)
         if result.error:
             raise WorkerSafetyError(
                 f"`{result.path}` cannot be pickled, so it never leaves a worker (DL213): {result.error}"

@@ -8,8 +8,9 @@ import sys
 from collections.abc import Sequence
 
 from dataloader_lint.doctor.report import Report
-from dataloader_lint.doctor.script import run_script
-from dataloader_lint.doctor.watch import STALL, UnsupportedTorchError
+from dataloader_lint.doctor.script import Script, examine_script
+from dataloader_lint.doctor.trials import try_slowest
+from dataloader_lint.doctor.watching import STALL, UnsupportedTorchError
 
 CLEAN, FOUND, ERROR = 0, 1, 2
 _ABOUT = """Run a script, watch every DataLoader that it iterates, and say which line of the code explains what was
@@ -40,7 +41,7 @@ def parser() -> argparse.ArgumentParser:
         "--try",
         action="store_true",
         dest="trials",
-        help="afterwards, iterate the slowest loader with other settings, in pairs, and say what helps",
+        help="run the script again up to its slowest loader, iterate that with other settings, and say what helps",
     )
     made.add_argument(
         "--output-format", choices=("text", "json", "html", "sarif"), default="text", help="default: text"
@@ -59,22 +60,24 @@ def main(given: Sequence[str]) -> int:
     options = parser().parse_args(own)
     if not os.path.isfile(options.script):
         return _complain(f"no such script: {options.script}")
+    script = Script(
+        options.script,
+        (*options.arguments, *rest),
+        seconds=0.0 if options.to_end else options.seconds,
+        batches=options.batches,
+        stall=options.stall,
+    )
     try:
-        report = run_script(
-            options.script,
-            [*options.arguments, *rest],
-            seconds=0.0 if options.to_end else options.seconds,
-            batches=options.batches,
-            stall=options.stall,
-            trials=options.trials,
-            on_hang=lambda report: _show(report, options),
-        )
+        report, ran = examine_script(script)
+        if options.trials and ran.seen.records:
+            try_slowest(script, report, ran.seen.records)
+        _show(report, options)
     except UnsupportedTorchError as error:
         return _complain(str(error))
-    try:
-        _show(report, options)
     except OSError as error:
         return _complain(f"cannot write the report: {error.strerror or error}")
+    if ran.stopped.endswith("so it was killed."):
+        return ERROR
     return FOUND if report.all_symptoms else CLEAN
 
 
@@ -87,9 +90,8 @@ def _show(report: Report, options: argparse.Namespace) -> None:
     if options.output_file:
         with open(options.output_file, "w", encoding="utf-8") as file:
             file.write(text + "\n")
-        return
-    sys.stdout.flush()
-    print(text, flush=True)
+    else:
+        print(text, flush=True)
 
 
 def _complain(message: str) -> int:

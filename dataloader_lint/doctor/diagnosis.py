@@ -6,20 +6,18 @@ import dataclasses
 import os
 from collections.abc import Iterable, Sequence
 from statistics import median
-from typing import Any
 
 from dataloader_lint.diagnostics import Diagnostic
 from dataloader_lint.doctor import words
-from dataloader_lint.doctor.findings import attribute_named, lint, matching, own_files, source_files
+from dataloader_lint.doctor.findings import attribute_named, lint, matching, own_files
 from dataloader_lint.doctor.measured import Cleared, LoaderReport, Symptom, Worker
 from dataloader_lint.doctor.memory import growth_of
-from dataloader_lint.doctor.pickling import Failure, Pickled, is_out_of_reach, pickled_by_path
-from dataloader_lint.doctor.records import LoaderRecord, Raised
+from dataloader_lint.doctor.records import Contents, LoaderRecord, Raised
 from dataloader_lint.doctor.report import Report
-from dataloader_lint.doctor.shm import limits
-from dataloader_lint.doctor.sizes import attributes_of
+from dataloader_lint.doctor.seen import Machine
 from dataloader_lint.doctor.symptoms import program_symptoms, symptoms_of
 
+NOT_ASKED = Machine()
 _CHEAP = 1_000_000  # bytes of an attribute that no worker will miss
 _STORAGE = frozenset({"DL101", "DL102", "DL103", "DL105", "DL106"})
 
@@ -29,23 +27,24 @@ def diagnose(
     *,
     error: str = "",
     raised: Sequence[Raised] = (),
-    threads: tuple[int, int] | None = None,
+    machine: Machine = NOT_ASKED,
     script: str = "",
     files: Iterable[str] = (),
 ) -> Report:
     """The report on loaders that were watched.
 
     `error` is the exception that ended the program, if one did, `raised` what its loaders raised, caught or not, and
-    `threads` the numbers of threads that it asked for in the environment too late, and that torch uses. `script` is the
-    program's file, and `files` are more files in which the cause may lie.
+    `machine` what torch found. `script` is the program's file, and `files` are more files in which the cause may lie.
     """
     report = Report(error=error)
     for number, record in enumerate(records, 1):
-        report.loaders.append(_summary(record, number))
+        report.loaders.append(_summary(record, number, machine))
     several = [name for each in raised for name in (each.place[0], *each.files)]
-    paths = own_files([script, *files, *several, *(name for record in records for name in _files(record))])
+    held = [name for record in records for name in (record.place[0], *(record.contents or Contents()).files)]
+    paths = own_files([script, *files, *several, *held])
     codes = [code for one in report.loaders for each in one.symptoms for code in each.codes]
-    report.symptoms = list(program_symptoms(error, raised, threads))
+    methods = {record.settings.start_method for record in records if record.settings.num_workers}
+    report.symptoms = list(program_symptoms(error, raised, machine.threads, methods))
     codes += [code for each in report.symptoms for code in each.codes]
     findings = lint(paths, codes)
     report.symptoms = _explained(report.symptoms, findings)
@@ -55,7 +54,7 @@ def diagnose(
     for one in report.loaders:
         one.cleared = [each for each in _cleared(one, findings) if id(each.finding) not in settled]
         settled |= {id(each.finding) for each in one.cleared}
-    report.not_measured = _not_measured(records)
+    report.not_measured = _not_measured(records, machine)
     return report
 
 
@@ -70,18 +69,9 @@ def _explained(several: Sequence[Symptom], findings: Sequence[Diagnostic]) -> li
     return found
 
 
-def _files(record: LoaderRecord) -> list[str]:
-    try:
-        return source_files(record.loader, record.place[0])
-    except Exception:  # objects of the user that do not want to be looked at
-        return [record.place[0]]
-
-
-def _not_measured(records: Sequence[LoaderRecord]) -> list[str]:
-    import torch
-
+def _not_measured(records: Sequence[LoaderRecord], machine: Machine) -> list[str]:
     missing = []
-    if not torch.cuda.is_available():
+    if machine.has_cuda is False:
         missing.append("pinning, and copies to a GPU: there is no CUDA here")
     if not os.path.exists("/proc/self/smaps_rollup"):
         missing.append("shared memory in /dev/shm and file descriptors: this system has no /proc")
@@ -90,17 +80,15 @@ def _not_measured(records: Sequence[LoaderRecord]) -> list[str]:
     return missing
 
 
-def _summary(record: LoaderRecord, number: int) -> LoaderReport:
-    now = limits()
+def _summary(record: LoaderRecord, number: int, machine: Machine) -> LoaderReport:
     inside = [line for line in record.of_kind("batch") if line.get("size")]
     touched: dict[str, int] = {}
     for line in record.of_kind("touched"):
         for name, count in line["names"].items():
             touched[name] = touched.get(name, 0) + count
-    loader = record.loader
-    owner = type(loader.dataset).__name__
+    contents = record.contents or Contents()
     report = LoaderReport(
-        name=f"loader {number} ({owner})",
+        name=f"loader {number} ({record.dataset})",
         place=record.place,
         settings=record.settings,
         batches=record.batches,
@@ -112,39 +100,19 @@ def _summary(record: LoaderRecord, number: int) -> LoaderReport:
         fetch=median(line["fetch"] for line in inside) if inside else None,
         collate=median(line["collate"] for line in inside) if inside else None,
         workers=_workers(record),
-        attributes=_guarded(lambda: attributes_of(loader.dataset), []),
+        attributes=contents.attributes,
         touched=touched,
-        pickles=_pickles(loader),
+        pickles=contents.pickles,
         batch_bytes=record.batch_bytes,
         batch_tensors=record.batch_tensors,
-        shm_size=now.shm_size,
+        shm_size=record.shm_size,
         shm_lowest=min(record.shm_free, default=None),
         descriptors=max((count for points in record.descriptors.values() for _, count in points), default=None),
-        descriptor_limit=now.descriptor_limit,
+        descriptor_limit=record.descriptor_limit,
+        has_accelerator=machine.has_accelerator,
     )
     report.symptoms = list(symptoms_of(record, report))
     return report
-
-
-def _guarded(call: Any, otherwise: Any) -> Any:
-    """What the call returns; objects of the user may raise anything when they are looked at."""
-    try:
-        return call()
-    except Exception:
-        return otherwise
-
-
-def _pickles(loader: Any) -> dict[str, Pickled]:
-    found = {}
-    for name in ("dataset", "collate_fn", "worker_init_fn"):
-        value = getattr(loader, name, None)
-        if value is None:
-            continue
-        found[name] = _guarded(lambda value=value, name=name: pickled_by_path(value, name), Pickled(0, 0))
-        if not found[name].error and is_out_of_reach(value):
-            error = "defined in a notebook or at a prompt, which workers that are not forked cannot import"
-            found[name] = Pickled(found[name].size, found[name].tensors, failures=(Failure(error, name, value),))
-    return found
 
 
 def _workers(record: LoaderRecord) -> list[Worker]:
@@ -169,7 +137,7 @@ def _cleared(one: LoaderReport, findings: Sequence[Diagnostic]) -> list[Cleared]
     for finding in findings:
         named = attribute_named(finding) if finding.code in _STORAGE else None
         if named is not None:
-            sizes = [each for each in one.attributes if (each.owner.__name__, each.name) == named]
+            sizes = [each for each in one.attributes if (each.owner, each.name) == named]
             if sizes and max(each.size for each in sizes) < _CHEAP:
                 largest = max(sizes, key=lambda each: each.size)
                 count = f"{words.number(largest.elements)} elements, " if largest.elements is not None else ""

@@ -13,7 +13,8 @@ from typing import Any, Self
 
 from dataloader_lint.doctor.diagnosis import diagnose
 from dataloader_lint.doctor.report import Report
-from dataloader_lint.doctor.watch import STALL, Watch, end_workers, random_state_kept
+from dataloader_lint.doctor.seen import machine
+from dataloader_lint.doctor.watching import STALL, Watch, end_workers, random_state_kept
 
 _EPOCHS = 2
 
@@ -53,9 +54,7 @@ def examine(loader: Any, batches: int = 200, seconds: float = 60.0, *, stall: fl
                 error = f"{type(raised).__name__}: {raised}"
     finally:
         records = watch.stop()
-    for record in records:
-        record.loader = loader
-    return diagnose(records, error=error, raised=watch.raised)
+    return diagnose(records, error=error, raised=watch.raised, machine=machine())
 
 
 def _iterate(loader: Any, batches: int, end: float, stall: float) -> None:
@@ -141,4 +140,4 @@ class watch:  # noqa: N801 (used like a function)
         records = self._watch.stop()
         is_error = isinstance(raised, Exception)
         error = f"{type(raised).__name__}: {raised}" if is_error else ""
-        self.report = diagnose(records, error=error, raised=self._watch.raised)
+        self.report = diagnose(records, error=error, raised=self._watch.raised, machine=machine())

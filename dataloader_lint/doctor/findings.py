@@ -7,26 +7,28 @@ import inspect
 import os
 import sysconfig
 from collections.abc import Iterable, Sequence
+from functools import partial
+from types import FunctionType, MethodType
 from typing import Any
 
 from dataloader_lint.diagnostics import Diagnostic
 from dataloader_lint.doctor.sizes import objects_of
-from dataloader_lint.engine import runner
-from dataloader_lint.source.pyproject import chosen
 
 _MOST_FILES = 60
 # Families that say something about a running loader; the opinions among them come only with a symptom.
 _OPT_IN = ("DL106", "DL306", "DL309", "DL402", "DL406", "DL606", "DL607", "DL608", "DL611", "DL617")
 
 
-def source_files(loader: Any, place: str) -> list[str]:
-    """The user's files that a loader comes from: those of its Dataset, its functions, and the code that iterates it."""
-    found = [place]
-    things: list[Any] = [type(each) for each in objects_of(loader.dataset)]
-    things += [loader.collate_fn, loader.worker_init_fn, type(loader.sampler), type(loader)]
-    for thing in things:
+def source_files(dataset: Any, functions: Iterable[Any], kinds: Iterable[type]) -> list[str]:
+    """The user's files that a loader comes from: those of its Dataset, its functions, and its classes."""
+    found = []
+    for thing in (*(type(each) for each in objects_of(dataset)), *functions, *kinds):
         with contextlib.suppress(TypeError, OSError):  # built in, or defined at a prompt
-            found.append(inspect.getsourcefile(inspect.unwrap(getattr(thing, "func", thing))) or "")
+            whole = thing.func if type(thing) is partial else thing
+            if isinstance(whole, (type, FunctionType, MethodType)):
+                found.append(inspect.getsourcefile(inspect.unwrap(whole)) or "")
+            elif whole is not None:
+                found.append(inspect.getsourcefile(type(whole)) or "")
     return own_files(found)
 
 
@@ -44,6 +46,9 @@ def lint(files: Sequence[str], codes: Iterable[str] = ()) -> list[Diagnostic]:
     """All findings in the files, with the project's settings; opt-in rules run if a symptom names them."""
     if not files:
         return []
+    from dataloader_lint.engine import runner
+    from dataloader_lint.source.pyproject import chosen
+
     wanted = tuple(dict.fromkeys((*_OPT_IN, *codes)))
     try:
         settings = chosen(folder=os.path.dirname(files[0]))

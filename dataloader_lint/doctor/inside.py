@@ -9,6 +9,7 @@ import contextlib
 import json
 import os
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from dataloader_lint.doctor.meter import Meter
@@ -35,6 +36,8 @@ class InWorker:
     def __call__(self, worker: int) -> None:
         if self.own is not None:
             self.own(worker)
+        if isinstance(self.own, partial) and any(isinstance(each, InWorker) for each in self.own.args):
+            return  # torch has wrapped one of these for a pipe of datasets
         with contextlib.suppress(Exception):  # a worker that cannot be measured must still work
             self._begin(worker)
 
@@ -73,7 +76,11 @@ def _note_processes(meter: Meter) -> None:
 def read_lines(folder: str) -> dict[int, list[dict[str, Any]]]:
     """What the processes have written so far, by process id; a line that a killed one left unfinished is skipped."""
     found: dict[int, list[dict[str, Any]]] = {}
-    for name in sorted(os.listdir(folder)):
+    try:
+        names = sorted(os.listdir(folder))
+    except OSError:  # the program has cleared its temporary files
+        return found
+    for name in names:
         pid, _, end = name.partition(".")
         if end != "jsonl" or not pid.isdigit():
             continue

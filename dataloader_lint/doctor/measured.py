@@ -80,6 +80,7 @@ class LoaderReport:
     shm_lowest: int | None
     descriptors: int | None
     descriptor_limit: int | None
+    has_accelerator: bool | None = None
     symptoms: list[Symptom] = field(default_factory=list)
     cleared: list[Cleared] = field(default_factory=list)
 

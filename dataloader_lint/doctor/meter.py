@@ -48,7 +48,6 @@ class Meter:
         self._reads_memory = reads_memory
         self._budgets = budgets or Budgets()
         self._path = path
-        self._file = -1
         self._lines = MOST_LINES
         self._is_worker = worker >= 0
         self._round = round
@@ -92,6 +91,9 @@ class Meter:
             start = time.perf_counter()
             try:
                 return collate(data)
+            except BaseException:
+                self._read = None
+                raise
             finally:
                 self._collating = time.perf_counter() - start
 
@@ -165,6 +167,8 @@ class Meter:
         self.write("drawn", epoch=self._epoch, states=generator_states(self._dataset), libraries=_library_threads())
         if seen:
             self.write("touched", names=seen)
+        if not self._is_worker:  # nothing pickles it here
+            return
         result = pickled_by_path(batch, "batch", seconds=1.0)
         if result.error:
             self.write("unpicklable", error=result.error, path=result.path)
@@ -211,18 +215,15 @@ class Meter:
         if self._lines <= 0:
             return
         self._lines -= 1
+        # Opened each time: the program may close all descriptors, and use this one's number for a file of its own.
         try:
-            if self._file < 0:
-                self._file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-            os.write(self._file, (json.dumps({"kind": kind, **values}, default=str) + "\n").encode())
+            file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+            try:
+                os.write(file, (json.dumps({"kind": kind, **values}, default=str) + "\n").encode())
+            finally:
+                os.close(file)
         except OSError:
             self._lines = 0
-
-    def close(self) -> None:
-        """Close the file."""
-        if self._file >= 0:
-            os.close(self._file)
-            self._file, self._lines = -1, 0
 
 
 def _library_threads() -> dict[str, int]:

@@ -96,7 +96,7 @@ def _loader(one: LoaderReport, bars: str) -> Iterator[str]:
         yield f"  pickled      {more}{words.size(sent.size)}: what each spawned worker is sent{tensors}"
     for each in [each for each in one.attributes if each.size > 10_000][:_MOST_ATTRIBUTES]:
         count = f"{words.number(each.elements)} " if each.elements is not None else ""
-        touched = _touched(one, each.owner.__name__, each.name)
+        touched = _touched(one, each.owner, each.name)
         yield f"    {each.path}: {each.kind} {count}{each.element} {words.size(each.size)}{touched}".replace("  ", " ")
     if one.batch_bytes and settings.num_workers:
         ahead = settings.num_workers * (settings.prefetch_factor or 0) * one.batch_bytes

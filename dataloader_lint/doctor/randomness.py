@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from hashlib import blake2b
 from typing import Any
 
+from dataloader_lint.doctor.inert import is_array, is_container, named, state_of
+
 _MOST_OBJECTS = 2_000
 _DEEPEST = 6
 _MOST_ITEMS = 50  # of one container
@@ -37,22 +39,22 @@ def _digest(state: object) -> str:
 
 def _state_of(generator: Any) -> object:
     """The state of a random generator, or None for any other object."""
-    if isinstance(generator, random.Random):
-        return None if isinstance(generator, random.SystemRandom) else generator.getstate()
     kind = type(generator)
+    if issubclass(kind, random.Random):
+        return None if issubclass(kind, random.SystemRandom) else random.Random.getstate(generator)
     if kind.__module__.startswith("numpy.random"):
         if hasattr(generator, "bit_generator"):
             return generator.bit_generator.state
         return generator.get_state() if hasattr(generator, "get_state") else None
     torch = sys.modules.get("torch")
-    if torch is not None and isinstance(generator, torch.Generator) and generator.device.type == "cpu":
+    if torch is not None and issubclass(kind, torch.Generator) and generator.device.type == "cpu":
         return generator.get_state().numpy().tobytes()
     return None
 
 
 def is_generator(value: object) -> bool:
     """True for the generators of `random`, NumPy and torch."""
-    return isinstance(value, random.Random) or (
+    return issubclass(type(value), random.Random) or (
         type(value).__name__ in ("Generator", "RandomState")
         and type(value).__module__.partition(".")[0] in ("numpy", "torch", "torch._C")
     )
@@ -60,7 +62,7 @@ def is_generator(value: object) -> bool:
 
 def _held(dataset: object) -> Iterator[tuple[str, object]]:
     """The generators that an object holds, by the path that leads there; bounded in depth and number."""
-    pending: list[tuple[str, object, int]] = [("dataset", dataset, 0)]
+    pending: list[tuple[str, Any, int]] = [("dataset", dataset, 0)]
     seen: set[int] = set()
     while pending and len(seen) < _MOST_OBJECTS:
         path, value, depth = pending.pop()
@@ -72,14 +74,14 @@ def _held(dataset: object) -> Iterator[tuple[str, object]]:
             continue
         if depth >= _DEEPEST or isinstance(value, (str, bytes, int, float, type(None))):
             continue
-        if isinstance(value, dict):
+        if is_container(value, dict):
             if len(value) <= _MOST_ITEMS:
-                pending += [(f"{path}[{key!r}]", each, depth + 1) for key, each in value.items()]
-        elif isinstance(value, (list, tuple)):
+                pending += [(f"{path}[{named(key)}]", each, depth + 1) for key, each in value.items()]
+        elif is_container(value, list, tuple):
             if len(value) <= _MOST_ITEMS:
                 pending += [(f"{path}[{number}]", each, depth + 1) for number, each in enumerate(value)]
-        elif isinstance(getattr(value, "__dict__", None), dict) and not isinstance(value, type):
-            pending += [(f"{path}.{name}", each, depth + 1) for name, each in vars(value).items()]
+        else:
+            pending += [(f"{path}.{name}", each, depth + 1) for name, each in state_of(value).items()]
 
 
 def sample_digest(sample: object) -> str | None:
@@ -94,17 +96,22 @@ def _feed(update: Any, value: Any, depth: int) -> bool:
     if isinstance(value, (str, bytes, int, float, bool, type(None))):
         update(repr(value[:_EDGE] if isinstance(value, (str, bytes)) else value).encode("utf-8", "backslashreplace"))
         return True
-    if isinstance(value, (list, tuple)):
+    if is_container(value, list, tuple):
         return all([_feed(update, each, depth + 1) for each in value[:_EDGE]])
-    if isinstance(value, dict):
+    if is_container(value, dict):
         return all([_feed(update, item, depth + 1) for item in list(value.items())[:_EDGE]])
-    if hasattr(value, "detach") and hasattr(value, "numpy") and value.device.type == "cpu" and not value.is_sparse:
-        value = value.detach()
-        try:
-            value = value.numpy()
-        except (TypeError, RuntimeError):  # a type that NumPy does not have
-            return False
-    if hasattr(value, "dtype") and hasattr(value, "tobytes") and hasattr(value, "shape"):
+    if not is_array(value):
+        return False
+    torch = sys.modules.get("torch")
+    if torch is not None and issubclass(type(value), torch.Tensor):
+        with torch._C.DisableTorchFunctionSubclass():  # which a class of the user's would be called by
+            if value.device.type != "cpu" or value.is_sparse:
+                return False
+            try:
+                value = value.detach().numpy()
+            except (TypeError, RuntimeError):  # a type that NumPy does not have
+                return False
+    if hasattr(type(value), "tobytes"):
         if value.dtype == object:
             return False
         flat = value.reshape(-1) if value.ndim else value

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator
 from types import FunctionType
 from typing import Any
 
+from dataloader_lint.doctor.inert import is_container, state_of
+
 MOST = 100  # names of a kind
 _CHAIN = 8  # Datasets in Datasets
 _LONGEST = 100  # characters of a value
@@ -18,32 +20,39 @@ _SIMPLE = (int, float, str, bool, type(None))
 def chain(dataset: Any) -> list[Any]:
     """A Dataset, and the Datasets in it that are kept as `dataset` or in `datasets`."""
     found: list[Any] = []
-    pending = [dataset]
+    pending: list[Any] = [dataset]
     while pending and len(found) < _CHAIN:
         each = pending.pop()
-        state = getattr(each, "__dict__", None)
-        if not isinstance(state, dict) or any(each is one for one in found):
+        state = state_of(each)
+        if (not state and not _is_written_in_python(each)) or any(each is one for one in found):
             continue
         found.append(each)
-        inner = state.get("datasets")
-        pending += [state.get("dataset"), *(inner[:_CHAIN] if isinstance(inner, (list, tuple)) else ())]
+        inner: Any = state.get("datasets")
+        pending += [state.get("dataset"), *(inner[:_CHAIN] if is_container(inner, list, tuple) else ())]
     return found
+
+
+def _is_written_in_python(value: object) -> bool:
+    try:
+        return type(object.__getattribute__(value, "__dict__")) is dict
+    except Exception:
+        return False
 
 
 def lengths(dataset: Any) -> dict[str, int]:
     """How many elements the containers of a Dataset have, by the names of its attributes."""
-    state = getattr(dataset, "__dict__", None)
-    if not isinstance(state, dict) or len(state) > MOST:
+    state = state_of(dataset)
+    if len(state) > MOST:
         return {}
-    return {name: len(value) for name, value in state.items() if isinstance(value, (dict, list, set))}
+    return {name: len(value) for name, value in state.items() if is_container(value, dict, list, set)}
 
 
 def simple_attributes(dataset: Any) -> dict[str, str]:
     """The numbers and texts among the attributes of a Dataset and those in it: "0" for "Images.epoch"."""
     found: dict[str, str] = {}
     for each in chain(dataset):
-        for name, value in list(vars(each).items())[:MOST]:
-            if isinstance(value, _SIMPLE):
+        for name, value in list(state_of(each).items())[:MOST]:
+            if type(value) in _SIMPLE:
                 found.setdefault(f"{type(each).__name__}.{name}", repr(value)[:_LONGEST])
     return found
 
@@ -55,7 +64,7 @@ def variables(dataset: Any) -> dict[str, str]:
         for function in [each for each in vars(kind).values() if isinstance(each, FunctionType)]:
             for name in function.__code__.co_names:
                 value = function.__globals__.get(name, function)
-                if isinstance(value, _SIMPLE) and len(found) < MOST and not name.startswith("__"):
+                if type(value) in _SIMPLE and len(found) < MOST and not name.startswith("__"):
                     found[name] = repr(value)[:_LONGEST]
     return found
 
@@ -87,16 +96,17 @@ def _watched_attributes(dataset: Any, seen: dict[str, int]) -> Iterator[None]:
     try:
         for kind in kinds:
             own = kind.__dict__.get("__getattribute__")
-            with contextlib.suppress(TypeError):  # a class that is not written in Python
+            with contextlib.suppress(Exception):  # a class that is not written in Python, or does not want it
                 kind.__getattribute__ = _counting(kind.__getattribute__, kind.__name__, seen)
                 undo.append((kind, own))
         yield
     finally:
         for kind, own in undo:
-            if own is None:
-                del kind.__getattribute__
-            else:
-                kind.__getattribute__ = own
+            with contextlib.suppress(Exception):
+                if own is None:
+                    del kind.__getattribute__
+                else:
+                    kind.__getattribute__ = own
 
 
 def _counting(inner: Callable[[Any, str], Any], owner: str, seen: dict[str, int]) -> Any:

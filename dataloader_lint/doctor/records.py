@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dataloader_lint.doctor.budget import Budget, Budgets
+from dataloader_lint.doctor.inert import state_of
+from dataloader_lint.doctor.pickling import Pickled
+from dataloader_lint.doctor.sizes import Attribute
 
 MOST_TIMES = 20_000
 
@@ -50,13 +53,34 @@ class Settings:
 
 
 @dataclass(slots=True)
-class LoaderRecord:
-    """One DataLoader: what it is, and all that was measured of it."""
+class Contents:
+    """What a loader holds, looked at once: sizes and names, and nothing of it itself.
 
-    loader: Any
+    `batches` and `samples` are the lengths of the loader and of its sampler, where they were needed.
+    """
+
+    attributes: list[Attribute] = field(default_factory=list)
+    pickles: dict[str, Pickled] = field(default_factory=dict)
+    files: list[str] = field(default_factory=list)
+    sampler: str = ""
+    batches: int | None = None
+    samples: int | None = None
+
+
+@dataclass(slots=True)
+class LoaderRecord:
+    """One DataLoader: all that was measured of it. Keeps nothing of the user's alive.
+
+    `dataset` is the class of its Dataset, `number` tells records apart.
+    """
+
     place: tuple[str, int]
     settings: Settings
     folder: str
+    dataset: str
+    number: int = 0
+    contents: Contents | None = None
+    paused: float = 0.0  # seconds during which the contents were looked at, in the middle of the program
     epochs: list[Epoch] = field(default_factory=list)
     waits: list[float] = field(default_factory=list)
     steps: list[float] = field(default_factory=list)
@@ -79,6 +103,8 @@ class LoaderRecord:
     collections: int = 0  # of all generations, while the main process was in the loop
     collecting: float = 0.0
     shm_files: int = 0
+    shm_size: int | None = None
+    descriptor_limit: int | None = None
 
     @property
     def waited(self) -> float:
@@ -119,9 +145,10 @@ def settings_of(loader: Any) -> Settings:
         method = multiprocessing.get_context().get_start_method()
     sampler = getattr(loader, "sampler", None)
     size = getattr(loader, "batch_size", None)
+    inner = state_of(getattr(loader, "batch_sampler", None)).get("batch_size")
     return Settings(
         num_workers=int(loader.num_workers),
-        batch_size=size if size is not None else getattr(getattr(loader, "batch_sampler", None), "batch_size", None),
+        batch_size=size if size is not None else inner if isinstance(inner, int) else None,
         prefetch_factor=getattr(loader, "prefetch_factor", None),
         persistent_workers=bool(getattr(loader, "persistent_workers", False)),
         pin_memory=bool(getattr(loader, "pin_memory", False)),
@@ -130,5 +157,5 @@ def settings_of(loader: Any) -> Settings:
         in_order=bool(getattr(loader, "in_order", True)),
         timeout=float(getattr(loader, "timeout", 0) or 0),
         drop_last=bool(getattr(loader, "drop_last", False)),
-        shuffles="Random" in type(sampler).__name__ or getattr(sampler, "shuffle", False) is True,
+        shuffles="Random" in type(sampler).__name__ or state_of(sampler).get("shuffle") is True,
     )

@@ -1,309 +1,220 @@
-"""Running a script with all of its DataLoaders watched."""
+"""Running a script in a process of its own, with all of its DataLoaders watched.
+
+The script runs as `python SCRIPT ARGUMENTS` would run it: Python itself imports it as the main module, waits for its
+threads, and calls what it has registered for its end. A `sitecustomize` module has the process watch itself and write
+down what it sees (see `child`); this process waits, and makes the report.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import json
 import os
+import pickle
+import shutil
 import signal
+import subprocess
 import sys
-import threading
+import tempfile
 import time
-import traceback
-import types
-from collections.abc import Callable, Iterator, Sequence
-from importlib.abc import MetaPathFinder
-from importlib.machinery import ModuleSpec, PathFinder
-from statistics import median
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
+from dataloader_lint.doctor.child import PLAN, SEEN, TRIALS
 from dataloader_lint.doctor.diagnosis import diagnose
-from dataloader_lint.doctor.records import LoaderRecord, Raised
+from dataloader_lint.doctor.inside import read_lines
+from dataloader_lint.doctor.measured import Trial
 from dataloader_lint.doctor.report import Report
-from dataloader_lint.doctor.signals import ignore_children
-from dataloader_lint.doctor.watch import UnsupportedTorchError, Watch
+from dataloader_lint.doctor.seen import Seen
+from dataloader_lint.doctor.watching import UnsupportedTorchError
 
+_HOOK = os.path.join(os.path.dirname(os.path.abspath(__file__)), "hook")
 _GRACE = 10.0  # seconds that a script may take to end after it was told to, by an exception and then by Ctrl-C
-_LAST = 60.0  # seconds for a report on a script that does not end
-_THREADS = "OMP_NUM_THREADS"
+_NEXT_LOOK = 0.5
+# What must not be handed on: the hook is found by an environment variable, and runs when `site` is imported.
+_NO_FLAGS = ("-E", "-I", "-S", "-P", "-s")
 
 
-class Enough(BaseException):
-    """Ends a script that has been watched for long enough; `except Exception` of the script lets it pass."""
+@dataclass(frozen=True, slots=True)
+class Script:
+    """A script as it is given on a command line, and how long it may run.
 
-
-def run_script(
-    path: str,
-    arguments: Sequence[str] = (),
-    *,
-    seconds: float = 120.0,
-    batches: int = 0,
-    stall: float = 120.0,
-    trials: bool = False,
-    on_hang: Callable[[Report], None] | None = None,
-) -> Report:
-    """Run a script as `python SCRIPT ARGUMENTS` would, and return the report on its loaders.
-
-    Args:
-        path: the script.
-        arguments: what it finds in `sys.argv[1:]`.
-        seconds: the script is ended at the first batch after so many seconds, or soon after; 0 lets it run to its end.
-        batches: it is ended when one loader has given so many batches; 0 for no such limit.
-        stall: a loader that gives no batch for so many seconds raises; 0 lets it wait.
-        trials: afterwards, iterate the loader that was waited for longest with other settings.
-        on_hang: is called with the report, in another thread, where the script does not end after it was told to; then
-            this process ends.
-
-    Raises UnsupportedTorchError. What the script raises is printed, and becomes a part of the report.
+    `seconds` is the time after which it is ended at its next batch, or soon after; 0 lets it run to its end. It also
+    ends when one loader has given so many `batches`, if that is not 0. A loader that gives no batch for `stall`
+    seconds raises; 0 lets it wait. `folder` is where it runs; "" for the working directory.
     """
-    with _as_main(path, arguments) as main:
-        # The report is made while the script is still the main module: pickling looks its classes up there.
-        outcome = _Outcome(path, Watch(stall=stall), seconds, batches)
-        outcome.run(main, on_hang)
-        report = outcome.report()
-        if trials and outcome.records:
-            from dataloader_lint.doctor.trials import try_settings, with_gains
 
-            several = zip(outcome.records, report.loaders, strict=True)
-            record, one = max(several, key=lambda pair: pair[0].waited + pair[0].started)
-            report.trials = try_settings(record.loader, step=median(record.steps) if record.steps else 0.0)
-            report.tried = f"{one.name}, whose loop waits for data {one.wait_share:.0%} of the time"
-            with_gains(one, report.trials)
-    return report
+    path: str
+    arguments: tuple[str, ...] = ()
+    seconds: float = 120.0
+    batches: int = 0
+    stall: float = 120.0
+    folder: str = ""
+    variables: Mapping[str, str] = field(default_factory=dict)
 
 
-class _Outcome:
-    """How the run of a script ended, and what was seen until then."""
+@dataclass(slots=True)
+class Ran:
+    """What came of a run: what was seen, how it ended, and the results of trials.
 
-    def __init__(self, path: str, watch: Watch, seconds: float, batches: int) -> None:
-        self._path = path
-        self.records: list[LoaderRecord] = []
-        self.raised: list[Raised] = []
-        self.threads: tuple[int, int] | None = None
-        self.error = self.stopped = ""
-        self.files: list[str] = []
-        self._watch = watch
-        self._seconds = seconds
-        self._batches = batches
-        self._end = time.monotonic() + seconds if seconds else None
-        self._is_interrupted = False
+    `exit_code` is negative for a signal. `stopped` says in a sentence how the script ended, if not as scripts do.
+    """
 
-    def report(self) -> Report:
-        """The report on what was seen until now."""
-        made = diagnose(
-            self.records,
-            error=self.error,
-            raised=self.raised,
-            threads=self.threads,
-            script=self._path,
-            files=self.files,
-        )
-        made.stopped = self.stopped
-        return made
+    seen: Seen
+    exit_code: int
+    stopped: str = ""
+    trials: list[Trial] = field(default_factory=list)
 
-    def run(self, main: types.ModuleType, on_hang: Callable[[Report], None] | None) -> None:
-        """Run the script in the module `main`; at the end no process that it has started is left."""
 
-        def hang() -> None:
-            self.records, self.raised = self._watch.stop(), self._watch.raised
-            self.stopped = "The script did not end when it was told to, so it was killed."
-            if on_hang is not None:
-                on_hang(self.report())
+def examine_script(script: Script) -> tuple[Report, Ran]:
+    """Run a script and watch it. Raises UnsupportedTorchError. What the script raises becomes a part of the report."""
+    ran = run(script)
+    seen = ran.seen
+    error = seen.error
+    if not error and ran.exit_code < 0 and not ran.stopped:
+        name = signal.strsignal(-ran.exit_code) or f"signal {-ran.exit_code}"
+        error = f"signal {-ran.exit_code}: {name}"
+    report = diagnose(
+        seen.records, error=error, raised=seen.raised, machine=seen.machine, script=script.path, files=seen.files
+    )
+    report.stopped = ran.stopped
+    return report, ran
 
-        self._watch.on_batch = self._on_batch
-        before = os.environ.get(_THREADS)
-        try:
-            with open(self._path, "rb") as file:
-                code = compile(file.read(), self._path, "exec")
-            with _ended_at(self._end, hang), after_import("torch.utils.data", self._watch.start), self._interruptible():
-                try:
-                    exec(code, vars(main))
-                finally:
-                    ignore_children()  # for good: what follows must not be interrupted
-        except UnsupportedTorchError:
-            raise
-        except Enough:
-            self.stopped = "The script was ended: it was watched for long enough (--seconds, --batches, --to-end)."
-        except KeyboardInterrupt:
-            is_late = self._end is not None and time.monotonic() >= self._end
-            after = f"ended after {self._seconds:.0f} seconds (--seconds, --to-end)" if is_late else "interrupted"
-            self.stopped = f"The script was {after}."
-        except SystemExit as raised:
-            if raised.code not in (None, 0):
-                self.stopped = f"The script ended with exit code {raised.code}."
-        except Exception as raised:
-            self.error = "".join(traceback.format_exception_only(raised)).strip()
-            self.files = [frame.filename for frame in traceback.extract_tb(raised.__traceback__)]
-            traceback.print_exc()
-        finally:
-            self.records = self._watch.stop()
-            self.raised = self._watch.raised
-        if self._is_interrupted and not self.stopped:
-            self.stopped = "The script was interrupted."
-        self.threads = _late_limit(before)
-        _end_children()
 
-    def _on_batch(self, record: LoaderRecord) -> None:
-        if self._is_interrupted:
-            raise KeyboardInterrupt
-        is_over = self._end is not None and time.monotonic() > self._end
-        if is_over or (self._batches and record.batches >= self._batches):
-            raise Enough
+def run(script: Script, plan: Mapping[str, Any] | None = None, **streams: Any) -> Ran:
+    """Run a script, and return what was seen of it. Raises UnsupportedTorchError.
 
-    @contextlib.contextmanager
-    def _interruptible(self) -> Iterator[None]:
-        """Remember Ctrl-C, for the next batch to end the script: what is raised in a destructor is lost."""
-        usual = signal.getsignal(signal.SIGINT)
-        if usual is not signal.default_int_handler or threading.current_thread() is not threading.main_thread():
-            yield
+    `plan` is what else its process is told, `streams` are those of `subprocess.Popen`.
+    """
+    folder = tempfile.mkdtemp(prefix="dataloader-lint-")
+    try:
+        whole = {"seconds": script.seconds, "batches": script.batches, "stall": script.stall, **(plan or {})}
+        with open(os.path.join(folder, PLAN), "w", encoding="utf-8") as file:
+            json.dump(whole, file)
+        ran = _waited_for(script, folder, streams)
+        if ran.seen.problem:
+            raise UnsupportedTorchError(ran.seen.problem)
+        return ran
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _waited_for(script: Script, folder: str, streams: Mapping[str, Any]) -> Ran:
+    variables = {**os.environ, **script.variables, "DATALOADER_LINT_FOLDER": folder}
+    before = variables.get("PYTHONPATH")
+    variables["PYTHONPATH"] = _HOOK if before is None else _HOOK + os.pathsep + before
+    variables.pop("DATALOADER_LINT_PYTHONPATH", None)
+    if before is not None:
+        variables["DATALOADER_LINT_PYTHONPATH"] = "=" + before
+    flags = [each for each in subprocess._args_from_interpreter_flags() if each not in _NO_FLAGS]  # type: ignore[attr-defined]
+    command = [sys.executable, *flags, script.path, *script.arguments]
+    sys.stdout.flush()
+    process = subprocess.Popen(command, env=variables, cwd=script.folder or None, **streams)
+    stopped = ""
+    try:
+        stopped = _Waiting(process, script, folder).until_end()
+    finally:
+        if process.poll() is None:
+            _end(process, folder)
+    ran = Ran(_read(folder), process.returncode, stopped)
+    if not stopped:
+        ran.stopped = _how_it_ended(ran)
+    with contextlib.suppress(OSError), open(os.path.join(folder, TRIALS), "rb") as file:
+        ran.trials = pickle.load(file)
+    return ran
+
+
+def _how_it_ended(ran: Ran) -> str:
+    seen, code = ran.seen, ran.exit_code
+    if seen.is_enough and seen.is_last:
+        return "The script was ended: it was watched for long enough (--seconds, --batches, --to-end)."
+    if seen.is_interrupted or code == -signal.SIGINT:
+        return "The script was interrupted."
+    if code > 0 and not seen.error:
+        how = "" if seen.is_last else ", at once (`os._exit`, or another program in its place)"
+        return f"The script ended with exit code {code}{how}."
+    if code == 0 and not seen.is_last:
+        return "The script ended at once (`os._exit`, or another program in its place): what it did last was not seen."
+    return ""
+
+
+def _read(folder: str) -> Seen:
+    """What the process wrote last, with what its workers wrote."""
+    seen = Seen()
+    with contextlib.suppress(OSError, EOFError, pickle.UnpicklingError), open(os.path.join(folder, SEEN), "rb") as file:
+        seen = pickle.load(file)
+    for record in seen.records:
+        record.workers = read_lines(record.folder)
+    return seen
+
+
+class _Waiting:
+    """Waits for a script: hands signals on to it, and ends it if it does not end when it is told to."""
+
+    def __init__(self, process: subprocess.Popen[Any], script: Script, folder: str) -> None:
+        self._process = process
+        self._folder = folder
+        self._seconds = script.seconds
+        self._end = time.monotonic() + script.seconds + _GRACE if script.seconds else None
+        self._is_late = False
+
+    def until_end(self) -> str:
+        """Wait; who has ended the script, "" if that was itself."""
+        with _signals_waited_for() as several:
+            while self._process.poll() is None:
+                if self._end is not None and time.monotonic() > self._end:
+                    if self._is_late:
+                        _end(self._process, self._folder)
+                        return "The script did not end when it was told to, so it was killed."
+                    self._is_late, self._end = True, time.monotonic() + _GRACE
+                    self._process.send_signal(signal.SIGINT if os.name == "posix" else signal.SIGTERM)
+                self._wait(several)
+        if self._is_late:
+            return f"The script was ended after {self._seconds:.0f} seconds (--seconds, --to-end)."
+        return ""
+
+    def _wait(self, several: set[signal.Signals]) -> None:
+        if not several:
+            with contextlib.suppress(subprocess.TimeoutExpired, KeyboardInterrupt):
+                self._process.wait(_NEXT_LOOK)
             return
-
-        def interrupt(_number: int, _frame: types.FrameType | None) -> None:
-            self._is_interrupted = True
-            raise KeyboardInterrupt
-
-        signal.signal(signal.SIGINT, interrupt)
-        try:
-            yield
-        finally:
-            signal.signal(signal.SIGINT, usual)
-
-
-def _late_limit(before: str | None) -> tuple[int, int] | None:
-    """The threads that a script asked for in the environment and those that torch uses, if these are more."""
-    asked = os.environ.get(_THREADS, "")
-    torch = sys.modules.get("torch")
-    if asked == before or not asked.isdigit() or torch is None:
-        return None
-    used = int(torch.get_num_threads())
-    return (int(asked), used) if used > int(asked) else None
+        came = signal.sigtimedwait(several, _NEXT_LOOK)
+        if came is None or came.si_signo == signal.SIGCHLD:
+            return
+        # Ctrl-C at a terminal comes to all processes there; what another process sends comes to this one alone.
+        if came.si_code <= 0 or came.si_signo != signal.SIGINT:
+            self._process.send_signal(came.si_signo)
 
 
 @contextlib.contextmanager
-def after_import(name: str, call: Callable[[], object]) -> Iterator[None]:
-    """Call a function when a module was imported, or now if it is there; within the block.
-
-    Torch reads the environment when it is imported, so the script must be the one that does it.
-    """
-    if name in sys.modules:
-        call()
-        yield
+def _signals_waited_for() -> Iterator[set[signal.Signals]]:
+    """The signals that come to whoever waits for them, and interrupt nothing; none where no system call waits so."""
+    if not hasattr(signal, "sigtimedwait"):
+        yield set()
         return
-    finder = _Finder(name, call)
-    sys.meta_path.insert(0, finder)
+    several = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGCHLD}
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, several)
     try:
-        yield
+        yield several
     finally:
-        finder.leave()
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-class _Finder(MetaPathFinder):
-    """Finds one module as usual, and has a function called when that was executed."""
-
-    def __init__(self, name: str, call: Callable[[], object]) -> None:
-        self._name = name
-        self._call = call
-
-    def leave(self) -> None:
-        """Find nothing any more."""
-        if self in sys.meta_path:
-            sys.meta_path.remove(self)
-
-    def find_spec(
-        self, fullname: str, path: Sequence[str] | None, target: types.ModuleType | None = None
-    ) -> ModuleSpec | None:
-        """The module, as Python's own finder gives it, and None for all others."""
-        if fullname != self._name:
-            return None
-        self.leave()
-        spec = PathFinder.find_spec(fullname, path, target)
-        if spec is None or spec.loader is None:
-            return None
-        execute = spec.loader.exec_module
-
-        def exec_module(module: types.ModuleType) -> None:
-            execute(module)
-            self._call()
-
-        spec.loader.exec_module = exec_module  # type: ignore[method-assign]
-        return spec
-
-
-@contextlib.contextmanager
-def _as_main(path: str, arguments: Sequence[str]) -> Iterator[types.ModuleType]:
-    """A module for a script to run in, as `__main__`, with the arguments and the module path that it finds."""
-    argv, modules, before = sys.argv, list(sys.path), sys.modules["__main__"]
-    main = types.ModuleType("__main__")
-    main.__file__ = path
-    main.__spec__ = None
-    vars(main)["__builtins__"] = __builtins__
-    sys.argv = [path, *arguments]
-    sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
-    sys.modules["__main__"] = main
-    try:
-        yield main
-    finally:
-        sys.modules["__main__"] = before
-        sys.argv = argv
-        sys.path[:] = modules
-
-
-@contextlib.contextmanager
-def _ended_at(end: float | None, hang: Callable[[], None]) -> Iterator[None]:
-    """Interrupt the main thread some time after the end.
-
-    If that does not help, call `hang`, for no longer than a minute, and end the process with its workers.
-    """
-    if end is None:
-        yield
-        return
-    done, sending = threading.Event(), threading.Lock()
-
-    def guard() -> None:
-        if done.wait(max(0.0, end - time.monotonic()) + _GRACE):
-            return
-        import _thread
-
-        with sending:  # the signal comes while the script runs, or not at all
-            if done.is_set():
-                return
-            if hasattr(signal, "pthread_kill"):
-                signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
-            else:
-                _thread.interrupt_main()
-        if done.wait(_GRACE):
-            return
-        message = "dataloader-lint: the script does not end; its stacks follow, and then it is ended"
-        print(message, file=sys.stderr, flush=True)
-        import faulthandler
-
-        faulthandler.dump_traceback()
-        last = threading.Thread(target=hang, daemon=True)
-        last.start()
-        last.join(_LAST)
-        _end_children()
-        os._exit(2)
-
-    threading.Thread(target=guard, daemon=True).start()
-    try:
-        yield
-    finally:
-        with sending:
-            done.set()
-
-
-def _end_children() -> None:
-    """End what the script has started and left behind: workers of loaders that are still referred to."""
+def _end(process: subprocess.Popen[Any], folder: str) -> None:
+    """Kill a script and the workers of its loaders, and no other process that it has started."""
     import psutil
 
-    helpers = ("resource_tracker", "forkserver")
-    children = []
-    for child in psutil.Process().children(recursive=True):
-        with contextlib.suppress(psutil.Error):
-            if not any(name in part for part in child.cmdline() for name in helpers):
-                children.append(child)
-    for child in children:
-        with contextlib.suppress(psutil.Error):
-            child.terminate()
-    _, alive = psutil.wait_procs(children, timeout=3)
-    for child in alive:
+    workers = []
+    with contextlib.suppress(psutil.Error):
+        known = {int(name.partition(".")[0]) for _, _, names in os.walk(folder) for name in names if name[0].isdigit()}
+        for child in psutil.Process(process.pid).children(recursive=True):
+            # One that has not written anything yet is known by how multiprocessing starts it.
+            with contextlib.suppress(psutil.Error):
+                if child.pid in known or any("spawn_main" in part for part in child.cmdline()):
+                    workers.append(child)
+    process.kill()
+    process.wait()
+    for child in workers:
         with contextlib.suppress(psutil.Error):
             child.kill()

@@ -7,7 +7,10 @@ import os
 from dataclasses import dataclass
 from typing import Any
 
+from dataloader_lint.doctor.inert import is_array, is_container, state_of
+
 SHM = "/dev/shm"
+_MOST_PARTS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,16 +60,9 @@ def batch_size_in_bytes(batch: Any, depth: int = 0) -> tuple[int, int]:
     """The bytes of all tensors in a batch, and how many tensors these are: each is a descriptor until it is freed."""
     if depth > 6:
         return 0, 0
-    if hasattr(batch, "nbytes") and hasattr(batch, "is_pinned"):
+    if is_array(batch) and hasattr(type(batch), "is_pinned"):
         return int(batch.nbytes), 1
-    parts: list[Any] = []
-    if isinstance(batch, dict):
-        parts = list(batch.values())
-    elif isinstance(batch, (list, tuple)):
-        parts = list(batch[:10_000])
-    elif isinstance(getattr(batch, "__dict__", None), dict):
-        parts = list(vars(batch).values())
-    several = [batch_size_in_bytes(part, depth + 1) for part in parts]
+    several = [batch_size_in_bytes(part, depth + 1) for part in _parts(batch)]
     return sum(size for size, _ in several), sum(count for _, count in several)
 
 
@@ -74,14 +70,17 @@ def tensors_not_pinned(batch: Any, depth: int = 0) -> bool | None:
     """True if a batch has a tensor on the CPU that is not pinned, False if all are, None without tensors."""
     if depth > 6:
         return None
-    if hasattr(batch, "is_pinned") and hasattr(batch, "device"):
+    if is_array(batch) and hasattr(type(batch), "is_pinned"):
         return batch.device.type == "cpu" and not batch.is_pinned()
-    parts: list[Any] = []
-    if isinstance(batch, dict):
-        parts = list(batch.values())
-    elif isinstance(batch, (list, tuple)):
-        parts = list(batch[:1_000])
-    elif isinstance(getattr(batch, "__dict__", None), dict):
-        parts = list(vars(batch).values())
-    answers = [answer for answer in (tensors_not_pinned(part, depth + 1) for part in parts) if answer is not None]
+    several = (tensors_not_pinned(part, depth + 1) for part in _parts(batch))
+    answers = [answer for answer in several if answer is not None]
     return any(answers) if answers else None
+
+
+def _parts(batch: Any) -> list[Any]:
+    """What a batch is made of, without running its code."""
+    if is_container(batch, dict):
+        return list(batch.values())
+    if is_container(batch, list, tuple):
+        return list(batch[:_MOST_PARTS])
+    return list(state_of(batch).values())

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
+from dataloader_lint.doctor.inert import defines, has_length, is_array, is_container, named, state_of
 from dataloader_lint.doctor.pickling import pickled
 
 _MOST_OWNERS = 60
@@ -29,7 +30,7 @@ class Attribute:
 
     path: str
     name: str
-    owner: type
+    owner: str
     kind: str
     elements: int | None
     element: str
@@ -39,9 +40,12 @@ class Attribute:
     is_cut: bool
 
 
-def attributes_of(dataset: object) -> list[Attribute]:
-    """The attributes of a Dataset and of the objects of Python classes in it, the largest first. Takes seconds."""
-    end = time.monotonic() + _SECONDS
+def attributes_of(dataset: object, seconds: float = _SECONDS) -> list[Attribute]:
+    """The attributes of a Dataset and of the objects of Python classes in it, the largest first.
+
+    Takes so many seconds at most, or a little more. Runs no code of the user's.
+    """
+    end = time.monotonic() + seconds
     found: list[Attribute] = []
     pending: list[tuple[str, object, int]] = [("dataset", dataset, 0)]
     seen: set[int] = set()
@@ -50,10 +54,10 @@ def attributes_of(dataset: object) -> list[Attribute]:
         if id(owner) in seen:
             continue
         seen.add(id(owner))
-        if isinstance(owner, (list, tuple, dict)):
+        if is_container(owner, list, tuple, dict):
             found.append(_attribute(path, path, type(owner), owner, end))
             continue
-        for name, value in list(getattr(owner, "__dict__", {}).items()):
+        for name, value in list(state_of(owner).items()):
             if time.monotonic() > end:
                 break
             found.append(_attribute(f"{path}.{name}", name, type(owner), value, end))
@@ -72,63 +76,63 @@ def objects_of(dataset: object) -> list[object]:
             continue
         found.append(owner)
         if depth < _DEEPEST:
-            for value in list(getattr(owner, "__dict__", {}).values()):
+            for value in list(state_of(owner).values()):
                 pending += [(part, depth + 1) for _, part in _owners(value)]
     return found
 
 
-def _owners(value: object) -> Iterator[tuple[str, object]]:
+def _owners(value: Any) -> Iterator[tuple[str, object]]:
     """The objects with attributes of their own that a value is or holds: datasets in datasets, transforms in lists."""
-    if isinstance(value, (list, tuple)):
+    if is_container(value, list, tuple):
         if len(value) <= _MOST_OWNERS:
             yield from ((f"[{number}]", each) for number, each in enumerate(value) if _has_attributes(each))
-    elif isinstance(value, dict):
+    elif is_container(value, dict):
         if len(value) <= _MOST_OWNERS:
-            yield from ((f"[{key!r}]", each) for key, each in value.items() if _has_attributes(each))
+            yield from ((f"[{named(key)}]", each) for key, each in value.items() if _has_attributes(each))
     elif _has_attributes(value):
         yield "", value
 
 
 def _has_attributes(value: object) -> bool:
     kind = type(value)
-    if isinstance(value, type) or kind.__module__ in ("builtins", "types", "functools", "collections", "re", "pathlib"):
+    if kind.__module__ in ("builtins", "types", "functools", "collections", "re", "pathlib") or is_array(value):
         return False
-    return isinstance(getattr(value, "__dict__", None), dict) and not hasattr(value, "nbytes")
+    return bool(state_of(value))
 
 
-def _attribute(path: str, name: str, owner: type, value: object, end: float) -> Attribute:
+def _attribute(path: str, name: str, owner: type, value: Any, end: float) -> Attribute:
     objects, size = measure(value)
     left = max(0.05, end - time.monotonic())
     as_bytes = pickled(value, most=_MOST_PICKLED, seconds=left)
-    elements = len(value) if isinstance(value, Collection) and hasattr(type(value), "__len__") else None
-    first = next(iter(value), None) if isinstance(value, (list, tuple, dict, set, frozenset)) else None
+    elements = len(value) if issubclass(type(value), Collection) and has_length(value) else None
+    first = next(iter(value), None) if is_container(value, list, tuple, dict, set, frozenset) else None
     element = type(first).__name__ if elements and first is not None else ""
     kind = type(value).__name__
-    return Attribute(path, name, owner, kind, elements, element, objects, size, as_bytes.size, as_bytes.is_cut)
+    return Attribute(path, name, owner.__name__, kind, elements, element, objects, size, as_bytes.size, as_bytes.is_cut)
 
 
 def measure(value: Any, depth: int = 0) -> tuple[int, int]:
     """About how many Python objects a value is made of, and their bytes; large containers are sampled."""
-    nbytes = getattr(value, "nbytes", None)
-    if isinstance(nbytes, int) and hasattr(value, "dtype"):
-        if str(value.dtype) == "object" and hasattr(value, "tolist") and depth < _DEEPEST:
+    if is_array(value):
+        nbytes = int(value.nbytes)
+        if str(value.dtype) == "object" and hasattr(type(value), "tolist") and depth < _DEEPEST:
             flat = value.reshape(-1)
             step = max(1, len(flat) // _SAMPLED)
             objects, size = _sum_of(list(flat[::step]), len(flat), depth)
             return objects, size + nbytes
         return 1, nbytes
-    size = sys.getsizeof(value, 64)
+    size = 64 if defines(type(value), "__sizeof__") else sys.getsizeof(value, 64)
     if depth >= _DEEPEST:
         return 1, size
-    if isinstance(value, dict):
+    if is_container(value, dict):
         step = max(1, len(value) // _SAMPLED)
         some = [part for item in islice(value.items(), 0, None, step) for part in item]
         objects, inner = _sum_of(some, 2 * len(value), depth)
-    elif isinstance(value, (list, tuple, set, frozenset)):
+    elif is_container(value, list, tuple, set, frozenset):
         step = max(1, len(value) // _SAMPLED)
         objects, inner = _sum_of(list(islice(value, 0, None, step)), len(value), depth)
     elif _has_attributes(value):
-        objects, inner = _sum_of(list(vars(value).values()), len(vars(value)), depth)
+        objects, inner = _sum_of(list(state_of(value).values()), len(state_of(value)), depth)
     else:
         return 1, size
     return objects + 1, size + inner

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 from dataloader_lint.doctor.measured import LoaderReport, Symptom
 from dataloader_lint.doctor.records import LoaderRecord, Raised
@@ -43,12 +43,15 @@ def symptoms_of(record: LoaderRecord, report: LoaderReport) -> Iterator[Symptom]
         yield from find(record, report)
 
 
-def program_symptoms(error: str, raised: Sequence[Raised], threads: tuple[int, int] | None) -> Iterator[Symptom]:
+def program_symptoms(
+    error: str, raised: Sequence[Raised], threads: tuple[int, int] | None, methods: Collection[str] = ()
+) -> Iterator[Symptom]:
     """The symptoms of a whole program.
 
     `error` is the exception that ended it, if one did, `raised` what its loaders raised, and `threads` are the numbers
-    of threads that the program asked for in the environment and that torch uses.
+    of threads that the program asked for in the environment and that torch uses. `methods` are the ways in which its
+    loaders started workers.
     """
-    yield from failing.errors(error, raised)
+    yield from failing.errors(error, raised, methods)
     if threads is not None:
         yield from speed.late_limit(*threads)

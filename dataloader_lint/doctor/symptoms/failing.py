@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from dataloader_lint.doctor import words
 from dataloader_lint.doctor.measured import LoaderReport, Symptom
@@ -15,29 +15,38 @@ from dataloader_lint.rules.messages import Answer, answer
 
 _NOT_FORKED = "where workers are not forked (macOS, Windows, Python 3.14)"
 _MOST_PARTS = 5
+_ABOUT_IMPORTS = frozenset({"DL206", "DL210", "DL211"})
+# What ends an iteration from outside, so that no worker is to blame for it.
+_TOLD = ("KeyboardInterrupt", "SystemExit", "Enough", "GeneratorExit")
 _MANY = 16  # batches, and descriptors
 
 
-def errors(error: str, raised: Sequence[Raised]) -> Iterator[Symptom]:
-    """The exception that ended the program, and those of its loaders that it caught."""
+def errors(error: str, raised: Sequence[Raised], methods: Collection[str] = ()) -> Iterator[Symptom]:
+    """The exception that ended the program, and those of its loaders that it caught.
+
+    `methods` are the ways in which its loaders started workers.
+    """
+    is_forked = bool(methods) and set(methods) == {"fork"}
     if error:
-        yield _error(f"the program ended with {_last_line(error)}", error, 20.0, None)
+        yield _error(f"the program ended with {_last_line(error)}", error, 20.0, None, is_forked)
     seen = {_last_line(error)}
     for each in raised:
         if _last_line(each.text) in seen:
             continue
         seen.add(_last_line(each.text))
-        yield _error(f"a loader raised {_last_line(each.text)}", each.text, 15.0, each.place)
+        yield _error(f"a loader raised {_last_line(each.text)}", each.text, 15.0, each.place, is_forked)
 
 
-def _error(title: str, text: str, weight: float, place: tuple[str, int] | None) -> Symptom:
+def _error(title: str, text: str, weight: float, place: tuple[str, int] | None, is_forked: bool) -> Symptom:
     found = answer(text)
     advice = found.symptom.page if found is not None and found.symptom is not None else "see its traceback"
-    return Symptom("error", title, advice, _codes(found), FAILS, weight, place=place)
+    return Symptom("error", title, advice, _codes(found, is_forked), FAILS, weight, place=place)
 
 
-def _codes(found: Answer | None) -> tuple[str, ...]:
-    return tuple(each.rule.code for each in found.rules) if found is not None else ()
+def _codes(found: Answer | None, is_forked: bool) -> tuple[str, ...]:
+    """The rules of an answer; where all workers are forked, without those about importing the script again."""
+    codes = tuple(each.rule.code for each in found.rules) if found is not None else ()
+    return tuple(each for each in codes if each not in _ABOUT_IMPORTS) if is_forked else codes
 
 
 def _last_line(text: str) -> str:
@@ -58,12 +67,7 @@ def pickling(record: LoaderRecord, report: LoaderReport) -> Iterator[Symptom]:
             title = f"`{each.path or name}` cannot be pickled {when}: {each.error}"
             advice = "move functions to the top level of a module, and open handles in the worker"
             names = tuple(reversed(re.findall(r"\.([A-Za-z_]\w*)", each.path)))
-            yield Symptom("pickling", title, advice, codes, rank, place=_place_of(each.culprit), names=names)
-
-
-def _place_of(culprit: object) -> tuple[str, int] | None:
-    code = getattr(culprit, "__code__", None)
-    return (code.co_filename, code.co_firstlineno) if code is not None else None
+            yield Symptom("pickling", title, advice, codes, rank, place=each.place, names=names)
 
 
 def descriptors(record: LoaderRecord, report: LoaderReport) -> Iterator[Symptom]:
@@ -119,8 +123,16 @@ def nested_processes(record: LoaderRecord, _report: LoaderReport) -> Iterator[Sy
 
 
 def deaths(record: LoaderRecord, _report: LoaderReport) -> Iterator[Symptom]:
-    """A worker that was killed, or ended by itself."""
-    killed = {pid: code for pid, code in record.exit_codes.items() if code not in (0, None) and code != -15}
+    """A worker that was killed, or ended by itself.
+
+    A worker that ends with an exit code of its own while no loader raises has been told to: so it is where a thread
+    iterates. Neither counts what ends at Ctrl-C.
+    """
+    is_told = not record.error or record.error.startswith(_TOLD)
+    harmless = (0, -signal.SIGTERM, -signal.SIGINT)
+    killed = {
+        pid: code for pid, code in record.exit_codes.items() if code not in harmless and not (code > 0 and is_told)
+    }
     for pid, code in list(killed.items())[:1]:
         lines = record.workers.get(pid, [])
         memory = [line for line in lines if line["kind"] == "memory"]
@@ -128,11 +140,12 @@ def deaths(record: LoaderRecord, _report: LoaderReport) -> Iterator[Symptom]:
         how = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
         # As torch puts it, so that the same rules come as for the message. What ends a worker by itself is native code.
         name = (signal.strsignal(-code) or "") if code < 0 else "Aborted"
-        codes = _codes(answer(f"DataLoader worker (pid {pid}) is killed by signal: {name}."))
+        is_forked = record.settings.start_method == "fork"
+        codes = _codes(answer(f"DataLoader worker (pid {pid}) is killed by signal: {name}."), is_forked)
         advice = "see its traceback"
         if code == -9:
             advice = "check `dmesg -T | grep -i oom` or the container's memory limit"
-        elif code > 0 and not lines and record.settings.start_method != "fork":
+        elif code > 0 and not lines and not is_forked:
             how += f" while it started ({record.settings.start_method})"
             codes, advice = ("DL206", "DL210", "DL208", "DL202", "DL204"), "see its traceback: it imports the script"
         yield Symptom("death", f"worker {pid} {how}{held}", advice, codes, FAILS, 5.0)

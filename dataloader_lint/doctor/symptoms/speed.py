@@ -8,10 +8,10 @@ from dataloader_lint.doctor import words
 from dataloader_lint.doctor.measured import LoaderReport, Symptom
 from dataloader_lint.doctor.records import LoaderRecord
 from dataloader_lint.doctor.symptoms.ranks import FEWEST, SPEED
-from dataloader_lint.engine.parallel import usable_cpus
 
 _WAITS = 0.2  # of the loop's time
 _LONG_WAIT = 0.5  # seconds
+_FEWEST_SECONDS = 0.05
 _COSTLY_START = 0.2
 _COSTLY_COLLECTIONS = 0.05
 _COSTLY_COLLATE = 0.05
@@ -35,14 +35,13 @@ def reads(record: LoaderRecord, report: LoaderReport) -> Iterator[Symptom]:
 
 def threads(record: LoaderRecord, report: LoaderReport) -> Iterator[Symptom]:
     """Libraries that may run a thread for each CPU in each worker."""
-    cpus = usable_cpus()
-    workers = record.settings.num_workers
+    cpus, workers = record.cpus, record.settings.num_workers
     counts: dict[str, int] = {}
     for line in record.lines:
         for name, count in (line.get("libraries") or {}).items():
             counts[name] = max(count, counts.get(name, 0))
     for name, count in counts.items():
-        if workers and count > 1 and count * workers > cpus:
+        if workers and count > 1 and count * workers > cpus > 0:
             codes = ("DL501", "DL502", "DL504") if name == "cv2" else ("DL503", "DL502")
             title = f"{name} may run {count} threads in each of {workers} workers, on {cpus} CPUs"
             advice = "call `cv2.setNumThreads(0)` in the Dataset or `worker_init_fn`" if name == "cv2" else "use 1"
@@ -86,7 +85,16 @@ def waiting(record: LoaderRecord, report: LoaderReport) -> Iterator[Symptom]:
         title = f"the loop waits for batches for {report.wait_share:.0%} of its time{stage}"
         gain = _at_most(report.wait_share)
         advice = "try other numbers of workers with `--try`"
-        yield Symptom("waiting", title, advice, codes, SPEED, report.wait, needs_finding=is_empty, gain=gain)
+        yield Symptom(
+            "waiting",
+            title,
+            advice,
+            codes,
+            SPEED,
+            report.wait,
+            needs_finding=is_empty or report.wait < _FEWEST_SECONDS,
+            gain=gain,
+        )
 
 
 def starting(record: LoaderRecord, report: LoaderReport) -> Iterator[Symptom]:
@@ -114,10 +122,10 @@ def starting(record: LoaderRecord, report: LoaderReport) -> Iterator[Symptom]:
 def _share_of_start(record: LoaderRecord, report: LoaderReport, start: float) -> float:
     """The part of a whole epoch that starting its workers takes; epochs may have been watched in part only."""
     seen = sum(each.batches for each in record.epochs)
-    try:
-        batches = len(record.loader)
-    except TypeError:  # an iterable Dataset without a length
-        batches = seen // max(1, len(record.epochs))
+    batches = max((each.batches for each in record.epochs if each.ended), default=0)
+    if not batches:
+        known = record.contents.batches if record.contents is not None else None
+        batches = known if known is not None else seen // max(1, len(record.epochs))
     each = (report.wait + report.step) / max(1, seen)
     return start / (start + each * batches)
 
@@ -158,13 +166,13 @@ def collecting(record: LoaderRecord, report: LoaderReport) -> Iterator[Symptom]:
             return
 
 
-def ignored(record: LoaderRecord, _report: LoaderReport) -> Iterator[Symptom]:
+def ignored(record: LoaderRecord, report: LoaderReport) -> Iterator[Symptom]:
     """Settings that do nothing here."""
     settings = record.settings
     if settings.pin_memory_device:
         title = f"`pin_memory_device={settings.pin_memory_device!r}` is ignored by this torch"
         yield Symptom("ignored", title, "leave it out", ("DL311",), SPEED, 0.0, needs_finding=True)
-    if settings.pin_memory and record.unpinned is None and record.batches and not _has_accelerator():
+    if settings.pin_memory and record.unpinned is None and record.batches and report.has_accelerator is False:
         title = "`pin_memory=True` does nothing here: torch finds no accelerator"
         yield Symptom(
             "ignored",
@@ -175,12 +183,6 @@ def ignored(record: LoaderRecord, _report: LoaderReport) -> Iterator[Symptom]:
             0.0,
             needs_finding=True,
         )
-
-
-def _has_accelerator() -> bool:
-    import torch
-
-    return bool(torch.accelerator.is_available() if hasattr(torch, "accelerator") else torch.cuda.is_available())
 
 
 def late_limit(asked: int, used: int) -> Iterator[Symptom]:

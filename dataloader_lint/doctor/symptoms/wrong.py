@@ -102,7 +102,7 @@ def order(record: LoaderRecord, _report: LoaderReport) -> Iterator[Symptom]:
             elif line["kind"] == "order" and start is not None and start["worker"] <= 0:
                 orders[start["round"], line["epoch"]] = line["digest"]
     if len(orders) >= 2 and len(set(orders.values())) == 1:
-        sampler = type(record.loader.sampler).__name__
+        sampler = record.contents.sampler if record.contents is not None else "the sampler"
         title = f"`{sampler}` shuffles, and each of {len(orders)} epochs begins with the same samples"
         advice = "call `set_epoch(epoch)` of the sampler in each epoch, and make its generator once"
         yield Symptom("order", title, advice, ("DL603",), WRONG, float(len(orders)))
@@ -134,9 +134,8 @@ def left_out(record: LoaderRecord, _report: LoaderReport) -> Iterator[Symptom]:
     size = record.settings.batch_size or 0
     if not record.settings.drop_last or not size or not any(each.ended for each in record.epochs):
         return
-    try:
-        count = len(record.loader.sampler)
-    except TypeError:  # of an iterable Dataset
+    count = record.contents.samples if record.contents is not None else None
+    if count is None:  # of an iterable Dataset
         return
     if count % size:
         title = f"{count % size} of {count} samples are left out of each epoch (`drop_last=True`)"

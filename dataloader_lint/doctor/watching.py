@@ -2,8 +2,9 @@
 
 While a `Watch` is active, four methods of torch's DataLoader tell it when the constructor raises, when an iterator is
 made, when it is reset for another epoch, and when a batch is asked for and comes. The loaders, their iterators and
-their batches stay the user's own, and workers get everything they would get anyway, beside a `worker_init_fn` that has
-them measure themselves.
+their batches stay the user's own: no attribute of theirs is set but the `_timeout` of an iterator, nothing of them is
+kept alive, and none of their code is run. Workers get everything they would get anyway, and a function around their
+`worker_init_fn` that has them measure themselves. In a process that was forked, all of it does nothing.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import os
 import shutil
 import sys
 import tempfile
+import threading
 import time
 import traceback
 import weakref
@@ -21,6 +23,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from dataloader_lint.doctor import reads, shm
+from dataloader_lint.doctor.contents import contents_of
 from dataloader_lint.doctor.garbage import Collections
 from dataloader_lint.doctor.inside import InWorker, read_lines
 from dataloader_lint.doctor.meter import FIRST_MEMORY, ROUNDS, Meter
@@ -40,23 +43,34 @@ class UnsupportedTorchError(RuntimeError):
 
 
 class Watch:
-    """Watches loaders from `start` to `stop`.
+    """Watches loaders from `start` to `stop`, in the process that starts it.
 
     `only` are the loaders to watch, or None for all. A worker that gives no batch for `stall` seconds makes the loader
-    raise, as its own `timeout` would, so that a program that hangs comes to an end; 0 leaves that as it is.
+    raise, as its own `timeout` would, so that a program that hangs comes to an end; 0 leaves that as it is. `folder` is
+    for the files of the workers: by default one of its own, which is there until `stop`.
     """
 
-    def __init__(self, only: list[Any] | None = None, *, stall: float = STALL) -> None:
+    def __init__(self, only: list[Any] | None = None, *, stall: float = STALL, folder: str = "") -> None:
         self.records: list[LoaderRecord] = []
         self.raised: list[Raised] = []
         self.on_batch: Callable[[LoaderRecord], None] | None = None
+        self.on_change: Callable[[], None] | None = None  # after an epoch, and what else is worth writing down
+        self.on_loader: Callable[[Any, LoaderRecord], None] | None = None  # before the first iterator is made
         self._only = only
         self._stall = stall
-        self._folder = ""
+        self._folder = folder
+        self._pid = os.getpid()
+        self._is_on = False
+        self._known: list[_Known] = []
         self._by_iterator: weakref.WeakKeyDictionary[Any, _Iteration] = weakref.WeakKeyDictionary()
-        self._iterations: list[_Iteration] = []
         self._undo = contextlib.ExitStack()
         self._collections = Collections()
+        self._now = _Now()
+
+    @property
+    def _is_here(self) -> bool:
+        """True in the process that is watched, False in those that it has forked."""
+        return self._is_on and os.getpid() == self._pid
 
     def start(self) -> Watch:
         """Begin. Raises UnsupportedTorchError."""
@@ -67,31 +81,39 @@ class Watch:
         several = getattr(dataloader, "_MultiProcessingDataLoaderIter", None)
         if base is None or several is None or not hasattr(DataLoader, "_get_iterator"):
             raise UnsupportedTorchError(f"the DataLoader of torch {torch.__version__} cannot be watched")
-        self._folder = tempfile.mkdtemp(prefix="dataloader-lint-")
-        self._undo.callback(shutil.rmtree, self._folder, ignore_errors=True)
+        if not self._folder:
+            self._folder = tempfile.mkdtemp(prefix="dataloader-lint-")
+            self._undo.callback(shutil.rmtree, self._folder, ignore_errors=True)
         self._collections.start()
         self._undo.callback(self._collections.stop)
         if self._only is None:
             self._replace(DataLoader, "__init__", self._constructing)
         self._replace(DataLoader, "_get_iterator", self._making)
         self._replace(base, "__next__", self._asking)
+        self._replace(base, "__del__", self._deleting)
+        self._replace(several, "__del__", self._deleting)
         self._replace(several, "_reset", self._resetting)
+        self._replace(several, "_worker_init_fn", lambda _: property(self._init_fn, self._set_init_fn))
+        self._is_on = True
         return self
 
     def stop(self) -> list[LoaderRecord]:
         """End; what was seen. Workers of loaders that are still in use go on."""
+        if not self._is_here:
+            return self.records
         with children_ignored():
-            for iteration in self._iterations:
+            for iterator, iteration in list(self._by_iterator.items()):
+                iteration.look(iterator)
                 iteration.finish()
             for record in self.records:
                 record.workers = read_lines(record.folder)
+            self._is_on = False
             self._undo.close()
         return self.records
 
     def _replace(self, owner: Any, name: str, make: Callable[[Any], Any]) -> None:
-        inner = getattr(owner, name)
         own = owner.__dict__.get(name)
-        setattr(owner, name, make(inner))
+        setattr(owner, name, make(getattr(owner, name, None)))
 
         def restore() -> None:
             if own is None:
@@ -102,31 +124,33 @@ class Watch:
         self._undo.callback(restore)
 
     def _record_of(self, loader: Any) -> LoaderRecord | None:
-        for record in self.records:
-            if record.loader is loader:
-                return record
-        if (self._only is not None and not any(loader is each for each in self._only)) or not self._folder:
+        for known in self._known:
+            if known.is_of(loader):
+                return known.record
+        if self._only is not None and not any(loader is each for each in self._only):
             return None
-        place, settings = _caller(), settings_of(loader)
-        for record in self.records:
+        place, settings, dataset = _caller(), settings_of(loader), type(loader.dataset).__name__
+        for known in self._known:
+            record = known.record
             # A loader that is made again for each epoch, or each batch, is one and the same in the report.
-            is_alike = type(record.loader.dataset) is type(loader.dataset) and record.settings == settings
-            if self._only is None and record.place == place and is_alike:
-                record.has_several_datasets |= record.loader.dataset is not loader.dataset
-                record.loader = loader
+            if self._only is None and (record.place, record.dataset, record.settings) == (place, dataset, settings):
+                record.has_several_datasets |= not known.has_dataset(loader)
+                known.note(loader)
                 return record
         if len(self.records) >= _MOST_LOADERS:
             return None
-        folder = os.path.join(self._folder, str(len(self.records)))
-        os.mkdir(folder)
-        record = LoaderRecord(loader, place, settings, folder)
+        number = len(self.records)
+        folder = os.path.join(self._folder, str(number))
+        os.makedirs(folder, exist_ok=True)
+        record = LoaderRecord(place, settings, folder, dataset, number)
         self.records.append(record)
+        self._known.append(_Known(record, loader))
         return record
 
     def note(self, error: BaseException) -> None:
         """Keep what a loader raised; the program may catch it."""
-        if isinstance(error, Exception) and len(self.raised) < _MOST_LOADERS:
-            files = tuple(frame.filename for frame in traceback.extract_tb(error.__traceback__))
+        if isinstance(error, Exception) and len(self.raised) < _MOST_LOADERS and self._is_here:
+            files = tuple(os.path.abspath(each.filename) for each in traceback.extract_tb(error.__traceback__))
             self.raised.append(Raised(f"{type(error).__name__}: {error}", _caller(), files))
 
     def _constructing(self, inner: Any) -> Any:
@@ -141,17 +165,23 @@ class Watch:
         return __init__
 
     def _making(self, inner: Any) -> Any:
+        @functools.wraps(inner)
         def _get_iterator(loader: Any) -> Any:
-            record = self._record_of(loader)
+            record = None
+            if self._is_here:
+                with contextlib.suppress(Exception):  # a loader that does not want to be looked at
+                    record = self._record_of(loader)
             return inner(loader) if record is None else self._make(inner, loader, record)
 
         return _get_iterator
 
     def _make(self, inner: Any, loader: Any, record: LoaderRecord) -> Any:
-        own, timeout = loader.worker_init_fn, loader.timeout
+        if self.on_loader is not None:
+            self.on_loader(loader, record)
         has_workers = loader.num_workers > 0
         record.cpus = usable_cpus()
         simple: dict[str, str] = {}
+        before = self._now.worker
         if has_workers:
             with contextlib.suppress(Exception):  # a Dataset that does not want to be looked at
                 simple = reads.simple_attributes(loader.dataset)
@@ -159,8 +189,7 @@ class Watch:
                     record.variables = reads.variables(loader.dataset)
             few = FIRST_MEMORY[-1] * loader.num_workers
             reads_memory = len(record.epochs) < ROUNDS and all(each.batches < few for each in record.epochs)
-            loader.worker_init_fn = InWorker(own, record.folder, len(record.epochs), reads_memory)
-            loader.timeout = timeout or self._stall
+            self._now.worker = (record.folder, len(record.epochs), reads_memory)
         start = time.monotonic()
         epoch = Epoch(start, 0.0, starts_workers=has_workers)
         record.epochs.append(epoch)
@@ -169,24 +198,37 @@ class Watch:
         except BaseException as error:
             record.error = f"{type(error).__name__}: {error}"
             self.note(error)
+            if record.contents is None:
+                record.contents = contents_of(loader.dataset, loader, record, kind=type(loader))
             raise
         finally:
-            loader.worker_init_fn, loader.timeout = own, timeout
+            self._now.worker = before
         epoch.creating = time.monotonic() - start
-        meter = None
+        if has_workers and self._stall and getattr(iterator, "_timeout", None) == 0:
+            iterator._timeout = self._stall
         if not has_workers and hasattr(iterator, "_dataset_fetcher"):
             path = os.path.join(record.folder, f"{os.getpid()}.jsonl")
             meter = Meter(loader.dataset, -1, len(record.epochs) - 1, path, record.budgets)
             meter.attach(iterator._dataset_fetcher)
-        self._iterations.append(_Iteration(record, epoch, iterator, meter, simple, self._collections))
-        self._by_iterator[iterator] = self._iterations[-1]
+        with contextlib.suppress(TypeError):  # one of the user's, which cannot be a key
+            kind = type(loader)
+            self._by_iterator[iterator] = _Iteration(record, epoch, iterator, simple, self._collections, kind)
         return iterator
 
+    def _init_fn(self, iterator: Any) -> Any:
+        own = iterator.__dict__.get("_worker_init_fn")
+        now = self._now.worker if self._is_here else None
+        return own if now is None else InWorker(own, *now)
+
+    def _set_init_fn(self, iterator: Any, own: Any) -> None:
+        iterator.__dict__["_worker_init_fn"] = own
+
     def _resetting(self, inner: Any) -> Any:
+        @functools.wraps(inner)
         def _reset(iterator: Any, loader: Any, first_iter: bool = False) -> Any:
             start = time.monotonic()
             result = inner(iterator, loader, first_iter)
-            iteration = self._by_iterator.get(iterator)
+            iteration = self._iteration_of(iterator)
             if iteration is not None and not first_iter:
                 iteration.begin(Epoch(start, time.monotonic() - start), loader.dataset)
             return result
@@ -194,43 +236,105 @@ class Watch:
         return _reset
 
     def _asking(self, inner: Any) -> Any:
-        def ask(iterator: Any) -> Any:
-            iteration = self._by_iterator.get(iterator)
+        @functools.wraps(inner)
+        def __next__(iterator: Any) -> Any:  # noqa: N807
+            iteration = self._iteration_of(iterator)
             if iteration is None:
                 return inner(iterator)
             try:
-                batch = iteration.next(inner)
+                batch = iteration.next(inner, iterator)
             except StopIteration:
+                self._changed()
                 raise
             except BaseException as error:
                 self.note(error)
+                self._changed()
                 raise
             if self.on_batch is not None:
                 self.on_batch(iteration.record)
             return batch
 
-        return ask
+        return __next__
+
+    def _deleting(self, inner: Any) -> Any:
+        def __del__(iterator: Any) -> None:  # noqa: N807
+            iteration = self._iteration_of(iterator)
+            if iteration is not None:
+                iteration.look(iterator)
+            if inner is not None:
+                inner(iterator)
+            if iteration is not None:
+                iteration.finish()
+                self._changed()
+
+        return __del__
+
+    def _iteration_of(self, iterator: Any) -> _Iteration | None:
+        if not self._is_here:
+            return None
+        try:
+            return self._by_iterator.get(iterator)
+        except TypeError:
+            return None
+
+    def _changed(self) -> None:
+        if self.on_change is not None:
+            self.on_change()
+
+
+class _Now(threading.local):
+    """What the iterator that this thread makes gives its workers: the folder, the round, if they read their memory."""
+
+    worker: tuple[str, int, bool] | None = None
+
+
+class _Known:
+    """A record, and how to tell its loader, and that one's Dataset, without keeping them alive."""
+
+    def __init__(self, record: LoaderRecord, loader: Any) -> None:
+        self.record = record
+        self.note(loader)
+
+    def note(self, loader: Any) -> None:
+        """From now on this is the loader of the record."""
+        self._loader, self._dataset = _reference(loader), _reference(loader.dataset)
+
+    def is_of(self, loader: Any) -> bool:
+        """True if this is the loader."""
+        return self._loader() is loader
+
+    def has_dataset(self, loader: Any) -> bool:
+        """True if the loader has the same Dataset as the one before."""
+        return self._dataset() is loader.dataset
+
+
+def _reference(value: Any) -> Callable[[], Any]:
+    """A weak reference; to what takes none, such as a list, one that finds nothing."""
+    try:
+        return weakref.ref(value)
+    except TypeError:
+        return lambda: None
 
 
 class _Iteration:
-    """One iterator of a loader: the times of its batches."""
+    """One iterator of a loader: the times of its batches. Holds nothing of the user's."""
 
     def __init__(
         self,
         record: LoaderRecord,
         epoch: Epoch,
         iterator: Any,
-        meter: Meter | None,
         simple: dict[str, str],
         collections: Collections,
+        kind: type,
     ) -> None:
         self.record = record
         self._epoch = epoch
-        self._iterator = weakref.ref(iterator)
         self._workers = list(getattr(iterator, "_workers", ()))
-        self._meter = meter
+        self._keeps_workers = bool(getattr(iterator, "_persistent_workers", False))
         self._simple = simple
         self._collections = collections
+        self._kind = kind
         self._collected = (0, 0.0)
         self._given: float | None = None
 
@@ -244,7 +348,7 @@ class _Iteration:
         self.record.epochs.append(epoch)
         self._epoch, self._given = epoch, None
 
-    def next(self, inner: Any) -> Any:
+    def next(self, inner: Any, iterator: Any) -> Any:
         """The next batch of the iterator; raises what it raises."""
         record, epoch = self.record, self._epoch
         asked = time.monotonic()
@@ -254,16 +358,18 @@ class _Iteration:
             if len(record.steps) < MOST_TIMES:
                 record.steps.append(asked - self._given)
         try:
-            batch = inner(self._iterator())
+            batch = inner(iterator)
         except StopIteration:
-            epoch.ended = True
+            epoch.ended, self._given = True, None
+            self.look(iterator)
             self.finish()
             raise
         except BaseException as error:
-            record.error = f"{type(error).__name__}: {error}"
+            record.error, self._given = f"{type(error).__name__}: {error}", None
             with children_ignored():
                 self._wait_for_the_dead(error)
                 self.finish()
+            self.look(iterator)
             raise
         came = time.monotonic()
         if epoch.batches == 0:
@@ -272,13 +378,22 @@ class _Iteration:
             record.waits.append(came - asked)
         epoch.batches += 1
         record.batches += 1
-        record.seconds = max(record.seconds, came - record.epochs[0].started)
+        record.seconds = max(record.seconds, came - record.epochs[0].started - record.paused)
         if record.batches <= _FIRST or record.budget.allows():
             with contextlib.suppress(Exception), record.budget.charged():  # a batch of any class must pass
                 self._measure(batch)
         self._collected = self._collections.count, self._collections.seconds
         self._given = time.monotonic()
         return batch
+
+    def look(self, iterator: Any) -> None:
+        """Look at what the loader holds, once, while that is still there."""
+        if self.record.contents is not None:
+            return
+        start = time.monotonic()
+        dataset = getattr(iterator, "_dataset", None)
+        self.record.contents = contents_of(dataset, iterator, self.record, kind=self._kind)
+        self.record.paused += time.monotonic() - start
 
     def _wait_for_the_dead(self, error: BaseException) -> None:
         """Where torch says that a worker has died, or a connection to one broke, wait until its exit code is known."""
@@ -303,19 +418,20 @@ class _Iteration:
                 record.unpinned = shm.tensors_not_pinned(batch)
         record.shm_files = max(record.shm_files, shm.named_files())
         now = shm.limits()
+        record.shm_size, record.descriptor_limit = now.shm_size, now.descriptor_limit
         if now.descriptors is not None:
             record.descriptors.setdefault(len(record.epochs), []).append((record.batches, now.descriptors))
         if now.shm_free is not None:
             record.shm_free.append(now.shm_free)
 
     def finish(self) -> None:
-        """Note how the workers ended, as far as they have."""
+        """Note how the workers ended, as far as they have, and let go of them: each holds descriptors."""
         for worker in self._workers:
             with contextlib.suppress(ValueError, AssertionError):  # closed, or started by another process
                 if worker.pid is not None and worker.exitcode is not None:
                     self.record.exit_codes[worker.pid] = worker.exitcode
-        if self._meter is not None and self._epoch.ended:
-            self._meter.close()
+        if self._epoch.ended and not self._keeps_workers:
+            self._workers = []
 
 
 def end_workers(loader: Any, iterator: Any) -> None:
@@ -351,7 +467,7 @@ def _caller() -> tuple[str, int]:
         if not name.startswith(own):
             nearest = nearest if nearest[0] else (name, frame.f_lineno)
             if "site-packages" not in name and not name.startswith("<frozen"):
-                return name, frame.f_lineno
+                return os.path.abspath(name), frame.f_lineno
         if frame.f_back is None:
             break
         frame = frame.f_back

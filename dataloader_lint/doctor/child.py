@@ -1,0 +1,170 @@
+"""Inside the process of a script that is watched. Imports nothing that the script would not find untouched.
+
+Modules such as `logging` and `weakref` register what runs at exit, in the order of their import, so this one takes none
+of them before the script does: torch brings them all.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import sys
+import time
+from importlib.machinery import PathFinder
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import types
+    from collections.abc import Callable, Sequence
+    from importlib.machinery import ModuleSpec
+    from typing import Any
+
+    from dataloader_lint.doctor.records import LoaderRecord
+    from dataloader_lint.doctor.watching import Watch
+
+PLAN, SEEN, TRIALS = "plan.json", "seen.pickle", "trials.pickle"
+_THREADS = "OMP_NUM_THREADS"
+_HOOK = os.path.join(os.path.dirname(os.path.abspath(__file__)), "hook")
+_PAUSE = 2.0  # seconds between two times that what was seen is written down
+_SHARE = 0.0025  # of the time that this may take
+
+
+class Enough(SystemExit):
+    """Ends a script that has been watched for long enough, without a word, as `sys.exit()` would."""
+
+
+def begin(folder: str) -> None:
+    """Watch this process as the plan in the folder says, from the moment that it has imported torch's loaders."""
+    with open(os.path.join(folder, PLAN), encoding="utf-8") as file:
+        plan = json.load(file)
+    watching = _Watching(folder, plan)
+    atexit.register(watching.end)  # the first to be registered is the last to be called
+    sys.meta_path.insert(0, _Finder("torch.utils.data", watching.start))
+
+
+class _Watching:
+    """The watch over this process, and what it leaves in the folder."""
+
+    def __init__(self, folder: str, plan: dict[str, Any]) -> None:
+        self._folder = folder
+        self._plan = plan
+        self._pid = os.getpid()
+        self._end = time.monotonic() + plan["seconds"] if plan["seconds"] else None
+        self._threads = os.environ.get(_THREADS)
+        self._watch: Watch | None = None
+        self._next = 0.0
+        self._problem = ""
+        self._is_enough = False
+
+    def start(self) -> None:
+        """Begin; torch's loaders have just been imported."""
+        if os.getpid() != self._pid:
+            return
+        from dataloader_lint.doctor import pickling
+        from dataloader_lint.doctor.watching import UnsupportedTorchError, Watch
+
+        pickling.main_is_a_file = True
+        if os.path.dirname(getattr(sys.modules.get("sitecustomize"), "__file__", "") or "") == _HOOK:
+            del sys.modules["sitecustomize"]
+        watch = Watch(stall=self._plan["stall"], folder=self._folder)
+        watch.on_batch, watch.on_change = self._on_batch, self._write
+        if self._plan.get("try"):
+            watch.on_loader = self._try
+        try:
+            self._watch = watch.start()
+        except UnsupportedTorchError as error:
+            self._problem = str(error)
+            self._write()
+            raise Enough from None
+
+    def _on_batch(self, record: LoaderRecord) -> None:
+        is_over = self._end is not None and time.monotonic() > self._end
+        most = self._plan["batches"]
+        if is_over or (most and record.batches >= most):
+            self._is_enough = True
+            raise Enough
+        if time.monotonic() >= self._next:
+            self._write()
+
+    def _try(self, loader: Any, record: LoaderRecord) -> None:
+        """Where the loader that is to be tried is iterated first, try it in place of what the script does with it."""
+        target = self._plan["try"]
+        if [*record.place] != target["place"] or record.dataset != target["dataset"]:
+            return
+        import pickle
+
+        from dataloader_lint.doctor.trials import try_settings
+
+        self._is_enough = True
+        trials = try_settings(loader, step=target["step"])
+        _replace(os.path.join(self._folder, TRIALS), pickle.dumps(trials))
+        raise Enough
+
+    def _write(self, *, is_last: bool = False) -> None:
+        """Write down all that was seen until now, for the process that waits for this one."""
+        import pickle
+
+        from dataloader_lint.doctor.seen import Seen, machine
+
+        began = time.monotonic()
+        seen = Seen(problem=self._problem, is_enough=self._is_enough, is_last=is_last)
+        if self._watch is not None:
+            seen.records, seen.raised = self._watch.records, self._watch.raised
+        if is_last:
+            seen.machine = machine(self._threads)
+            error = getattr(sys, "last_value", None)
+            if isinstance(error, BaseException):
+                import traceback
+
+                seen.note(error, traceback.extract_tb(error.__traceback__))
+        try:
+            _replace(os.path.join(self._folder, SEEN), pickle.dumps(seen))
+        except OSError:  # a full disk, or a folder that is gone: the script goes on
+            self._next = float("inf")
+        now = time.monotonic()
+        self._next = max(self._next, now + max(_PAUSE, (now - began) / _SHARE))
+
+    def end(self) -> None:
+        """The last thing that the process does before it takes its modules apart."""
+        if os.getpid() != self._pid:  # forked
+            return
+        if self._watch is not None:
+            self._watch.stop()
+        self._write(is_last=True)
+
+
+def _replace(path: str, content: bytes) -> None:
+    with open(path + ".new", "wb") as file:
+        file.write(content)
+    os.replace(path + ".new", path)
+
+
+class _Finder:
+    """Finds one module as usual, and has a function called when that was executed."""
+
+    def __init__(self, name: str, call: Callable[[], object]) -> None:
+        self._name = name
+        self._call = call
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: types.ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """The module, as Python's own finder gives it, and None for all others."""
+        if fullname != self._name:
+            return None
+        if self in sys.meta_path:
+            sys.meta_path.remove(self)
+        spec = PathFinder.find_spec(fullname, path, target)
+        if spec is None or spec.loader is None:
+            return None
+        loader = spec.loader
+        execute = loader.exec_module
+
+        def exec_module(module: types.ModuleType) -> None:
+            del loader.exec_module
+            execute(module)
+            self._call()
+
+        loader.exec_module = exec_module  # type: ignore[method-assign]
+        return spec
