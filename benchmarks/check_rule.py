@@ -27,7 +27,9 @@ def main() -> int:
     parser.add_argument("code", help="DL312")
     code = parser.parse_args().code.upper()
     if code not in found_rules():
-        print(f"no rule {code}: is its file called {code.lower()}_some_name.py, in a folder of rules/?", file=sys.stderr)
+        print(
+            f"no rule {code}: is its file called {code.lower()}_some_name.py, in a folder of rules/?", file=sys.stderr
+        )
         return 2
     failed = [name for name, command in _checks(code) if not _holds(name, command)]
     print(f"{code}: {', '.join(failed)} failed" if failed else f"{code}: all checks passed")

@@ -141,8 +141,8 @@ def page(outcomes: Sequence[Outcome]) -> Iterator[str]:
     named = sum(one.is_named and one.is_gone for one in outcomes)
     yield "# Fixes that maintainers made themselves"
     yield ""
-    yield f"""Of {len(outcomes)} fixes that maintainers of {projects} projects made without this linter, it names {named}
-before the commit, at the line that the commit is about, and no longer after it.
+    yield f"""Of {len(outcomes)} fixes that maintainers of {projects} projects made without this linter, it names
+{named} before the commit, at the line that the commit is about, and no longer after it.
 
 The commits were found by reading histories and chosen before any run: each mends a pitfall that a rule is about, in
 whatever form the project wrote it. Opt-in rules were on. `python -m benchmarks.history` lints both sides of each
