@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from dataloader_lint.doctor.report import Report
 from dataloader_lint.doctor.script import Script, examine_script
-from dataloader_lint.doctor.trials import try_slowest
+from dataloader_lint.doctor.trying import try_slowest
 from dataloader_lint.doctor.watching import STALL, UnsupportedTorchError
 
 CLEAN, FOUND, ERROR = 0, 1, 2

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import copyreg
+import sys
 import sysconfig
 from types import FunctionType
 from typing import Any
@@ -70,6 +72,13 @@ def is_array(value: object) -> bool:
     """True for arrays of NumPy and the like, and for tensors: their class has these attributes."""
     kind = type(value)
     return hasattr(kind, "nbytes") and hasattr(kind, "dtype") and hasattr(kind, "shape")
+
+
+def torch_functions_off() -> contextlib.AbstractContextManager[object]:
+    """A block in which the attributes and methods of a tensor do not call its class, which may be the user's."""
+    torch = sys.modules.get("torch")
+    off = getattr(getattr(torch, "_C", None), "DisableTorchFunctionSubclass", None)
+    return off() if off is not None else contextlib.nullcontext()
 
 
 def named(key: object) -> str:

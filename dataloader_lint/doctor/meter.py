@@ -11,6 +11,7 @@ import json
 import os
 import sys
 import time
+import weakref
 from collections.abc import Callable
 from hashlib import blake2b
 from typing import Any
@@ -81,7 +82,8 @@ class Meter:
         self._epoch += 1
         self._at_start = self._states()
         self.write("epoch", epoch=self._epoch, states=self._at_start)
-        fetch, collate = fetcher.fetch, fetcher.collate_fn
+        # Without a circle: the Dataset must be freed when its iterator is.
+        fetch, reference, collate = type(fetcher).fetch, weakref.ref(fetcher), fetcher.collate_fn
         first: list[Any] = []
 
         def timed_collate(data: Any) -> Any:
@@ -102,8 +104,8 @@ class Meter:
                 self._note_order(first, index)
             self._looks = self._batches < FIRST_MEMORY[-1] or time.monotonic() >= self._budgets.next
             if self._looks:
-                return self._fetched(fetch, index)
-            batch = fetch(index)
+                return self._fetched(lambda: fetch(reference(), index), index)
+            batch = fetch(reference(), index)
             self._batches += 1
             self._samples += len(index) if isinstance(index, (list, tuple)) else 1
             return batch
@@ -116,7 +118,7 @@ class Meter:
             digest = blake2b(repr(first[:_ORDER]).encode(), digest_size=8).hexdigest()
             self.write("order", epoch=self._epoch, digest=digest)
 
-    def _fetched(self, fetch: Callable[[Any], Any], index: Any) -> Any:
+    def _fetched(self, fetch: Callable[[], Any], index: Any) -> Any:
         is_first = self._batches == 0
         compares = self._may_digest()
         before = self._at_start or (self._states() if compares else {})
@@ -127,7 +129,7 @@ class Meter:
         start = time.perf_counter()
         looks = is_first and self._is_early
         with reads.watched(self._dataset, seen, opened, self._is_worker) if looks else contextlib.nullcontext():
-            batch = fetch(index)
+            batch = fetch()
         seconds = time.perf_counter() - start
         data, self._read = self._read, None
         size = len(data) if isinstance(data, (list, tuple)) and isinstance(index, (list, tuple)) else 1

@@ -19,7 +19,7 @@ from itertools import islice
 from multiprocessing import reduction
 from typing import Any
 
-from dataloader_lint.doctor.inert import is_container, named, pickles_by_own_code, state_of
+from dataloader_lint.doctor.inert import is_container, named, pickles_by_own_code, state_of, torch_functions_off
 
 MOST_BYTES = 512 * 2**20
 MOST_SECONDS = 5.0
@@ -102,9 +102,10 @@ class _Pickler(reduction.ForkingPickler):
                 return NotImplemented
             self.passed_over += 1
             return _nothing, ()
-        if value.requires_grad and not value.is_leaf:
-            raise RuntimeError("Cowardly refusing to serialize non-leaf tensor which requires_grad")
-        self.tensors += value.nbytes if value.layout is torch.strided else 0
+        with torch_functions_off():
+            if value.requires_grad and not value.is_leaf:
+                raise RuntimeError("Cowardly refusing to serialize non-leaf tensor which requires_grad")
+            self.tensors += value.nbytes if value.layout is torch.strided else 0
         return _nothing, ()
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from hashlib import blake2b
 from typing import Any
 
-from dataloader_lint.doctor.inert import is_array, is_container, named, state_of
+from dataloader_lint.doctor.inert import is_array, is_container, named, state_of, torch_functions_off
 
 _MOST_OBJECTS = 2_000
 _DEEPEST = 6
@@ -104,7 +104,7 @@ def _feed(update: Any, value: Any, depth: int) -> bool:
         return False
     torch = sys.modules.get("torch")
     if torch is not None and issubclass(type(value), torch.Tensor):
-        with torch._C.DisableTorchFunctionSubclass():  # which a class of the user's would be called by
+        with torch_functions_off():
             if value.device.type != "cpu" or value.is_sparse:
                 return False
             try:

@@ -107,8 +107,7 @@ def _waited_for(script: Script, folder: str, streams: Mapping[str, Any]) -> Ran:
     variables.pop("DATALOADER_LINT_PYTHONPATH", None)
     if before is not None:
         variables["DATALOADER_LINT_PYTHONPATH"] = "=" + before
-    flags = [each for each in subprocess._args_from_interpreter_flags() if each not in _NO_FLAGS]  # type: ignore[attr-defined]
-    command = [sys.executable, *flags, script.path, *script.arguments]
+    command = [sys.executable, *_flags(), script.path, *script.arguments]
     sys.stdout.flush()
     process = subprocess.Popen(command, env=variables, cwd=script.folder or None, **streams)
     stopped = ""
@@ -147,6 +146,20 @@ def _read(folder: str) -> Seen:
     for record in seen.records:
         record.workers = read_lines(record.folder)
     return seen
+
+
+def _flags() -> list[str]:
+    """The options of Python itself that this process was started with: those from the environment come anyway."""
+    found: list[str] = []
+    several = iter(sys.orig_argv[1:])
+    for each in several:
+        if not each.startswith("-") or each in ("-m", "-c", "-"):
+            break
+        if each in ("-X", "-W"):
+            found += [each, next(several, "")]
+        elif each not in _NO_FLAGS:
+            found.append(each)
+    return found
 
 
 class _Waiting:

@@ -7,7 +7,7 @@ import os
 from dataclasses import dataclass
 from typing import Any
 
-from dataloader_lint.doctor.inert import is_array, is_container, state_of
+from dataloader_lint.doctor.inert import is_array, is_container, state_of, torch_functions_off
 
 SHM = "/dev/shm"
 _MOST_PARTS = 10_000
@@ -61,7 +61,8 @@ def batch_size_in_bytes(batch: Any, depth: int = 0) -> tuple[int, int]:
     if depth > 6:
         return 0, 0
     if is_array(batch) and hasattr(type(batch), "is_pinned"):
-        return int(batch.nbytes), 1
+        with torch_functions_off():
+            return int(batch.nbytes), 1
     several = [batch_size_in_bytes(part, depth + 1) for part in _parts(batch)]
     return sum(size for size, _ in several), sum(count for _, count in several)
 
@@ -71,7 +72,8 @@ def tensors_not_pinned(batch: Any, depth: int = 0) -> bool | None:
     if depth > 6:
         return None
     if is_array(batch) and hasattr(type(batch), "is_pinned"):
-        return batch.device.type == "cpu" and not batch.is_pinned()
+        with torch_functions_off():
+            return batch.device.type == "cpu" and not batch.is_pinned()
     several = (tensors_not_pinned(part, depth + 1) for part in _parts(batch))
     answers = [answer for answer in several if answer is not None]
     return any(answers) if answers else None

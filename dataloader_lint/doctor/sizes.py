@@ -9,7 +9,15 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from dataloader_lint.doctor.inert import defines, has_length, is_array, is_container, named, state_of
+from dataloader_lint.doctor.inert import (
+    defines,
+    has_length,
+    is_array,
+    is_container,
+    named,
+    state_of,
+    torch_functions_off,
+)
 from dataloader_lint.doctor.pickling import pickled
 
 _MOST_OWNERS = 60
@@ -114,8 +122,9 @@ def _attribute(path: str, name: str, owner: type, value: Any, end: float) -> Att
 def measure(value: Any, depth: int = 0) -> tuple[int, int]:
     """About how many Python objects a value is made of, and their bytes; large containers are sampled."""
     if is_array(value):
-        nbytes = int(value.nbytes)
-        if str(value.dtype) == "object" and hasattr(type(value), "tolist") and depth < _DEEPEST:
+        with torch_functions_off():
+            nbytes, kind = int(value.nbytes), str(value.dtype)
+        if kind == "object" and hasattr(type(value), "tolist") and depth < _DEEPEST:
             flat = value.reshape(-1)
             step = max(1, len(flat) // _SAMPLED)
             objects, size = _sum_of(list(flat[::step]), len(flat), depth)

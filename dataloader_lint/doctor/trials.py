@@ -5,20 +5,14 @@ from __future__ import annotations
 import copy
 import dataclasses
 import multiprocessing
-import sys
 import time
 from collections.abc import Sequence
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dataloader_lint.doctor.measured import LoaderReport, Trial
-from dataloader_lint.doctor.records import LoaderRecord
 from dataloader_lint.doctor.watching import end_workers, random_state_kept
 from dataloader_lint.engine.parallel import usable_cpus
-
-if TYPE_CHECKING:
-    from dataloader_lint.doctor.report import Report
-    from dataloader_lint.doctor.script import Script
 
 _PAIRS = 3
 _BATCHES = 50
@@ -82,22 +76,6 @@ def try_settings(
         if several and setting not in errors:
             found.append(Trial(setting, median(several), min(several), max(several), len(several), taken, length))
     return sorted(found, key=lambda each: each.ratio)
-
-
-def try_slowest(script: Script, report: Report, records: Sequence[LoaderRecord]) -> None:
-    """Run a script again, up to the loader that was waited for longest; try that, and note in the report what helps."""
-    several = zip(records, report.loaders, strict=True)
-    record, one = max(several, key=lambda pair: pair[0].waited + pair[0].started)
-    step = median(record.steps) if record.steps else 0.0
-    target = {"place": [*record.place], "dataset": record.dataset, "step": step}
-    from dataloader_lint.doctor.script import (
-        run,
-    )  # which the process of the script, where the rest runs, must not import
-
-    ran = run(dataclasses.replace(script, seconds=0.0, batches=0), {"try": target}, stdout=sys.stderr)
-    report.trials = ran.trials
-    report.tried = f"{one.name}, whose loop waits for data {one.wait_share:.0%} of the time"
-    with_gains(one, report.trials)
 
 
 def with_gains(one: LoaderReport, trials: Sequence[Trial]) -> None:
