@@ -250,11 +250,12 @@ def _lint_tree(
     settings: Settings,
     rules: list[FoundRule],
 ) -> Examined:
-    from dataloader_lint.diagnostics import Diagnostic
+    from dataloader_lint.diagnostics import Diagnostic, Level
     from dataloader_lint.rules.levels import level_of, spawns
     from dataloader_lint.rules.selection import is_fixable
     from dataloader_lint.rules.wording import without_platforms
     from dataloader_lint.semantics.limits import BASE_CLASSES
+    from dataloader_lint.semantics.project.scripts import runs_as_test
     from dataloader_lint.source.decoding import UnreadableError
     from dataloader_lint.source.fast_tree import UnlikeError
 
@@ -282,6 +283,7 @@ def _lint_tree(
         start = places[id(node)][0]
         diagnostics.update(unreadable(filename, problem, "split it up", settings, (start.line, start.column)))
     is_spawned = spawns(settings)
+    in_tests = runs_as_test(facts.module)
     fixable = {one.rule.code for one in rules if is_fixable(one.rule, settings)}
     own = {one.rule.code: one.rule for one in rules}
     builders: dict[Diagnostic, Build] = {}
@@ -291,7 +293,7 @@ def _lint_tree(
         because = tuple(each for each in shown if (each.filename, each.position.line) != (filename, start.line))
         problem = without_platforms(finding.problem) if is_spawned else finding.problem
         advice = finding.advice
-        level = level_of(own[code], settings, finding.level)
+        level = level_of(own[code], settings, Level.NOTE if in_tests else finding.level)
         one = Diagnostic(
             filename, start, end, code, problem, advice, lines, because=because, level=level, cause=finding.cause
         )

@@ -298,6 +298,9 @@ MATCHING_MODULES: Final = 8
 # Characters of a file of requirements; what is beyond them is not read.
 REQUIREMENTS_LENGTH: Final = 1_000_000
 
+# Modules around one that mention OpenCV: with more of them, each is reported for itself.
+OPENCV_MODULES: Final = 80
+
 # Fixes.
 
 # Functions of a file in which the places of all nodes are kept, as fixes come in the order of their places. Those of

@@ -91,20 +91,21 @@ def check(loader: Loader, file: File) -> Iterator[Finding]:
 
 def _finding(made: MadeLoader) -> Finding:
     loader = made.loader
-    from dataloader_lint.rules.arguments._shared.needs_workers import workers_name
+    from dataloader_lint.rules.arguments._shared.needs_workers import cause_of_options, workers_name
 
     persistent = loader.known("persistent_workers")
     workers = loader.known("num_workers")
     assert persistent is not None and workers is not None
     zero = no_workers(bool(loader.is_passed("num_workers")), workers.default, loader.kind.spelling("num_workers"))
     spelling = loader.kind.spelling("persistent_workers")
-    when, advice = "", "remove it, or add workers"
+    when, advice = "", f"remove `{spelling}`, or set `num_workers` above 0"
     if workers.default or persistent.default:
         name = workers_name(loader, "persistent_workers")
         when, advice = " by default", f"use `{spelling}={name} > 0`" if name else "set it only with workers"
     option = f"`{spelling}` is true{by_default(persistent.default)}"
     problem = f"{what_raises(loader, ['persistent_workers'])} raises ValueError{when}: {option} but {zero}{made.suffix}"
-    return Finding(loader.node, problem, advice, None if made.by else partial(fix, loader))
+    cause = cause_of_options(loader, "persistent_workers")
+    return Finding(loader.node, problem, advice, None if made.by else partial(fix, loader), cause=cause)
 
 
 def fix(loader: Loader, editor: Editor) -> Repair | None:

@@ -72,13 +72,14 @@ RULE = Rule("DL302", "prefetch-factor-without-workers", Entity.LOADER, Level.ERR
 
 def check(loader: Loader, file: File) -> Iterator[Finding]:
     from dataloader_lint.rules.arguments._shared.constructions import as_made
-    from dataloader_lint.rules.arguments._shared.needs_workers import without_workers
+    from dataloader_lint.rules.arguments._shared.needs_workers import cause_of_options, without_workers
 
     for made in as_made(loader):
         unused = without_workers(made.loader, "prefetch_factor")
         if unused is not None:
             problem = _problem(made.loader, unused) + made.suffix
-            yield Finding(loader.node, problem, _ADVICE, None if made.by else partial(fix, loader))
+            cause = cause_of_options(loader, "prefetch_factor")
+            yield Finding(loader.node, problem, _ADVICE, None if made.by else partial(fix, loader), cause=cause)
             return
     factor = loader.known("prefetch_factor")
     if factor is not None and factor.value == 0 and factor.value is not False and loader.has_workers:
@@ -91,7 +92,7 @@ def check(loader: Loader, file: File) -> Iterator[Finding]:
             yield Finding(loader.node, problem, "use 1 or more, or leave it out, which means 2")
 
 
-_ADVICE = "remove it, or use None without workers"
+_ADVICE = "remove it, or pass None without workers"
 
 
 def _problem(loader: Loader, unused: Unused) -> str:

@@ -71,7 +71,7 @@ _OPTIONS = {
 
 def check(loader: Loader, file: File) -> Iterator[Finding]:
     from dataloader_lint.rules.arguments._shared.constructions import as_made
-    from dataloader_lint.rules.arguments._shared.needs_workers import without_workers
+    from dataloader_lint.rules.arguments._shared.needs_workers import cause_of_options, without_workers
 
     for name, (neutral, outcome) in _OPTIONS.items():
         found = ((made, without_workers(made.loader, name)) for made in as_made(loader))
@@ -83,7 +83,8 @@ def check(loader: Loader, file: File) -> Iterator[Finding]:
         zero = no_workers(bool(made.loader.is_passed("num_workers")), default)
         problem = f"`{loader.name}`{when} {outcome}: `{name}` is set{by_default(unused.source)} but {zero}{made.suffix}"
         advice = f"remove it, or use {neutral} without workers"
-        yield Finding(loader.node, problem, advice, None if made.by else partial(fix, loader, name))
+        cause = cause_of_options(loader, name)
+        yield Finding(loader.node, problem, advice, None if made.by else partial(fix, loader, name), cause=cause)
 
 
 def fix(loader: Loader, name: str, editor: Editor) -> Repair | None:

@@ -13,7 +13,7 @@ Reports a lambda that is used as the `collate_fn` of a DataLoader.
 - wrapped in `functools.partial`
 - assigned to `loader.collate_fn` afterwards
 
-**Where**: at the lambda.
+**Where**: at the lambda. The lambdas of one function or class are one finding, as are those at module level.
 
 The `data_collator` of a `Trainer` of Hugging Face counts if its `dataloader_num_workers` is known to be above 0.
 
@@ -103,6 +103,8 @@ def find(file: File) -> Iterable[Callback]:
 
 
 def check(callback: Callback, file: File) -> Iterator[Finding]:
+    from dataloader_lint.semantics.syntax.outermost import outermost_definition
+
     loader = callback.loader
     if not callback.is_lambda or callback.function.node not in file.tree or not loader.pickles_its_functions:
         return
@@ -113,7 +115,8 @@ def check(callback: Callback, file: File) -> Iterator[Finding]:
     problem = f"the `{loader.kind.spelling('collate_fn')}` of `{loader.name}` is a lambda{in_partial}: {effect}"
     advice = define_function(callback.is_in_notebook)
     repair = None if callback.is_in_notebook else partial(fix, callback)
-    yield Finding(callback.function.node, problem, advice, repair, callback.steps)
+    cause = outermost_definition(callback.function.node, file.tree) or "module"
+    yield Finding(callback.function.node, problem, advice, repair, callback.steps, cause=cause)
 
 
 def fix(callback: Callback, editor: Editor) -> Repair | None:

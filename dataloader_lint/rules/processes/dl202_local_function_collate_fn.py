@@ -12,7 +12,7 @@ Reports a function that is defined inside a function or method and used as the `
 
 In a notebook, every `collate_fn` that is defined in a cell is reported if the loader has workers.
 
-**Where**: at the argument.
+**Where**: at the argument. The loaders that are given the same function are one finding, at the first of them.
 
 The `data_collator` of a `Trainer` of Hugging Face counts if its `dataloader_num_workers` is known to be above 0.
 
@@ -104,6 +104,8 @@ def find(file: File) -> Iterable[Callback]:
 
 
 def check(callback: Callback, file: File) -> Iterator[Finding]:
+    from dataloader_lint.semantics.syntax.outermost import outermost_definition
+
     loader = callback.loader
     is_wrong = callback.is_local or callback.is_notebooks_own
     if not is_wrong or callback.node not in file.tree or not loader.pickles_its_functions:
@@ -114,13 +116,16 @@ def check(callback: Callback, file: File) -> Iterator[Finding]:
     if not callback.is_local:
         role = "" if callback.name == option else f" (`{option}`)"
         problem = f"`{callback.name}`{role} is defined in this notebook: {NOT_IN_WORKERS}"
-        yield Finding(callback.node, problem, MOVE_OUT_OF_NOTEBOOK, because=callback.steps)
+        cause = callback.name
+        yield Finding(callback.node, problem, MOVE_OUT_OF_NOTEBOOK, because=callback.steps, cause=cause)
         return
     effect = pickling_fails(loader.is_passed("num_workers") is not False)
     problem = f"`{callback.name}` is a nested `{option}`: {effect}"
     advice = move_function(callback.is_in_notebook)
     repair = None if callback.is_in_notebook else partial(fix, callback)
-    yield Finding(callback.node, problem, advice, repair, callback.steps)
+    function = callback.function.node
+    place = outermost_definition(function, file.tree) if function in file.tree else ""
+    yield Finding(callback.node, problem, advice, repair, callback.steps, cause=f"{place}:{callback.name}")
 
 
 def fix(callback: Callback, editor: Editor) -> Repair | None:

@@ -110,6 +110,8 @@ def find(file: File) -> Iterable[Callback]:
 
 
 def check(callback: Callback, file: File) -> Iterator[Finding]:
+    from dataloader_lint.semantics.syntax.outermost import outermost_definition
+
     loader = callback.loader
     if loader.has_workers is False or loader.pickles_nothing or loader.is_pickling_error_expected:
         return
@@ -122,12 +124,15 @@ def check(callback: Callback, file: File) -> Iterator[Finding]:
         what, advice = f"`{callback.name}` is a nested `worker_init_fn`", move_function(callback.is_in_notebook)
     elif callback.is_notebooks_own and callback.node in file.tree:
         problem = f"`{callback.name}` (`worker_init_fn`) is defined in this notebook: {NOT_IN_WORKERS}"
-        yield Finding(node, problem, MOVE_OUT_OF_NOTEBOOK, because=callback.steps)
+        yield Finding(node, problem, MOVE_OUT_OF_NOTEBOOK, because=callback.steps, cause=callback.name)
         return
     else:
         return
     repair = None if callback.is_in_notebook else partial(fix, callback)
-    yield Finding(node, f"{what}: {PICKLING_FAILS}", advice, repair, callback.steps)
+    defined = callback.function.node
+    place = outermost_definition(defined, file.tree) if defined in file.tree else ""
+    cause = f"{place}:{'lambda' if callback.is_lambda else callback.name}"
+    yield Finding(node, f"{what}: {PICKLING_FAILS}", advice, repair, callback.steps, cause=cause)
 
 
 def fix(callback: Callback, editor: Editor) -> Repair | None:

@@ -101,4 +101,4 @@ def check(found: WorkerCall, file: File) -> Iterator[Finding]:
     advice = "move batches in the training loop"
     if found.way == "`.pin_memory()`":
         advice = "use `DataLoader(pin_memory=True)`"
-    yield Finding(found.call, problem, advice, because=file.steps_to(function))
+    yield Finding(found.call, problem, advice, because=file.steps_to(function), cause=f"{function.label}:{advice}")

@@ -4,6 +4,11 @@
 Reports the import of `cv2` in a module whose cv2 calls run in worker code, also `from utils import *` where `utils`
 imports it. There is one finding per module; it names the function.
 
+**Level**: `speed` where a call is known to start threads (see the [measurements](evidence/opencv-threads.md)): for
+example `cvtColor`, `warpAffine`, `GaussianBlur`, and `resize` to more than 256x256 pixels. Other modules that need the
+same limit, in the same folder or connected by imports, get notes that name the first one: one call is enough for a
+process. Where no such call is known, the finding is a note.
+
 **Worker code**
 
 - `__getitem__`, `__getitems__` or `__iter__` of a Dataset, also of one in another file of the project
@@ -32,9 +37,10 @@ The cost depends on the machine. On 2 CPUs with 2 workers no difference in speed
 of the 2 workers cost 16 % (OpenCV 4.11).
 
 ## Known limits
-- `cv2.imread`, `imdecode`, `flip` and some others kept to one thread when measured (OpenCV 4.11 and 5.0). They count
-  all the same, since other calls tend to be nearby. If there is a call that starts threads, the message names that
-  one.
+- `cv2.imread`, `imdecode`, `copyMakeBorder`, `flip` and some others start no threads (measured with OpenCV 4.14 and
+  5.0), nor does `resize` to 224x224. With these alone the finding is a note. The threads of `VideoCapture` belong to
+  FFmpeg.
+- Small pictures start none in most functions: `cvtColor` of 256x256 pixels keeps to one thread.
 - Calls that compute with a few points, such as `getAffineTransform`, start no threads and do not count.
 - `from cv2 import *` binds no name (OpenCV 4.11 and 5.0).
 - Transforms in another file than their table are not followed, nor are those of a registry of another library.
@@ -103,6 +109,7 @@ None: the program only has more threads than it needs.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
@@ -130,19 +137,29 @@ RULE = Rule(
 def find(file: File) -> Iterable[WorkerCall]:
     from dataloader_lint.rules.threads._shared.opencv import opencv
 
-    calls = opencv(file).calls_without_limit(file.module)
-    first = next(calls, None)
-    if first is None or opencv(file).is_in_one_worker(file.module):
-        return []
-    return [first if first.starts_threads else next((each for each in calls if each.starts_threads), first)]
+    first = opencv(file).first_call(file.module)
+    return [] if first is None else [first]
 
 
 def check(call: WorkerCall, file: File) -> Iterator[Finding]:
+    from dataloader_lint.rules.threads._shared.opencv import opencv
+
     function = call.function
     entry = "" if function.caller is None else f" (from `{function.path[0].label}`)"
-    problem = f"`{function.label}` calls `{call.name}` in workers{entry}: each may run a thread per CPU"
-    advice = "call `cv2.setNumThreads(0)` in workers"
-    yield Finding(call.import_node, problem, advice, partial(fix, file, call), file.steps_to(call.function))
+    level: Level | None = Level.NOTE
+    called = f"`{function.label}` calls `{call.name}` in workers{entry}"
+    problem, advice = f"{called}: other cv2 functions run a thread per CPU", "call `cv2.setNumThreads(0)` in workers"
+    if call.starts_threads:
+        home, others = opencv(file).home(file.module)
+        if home is file.module:
+            level = None
+            more = f" (and {others} more file{'s' if others > 1 else ''})" if others else ""
+            problem = f"{called}{more}: each may run a thread per CPU"
+        else:
+            advice = f"limit them once, as reported for `{os.path.basename(home.path)}`"
+            problem = f"{called}: each may run a thread per CPU"
+    steps = file.steps_to(call.function)
+    yield Finding(call.import_node, problem, advice, partial(fix, file, call), steps, level)
 
 
 def fix(file: File, call: WorkerCall, editor: Editor) -> Repair | None:

@@ -2,7 +2,8 @@
 
 ## What it does
 Reports the first `.to(device, non_blocking=True)` or `.cuda(non_blocking=True)` on a batch of a DataLoader whose
-`pin_memory` is known to be false. There is one finding per loader. The rule is opt-in.
+`pin_memory` is known to be false. There is one finding per loader, a note if its batches are not
+trained with (see [DL401](#dl401-blocking-copy-of-pinned-batch)). The rule is opt-in.
 
 ## Why is this bad?
 The argument is meant to let the host go on while the batch is copied. For `Tensor.cuda`, the documentation says that
@@ -92,11 +93,15 @@ def find(file: File) -> Iterator[UnpinnedMove]:
 
 
 def check(move: UnpinnedMove, file: File) -> Iterator[Finding]:
+    from dataloader_lint.rules.transfers._shared.loop_purposes import level_of_move
+
     problem = (
         f"`{move.transfer.text}` asks for a non-blocking copy, but `{move.origin.name}`{move.place} does not pin its "
-        "batches: the host may wait"
+        "batches: the CPU may wait"
     )
-    yield Finding(move.transfer.call, problem, "use `pin_memory=True`", partial(fix, move.origin.loader))
+    level = level_of_move(move.transfer)
+    advice = "use `pin_memory=True`"
+    yield Finding(move.transfer.call, problem, advice, partial(fix, move.origin.loader), level=level)
 
 
 def fix(loader: Loader, editor: Editor) -> Repair | None:

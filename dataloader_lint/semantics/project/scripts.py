@@ -14,13 +14,22 @@ from dataloader_lint.source.script_cells import has_cells
 _TEST_FILE = re.compile(r"test_.*\.py|.*_test\.py")
 
 
+_TEST_FOLDERS = ("test", "tests", "testing")
+
+
 def is_test(module: ModuleFacts) -> bool:
     """True if pytest or unittest runs the file. A script that is only called like a test is none."""
     name = os.path.basename(module.path)
-    if name == "conftest.py":
-        return True
-    if not _TEST_FILE.fullmatch(name):
-        return False
+    return name == "conftest.py" or (_TEST_FILE.fullmatch(name) is not None and _holds_tests(module))
+
+
+def runs_as_test(module: ModuleFacts) -> bool:
+    """True for a test, whatever the file is called, if it is in a folder for tests."""
+    folder = os.path.basename(os.path.dirname(module.path))
+    return is_test(module) or (folder in _TEST_FOLDERS and _holds_tests(module))
+
+
+def _holds_tests(module: ModuleFacts) -> bool:
     functions = [node.name.value for node in module.root.own(cst.FunctionDef)]
     return (
         any(function.startswith("test_") for function in functions)

@@ -96,6 +96,8 @@ def check(loader: Loader, file: File) -> Iterator[Finding]:
 
 
 def _finding(made: MadeLoader, zero: Zero, fixed: list[str]) -> Finding:
+    from dataloader_lint.rules.arguments._shared.needs_workers import cause_of_options
+
     loader = made.loader
     error = "fails at the first iteration" if fixed == ["timeout"] else "raises ValueError"
     if len(fixed) > 1:
@@ -112,7 +114,8 @@ def _finding(made: MadeLoader, zero: Zero, fixed: list[str]) -> Finding:
     if workers and not others:
         advice = f"use `{loader.kind.spelling(fixed[0])}={_FOLLOWING[fixed[0]].format(value='...', workers=workers)}`"
     problem = f"{what_raises(loader, fixed)} {error} {when}: {names} workers{made.suffix}"
-    return Finding(loader.node, problem, advice, None if made.by else partial(fix, loader))
+    cause = cause_of_options(loader, *fixed)
+    return Finding(loader.node, problem, advice, None if made.by else partial(fix, loader), cause=cause)
 
 
 def fix(loader: Loader, editor: Editor) -> Repair | None:

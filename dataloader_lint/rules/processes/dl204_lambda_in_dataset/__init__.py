@@ -122,6 +122,7 @@ RULE = Rule(
 def check(file: File) -> Iterator[Finding]:
     from dataloader_lint.rules.processes.dl204_lambda_in_dataset.pipeline_functions import pipeline_functions
     from dataloader_lint.rules.processes.dl204_lambda_in_dataset.unpicklable import kept_functions
+    from dataloader_lint.semantics.syntax.outermost import outermost_definition
 
     for kept in kept_functions(file.reach, file.module):
         if kept.loader is not None and kept.loader.is_pickling_error_expected:
@@ -133,7 +134,8 @@ def check(file: File) -> Iterator[Finding]:
         else:
             problem = f"`{kept.keeper}` holds {_subject(kept)}{more}{through}: {PICKLING_FAILS}"
         repair = None if kept.is_in_notebook else partial(fix, kept)
-        yield Finding(kept.node, problem, _advice(kept), repair, kept.steps)
+        cause = outermost_definition(kept.node, file.tree) or "module"
+        yield Finding(kept.node, problem, _advice(kept), repair, kept.steps, cause=cause)
     for each in pipeline_functions(file.ev, file.module, file.loaders):
         subject = "this lambda" if each.is_lambda else f"the nested `{each.name}`"
         problem = f"`{each.pipeline}.{each.step}` holds {subject}: {PICKLING_FAILS}"
@@ -141,7 +143,8 @@ def check(file: File) -> Iterator[Finding]:
         if each.is_notebooks_own:
             problem = f"`{each.pipeline}.{each.step}` holds `{each.name}` of this notebook: {NOT_IN_WORKERS}"
             advice = MOVE_OUT_OF_NOTEBOOK
-        yield Finding(each.node, problem, advice, because=each.steps)
+        cause = outermost_definition(each.node, file.tree) or "module"
+        yield Finding(each.node, problem, advice, because=each.steps, cause=cause)
 
 
 def _subject(kept: KeptFunction) -> str:

@@ -186,7 +186,8 @@ def _kept_by_datasets(file: File) -> Iterator[Finding]:
         fails = "others cannot read it" if row(handle.kind).arrives_broken else "pickling it fails"
         effect = forked if pickles else f"{forked}, and {fails}" if forked else PICKLING_FAILS
         steps = file.steps_to_loader(handle.kept)
-        yield Finding(handle.node, f"{keeper} is {what}: {effect}", _advice(handle), because=steps)
+        cause = f"{handle.keeper.partition('.')[0]}:{_advice(handle)}"
+        yield Finding(handle.node, f"{keeper} is {what}: {effect}", _advice(handle), because=steps, cause=cause)
 
 
 def _advice(handle: KeptHandle) -> str:

@@ -107,6 +107,5 @@ def check(stale: StaleGlobal, file: File) -> Iterator[Finding]:
     place = f"`{stale.setter}`" if stale.setter else "the main guard"
     effect = "see its import-time value" if stale.is_bound else "raise NameError"
     problem = f"`{stale.reader.label}` reads the global `{stale.name}` set in {place}: spawned workers {effect}"
-    yield Finding(
-        stale.node, problem, "pass it to the Dataset, or use `worker_init_fn`", because=file.steps_to(stale.reader)
-    )
+    advice, level = "pass it to the Dataset, or use `worker_init_fn`", Level.NOTE if stale.only_prints else None
+    yield Finding(stale.node, problem, advice, because=file.steps_to(stale.reader), level=level)

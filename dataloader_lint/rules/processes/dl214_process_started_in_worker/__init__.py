@@ -112,4 +112,5 @@ def find(file: File) -> Iterable[WorkerCall]:
 def check(found: WorkerCall, file: File) -> Iterator[Finding]:
     function = found.function
     problem = f"`{found.way}` run by `{function.path[0].label}` raises in workers: they must not start processes"
-    yield Finding(found.call, problem, "use threads, or more workers", because=file.steps_to(function))
+    advice = "use threads, or more workers"
+    yield Finding(found.call, problem, advice, because=file.steps_to(function), cause=function.label)

@@ -175,4 +175,5 @@ def _at_start(seeding: Seeding) -> Finding | None:
         )
     else:
         problem = _SAME_EPOCHS.format(seeding.function)
-    return Finding(seeding.call, problem, _SEED_FROM_TORCH)
+    level = Level.NOTE if seeding.has_worker_id and seeding.has_option else None
+    return Finding(seeding.call, problem, _SEED_FROM_TORCH, level=level)

@@ -72,6 +72,24 @@ class Seeding:
         return Dep.WORKER in self.parts
 
     @property
+    def has_option(self) -> bool:
+        """True if the user gives a part of the seed, who then wants the numbers of each run to be the same.
+
+        That is a parameter that something else than the loader fills, or an attribute that is called a seed.
+        """
+        seed = _seed_of(self.call)
+        tree = self.scope.module.tree
+        if seed is None:
+            return False
+        names = {name.value for name in tree.find(seed, cst.Name)}
+        for assign in self.scope.own(cst.Assign):
+            if any(last_name(target.target) in names for target in assign.targets):
+                names.update(name.value for name in tree.find(assign.value, cst.Name))
+                names.update(each.attr.value for each in tree.find(assign.value, cst.Attribute))
+        names.update(each.attr.value for each in tree.find(seed, cst.Attribute))
+        return "seed" in names or any(name.endswith("_seed") and name != "initial_seed" for name in names)
+
+    @property
     def keeps_workers(self) -> bool:
         """True if the loader has persistent workers, or would have once it has workers."""
         return self.loader is not None and _keeps_workers(self.loader)

@@ -97,4 +97,4 @@ def find(file: File) -> Iterable[RepeatedRead]:
 def check(reread: RepeatedRead, file: File) -> Iterator[Finding]:
     label = reread.function.label
     problem = f"`{label}` reads {reread.content} with `{reread.reader}` per {reread.each} (milliseconds each)"
-    yield Finding(reread.call, problem, _ADVICE, because=file.steps_to(reread.function))
+    yield Finding(reread.call, problem, _ADVICE, because=file.steps_to(reread.function), cause=label)

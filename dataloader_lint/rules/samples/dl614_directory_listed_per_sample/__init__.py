@@ -96,4 +96,5 @@ def find(file: File) -> Iterable[DirectoryListing]:
 
 def check(listing: DirectoryListing, file: File) -> Iterator[Finding]:
     problem = f"`{listing.function.label}` lists the same directory with `{listing.name}` for every {listing.each}"
-    yield Finding(listing.call, problem, "list it once in `__init__`", because=file.steps_to(listing.function))
+    steps = file.steps_to(listing.function)
+    yield Finding(listing.call, problem, "list it once in `__init__`", because=steps, cause=listing.function.label)

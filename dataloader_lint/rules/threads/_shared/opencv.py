@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -13,8 +14,10 @@ from dataloader_lint.pipeline.workers.worker_callgraph import WorkerFunction
 from dataloader_lint.pipeline.workers.worker_code import Workers
 from dataloader_lint.semantics.control.reachability import is_reached
 from dataloader_lint.semantics.evaluation.loader_calls import Loader
+from dataloader_lint.semantics.limits import OPENCV_MODULES
 from dataloader_lint.semantics.project.imports import Imports
 from dataloader_lint.semantics.project.scripts import is_test
+from dataloader_lint.semantics.syntax.expressions import keyword_of, positional_of
 from dataloader_lint.semantics.syntax.guards import is_guarded
 from dataloader_lint.semantics.syntax.names import Binding, Kind, bindings_of, dotted, resolve, star_imports
 from dataloader_lint.semantics.syntax.tree import ModuleFacts, function_scope
@@ -64,41 +67,50 @@ _POINT_FUNCTIONS = frozenset(
         "solvePnP",
     }
 )
-# These process whole images on one thread: another call in the same code makes a better report.
-_ONE_THREAD = frozenset(
+# These started threads on a picture of 1920x1080 or 256x256, under 4.14 and 5.0: docs/evidence/opencv-threads.md.
+_STARTING_THREADS = frozenset(
     {
-        "absdiff",
-        "add",
-        "addWeighted",
-        "bitwise_and",
-        "blur",
-        "circle",
-        "convertScaleAbs",
-        "copyMakeBorder",
-        "distanceTransform",
-        "drawContours",
-        "ellipse",
-        "fillPoly",
-        "flip",
-        "imdecode",
-        "imencode",
-        "imread",
-        "imwrite",
-        "inRange",
-        "line",
-        "medianBlur",
-        "merge",
-        "multiply",
-        "normalize",
-        "polylines",
-        "putText",
-        "rectangle",
-        "rotate",
-        "split",
-        "subtract",
-        "transpose",
+        "Canny",
+        "GaussianBlur",
+        "HoughLines",
+        "LUT",
+        "Laplacian",
+        "ORB_create",
+        "SIFT_create",
+        "Scharr",
+        "Sobel",
+        "applyColorMap",
+        "bilateralFilter",
+        "calcOpticalFlowFarneback",
+        "calcOpticalFlowPyrLK",
+        "connectedComponents",
+        "connectedComponentsWithStats",
+        "createCLAHE",
+        "cvtColor",
+        "decolor",
+        "detailEnhance",
+        "dilate",
+        "equalizeHist",
+        "erode",
+        "filter2D",
+        "findContours",
+        "goodFeaturesToTrack",
+        "grabCut",
+        "initUndistortRectifyMap",
+        "morphologyEx",
+        "pyrDown",
+        "remap",
+        "resize",
+        "sepFilter2D",
+        "stylization",
+        "threshold",
+        "undistort",
+        "warpAffine",
+        "warpPerspective",
+        "warpPolar",
     }
 )
+_ONE_STRIPE = 65_536  # pixels: `resize` to no more than these starts no thread
 _NO_WORK_PARTS = ("cv2.ocl.", "cv2.utils.")
 
 
@@ -108,16 +120,12 @@ class WorkerCall:
 
     function: WorkerFunction
     name: str
+    starts_threads: bool  # whether the call is known to start threads, on large pictures at least
     binding: Binding  # what the import binds
 
     @property
     def import_node(self) -> cst.CSTNode:
         return self.binding.node
-
-    @property
-    def starts_threads(self) -> bool:
-        """True unless it is known to stay on the calling thread."""
-        return _starts_threads(self.name)
 
     @property
     def is_rebound(self) -> bool:
@@ -141,6 +149,7 @@ class OpenCV:
         self.ev: Evaluator = workers.ev
         self.project = workers.ev.project
         self._imports = Imports(self.project)
+        self._first_calls: dict[str, WorkerCall | None] = {}  # by the path of the module
 
     def calls_without_limit(self, module: ModuleFacts) -> Iterator[WorkerCall]:
         """Yields the cv2 calls of a module that workers run without any `cv2.setNumThreads` call on the call path."""
@@ -156,8 +165,45 @@ class OpenCV:
                 if _does_work(name) and is_reached(self.ev, call, function.frame)
             ]
             if found and not self._has_limit(function):
-                call, name = next((each for each in found if _starts_threads(each[1])), found[0])
-                yield WorkerCall(function, name, _import_of(call, module, imports))
+                threaded = next((each for each in found if _starts_threads(*each)), None)
+                call, name = threaded or found[0]
+                yield WorkerCall(function, name, threaded is not None, _import_of(call, module, imports))
+
+    def first_call(self, module: ModuleFacts) -> WorkerCall | None:
+        """The call of a module's `calls_without_limit` to report: the first that starts threads, else the first."""
+        if module.path not in self._first_calls:
+            calls = self.calls_without_limit(module)
+            first = next(calls, None)
+            if first is not None and self.is_in_one_worker(module):
+                first = None
+            if first is not None and not first.starts_threads:
+                first = next((each for each in calls if each.starts_threads), first)
+            self._first_calls[module.path] = first
+        return self._first_calls[module.path]
+
+    def home(self, module: ModuleFacts) -> tuple[ModuleFacts, int]:
+        """Where the limit that a module needs is best set, and how many other modules need the same one.
+
+        One call is enough for a process. Of the modules that import one another, or that are in one folder, it is the
+        first with a Dataset whose worker code calls OpenCV.
+        """
+        related = [each for each in self.project.modules_with(module, "cv2") if self._share_process(module, each)]
+        if len(related) > OPENCV_MODULES:
+            return module, 0
+        needing = [each for each in related if (first := self.first_call(each)) is not None and first.starts_threads]
+        if not needing:
+            return module, 0
+        return min(needing, key=self._order), len(needing) - 1
+
+    def _order(self, module: ModuleFacts) -> tuple[bool, bool, str]:
+        first = self.first_call(module)
+        is_entry = first is not None and first.function.path[0].module is module
+        return is_test(module), not is_entry, module.path
+
+    def _share_process(self, module: ModuleFacts, other: ModuleFacts) -> bool:
+        if module is other or os.path.dirname(module.path) == os.path.dirname(other.path):
+            return True
+        return self._imports.reaches([module], {other.path}) or self._imports.reaches([other], {module.path})
 
     def is_in_one_worker(self, module: ModuleFacts) -> bool:
         """True if all loaders known for a module's cv2 calls have a literal `num_workers` of 0 or 1.
@@ -261,8 +307,21 @@ def _does_work(name: str) -> bool:
     return is_work and name[4:] not in _NO_WORK and name[4:] not in _POINT_FUNCTIONS
 
 
-def _starts_threads(name: str) -> bool:
-    return name[4:] not in _ONE_THREAD
+def _starts_threads(call: cst.Call, name: str) -> bool:
+    return name[4:] in _STARTING_THREADS and not (name == "cv2.resize" and _is_small(call))
+
+
+def _is_small(call: cst.Call) -> bool:
+    """True if a call of `resize` is written with a size of few pixels."""
+    size = keyword_of(call, "dsize") or next(iter(positional_of(call)[1:2]), None)
+    if not isinstance(size, cst.Tuple) or len(size.elements) != 2:
+        return False
+    pixels = 1
+    for element in size.elements:
+        if not isinstance(element.value, cst.Integer):
+            return False
+        pixels *= element.value.evaluated_value
+    return pixels <= _ONE_STRIPE
 
 
 def _is_type_checking_only(node: cst.CSTNode, module: ModuleFacts) -> bool:

@@ -11,6 +11,9 @@ imported the library that reads them:
 The first two are also reported after numpy alone, unless torch is imported later, or something that may import it:
 torch still obeys them then.
 
+The statements of one function, of the main guard or of the module's top are one finding, at the first of them. It is a
+note in a function or under the main guard: what is set there is meant for processes that are started later, as a rule.
+
 ## Why is this bad?
 torch and NumPy read these variables once, when they are loaded. Measured with torch 2.13: `OMP_NUM_THREADS=1` set
 after `import torch` changes nothing (2 threads stay 2). Set before it, also after numpy, it works. NumPy's own
@@ -91,7 +94,9 @@ def check(limit: LateLimit, file: File) -> Iterator[Finding]:
     problem = (
         f"`{limit.variable}` is set after `{limit.library}` was imported: it affects child processes, but not this one"
     )
-    yield Finding(limit.node, problem, "set it before the imports", partial(fix, limit))
+    level = None if limit.is_at_import else Level.NOTE
+    cause = f"{limit.block}:{limit.library}"
+    yield Finding(limit.node, problem, "set it before the imports", partial(fix, limit), level=level, cause=cause)
 
 
 def fix(limit: LateLimit, editor: Editor) -> Repair | None:

@@ -74,6 +74,12 @@ class LateLimit:
     library: str
     import_node: Node
     is_movable: bool  # a constant, at module level, and `os` is imported before the library
+    block: str  # the function that it stands in, or "main guard"; empty at the top of the module
+
+    @property
+    def is_at_import(self) -> bool:
+        """True if it runs as soon as the module is imported."""
+        return not self.block
 
     @property
     def statement(self) -> Node:
@@ -107,7 +113,14 @@ def late_limits(ev: Evaluator, module: ModuleFacts) -> Iterator[LateLimit]:
             line = module.tree.statement_of(node)
             movable = _is_movable(ev, module, node, line, binding)
             anchor = line if isinstance(line, cst.SimpleStatementLine) else node  # `for name in names: set(name)`
-            yield LateLimit(anchor, variable, _package(binding), binding.node, movable)
+            yield LateLimit(anchor, variable, _package(binding), binding.node, movable, _block_of(node, module))
+
+
+def _block_of(node: Node, module: ModuleFacts) -> str:
+    function = module.tree.scope_of(node).function
+    if function is not None:
+        return function.node.name.value if isinstance(function.node, cst.FunctionDef) else "lambda"
+    return "main guard" if is_guarded(node, module.tree) else ""
 
 
 def _is_movable(ev: Evaluator, module: ModuleFacts, node: Node, line: Node, reader: Binding) -> bool:

@@ -1,8 +1,15 @@
-"""A pinned batch is moved without `non_blocking=True`, so the host waits for the copy.
+"""A pinned batch is moved without `non_blocking=True`, so the CPU waits for the copy.
 
 ## What it does
 Reports `.to(device)` and `.cuda()` without `non_blocking` on a tensor of a batch of a DataLoader. Its `pin_memory`
 must be known to be true, at least wherever CUDA is available.
+
+What a function copies of the batches of one loader is one finding, at the first copy.
+
+**Level**: `speed` where the loop trains (`backward()`, `step()`, `zero_grad()`), or where nothing says what it does. A
+note where it evaluates (`no_grad()`, `inference_mode()`, `model.eval()`, or a function, loader or script that is named
+after testing, validation, prediction or the like), in notebooks, and in loops that leave after one batch: there is
+little to overlap with.
 
 **How batches are followed**
 
@@ -135,6 +142,7 @@ def check(transfer: Transfer, file: File) -> Iterator[Finding]:
         return
     if not transfer.is_surely_blocking:
         return
+    from dataloader_lint.rules.transfers._shared.loop_purposes import function_around, level_of_move
     from dataloader_lint.rules.transfers.dl401_blocking_copy_of_pinned_batch.witness import (
         is_of_single_batch,
         pinned_origin,
@@ -149,8 +157,10 @@ def check(transfer: Transfer, file: File) -> Iterator[Finding]:
         return
     place = f" of `{pinned.file}`" if pinned.file != transfer.file else ""
     default = by_default(pins.default if pins is not None else "")
-    problem = f"`{transfer.text}` blocks the host, but `{pinned.name}`{place} pins its batches{default}"
-    yield Finding(transfer.call, problem, _advice(transfer), partial(fix, transfer), pinned.steps)
+    problem = f"`{transfer.text}` blocks the CPU, but `{pinned.name}`{place} pins its batches{default}"
+    cause = f"{function_around(transfer)}:{pinned.name}"
+    level = level_of_move(transfer)
+    yield Finding(transfer.call, problem, _advice(transfer), partial(fix, transfer), pinned.steps, level, cause)
 
 
 def _advice(transfer: Transfer) -> str:

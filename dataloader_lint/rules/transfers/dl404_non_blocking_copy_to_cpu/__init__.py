@@ -2,7 +2,7 @@
 
 ## What it does
 Reports `.to("cpu", non_blocking=True)` if the result is read in the same expression or later in the same block, and
-nothing in between waits for the device.
+nothing in between waits for the device. The copies of one function are one finding, at the first of them.
 
 **Reads that count**: `.numpy()`, `.item()`, `.tolist()`, `.argmax()` and the like, `float(...)`,
 `print(...)`, `torch.save`, ...
@@ -92,10 +92,12 @@ def find(file: File) -> Iterable[EarlyCopy]:
 
 
 def check(copy: EarlyCopy, file: File) -> Iterator[Finding]:
+    from dataloader_lint.rules.transfers._shared.loop_purposes import function_around
+
     problem = f"`{copy.transfer.text}` may return before the copy is complete: `{copy.read.text}` can read wrong values"
-    yield Finding(
-        copy.transfer.call, problem, "remove `non_blocking`, or synchronize first", partial(fix, copy.transfer)
-    )
+    advice = "remove `non_blocking`, or synchronize first"
+    cause = function_around(copy.transfer)
+    yield Finding(copy.transfer.call, problem, advice, partial(fix, copy.transfer), cause=cause)
 
 
 def fix(transfer: Transfer, editor: Editor) -> Repair | None:

@@ -6,6 +6,8 @@ Reports `.to(device, non_blocking=True)` if the device is MPS in one of the case
 - `torch.device("mps")` or `"mps"` on one branch, also behind `torch.backends.mps.is_available()`
 - `torch.accelerator.current_accelerator()`, which is MPS on a Mac
 
+The copies of one function to one device are one finding, at the first of them.
+
 ## Why is this bad?
 The copy starts and the program goes on. On MPS nothing keeps the source alive until the copy is done, and DataLoader
 does not pin batches for MPS. In `x = x.to(device, non_blocking=True)` the CPU tensor is freed at once: the copy can
@@ -96,12 +98,15 @@ def find(file: File) -> Iterable[MpsMove]:
 
 
 def check(move: MpsMove, file: File) -> Iterator[Finding]:
+    from dataloader_lint.rules.transfers._shared.loop_purposes import function_around
+
     where = "goes to MPS" if move.is_only_mps else "can go to MPS"
     problem = f"`{move.transfer.text}` {where}, where a copy that does not block can corrupt data"
     advice = "remove `non_blocking`" if move.is_only_mps else "let it block unless the device is CUDA"
     if move.test and not move.is_only_mps:
         advice = f"pass `non_blocking={move.test}`"
-    yield Finding(move.transfer.call, problem, advice, partial(fix, move), move.steps)
+    cause = f"{function_around(move.transfer)}:{advice}"
+    yield Finding(move.transfer.call, problem, advice, partial(fix, move), move.steps, cause=cause)
 
 
 def fix(move: MpsMove, editor: Editor) -> Repair | None:
