@@ -43,6 +43,9 @@ class Settings:
     means all platforms), `target_python` the Python versions that they run on, written as in `requires-python`
     (empty: not said). `max_workers` is what DL305 takes for too many, `max_prefetched_batches` what DL307 does.
 
+    `samples` holds pairs of a glob for names of classes and how many samples such Datasets have; `memory_threshold` is
+    how many bytes a worker may copy before DL101, DL102 and DL103 are more than notes.
+
     `extend_dataloaders` are qualified names of callables that make a DataLoader of torch from its arguments,
     `extend_datasets` and `extend_iterable_datasets` those of classes that are Datasets of torch. `src` are folders,
     absolute, in which modules of the project are looked for.
@@ -83,6 +86,8 @@ class Settings:
     target_python: str
     max_workers: int
     max_prefetched_batches: int
+    samples: tuple[tuple[str, int], ...]
+    memory_threshold: int
     extend_dataloaders: tuple[str, ...]
     extend_datasets: tuple[str, ...]
     extend_iterable_datasets: tuple[str, ...]
@@ -118,6 +123,8 @@ class Settings:
         target_python: str = "",
         max_workers: int = 16,
         max_prefetched_batches: int = 64,
+        samples: tuple[tuple[str, int], ...] = (),
+        memory_threshold: int = 64_000_000,
         extend_dataloaders: tuple[str, ...] = (),
         extend_datasets: tuple[str, ...] = (),
         extend_iterable_datasets: tuple[str, ...] = (),
@@ -173,7 +180,7 @@ class Settings:
 
 
 _TEXTS = frozenset({"output_format", "fail_on", "cache_dir", "start_method", "target_python"})
-_NUMBERS = frozenset({"max_workers", "max_prefetched_batches"})
+_NUMBERS = frozenset({"max_workers", "max_prefetched_batches", "memory_threshold"})
 _FLAGS = frozenset({"preview", "ignore_noqa", "notes", "fix", "unsafe_fixes", "show_fixes", "respect_gitignore"})
 _OPTIONAL = frozenset({"exclude", "options"})
 
@@ -191,14 +198,18 @@ def _fits(name: str, value: object) -> bool:
     if not isinstance(value, tuple):
         return False
     if name == "per_file_ignores":
-        return all(
-            isinstance(one, tuple) and len(one) == 2 and isinstance(one[0], str) and _are_texts(one[1]) for one in value
-        )
+        return all(_is_pair(one) and _are_texts(one[1]) for one in value)
     if name == "severity":
         return all(_are_texts(one) and len(one) == 2 for one in value)
+    if name == "samples":
+        return all(_is_pair(one) and isinstance(one[1], int) and not isinstance(one[1], bool) for one in value)
     if name == "options":
-        return all(isinstance(one, tuple) and len(one) == 2 and isinstance(one[0], str) for one in value)
+        return all(map(_is_pair, value))
     return _are_texts(value)
+
+
+def _is_pair(value: object) -> bool:
+    return isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], str)
 
 
 def _are_texts(value: object) -> bool:
@@ -216,6 +227,7 @@ def _kind(name: str) -> str:
     kinds = {
         "per_file_ignores": "a tuple of pairs of a str and a tuple of str",
         "severity": "a tuple of pairs of str",
+        "samples": "a tuple of pairs of a str and an int",
         "options": "a tuple of pairs of a str and a value",
     }
     return kinds.get(name, "a tuple of str") + (" or None" if name in _OPTIONAL else "")

@@ -45,6 +45,8 @@ def test_flake8_has_what_is_true_of_the_programs() -> None:
         "--dl-target-python",
         "--dl-max-workers",
         "--dl-max-prefetched-batches",
+        "--dl-samples",
+        "--dl-memory-threshold",
         "--dl-extend-dataloaders",
         "--dl-extend-datasets",
         "--dl-extend-iterable-datasets",

@@ -20,6 +20,8 @@ _PROGRAM = (
     "target-python",
     "max-workers",
     "max-prefetched-batches",
+    "samples",
+    "memory-threshold",
     "extend-dataloaders",
     "extend-datasets",
     "extend-iterable-datasets",

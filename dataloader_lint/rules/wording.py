@@ -17,11 +17,6 @@ NOT_IN_WORKERS = f"spawned workers cannot import it ({SPAWN_PLATFORMS})"
 MOVE_OUT_OF_NOTEBOOK = "import it from a .py file"
 
 
-def copied_to(workers: str, is_without_workers: bool) -> str:
-    """What becomes of a Dataset's container; a Dataset that no DataLoader reads with workers has no copies yet."""
-    return f"would be copied to {workers} (none yet)" if is_without_workers else f"is copied to {workers}"
-
-
 def pickling_fails(has_number_of_workers: bool) -> str:
     """The effect on a loader; one whose number of workers is left out works until there are workers."""
     return PICKLING_FAILS if has_number_of_workers else f"{_PICKLING_FAILS} once `num_workers > 0`"

@@ -280,6 +280,9 @@ EXPECTING_MODULES: Final = 10
 # Modules that are opened to see how subclasses read an attribute.
 SUBCLASS_MODULES: Final = 3
 
+# Modules in which subclasses are looked for by name, to see which data sets a base class serves.
+NAMED_SUBCLASS_MODULES: Final = 40
+
 # Modules whose loaders may get the objects of a class.
 LOADER_MODULES: Final = 40
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import os
+import re
 
 from dataloader_lint.source.globs import UnfitGlobError, absolute, alternatives, split_list
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 # The kinds of values.
 CODES, CODES_BY_GLOB, PATTERNS, NAMES, FOLDERS = "codes", "codes by glob", "patterns", "names", "folders"
 LEVELS_BY_CODE = "levels by code"
+COUNTS_BY_CLASS, BYTES = "counts by class", "bytes"
 NUMBER, VERSIONS, CHOICE, FLAG, FOLDER = "number", "versions", "choice", "flag", "folder"
 # What `rules.selection` knows by name, besides the rules themselves.
 SELECTIONS = ("all", "correctness", "portability", "py314", "memory", "speed")
@@ -27,6 +29,8 @@ _LONGEST_NAME = 100  # of what may be a name with a mistake in it
 _WANTED = {
     CODES_BY_GLOB: "a table of a glob and a list of codes each",
     LEVELS_BY_CODE: "a table of a code and a level each",
+    COUNTS_BY_CLASS: "a number such as '5M', or a table of a class name and a number each",
+    BYTES: "a size such as '64MB'",
     NUMBER: "a number above 0",
     FLAG: "true or false",
     FOLDER: "the path of a folder",
@@ -76,8 +80,10 @@ class Key:
     def metavar(self) -> str:
         """What lists of options call its value."""
         last = "level" if self.name == "fail-on" else self.name.rpartition("-")[2]
-        pairs = {CODES_BY_GLOB: "GLOB:CODE", LEVELS_BY_CODE: "CODE:LEVEL"}
-        return {**pairs, NUMBER: "N", FOLDER: "DIR", CHOICE: last.upper()}.get(self.kind, self.kind.upper())
+        pairs = {CODES_BY_GLOB: "GLOB:CODE", LEVELS_BY_CODE: "CODE:LEVEL", COUNTS_BY_CLASS: "[CLASS:]N"}
+        return {**pairs, BYTES: "SIZE", NUMBER: "N", FOLDER: "DIR", CHOICE: last.upper()}.get(
+            self.kind, self.kind.upper()
+        )
 
     @property
     def option_help(self) -> str:
@@ -98,6 +104,11 @@ class Key:
             if not isinstance(value, dict):
                 raise self._unfit(value)
             return tuple((_code(code), self._level(code, level)) for code, level in value.items())
+        if self.kind == COUNTS_BY_CLASS:
+            table = value if isinstance(value, dict) else {"*": value}
+            return tuple((_checked(name, name), self._amount(count, _COUNT)) for name, count in table.items())
+        if self.kind == BYTES:
+            return self._amount(value, _SIZE)
         if self.kind == FLAG:
             if not isinstance(value, bool):
                 raise self._unfit(value)
@@ -129,7 +140,7 @@ class Key:
 
     def read_text(self, text: str, folder: str = ".") -> object:
         """A value from a command line or flake8's files, which write lists with commas. Raises UnfitValueError."""
-        if self.kind in (CHOICE, VERSIONS, FOLDER):
+        if self.kind in (CHOICE, VERSIONS, FOLDER, BYTES):
             return self.read(text, folder)
         if self.kind == FLAG:
             return self.read(_FLAG_TEXTS.get(text.strip().lower(), text), folder)
@@ -141,6 +152,9 @@ class Key:
         items = [one for one in (each.strip() for each in split_list(text.replace("\n", ","))) if one]
         if self.kind == CODES:
             return self.read([code for one in items for code in one.split()], folder)
+        if self.kind == COUNTS_BY_CLASS:
+            pairs = [one.rpartition(":") for one in items]
+            return self.read({name.strip() or "*": count.strip() for name, _, count in pairs}, folder)
         if self.kind not in (CODES_BY_GLOB, LEVELS_BY_CODE):
             return self.read(items, folder)
         table: dict[str, list[str]] = {}
@@ -158,12 +172,25 @@ class Key:
         near = suggestion(level, self.choices) if isinstance(level, str) else ""
         raise UnfitValueError(f"for {shown(code)} must be one of {', '.join(self.choices)}, not {shown(level)}{near}")
 
+    def _amount(self, value: object, wanted: re.Pattern[str]) -> int:
+        """A number with the letter of its unit: `5M` is 5,000,000, `64MB` 64,000,000."""
+        found = wanted.fullmatch(str(value).replace(" ", "").replace("_", "").upper())
+        if isinstance(value, bool) or found is None:
+            raise self._unfit(value)
+        amount = round(float(found[1]) * _UNITS[found[2]])
+        if amount < 1:
+            raise self._unfit(value)
+        return amount
+
     def _unfit(self, value: object) -> UnfitValueError:
         wanted = _WANTED.get(self.kind) or "one of " + ", ".join(repr(choice) for choice in self.choices)
         near = suggestion(value, self.choices) if isinstance(value, str) else ""
         return UnfitValueError(f"must be {wanted}, not {shown(value)}{near}")
 
 
+_COUNT = re.compile(r"(\d{1,15}(?:\.\d{1,9})?)([KMB]?)")
+_SIZE = re.compile(r"(\d{1,15}(?:\.\d{1,9})?)([KMGT]?)B?")
+_UNITS = {"": 1, "K": 10**3, "M": 10**6, "B": 10**9, "G": 10**9, "T": 10**12}
 _FLAG_TEXTS = {"true": True, "false": False}
 
 

@@ -6,9 +6,11 @@ The one table behind the file, the command line, flake8's options and that page.
 from __future__ import annotations
 
 from dataloader_lint.source.key import (
+    BYTES,
     CHOICE,
     CODES,
     CODES_BY_GLOB,
+    COUNTS_BY_CLASS,
     FLAG,
     FOLDER,
     FOLDERS,
@@ -258,6 +260,28 @@ KEYS = {
             "DL307 (opt-in) reports loaders whose workers keep more batches ready than this, `num_workers` times "
             "`prefetch_factor`.",
             "max-prefetched-batches = 128",
+            flake8=True,
+        ),
+        Key(
+            "samples",
+            COUNTS_BY_CLASS,
+            "{}",
+            "how many samples the Datasets have, such as 5M, or '*Caption*:3M' for some classes",
+            "How many samples the Datasets have: one number for all, or a table of class names and numbers. `K`, `M` "
+            "and `B` stand for thousands, millions and billions; `*` in a name matches anything, and of several names "
+            "that match a class the longest one counts. DL101, DL102 and DL103 estimate from it what workers copy. "
+            "Without it they know the sizes of well-known data sets that the code names.",
+            'samples = { "*Caption*" = "3M", "Clicks" = "250k" }',
+            flake8=True,
+        ),
+        Key(
+            "memory-threshold",
+            BYTES,
+            '"64MB"',
+            "how much a worker may copy before it is no longer a note (64MB)",
+            "DL101, DL102 and DL103 are at level `memory` where the estimated size of what each worker copies is at "
+            "least this, and notes below it or where nothing is known of the size.",
+            'memory-threshold = "250MB"',
             flake8=True,
         ),
         Key(

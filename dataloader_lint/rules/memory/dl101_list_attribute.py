@@ -127,7 +127,6 @@ from typing import TYPE_CHECKING
 
 from dataloader_lint.diagnostics import Safety
 from dataloader_lint.rules.base import Claim, Entity, Finding, FixLevel, Level, Rule
-from dataloader_lint.rules.wording import copied_to
 
 if TYPE_CHECKING:
     from dataloader_lint.edits import Editor, Repair
@@ -144,7 +143,6 @@ _ADVICE = {
     "tensor": "stack them into one tensor",
 }
 _FOR_RECORDS = "use one array or tensor per field, or one serialized tensor"
-_NOTES = {"str": " (about 80 B per str)", "int": " (except ints below 257)"}
 
 
 def find(file: File) -> Iterable[StoringDataset]:
@@ -155,29 +153,45 @@ def find(file: File) -> Iterable[StoringDataset]:
 
 def check(dataset: StoringDataset, file: File) -> Iterator[Finding]:
     from dataloader_lint.rules.memory._shared.stored_fields import sample_lists
+    from dataloader_lint.rules.memory._shared.weights import copies, weigh
 
     lists = sample_lists(dataset)
     if not lists or dataset.is_unread:
         return
-    for stored in lists:
-        problem = f"`{stored.owner}.{stored.name}`: {_cost(stored, stored.has_no_workers_yet)}"
+    for stored, weight in zip(lists, weigh(dataset, lists, file), strict=True):
         advice = _ADVICE.get(stored.element_kind, _FOR_RECORDS)
-        yield Finding(stored.node, problem, advice, partial(fix, dataset, stored), stored.steps)
+        problem = weight.message(
+            _subject(stored), _unknown(stored, copies(weight.workers, bool(stored.reading))), advice
+        )
+        steps = (*weight.steps, *stored.steps)
+        yield Finding(stored.node, problem, advice, partial(fix, dataset, stored), steps, weight.level, weight.cause)
 
 
-def _cost(stored: SampleStorage, is_without_workers: bool) -> str:
-    """The list, how workers read it, and what that costs each of them."""
+def _subject(stored: SampleStorage) -> str:
+    """The list, and how workers read it."""
     kind = stored.element_kind
-    things = "images" if kind == "image" else "arrays" if not kind and stored.holds_files else ""
+    things = _things(stored)
     elements = things or {"tensor": "tensors"}.get(kind, kind if kind in ("str", "int", "float") else "")
     what = ("a tuple" if stored.kind == "tuple" else "a list") + (f" of {elements}" if elements else "")
-    copied = copied_to("each worker" if stored.reading else "each spawned worker", is_without_workers)
-    note = "" if is_without_workers or not stored.reading else _NOTES.get(kind, "")
-    if kind == "tensor":
-        return f"{what} {copied}; spawned ones need a descriptor per tensor (`too many fds`)"
-    if things:
-        return f"{what} {copied} (not their data, if forked)"
-    return " ".join(part for part in (what, stored.reading, copied) if part) + note
+    reading = "" if things or kind == "tensor" else stored.reading
+    return " ".join(part for part in (f"`{stored.owner}.{stored.name}`:", what, reading) if part)
+
+
+def _things(stored: SampleStorage) -> str:
+    if stored.element_kind == "image":
+        return "images"
+    return "arrays" if not stored.element_kind and stored.holds_files else ""
+
+
+def _unknown(stored: SampleStorage, copied: str) -> str:
+    """What is said of a list whose size nobody knows."""
+    from dataloader_lint.rules.memory._shared.weights import per_entry
+
+    if stored.element_kind == "tensor":
+        return f"{copied}; spawned ones need a descriptor per tensor (`too many fds`)"
+    if _things(stored):
+        return f"{copied} (not their data, if forked)"
+    return copied + per_entry(stored.bytes_each)
 
 
 def fix(dataset: StoringDataset, stored: SampleStorage, editor: Editor) -> Repair | None:

@@ -110,7 +110,6 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from dataloader_lint.rules.base import Claim, Entity, Finding, Level, Rule
-from dataloader_lint.rules.wording import copied_to
 
 if TYPE_CHECKING:
     from dataloader_lint.pipeline.file import File
@@ -127,18 +126,18 @@ def find(file: File) -> Iterable[StoringDataset]:
 
 def check(dataset: StoringDataset, file: File) -> Iterator[Finding]:
     from dataloader_lint.rules.memory._shared.stored_fields import sample_dicts
+    from dataloader_lint.rules.memory._shared.weights import copies, weigh
 
     dicts = sample_dicts(dataset)
     if not dicts or dataset.is_unread:
         return
-    for stored in dicts:
-        copied = copied_to("each worker" if stored.reading else "each spawned worker", stored.has_no_workers_yet)
-        reading = f", {stored.reading}," if stored.reading else ""
+    for stored, weight in zip(dicts, weigh(dataset, dicts, file), strict=True):
         is_columns = stored.is_dict_of_lists
         growing = "dict of lists that grow" if is_columns else f"{stored.kind} that grows"
-        yield Finding(
-            stored.node,
-            f"`{stored.owner}.{stored.name}`: a {growing} with the data{reading} {copied}",
-            "use one array or tensor per key" if is_columns else "use sorted key and value arrays, or LMDB",
-            because=stored.steps,
-        )
+        reading = f", {stored.reading}" if stored.reading else ""
+        subject = f"`{stored.owner}.{stored.name}`: a {growing} with the data{reading}"
+        advice = "use one array or tensor per key" if is_columns else "use sorted key and value arrays, or LMDB"
+        unknown = copies(weight.workers, bool(stored.reading))
+        problem = weight.message(subject if weight.sizes or not reading else f"{subject},", unknown, advice)
+        steps = (*weight.steps, *stored.steps)
+        yield Finding(stored.node, problem, advice, because=steps, level=weight.level, cause=weight.cause)

@@ -99,7 +99,6 @@ from typing import TYPE_CHECKING
 
 from dataloader_lint.diagnostics import Safety
 from dataloader_lint.rules.base import Claim, Entity, Finding, FixLevel, Level, Rule
-from dataloader_lint.rules.wording import copied_to
 
 if TYPE_CHECKING:
     from dataloader_lint.edits import Editor, Repair
@@ -130,14 +129,14 @@ def find(file: File) -> Iterable[StoringDataset]:
 
 def check(dataset: StoringDataset, file: File) -> Iterator[Finding]:
     from dataloader_lint.rules.memory._shared.arrays import arrays_of
+    from dataloader_lint.rules.memory._shared.weights import copies, weigh
 
     arrays = [array for array in arrays_of(dataset) if array.objects]
     if not arrays or dataset.is_unread:
         return
-    copied = copied_to("each worker", dataset.has_no_workers_yet)
-    for array in arrays:
+    for array, weight in zip(arrays, weigh(dataset, arrays, file), strict=True):
         what = _WHAT[array.objects].format(maker=array.maker)
-        problem = f"`{array.owner}.{array.name}`: {what} read per sample {copied}"
+        subject = f"`{array.owner}.{array.name}`: {what} read per sample"
         if array.objects == "Path":
             advice = "store the paths as strings, in a `StringDType` array"
         elif array.element_kind in ("int", "float"):
@@ -148,9 +147,9 @@ def check(dataset: StoringDataset, file: File) -> Iterator[Finding]:
             advice = "use Arrow strings, or one `str` array per column"
         else:
             advice = "use one array of numbers or str per field"
-        yield Finding(
-            array.node, problem, advice, partial(fix, array, file), dataset.steps_to(array.use, array.binding)
-        )
+        problem = weight.message(subject, copies(weight.workers, True), advice)
+        steps = (*weight.steps, *dataset.steps_to(array.use, array.binding))
+        yield Finding(array.node, problem, advice, partial(fix, array), steps, weight.level, weight.cause)
 
 
 def fix(array: KeptArray, file: File, editor: Editor) -> Repair | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from enum import Enum
 
 import libcst as cst
 
@@ -21,7 +22,7 @@ from dataloader_lint.semantics.syntax.guards import is_guarded
 from dataloader_lint.semantics.syntax.names import Kind, dotted, resolve
 from dataloader_lint.semantics.syntax.tree import ModuleFacts
 from dataloader_lint.semantics.values.known_values import is_positive
-from dataloader_lint.semantics.values.values import CallResult, Class, Const, Frame, Value
+from dataloader_lint.semantics.values.values import CallResult, Class, Const, Frame, Value, constant
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,6 +55,45 @@ def is_unread(reach: DatasetFlow, klass: Class) -> bool:
     if not all(is_guarded(each.loader.call, home.tree) for each in readers):
         return False
     return is_read_in_parent_only(reach, klass) and not _may_be_imported(reach, home, names)
+
+
+class Readers(Enum):
+    """Who reads the objects of a class, as far as anybody can see."""
+
+    UNSEEN = "no loader is known to get them"
+    WITHOUT_WORKERS = "all loaders that may get them have no workers, if only by default"
+    SOME = "a loader that has workers, or may have some"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WorkersOf:
+    """The loaders of a class: one that has workers, else any of them, and its number of workers if that is known."""
+
+    readers: Readers
+    loader: Loader | None = None
+    number: int = 0
+
+
+def workers_of(reach: DatasetFlow, klass: Class, fits: Callable[[Loader], bool]) -> WorkersOf:
+    """Whether the visible loaders that get objects of a class have workers; by default, if nothing else is known.
+
+    Loaders of unknown Datasets count where no loader is known to get objects of the class.
+    """
+    readers = [each for each in _readers(reach, klass, _names(reach, klass)) if fits(each.loader)]
+    own = [each.loader for each in readers if each.subclasses]
+    loaders = own or [each.loader for each in readers]
+    if trainer_has_no_workers(reach.ev, klass):
+        return WorkersOf(Readers.WITHOUT_WORKERS)
+    for loader in loaders:
+        known = constant(loader.values("num_workers"))
+        if known is not None and isinstance(known.value, int) and known.value > 0:
+            return WorkersOf(Readers.SOME, loader, int(known.value))
+    if own and all(each.has_workers is False for each in own):
+        return WorkersOf(Readers.WITHOUT_WORKERS, own[0])
+    if not own:
+        is_without = bool(loaders) and all(map(_starts_no_workers, loaders))
+        return WorkersOf(Readers.WITHOUT_WORKERS if is_without else Readers.UNSEEN, loaders[0] if is_without else None)
+    return WorkersOf(Readers.SOME, next(each for each in own if each.has_workers is not False))
 
 
 def has_no_workers_yet(reach: DatasetFlow, klass: Class, fits: Callable[[Loader], bool] | None = None) -> bool:

@@ -20,7 +20,7 @@ from dataloader_lint.semantics.classes import classes
 from dataloader_lint.semantics.classes.classes import AttributeBinding
 from dataloader_lint.semantics.evaluation.loader_calls import Loader
 from dataloader_lint.semantics.syntax.tree import Scope
-from dataloader_lint.semantics.values.values import CallResult
+from dataloader_lint.semantics.values.values import CallResult, Class
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,6 +40,15 @@ class StoringDataset(DatasetClass):
     def has_no_workers_for(self, binding: AttributeBinding) -> bool:
         """The same for what a binding stores: loaders of objects that do not run it do not count. Expensive."""
         return consumers.has_no_workers_yet(self.reach, self.klass, partial(self._may_run, binding))
+
+    def workers_for(self, binding: AttributeBinding) -> consumers.WorkersOf:
+        """The workers that get what a binding stores, as far as they are known. Expensive."""
+        return consumers.workers_of(self.reach, self.owner_of(binding), partial(self._may_run, binding))
+
+    def owner_of(self, binding: AttributeBinding) -> Class:
+        """The class whose code has a binding: this one, or a base of it."""
+        home = classes.class_of(binding.method) or binding.method
+        return next((each for each in self.bases.classes if each.scope is home), self.klass)
 
     def _may_run(self, binding: AttributeBinding, loader: Loader, if_unknown: bool = True) -> bool:
         return may_construct(self.ev, self.klass, loader, binding.node, binding.method, if_unknown)

@@ -46,7 +46,7 @@ from dataloader_lint.rules.memory._shared.random_access import holds_opened_file
 from dataloader_lint.rules.memory._shared.type_guards import reads_of_size
 from dataloader_lint.rules.memory._shared.worker_reachability import is_reached_in_workers
 from dataloader_lint.semantics.classes import classes
-from dataloader_lint.semantics.classes.classes import attribute_bindings
+from dataloader_lint.semantics.classes.classes import AttributeBinding, attribute_bindings
 from dataloader_lint.semantics.dicts.sources import any_value
 from dataloader_lint.semantics.evaluation import attributes
 from dataloader_lint.semantics.libraries.calls import KEYED, row
@@ -73,6 +73,9 @@ from dataloader_lint.semantics.values.values import (
     merge,
 )
 
+# Measured with tracemalloc on Python 3.11: a path of 60 characters, an int above 256, a float, the shell of an array.
+BYTES_EACH = {"str": 120, "int": 41, "float": 33, "bool": 8, "tensor": 400, "image": 400, "Path": 512}
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SampleStorage:
@@ -91,6 +94,18 @@ class SampleStorage:
     def owner(self) -> str:
         """The name of the class that binds it."""
         return self.container.binding.owner
+
+    @property
+    def binding(self) -> AttributeBinding:
+        return self.container.binding
+
+    @property
+    def bytes_each(self) -> int | None:
+        """What one entry takes, the slot in the container included; None if that is not known.
+
+        Of arrays and tensors only the objects count: forked workers share the numbers.
+        """
+        return 400 if self.holds_files else BYTES_EACH.get(self.element_kind)
 
     @property
     def node(self) -> Node:

@@ -1,0 +1,210 @@
+"""How much a container of samples matters: its level, what the message says of its size, and its cause.
+
+All containers of one class are one cause, that of the base where a base declares or reads one of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence as SequenceOf
+from dataclasses import dataclass
+from typing import Protocol
+
+import libcst as cst
+
+from dataloader_lint.diagnostics import Level
+from dataloader_lint.pipeline.dataset_class import dataset_class
+from dataloader_lint.pipeline.file import File
+from dataloader_lint.pipeline.steps import Step
+from dataloader_lint.rules.memory._shared.consumers import Readers, WorkersOf
+from dataloader_lint.rules.memory._shared.dataset import StoringDataset, storing
+from dataloader_lint.rules.memory._shared.estimates import estimate, is_for_evaluation, size_text
+from dataloader_lint.rules.memory._shared.mutations import added_to
+from dataloader_lint.rules.wording import by_default
+from dataloader_lint.semantics.classes import classes
+from dataloader_lint.semantics.classes.classes import AttributeBinding
+from dataloader_lint.semantics.evaluation import attributes
+from dataloader_lint.semantics.project.scripts import is_test
+from dataloader_lint.semantics.syntax.expressions import last_name
+from dataloader_lint.semantics.syntax.names import dotted
+from dataloader_lint.semantics.syntax.tree import Node
+from dataloader_lint.semantics.values.size_classes import Size, size_of
+from dataloader_lint.semantics.values.values import Class, constant
+
+_LONGEST = 160  # of a message
+_SELECTING = frozenset({"filter", "sample", "choice", "choices", "islice", "subset"})
+
+
+class Stored(Protocol):
+    """A container of samples, as rules report it."""
+
+    @property
+    def node(self) -> Node: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def binding(self) -> AttributeBinding: ...
+    @property
+    def bytes_each(self) -> int | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Weight:
+    """The level of one container, and the words of its message: `size` about each worker, `why` of a note.
+
+    `sizes` are such words from the longest to the shortest. `base` is the class of another file that must change.
+    """
+
+    level: Level
+    cause: str
+    workers: WorkersOf
+    sizes: tuple[str, ...] = ()
+    why: str = ""
+    base: Class | None = None
+    steps: tuple[Step, ...] = ()
+
+    def message(self, subject: str, note: str, advice: str) -> str:
+        """The problem: `subject` is the container with its kind, `note` what is said of one whose size is unknown.
+
+        With the advice it stays within what a message may have.
+        """
+        if self.base is not None:
+            return f"{subject}, is kept by `{self.base.node.name.value}` for all its subclasses"
+        if self.why:
+            return f"{subject}, {self.why}"
+        for size in self.sizes:
+            problem = f"{subject}, {size}"
+            if len(f"{problem}; {advice}") <= _LONGEST:
+                return problem
+        return f"{subject}, {self.sizes[-1]}" if self.sizes else f"{subject} {note}"
+
+
+def weigh(dataset: StoringDataset, stored: SequenceOf[Stored], file: File) -> list[Weight]:
+    """The weight of each container of a class that a rule reports."""
+    cause = _cause(dataset, stored)
+    by_owner: dict[int, list[Stored]] = {}
+    for each in stored:
+        by_owner.setdefault(id(dataset.owner_of(each.binding).scope), []).append(each)
+    return [_weight(dataset, each, by_owner, cause, file) for each in stored]
+
+
+def _weight(
+    dataset: StoringDataset, stored: Stored, by_owner: dict[int, list[Stored]], cause: str, file: File
+) -> Weight:
+    owner = dataset.owner_of(stored.binding)
+    workers = dataset.workers_for(stored.binding)
+    if (found := _base_elsewhere(dataset, owner, stored)) is not None:
+        base, binding = found
+        step = Step(base.scope.module, binding.node, f"`{base.node.name.value}` binds it here; change it there")
+        return Weight(Level.NOTE, cause, workers, base=base, steps=(step,))
+    if dataset.is_unread and workers.readers is not Readers.WITHOUT_WORKERS:
+        return Weight(Level.NOTE, cause, workers, why="is read by no DataLoader in sight: nothing is copied")
+    if workers.readers is Readers.WITHOUT_WORKERS:
+        return Weight(Level.NOTE, cause, workers, why=f"is not copied yet: {_without_workers(workers)}")
+    group = by_owner[id(owner.scope)]
+    guess = estimate(dataset.ev, file.settings, owner, [each.bytes_each for each in group])
+    if guess is None:
+        return Weight(Level.NOTE, cause, workers)
+    count = f", {workers.number} workers" if workers.number > 1 else ""
+    at_most = any(_is_selected(dataset, each) for each in group)
+    text, short = guess.text(at_most), guess.short(at_most)
+    if is_test(file.module) or is_for_evaluation(dataset.ev, owner):
+        return Weight(Level.NOTE, cause, workers, (f"for evaluation only: {text}", f"for evaluation only: {short}"))
+    sizes = (f"{text}{count}", text, f"{short} ({guess.source})", short)
+    if guess.total < file.settings.memory_threshold:
+        return Weight(Level.NOTE, cause, workers, tuple(f"small: {each}" for each in sizes))
+    largest = max(_bytes(each) for each in group)
+    level = Level.MEMORY if 2 * _bytes(stored) >= largest else Level.NOTE
+    return Weight(level, cause, workers, sizes)
+
+
+def _bytes(stored: Stored) -> int:
+    return 1000 if stored.bytes_each is None else stored.bytes_each
+
+
+def _without_workers(workers: WorkersOf) -> str:
+    """Why nothing is copied: `num_workers` is 0, by a default, or was left out."""
+    if workers.loader is None:
+        return "the trainer has no workers"
+    known = constant(workers.loader.values("num_workers"))
+    if workers.loader.is_passed("num_workers") is False:
+        return f"`{workers.loader.name}` has no `num_workers`"
+    return f"`num_workers` is 0{by_default(known.default) if known is not None else ''}"
+
+
+def copies(workers: WorkersOf, is_read: bool) -> str:
+    """Who gets a copy, where nobody knows how large it is."""
+    if workers.readers is Readers.UNSEEN:
+        return "is copied to each worker that reads it" if is_read else "is copied to each spawned worker"
+    who = f"each of {workers.number} workers" if workers.number > 1 else "each worker"
+    return f"is copied to {who}" if is_read else f"is copied to {who}, if spawned"
+
+
+def per_entry(size: int | None) -> str:
+    """What is known of an unknown number of entries: ` (size unknown; some 120 B each)`."""
+    return " (size unknown)" if size is None else f" (size unknown; some {size_text(size)} each)"
+
+
+def _cause(dataset: StoringDataset, stored: SequenceOf[Stored]) -> str:
+    """The class, or the outermost base that declares or reads one of its containers."""
+    names = {each.binding.name for each in stored}
+    home = dataset.klass
+    for base in dataset.bases.classes:
+        if not names.isdisjoint(_attributes_of(base)):
+            home = base
+    return home.node.name.value
+
+
+def _attributes_of(klass: Class) -> frozenset[str]:
+    """The attributes of the object itself that a class binds or reads."""
+    scope = klass.scope
+
+    def work_out() -> frozenset[str]:
+        found = set(classes.attribute_bindings(scope))
+        for method in classes.methods_of(scope).values():
+            own = classes.receiver_name(method)
+            for inner in method.descend():
+                found |= {each.attr.value for each in inner.own(cst.Attribute) if dotted(each.value) == own}
+        return frozenset(found)
+
+    return scope.module.tree.once(("own attributes", id(scope)), work_out)
+
+
+def _base_elsewhere(dataset: StoringDataset, owner: Class, stored: Stored) -> tuple[Class, AttributeBinding] | None:
+    """The base in another file that itself fills what a subclass only binds again, with the binding there."""
+    ev, name = dataset.ev, stored.binding.name
+    for base in ev.bases(owner).classes[1:]:
+        module = base.scope.module
+        bindings = classes.attribute_bindings(base.scope).get(name, [])
+        if module is owner.scope.module or not bindings:
+            continue
+        holder = storing(dataset_class(dataset.reach, base))
+        for binding in bindings:
+            values = attributes.bound(ev, binding, holder.self_value)
+            if added_to(holder, name, binding) or any(size_of(ev, each) in _LARGE for each in values):
+                return base, binding
+    return None
+
+
+_LARGE = (Size.LIST, Size.DICT, Size.ARRAY)
+
+
+def _is_selected(dataset: StoringDataset, stored: Stored) -> bool:
+    """True if the code keeps only some of the samples: a filter, a slice, a sample, an `if` around what is added."""
+    binding = stored.binding
+    tree = binding.method.module.tree
+    if binding.value is not None and binding.value in tree:
+        for each in tree.walk(binding.value):
+            if isinstance(each, cst.CompFor) and each.ifs:
+                return True
+            if isinstance(each, cst.Call) and last_name(each.func) in _SELECTING:
+                return True
+            if isinstance(each, cst.Slice) and (each.upper is not None or each.step is not None):
+                return True
+    for added, scope in added_to(dataset, stored.name, binding):
+        inner = scope.module.tree
+        for above in inner.ancestors(added):
+            if isinstance(above, cst.If):
+                return True
+            if isinstance(above, cst.For | cst.FunctionDef):
+                break
+    return False
