@@ -17,7 +17,7 @@ __all__ = ["here"]
 
 HEAD = "from torch.utils.data import DataLoader\n\n"
 RAISES = "one = DataLoader(data, persistent_workers=True)\n"
-SPAWNS = "def make(data):\n    return DataLoader(data, num_workers=2, collate_fn=lambda rows: rows)\n"
+SPAWNS = "def make{}(data):\n    return DataLoader(data, num_workers=2, collate_fn=lambda rows: rows)\n"
 
 
 def on_a_terminal(*arguments: str, **environment: str) -> str:
@@ -32,7 +32,7 @@ def on_a_terminal(*arguments: str, **environment: str) -> str:
 @pytest.fixture
 def old_code(here: Path) -> None:
     write("a.py", HEAD + RAISES * 20)
-    write("b.py", HEAD + SPAWNS * 5)
+    write("b.py", HEAD + "".join(map(SPAWNS.format, range(5))))
 
 
 def test_many_findings_are_summed_up(old_code: None) -> None:

@@ -73,6 +73,7 @@ fixable = ["ALL"]
 unfixable = ["dl2"]
 fix = true
 ignore-noqa = true
+notes = false
 unsafe-fixes = true
 show-fixes = true
 respect-gitignore = false
@@ -85,6 +86,8 @@ output-format = "concise"
 start-method = "spawn"
 max-workers = 32
 max-prefetched-batches = 128
+samples = { "*Caption*" = "3M", Clicks = 250000 }
+memory-threshold = "250 MB"
 extend-dataloaders = ["mylib.data.FastLoader"]
 extend-datasets = ["mylib.data.Table"]
 extend-iterable-datasets = ["mylib.data.Stream"]
@@ -107,6 +110,7 @@ src = ["libs/core"]
         "unfixable": ("DL2",),
         "fix": True,
         "ignore_noqa": True,
+        "notes": False,
         "unsafe_fixes": True,
         "show_fixes": True,
         "respect_gitignore": False,
@@ -120,6 +124,8 @@ src = ["libs/core"]
         "target_python": ">=3.12",
         "max_workers": 32,
         "max_prefetched_batches": 128,
+        "samples": (("*Caption*", 3_000_000), ("Clicks", 250_000)),
+        "memory_threshold": 250_000_000,
         "extend_dataloaders": ("mylib.data.FastLoader",),
         "extend_datasets": ("mylib.data.Table",),
         "extend_iterable_datasets": ("mylib.data.Stream",),
@@ -141,6 +147,8 @@ src = ["libs/core"]
         ("extend-select = ['']", "extend-select has the unknown rule code ''"),
         ("ignore = 'DL1'", "ignore must be a list of strings, not 'DL1'"),
         ("exclude = [1]", "exclude must be a list of strings, not [1]"),
+        ("samples = 'many'", "samples must be a number such as '5M', or a table of a class name and a number each"),
+        ("memory-threshold = '64 miles'", "memory-threshold must be a size such as '64MB', not '64 miles'"),
         ("max-workers = 0", "max-workers must be a number above 0, not 0"),
         ("max-prefetched-batches = true", "max-prefetched-batches must be a number above 0, not True"),
         ("max-workers = '8'", "max-workers must be a number above 0, not '8'"),
