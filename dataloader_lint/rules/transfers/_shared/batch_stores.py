@@ -40,61 +40,102 @@ def stores_before(node: cst.BaseExpression, tree: Tree, depth: int = 0) -> Itera
 
 def is_written_after(moved: cst.BaseExpression, place: Node, tree: Tree) -> bool:
     """True if an expression is changed in place further down in the function that a place stands in."""
-    spelling = tree.spelling(moved)
-    bound = bindings_below(moved, tree)
-    for node in _changed_in_place(tree.scope_of(place)):
-        if tree.order(node) > tree.order(place) and tree.spelling(node) == spelling:
-            if any(one is other for one in bindings_below(node, tree) for other in bound):
-                return True
-    return False
+    after, bound = tree.order(place), bindings_below(moved, tree)
+    return any(
+        tree.order(node) > after and _is_one_of(bindings_below(node, tree), bound)
+        for node in _changes_of(tree.scope_of(place)).get(tree.spelling(moved), ())
+    )
 
 
 def is_passed_on_after(moved: cst.BaseExpression, place: Node, tree: Tree) -> bool:
     """True if an expression gets another name or goes to some call further down, which may change it in place."""
-    spelling = tree.spelling(moved)
-    bound = bindings_below(moved, tree)
-    root = moved
-    while isinstance(root, cst.Attribute | cst.Subscript):
-        root = root.value
-    if not isinstance(root, cst.Name):
+    root = _root_of(moved)
+    if root is None:
         return False
-    for use in tree.named(function_scope(tree.scope_of(place)).node, root.value):
-        if tree.order(use) <= tree.order(place) or tree.is_inside(use, place):
-            continue
-        node: Node = use
-        above = tree.parent(node)
-        while isinstance(above, cst.Attribute | cst.Subscript) and above.value is node:
-            node, above = above, tree.parent(above)
-            if tree.spelling(node) == spelling:
-                break
-        if tree.spelling(node) != spelling and node is not use:
-            continue
-        if any(one is other for one in resolve(use, tree) for other in bound) and _hands_on(node, tree):
-            return True
-    return False
+    bare, by_spelling = _handed_on(function_scope(tree.scope_of(place)), root.value)
+    after, bound = tree.order(place), bindings_below(moved, tree)
+    return any(
+        tree.order(use) > after and not tree.is_inside(use, place) and _is_one_of(resolve(use, tree), bound)
+        for uses in (bare, by_spelling.get(tree.spelling(moved), ()))
+        for use in reversed(uses)
+    )
 
 
 def is_written_by_other_name(moved: cst.BaseExpression, place: Node, tree: Tree) -> bool:
     """True if a thing, or a part of it, was given another name or put into a container that is changed in place."""
-    root = moved
-    while isinstance(root, cst.Attribute | cst.Subscript):
-        root = root.value
-    if not isinstance(root, cst.Name):
+    root = _root_of(moved)
+    if root is None:
         return False
-    scope = function_scope(tree.scope_of(place))
-    bound = resolve(root, tree)
-    kept: set[tuple[object, ...]] = set()
-    for use in tree.named(scope.node, root.value):
-        if tree.order(use) < tree.order(place) and any(one is other for one in resolve(use, tree) for other in bound):
-            kept.update(tree.spelling(each) for each in _keepers(use, tree))
-    if not kept:
-        return False
+    before, bound = tree.order(place), resolve(root, tree)
     return any(
-        tree.spelling(each) in kept
-        for node in _changed_in_place(scope)
-        for each in (node, *_owners(node))
-        if each is not node or not isinstance(node, cst.Name) or node.value != root.value
+        tree.order(use) < before and _is_one_of(resolve(use, tree), bound)
+        for use in _changed_by_other_names(function_scope(tree.scope_of(place)), root.value)
     )
+
+
+# What follows is worked out once for all moves of a function, of which there may be thousands.
+
+
+def _changes_of(scope: Scope) -> dict[tuple[object, ...], list[cst.BaseExpression]]:
+    """What is changed in place in a scope, by its spelling."""
+
+    def work_out() -> dict[tuple[object, ...], list[cst.BaseExpression]]:
+        found: dict[tuple[object, ...], list[cst.BaseExpression]] = {}
+        for node in _changed_in_place(scope):
+            found.setdefault(tree.spelling(node), []).append(node)
+        return found
+
+    tree = scope.module.tree
+    return tree.of_text(("changed in place", id(scope.node)), work_out)
+
+
+def _handed_on(scope: Scope, name: str) -> tuple[list[cst.Name], dict[tuple[object, ...], list[cst.Name]]]:
+    """The uses of a name that are handed on as they are, and those of which a part is, by the spelling of the part."""
+
+    def work_out() -> tuple[list[cst.Name], dict[tuple[object, ...], list[cst.Name]]]:
+        bare: list[cst.Name] = []
+        by_spelling: dict[tuple[object, ...], list[cst.Name]] = {}
+        for use in tree.named(scope.node, name):
+            node: Node = use
+            above = tree.parent(node)
+            while isinstance(above, cst.Attribute | cst.Subscript) and above.value is node:
+                node, above = above, tree.parent(above)
+                if _hands_on(node, tree):
+                    by_spelling.setdefault(tree.spelling(node), []).append(use)
+            if node is use and _hands_on(use, tree):
+                bare.append(use)
+        return bare, by_spelling
+
+    tree = scope.module.tree
+    return tree.of_text((f"handed on {name}", id(scope.node)), work_out)
+
+
+def _changed_by_other_names(scope: Scope, name: str) -> list[cst.Name]:
+    """The uses of a name that give what it means another one, or a place in a container, which is changed in place."""
+
+    def work_out() -> list[cst.Name]:
+        changed = {
+            tree.spelling(each)
+            for node in _changed_in_place(scope)
+            for each in (node, *_owners(node))
+            if each is not node or not isinstance(node, cst.Name) or node.value != name
+        }
+        uses = tree.named(scope.node, name) if changed else ()
+        return [use for use in uses if any(tree.spelling(each) in changed for each in _keepers(use, tree))]
+
+    tree = scope.module.tree
+    return tree.of_text((f"changed by other names {name}", id(scope.node)), work_out)
+
+
+def _root_of(node: cst.BaseExpression) -> cst.Name | None:
+    """The name that an expression such as `batch["image"]` begins with."""
+    while isinstance(node, cst.Attribute | cst.Subscript):
+        node = node.value
+    return node if isinstance(node, cst.Name) else None
+
+
+def _is_one_of(some: list[Binding], others: list[Binding]) -> bool:
+    return any(one is other for one in some for other in others)
 
 
 def _owners(node: cst.BaseExpression) -> Iterator[cst.BaseExpression]:
@@ -159,9 +200,8 @@ def _changed_in_place(scope: Scope) -> Iterator[cst.BaseExpression]:
 
 def bindings_below(node: cst.BaseExpression, tree: Tree) -> list[Binding]:
     """What the name may be bound to that an expression such as `batch["image"]` or `batch.image` begins with."""
-    while isinstance(node, cst.Attribute | cst.Subscript):
-        node = node.value
-    return resolve(node, tree) if isinstance(node, cst.Name) else []
+    root = _root_of(node)
+    return resolve(root, tree) if root is not None else []
 
 
 def _way_to(node: Node) -> tuple[cst.Name | None, list[str]]:
