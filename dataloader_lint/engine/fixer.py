@@ -19,7 +19,7 @@ from dataloader_lint.edits.repair import fix_of
 from dataloader_lint.edits.texts import CellText, PlainText
 from dataloader_lint.edits.wrapping import laid_out
 from dataloader_lint.engine.causes import by_cause, in_groups
-from dataloader_lint.engine.linter import MAX_LENGTH, Examined, build_repairs, examine, lint_source
+from dataloader_lint.engine.linter import Examined, build_repairs, examine, lint_source
 from dataloader_lint.engine.notebooks import OpenedNotebook, in_cells, open_notebook
 from dataloader_lint.engine.reports import unsuppressed, unused_noqa
 from dataloader_lint.gate import may_matter
@@ -29,7 +29,7 @@ from dataloader_lint.source.checks import checked, checked_name
 from dataloader_lint.source.decoding import UnreadableError, decode, encoding_of, line_starts
 from dataloader_lint.source.noqa import skips_file
 from dataloader_lint.source.notebooks import SUFFIX, written
-from dataloader_lint.source.parsing import parse
+from dataloader_lint.source.parsing import MAX_LENGTH, parse
 
 # A finding by its code and place, as far as the place is the same in the old and the new text: its offset in the old
 # one, or None inside text that an edit replaced or inserted.

@@ -100,6 +100,7 @@ def _lint_notebook(
 ) -> list[Diagnostic]:
     from dataloader_lint.engine.notebooks import in_cells, open_notebook
     from dataloader_lint.source.decoding import UnreadableError
+    from dataloader_lint.source.parsing import MAX_LENGTH
 
     try:
         opened = open_notebook(source, filename, settings, MAX_LENGTH)
@@ -175,8 +176,6 @@ def _with_fixes(
     return [*broken, *shown]
 
 
-# The tree of a file takes some 500 times the file's length; modules that are opened for others end here as well.
-MAX_LENGTH = 1_500_000
 # That may be nested for one file. Questions that are too deep inside others are unknown long before (`Solver`).
 _CALLS = 3_000
 
@@ -202,15 +201,14 @@ def examine(
     from dataloader_lint.pipeline.session import Session
     from dataloader_lint.rules.registry import INTERNAL_ERROR
     from dataloader_lint.source.decoding import TooMuchError, UnreadableError
-    from dataloader_lint.source.parsing import room_for_recursion
+    from dataloader_lint.source.parsing import check_size, room_for_recursion
 
     # A tree is many objects that live until the end: collecting while they come to be finds nothing and costs a lot.
     collecting = gc.isenabled()
     gc.disable()
     session = session or Session(settings)
     try:
-        if len(text) > MAX_LENGTH:
-            raise TooMuchError(f"this file is longer than {MAX_LENGTH:,} characters", "split it up, or exclude it")
+        check_size(text)
         with room_for_recursion(_CALLS):
             if DERIVED in about and session.derives_datasets(filename, text):
                 about = frozenset({LOADING})

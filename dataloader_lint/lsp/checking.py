@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from dataloader_lint.diagnostics import Diagnostic
 from dataloader_lint.engine.fixer import fix_source, with_fixes
-from dataloader_lint.engine.linter import MAX_LENGTH, lint_source
+from dataloader_lint.engine.linter import lint_source
 from dataloader_lint.engine.reports import crashed
 from dataloader_lint.pipeline.session import Session
 from dataloader_lint.semantics.project.answers import Answers
@@ -195,7 +195,7 @@ def _session(settings: Settings, unsaved: Iterable[Document]) -> Iterator[tuple[
 def _held(document: Document) -> bytes | None:
     """What a document holds for others; None where it is half-typed: what was saved last is the better guess."""
     content = _as_saved(document)
-    if content is None or len(document.text) > MAX_LENGTH:
+    if content is None or len(document.text) > parsing.MAX_LENGTH:
         return None
     if document.is_notebook:
         return content if code_cells(content) is not None else None

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from dataloader_lint.source.decoding import UnreadableError
+from dataloader_lint.source.decoding import TooMuchError, UnreadableError
 from dataloader_lint.source.fast_tree import UnlikeError, bare_tree, parse_as_python
 from dataloader_lint.source.odd_lines import without_odd_lines
 from dataloader_lint.source.trees import Trees
@@ -26,12 +26,27 @@ _DEEPEST = 3_000
 _CALLS = 3 * _DEEPEST
 _OPERATORS = (*"+-*/%&|^~<>=@.", "not ", "if ", "and ", "or ", "lambda", "await ", "elif")
 
+# The tree of a file takes some 50 to 500 times its length in memory, and some 1,000 bytes for each sign. The largest
+# files of Python packages have 130,000 signs in 1,400,000 characters (a part of torch's tests); of lines such as
+# `x = 1`, 1.4 MB take 1.3 GB.
+MAX_LENGTH = 1_500_000
+MAX_SIGNS = 160_000
+_SIGNS = "=,([.:;+-*/\n"
+
 _PLACE = re.compile(r"error at (\d+):(\d+)")
 
 _trees: Trees | None = None
 _parsed: tuple[str, ast.Module] | None = None
 
 _TOO_DEEP = UnreadableError("this file is nested too deeply to be parsed", "split it up")
+
+
+def check_size(text: str) -> None:
+    """Raises TooMuchError if the tree of a text would take more memory than checking it is worth."""
+    if len(text) > MAX_LENGTH:
+        raise TooMuchError(f"this file is longer than {MAX_LENGTH:,} characters", "split it up, or exclude it")
+    if len(text) > MAX_SIGNS and sum(map(text.count, _SIGNS)) > MAX_SIGNS:
+        raise TooMuchError(f"this file has more than {MAX_SIGNS:,} lines and operators", "split it up, or exclude it")
 
 
 def tree_of(text: str) -> cst.Module:

@@ -23,7 +23,7 @@ from dataloader_lint.semantics.syntax.names import Binding
 from dataloader_lint.semantics.syntax.tree import ModuleFacts, Scope
 from dataloader_lint.source.code_text import code_text
 from dataloader_lint.source.decoding import UnreadableError, decode
-from dataloader_lint.source.parsing import own_tree, tree_of
+from dataloader_lint.source.parsing import check_size, own_tree, tree_of
 
 # An import of these means the library wherever no folder of Python's search path holds a module of that name.
 _LIBRARIES = sys.stdlib_module_names | TOP_LEVEL | FOREIGN | DATASET_LIBRARIES | OTHER_DATASETS
@@ -88,6 +88,7 @@ class Project:
             try:
                 text = self._text_of(path)
                 if text is not None:
+                    check_size(text)
                     self._modules[path] = self._kept_facts(path, text)
             except UnreadableError:
                 pass
