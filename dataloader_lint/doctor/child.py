@@ -61,7 +61,7 @@ class _Watching:
         """Begin; torch's loaders have just been imported."""
         if os.getpid() != self._pid:
             return
-        from dataloader_lint.doctor import pickling
+        from dataloader_lint.doctor import pickling, seen  # noqa: F401 (now: later, threads may fork)
         from dataloader_lint.doctor.watching import UnsupportedTorchError, Watch
 
         pickling.main_is_a_file = True

@@ -20,9 +20,10 @@ _EDGE = 1_024  # elements of an array that are looked at, at each end
 def generator_states(dataset: object) -> dict[str, str]:
     """Digests of the states of all random generators: the global ones, and those that the Dataset holds, by path."""
     states = {"random": _digest(random.getstate())}
-    numpy = sys.modules.get("numpy")
-    if numpy is not None:
-        states["numpy.random"] = _digest(numpy.random.get_state())
+    # NumPy loads this module when it is first asked for. A process that is forked meanwhile would wait for it forever.
+    numpy = sys.modules.get("numpy.random")
+    if numpy is not None and hasattr(numpy, "get_state"):
+        states["numpy.random"] = _digest(numpy.get_state())
     torch = sys.modules.get("torch")
     if torch is not None:
         states["torch"] = _digest(torch.get_rng_state().numpy().tobytes())

@@ -42,6 +42,33 @@ def test_a_worker_that_is_killed(tmp_path: Path) -> None:
     assert report["loaders"][0]["batches"] >= 20
 
 
+@pytest.mark.parametrize("guard", ["", 'if __name__ == "__main__":\n    '])
+def test_a_forked_worker_that_is_killed_is_not_blamed_on_a_missing_guard(tmp_path: Path, guard: str) -> None:
+    program = KILLED.partition("    if __name__")[0] + "    " + guard.replace("\n", "\n    ")
+    program += "for batch in DataLoader(Rows(), batch_size=10, num_workers=1): print(batch)\n"
+    report = examined(tmp_path, program)
+    assert {"error", "death"} <= {symptom["kind"] for symptom in report["symptoms"]}
+    rules = {rule for symptom in report["symptoms"] for rule in symptom["rules"]}
+    assert not rules & {"DL206", "DL210", "DL211"}
+
+
+def test_a_program_that_is_killed_itself(tmp_path: Path) -> None:
+    program = """
+        import os
+        import signal
+
+        from torch.utils.data import DataLoader
+
+        for batch in DataLoader(range(8), batch_size=4):
+            pass
+        os.kill(os.getpid(), signal.SIGKILL)
+    """
+    report = examined(tmp_path, program)
+    assert report["error"] == "signal 9: Killed"
+    assert report["symptoms"][0]["title"] == "the program ended with signal 9: Killed"
+    assert report["loaders"][0]["batches"] == 2
+
+
 KILLED_WHILE_IT_LOOKS = """
     import os
     import signal

@@ -176,7 +176,7 @@ PROGRAMS = {
     "asyncio, with threads and a child": """
         import asyncio
         async def main():
-            several = await asyncio.gather(*[asyncio.to_thread(read, num_workers=n) for n in (0, 0)])
+            several = await asyncio.gather(*[asyncio.to_thread(read, num_workers=n) for n in (0, 1)])
             child = await asyncio.create_subprocess_exec("echo", "hi", stdout=asyncio.subprocess.PIPE)
             print(several, (await child.communicate())[0])
         asyncio.run(main())
@@ -201,8 +201,7 @@ PROGRAMS = {
         print(read(num_workers=1))
     """,
     "what a subprocess finds in its environment": """
-        code = "import os, sys; print(os.environ.get('PYTHONPATH'), [n for n in os.environ if 'LINT' in n])"
-        code += "; print(sys.path[1:])"
+        code = "import os, sys; print(os.environ.get('PYTHONPATH'), sys.path[1:], 'LINT' in str(os.environ))"
         print(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout, read())
     """,
     "the main module": """
