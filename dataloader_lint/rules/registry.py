@@ -46,9 +46,7 @@ def found_rules() -> dict[str, FoundRule]:
 def _rule_modules(package: ModuleType) -> Iterator[ModuleType]:
     for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
         name = module.name.rpartition(".")[2]
-        if _RULE_MODULE.fullmatch(
-            name
-        ):  # and not what stands beside it in its package: that is loaded when the rule runs
+        if _RULE_MODULE.fullmatch(name):  # what stands beside it in its package is loaded when the rule runs
             yield importlib.import_module(module.name)
         elif module.ispkg and not name.startswith("_"):
             yield from _rule_modules(importlib.import_module(module.name))
