@@ -72,6 +72,7 @@ def test_nothing_is_made_of_what_must_be_refused(file: Path) -> None:
     assert result.source == file.read_bytes()
     assert result.fixed == {}
     assert result.dropped == [], "refused is not tried"
+    assert {one.code for one in result.remaining} <= {code}, "nothing breaks"
 
 
 def test_a_rule_has_a_fix_if_it_says_so() -> None:
@@ -94,6 +95,7 @@ def test_a_rule_with_a_fix_shows_what_it_does_and_what_it_refuses(rule: Rule) ->
     assert (safely[code] < fixed[code]) is (level is not FixLevel.SAFE)
 
 
+@pytest.mark.thorough
 @each_file
 @both_levels
 def test_a_fix_holds(file: Path, unsafe: bool) -> None:
@@ -113,6 +115,7 @@ def test_a_fix_holds(file: Path, unsafe: bool) -> None:
     assert again.fixed == {}
 
 
+@pytest.mark.thorough
 @each_file
 def test_what_is_not_edited_stays_as_it_is(file: Path) -> None:
     source = file.read_bytes()
@@ -147,6 +150,7 @@ LAYOUTS: dict[str, Callable[[bytes], bytes]] = {
 }
 
 
+@pytest.mark.thorough
 @each_fixable
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_layout_and_encoding_of_the_file_stay(file: Path, layout: str) -> None:
@@ -157,6 +161,7 @@ def test_layout_and_encoding_of_the_file_stay(file: Path, layout: str) -> None:
     assert fix(file, True, change(source)).source == change(fix(file, True).source)
 
 
+@pytest.mark.thorough
 @each_fixable
 def test_form_feeds_stay(file: Path) -> None:
     """LibCST itself drops one that stands directly before a statement."""
@@ -168,6 +173,7 @@ def test_form_feeds_stay(file: Path) -> None:
     assert result.source.replace(b"\f", b"") == fix(file, True).source
 
 
+@pytest.mark.thorough
 @each_fixable
 def test_json_edits_make_the_same_of_a_file(file: Path) -> None:
     """Whoever applies the edits of one diagnostic gets a file without that finding."""

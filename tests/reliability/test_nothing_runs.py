@@ -95,7 +95,7 @@ def test_modules_of_the_standard_library_are_taken_from_there(tmp_path: Path, li
     before = imported_for_a_module(folder)
     safe = sys.stdlib_module_names - before
     assert {"__future__", "json", "re", "argparse", "tempfile", "ast", "dataclasses"} <= safe
-    shadow(folder, [*safe, "libcst", "pathspec", "pygls"])
+    shadow(folder, [*safe, "libcst", "pygls"])
     (folder / "train.py").write_text(
         "from torch.utils.data import DataLoader\nDataLoader(d, persistent_workers=True)\n"
     )
@@ -108,7 +108,7 @@ def test_modules_of_the_standard_library_are_taken_from_there(tmp_path: Path, li
 def test_other_ways_to_start_run_none_at_all(tmp_path: Path, start: list[str]) -> None:
     folder = tmp_path / "project"
     folder.mkdir()
-    shadow(folder, [*sys.stdlib_module_names, "libcst", "pathspec", "dataloader_lint"])
+    shadow(folder, [*sys.stdlib_module_names, "libcst", "dataloader_lint"])
     command = [sys.executable, *start] if start else [Path(sys.executable).with_name("dataloader-lint")]
     done = processes.run([*command, "--jobs", "2", "types.py"], cwd=folder)
     assert (done.returncode, done.stdout) == (0, "All checks passed!\n"), done
