@@ -42,7 +42,7 @@ def _checks(code: str) -> Iterator[tuple[str, list[str]]]:
     yield "lint", ["ruff", "check", "--quiet", *files]
     yield "format", ["ruff", "format", "--check", "--quiet", *files]
     tests = [f"tests/{name}" for name in TESTS]
-    yield "tests", ["pytest", "-n", "0", "-q", "-k", f"{code} or {code.lower()}", *tests]
+    yield "tests", ["pytest", "-n", "0", "-q", "-m", "", "-k", f"{code} or {code.lower()}", *tests]
     yield "generated pages", ["docs.generate", "--check"]
 
 

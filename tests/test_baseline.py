@@ -102,6 +102,7 @@ def test_stale_entries_are_those_that_the_run_could_have_found() -> None:
     assert run(*ONLY, "--baseline", "base.json", "--quiet", "a.py") == (0, "", "")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("content", "reason"),
     [

@@ -15,7 +15,7 @@ from dataloader_lint.cache import folder as cache_folder
 from dataloader_lint.cache.folder import MAX_AGE, TAG, Folder, UnusableError
 from reliability.commands import Done, concise
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="links, named pipes")
+pytestmark = [pytest.mark.skipif(sys.platform == "win32", reason="links, named pipes"), pytest.mark.thorough]
 
 OLD = time.time() - 2 * MAX_AGE
 STORE = "0123456789abcdef" * 2 + "01234567.json"

@@ -86,6 +86,7 @@ def test_all_safe_fixes_leave_unsafe_ones_out() -> None:
     assert Path("unsafe.py").read_bytes() == (FIXTURES / "DL202" / "fixable.py.unsafe").read_bytes()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
 @pytest.mark.parametrize("newline", [b"\n", b"\r\n"])
 def test_bytes_stay(mark: bytes, newline: bytes) -> None:
@@ -97,6 +98,7 @@ def test_bytes_stay(mark: bytes, newline: bytes) -> None:
     assert Path("a.py").read_bytes() == mark + (source % (call % b"")).replace(b"\n", newline)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("odd", [b"x = 1\n\\\ny = 2\n", b"\x0cx = 1\n", b"x = 1\r"])
 def test_files_that_libcst_writes_in_another_way_are_skipped(odd: bytes) -> None:
     head = b"from torch.utils.data import DataLoader\n\n\nloader = DataLoader(data, persistent_workers=True)\n"

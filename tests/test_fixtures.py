@@ -58,11 +58,13 @@ def test_a_difference_is_shown_with_its_line_and_message(tmp_path: Path) -> None
     assert message.startswith("    `DataLoader` raises ValueError: ")
 
 
+@pytest.mark.thorough
 @some_units
 def test_noqa_silences(unit: Unit, tmp_path: Path) -> None:
     assert lint(unit.rewritten(tmp_path, suppressed)) == []
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("code", ["DL101", "DL102", "DL103"])
 def test_what_no_worker_copies_yet_is_said_to_be_so(code: str) -> None:
     for unit in UNITS:
@@ -78,6 +80,7 @@ def test_what_no_worker_copies_yet_is_said_to_be_so(code: str) -> None:
             assert {(one.filename, one.start.line) for one in said} == marked
 
 
+@pytest.mark.thorough
 @some_units
 def test_layout_of_the_file_does_not_matter(unit: Unit, tmp_path: Path) -> None:
     crlf = unit.rewritten(tmp_path / "crlf", lambda source: source.replace(b"\n", b"\r\n"))
@@ -130,12 +133,14 @@ def from_flake8() -> list[FullPlace]:
     return sorted((Path(path).as_posix(), int(row), int(column), code) for path, row, column, code in found)
 
 
+@pytest.mark.thorough
 def test_flake8_and_the_command_line_report_the_same_places(
     from_flake8: list[FullPlace], from_the_command_line: list[FullPlace]
 ) -> None:
     assert from_flake8 == from_the_command_line
 
 
+@pytest.mark.thorough
 def test_the_command_line_reports_what_the_comments_say(from_the_command_line: list[FullPlace]) -> None:
     found: defaultdict[str, list[Place]] = defaultdict(list)
     for path, line, _, code in from_the_command_line:

@@ -92,6 +92,7 @@ def test_the_folder_of_the_settings_is_no_glob(tmp_path: Path) -> None:
     assert absolute("../x/*.py", "/a/b") == "/a/x/*.py"
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("here")
 def test_in_all_settings() -> None:
     for name in ("x.py", "a/x.py", "a/b/x.py", "a/y.py", "a/z.py"):

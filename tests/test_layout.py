@@ -31,6 +31,7 @@ def assert_same_places(text: str) -> None:
     assert places(tree, nodes) == places(whole, others)
 
 
+@pytest.mark.thorough
 @every_file
 def test_files(path: Path) -> None:
     assert_same_places(text_of(path))

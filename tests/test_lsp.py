@@ -84,6 +84,7 @@ def test_fast_typing_is_linted_once(tmp_path: Path) -> None:
     session(tmp_path, play)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("units", "start"), [((), 25), (("utf-16",), 25), (("utf-8",), 28), (("utf-32", "utf-16"), 24)]
 )

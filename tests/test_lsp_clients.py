@@ -11,6 +11,8 @@ pytest.importorskip("pygls.lsp.server")
 
 from reliability.test_odd_messages import BAD, Client, actions, server
 
+pytestmark = pytest.mark.thorough
+
 GOOD = BAD.replace(", persistent_workers=True", "")
 
 LITERALS = {"codeActionLiteralSupport": {"codeActionKind": {"valueSet": ["", "quickfix", "source", "source.fixAll"]}}}

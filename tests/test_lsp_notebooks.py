@@ -18,6 +18,8 @@ from lsp_editor import Editor, editor
 from lsp_notebook import OpenNotebook
 from notebook_texts import encoded, notebook
 
+pytestmark = pytest.mark.thorough
+
 IMPORT = "from torch.utils.data import DataLoader"
 BAD = "loader = DataLoader(data, persistent_workers=True)"
 ALL = types.Range(types.Position(0, 0), types.Position(10_000, 0))

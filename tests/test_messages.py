@@ -25,6 +25,7 @@ def length(message: str) -> int:
     return len(_QUOTED.sub(lambda quoted: f"`{quoted[1][:LONGEST_NAME]}`", message))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("unit", REPORTED, ids=lambda unit: unit.name)
 def test_a_finding_is_one_short_line(unit: Unit) -> None:
     found = lint_paths([unit.path], Settings(extend_select=(unit.code,)))

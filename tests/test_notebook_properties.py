@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -20,6 +21,8 @@ from dataloader_lint.source.decoding import split_lines
 from dataloader_lint.source.magics import to_python
 from dataloader_lint.source.notebooks import read, written
 from notebook_texts import encoded, notebook
+
+pytestmark = pytest.mark.thorough
 
 FIXTURES = Path(__file__).parent / "fixtures"
 # These say something else of notebooks.

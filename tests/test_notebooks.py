@@ -303,6 +303,7 @@ def test_a_statement_that_goes_takes_its_line_along() -> None:
     assert not changed[1].endswith("\n\n")
 
 
+@pytest.mark.thorough
 def test_every_other_repair_stays_in_its_cell(tmp_path: Path) -> None:
     """The fixed fixtures of all rules, each as a notebook with a cell before and after it."""
     folder = Path(__file__).parent / "fixtures"

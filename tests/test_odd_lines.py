@@ -57,6 +57,7 @@ def lint(text: str) -> list[Diagnostic]:
     return lint_source(text.encode(), "/nonexistent/a.py")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("text", LAYOUTS)
 def test_findings_and_fixes(text: str) -> None:
     compile(text, "a.py", "exec")

@@ -118,6 +118,7 @@ def test_a_step_of_ci_is_guarded() -> None:
     assert run([*guard, "60", sys.executable, "-c", "raise SystemExit(3)"], cwd=ROOT).returncode == 3
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("options", [[], ["-n", "1"]])
 def test_one_hung_test_fails_and_the_others_go_on(tmp_path: Path, options: list[str]) -> None:
     config = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["pytest"]["ini_options"]

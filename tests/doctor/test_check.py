@@ -121,6 +121,7 @@ def test_examine_leaves_everything_as_it_was() -> None:
     assert text.isascii() and "Rows" in text and "<pre>" in report._repr_html_()
 
 
+@pytest.mark.thorough
 def test_examine_without_workers_and_with_an_error() -> None:
     report = examine(DataLoader(Missing(), batch_size=2))
     assert report.loaders[0].batches == 2 and report.loaders[0].fetch is not None
@@ -129,6 +130,7 @@ def test_examine_without_workers_and_with_an_error() -> None:
         examine([1])
 
 
+@pytest.mark.thorough
 def test_a_dataset_that_hangs_without_workers_is_given_up() -> None:
     class Hangs(Rows):
         def __getitem__(self, index: int) -> Any:
@@ -151,6 +153,7 @@ def test_watch_in_a_loop() -> None:
     assert "KeyError" in watched.report.error
 
 
+@pytest.mark.thorough
 def test_trials() -> None:
     loader = DataLoader(Rows(), batch_size=2, num_workers=1, multiprocessing_context="fork")
     trials = try_settings(loader, batches=4, pairs=1, seconds=5)
