@@ -60,5 +60,5 @@ def test_words_that_say_nothing_find_nothing() -> None:
 
 def test_explain_takes_a_message(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--explain", "persistent_workers option needs num_workers > 0"]) == 0
-    assert "# DL301 persistent-workers-without-workers" in capsys.readouterr().out
+    assert "DL301 persistent-workers-without-workers: " in capsys.readouterr().out
     assert main(["--explain", "no such message at all"]) == 2

@@ -13,22 +13,23 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from dataloader_lint.rules.messages import Answer
     from dataloader_lint.rules.registry import FoundRule
-    from dataloader_lint.rules.symptoms import Symptom
 
 
-_NAME = re.compile(r"[Dd][Ll]\w*|[a-z0-9-]+")  # what looks like the code of a rule, or its name
+# What looks like the code of a rule, or its name: a single word may be one that people search for.
+_CODE_OR_NAME = re.compile(r"[Dd][Ll]\d\w*|[a-z0-9]+(?:-[a-z0-9]+)+")
 _LONGEST_QUOTE = 200
 _PIECE = 100_000  # bytes of a log that are read at a time, and of its end that are looked at
 
 
 def explain(options: Options) -> int:
-    """Show the page of a rule, found by code, name or message (`-`: from standard input), or list all.
+    """Show the page of a rule, answer a message or question (`-`: from standard input), or list all rules.
 
     Raises UsageError.
     """
     wanted = options.explain
-    show(_pages(wanted) if wanted else _list(options))
+    show(_pages(wanted, options) if wanted else _list(options))
     return 0
 
 
@@ -53,7 +54,7 @@ def complete(shell: str) -> int:
     return 0
 
 
-def _pages(wanted: str) -> Iterator[str]:
+def _pages(wanted: str, options: Options) -> Iterator[str]:
     from dataloader_lint.rules.messages import answer
     from dataloader_lint.rules.selection import UnknownCodeError, find_rule, rules_of_prefix
 
@@ -63,20 +64,58 @@ def _pages(wanted: str) -> Iterator[str]:
         yield from (f"{each.rule.code} {each.rule.name}: {_summary(each)}" for each in several)
         return
     try:
-        yield from _page(find_rule(text))
+        found_rule = find_rule(text)
     except UnknownCodeError as error:
-        found = answer(text)
+        found = None if _CODE_OR_NAME.fullmatch(text) else answer(text)
         if found is None:
-            raise UsageError(str(error) if _NAME.fullmatch(text) else _unknown(text)) from None
-        if found.symptom is not None:
-            yield from _about(found.symptom)
-        if len(found.rules) > 1:
-            yield "Rules that find its cause, the likeliest first:"
-            yield ""
-            yield from (f"{each.rule.code} {each.rule.name}: {_summary(each)}" for each in found.rules)
-            yield ""
-        if found.rules:
-            yield from _page(found.rules[0])
+            raise UsageError(str(error) if _CODE_OR_NAME.fullmatch(text) else _unknown(text)) from None
+        yield from _answer(found, options) if found.is_sure else _closest(found)
+    else:
+        yield from _page(found_rule)
+
+
+def _answer(found: Answer, options: Options) -> Iterator[str]:
+    """The lines of an answer: what the symptom means, the rules that find its causes, and what else it may be."""
+    from dataloader_lint.rules.registry import found_rules
+    from dataloader_lint.rules.selection import is_selected
+
+    paint = paint_for(sys.stdout)
+    columns = min(width(100), 100)
+    if found.symptom is not None:
+        yield paint("strong", found.symptom.title)
+        yield ""
+        yield from textwrap.wrap(found.symptom.page, columns, break_on_hyphens=False)
+        yield ""
+    if found.rules:
+        yield (
+            "Rules that find its cause, the likeliest first:"
+            if len(found.rules) > 1
+            else "The rule that finds its cause:"
+        )
+        for each in found.rules:
+            state = "" if is_selected(each.rule, options.settings) else f" (off here: --extend-select {each.rule.code})"
+            head = f"{each.rule.code} {each.rule.name}{state}: "
+            rest = textwrap.shorten(_summary(each), max(width(1000) - len(head), 20), placeholder="…")
+            yield f"{paint('code', each.rule.code)} {each.rule.name}{paint('quiet', state)}: {rest}"
+        yield ""
+    if found.beside:
+        yield "See also:"
+        yield from (f"- {each.title}" for each in found.beside)
+        yield ""
+    code = found.rules[0].rule.code if found.rules else next(iter(found_rules()))
+    yield paint(
+        "quiet", f"`--explain {code}` shows the page of a rule." if found.rules else "`--explain` lists all rules."
+    )
+
+
+def _closest(found: Answer) -> Iterator[str]:
+    """The lines of an answer that nobody can be sure of: the titles of the entries that come closest."""
+    paint = paint_for(sys.stdout)
+    yield "Nothing fits exactly; the closest:"
+    for each in (found.symptom, *found.beside):
+        if each is not None:
+            yield f"- {paint('strong', each.title)}" + (f" ({', '.join(each.rules[:3])})" if each.rules else "")
+    yield paint("quiet", "`--explain CODE` shows the page of a rule; the whole error message is understood best.")
 
 
 def _unknown(text: str) -> str:
@@ -90,15 +129,6 @@ def _end_of_stdin() -> str:
     while piece := sys.stdin.buffer.read(_PIECE):
         kept = (kept + piece)[-_PIECE:]
     return kept.decode("utf-8", "replace")
-
-
-def _about(symptom: Symptom) -> Iterator[str]:
-    """The lines about a symptom: what it means, and what to measure."""
-    paint = paint_for(sys.stdout)
-    yield paint("strong", symptom.title)
-    yield ""
-    yield from textwrap.wrap(symptom.page, min(width(100), 100), break_on_hyphens=False)
-    yield ""
 
 
 def _summary(found: FoundRule) -> str:

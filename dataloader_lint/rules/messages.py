@@ -1,7 +1,8 @@
-"""The answer to an error message: what its symptom is and which rules find its cause.
+"""The answer to an error message or a question: what its symptom is and which rules find its cause.
 
 Messages come as people have them: with and without the name of the exception, with pids and paths, as a traceback. The
-patterns of `symptoms` come first, then what the pages of the rules list in their `Error messages`.
+patterns of `symptoms` come first, then what the pages of the rules list in their `Error messages`, then what the text
+says in words, by `questions`.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from dataloader_lint.rules.questions import ranked
 from dataloader_lint.rules.registry import FoundRule, found_rules
 from dataloader_lint.rules.symptoms import SYMPTOMS, Symptom
 
@@ -29,18 +31,25 @@ _NUMBER = re.compile(r"^(\d+)\s+")
 # Exceptions, and not warnings.
 _RAISED = re.compile(r"^(?:\W*\[[\w:]+\]:? ?)*(?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*(?:Error|Exception)\b")
 _WARNING = re.compile(r"Warning\b")
+_INTERRUPTED = re.compile(r"KeyboardInterrupt\b")
 _MOST = 20_000  # characters of a text that are looked at, from its end
 _LONGEST = 1_000  # characters of one line: patterns with `.*` take quadratic time
-_SENTENCE = 300  # a description of a program that says nothing is no longer than this
+_DESCRIPTION = 1_500  # characters of a description in words, from its beginning
 _FEWEST = 3  # words of a message that has to be told from others
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a message means: its symptom, if that is known, and the rules that find the cause, the likeliest first."""
+    """What a text means: its symptom, if that is known, and the rules that find the cause, the likeliest first.
+
+    `beside` are other symptoms that fit about as well. If `is_sure` is False, nothing fits, and `symptom` and
+    `beside` are the closest.
+    """
 
     symptom: Symptom | None
     rules: tuple[FoundRule, ...]
+    beside: tuple[Symptom, ...] = ()
+    is_sure: bool = True
 
 
 def error_messages(page: str) -> list[str]:
@@ -50,12 +59,12 @@ def error_messages(page: str) -> list[str]:
 
 
 def answer(text: str) -> Answer | None:
-    """The answer to a message, a traceback or a sentence about a symptom; None if there is none."""
+    """The answer to a message, a traceback or a question; None if there is none."""
     whole = _bare(text[-_MOST:])
     lines = _lines(text)
-    found = _symptom(lines, whole) or _described(lines, whole)
+    found = _symptom(lines, whole)
     if found is not None:
-        return Answer(found, tuple(found_rules()[code] for code in found.rules))
+        return Answer(found, rules_of(found))
     is_raised = any(_RAISED.match(line) for line in lines)
     for line in reversed(lines):
         if is_raised and _WARNING.search(line):  # it explains no exception
@@ -63,7 +72,21 @@ def answer(text: str) -> Answer | None:
         rules = rules_for_message(line)
         if rules:
             return Answer(None, tuple(rules))
-    return None
+    return None if is_raised else _described(lines)
+
+
+def rules_of(symptom: Symptom) -> tuple[FoundRule, ...]:
+    """The rules that find the causes of a symptom, the likeliest first."""
+    return tuple(found_rules()[code] for code in symptom.rules)
+
+
+def _described(lines: list[str]) -> Answer | None:
+    """The answer to what a text says in words."""
+    result = ranked(" ".join(line for line in lines if not _INTERRUPTED.match(line))[:_DESCRIPTION])
+    if not result.symptoms:
+        return None
+    first, *others = result.symptoms
+    return Answer(first, rules_of(first), tuple(others), result.is_sure)
 
 
 def rules_for_message(text: str) -> list[FoundRule]:
@@ -84,18 +107,21 @@ def _lines(text: str) -> list[str]:
     if "\\n  File " in shown:  # the repr of an exception that holds a traceback
         shown = shown.replace("\\n", "\n")
     several = shown.splitlines()
-    is_traceback = len(several) > 1
     has_numbers = any(_ARROW.match(line.strip(_EDGES)) for line in several)
     found: list[str] = []
+    is_code = False  # what stands below the place of a frame and is indented further
     for line in several:
         bare = line[:_LONGEST].strip(_EDGES).lstrip("> ")
         if _NUMBER.match(bare):
             if has_numbers:  # a line of code
                 continue
             bare = _NUMBER.sub("", bare)  # of a log
-        if not bare or _FRAME.match(bare) or (is_traceback and line.startswith("    ") and "Error" not in bare):
+        if not bare or _FRAME.match(bare):
+            is_code = bool(bare)
             continue
-        found.append(bare)
+        is_code = is_code and line.startswith("    ")
+        if not is_code or "Error" in bare:
+            found.append(bare)
     return found
 
 
@@ -110,28 +136,13 @@ def _symptom(lines: list[str], whole: str) -> Symptom | None:
 
 def _is_seen(symptom: Symptom, lines: list[str], whole: str) -> bool:
     found = any(pattern.search(line) for pattern in symptom.messages for line in lines) or any(
-        message.search(line) for message, frame in symptom.traced if frame.search(whole) for line in lines
+        message.search(line) for message, frame in symptom.traced if frame.search(whole) for line in (*lines, "")
     )
     return found and not _is_excluded(symptom, whole)
 
 
 def _is_excluded(symptom: Symptom, whole: str) -> bool:
     return any(pattern.search(whole) for pattern in symptom.unless)
-
-
-def _described(lines: list[str], whole: str) -> Symptom | None:
-    """The symptom that a short sentence describes, in which no exception is named."""
-    if len(lines) != 1 or len(lines[0]) > _SENTENCE or re.search(r"Error\b|Exception\b", lines[0]):
-        return None
-    sentence = _bare(lines[0])
-    return next(
-        (
-            each
-            for each in SYMPTOMS
-            if any(pattern.search(sentence) for pattern in each.words) and not _is_excluded(each, whole)
-        ),
-        None,
-    )
 
 
 def _bare(text: str) -> str:

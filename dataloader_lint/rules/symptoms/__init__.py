@@ -9,11 +9,25 @@ from dataloader_lint.rules.symptoms.arguments import ARGUMENTS
 from dataloader_lint.rules.symptoms.base import Symptom
 from dataloader_lint.rules.symptoms.pickling import PICKLING
 from dataloader_lint.rules.symptoms.processes import PROCESSES
+from dataloader_lint.rules.symptoms.raised import RAISED
 from dataloader_lint.rules.symptoms.resources import RESOURCES
 from dataloader_lint.rules.symptoms.samples import SAMPLES
 from dataloader_lint.rules.symptoms.silent import SILENT
+from dataloader_lint.rules.symptoms.speed import SPEED
 from dataloader_lint.rules.symptoms.unclear import UNCLEAR
+from dataloader_lint.rules.symptoms.wrong import WRONG
 
 __all__ = ["SYMPTOMS", "Symptom"]
 
-SYMPTOMS: tuple[Symptom, ...] = (*PICKLING, *PROCESSES, *RESOURCES, *SAMPLES, *ARGUMENTS, *UNCLEAR, *SILENT)
+SYMPTOMS: tuple[Symptom, ...] = (
+    *PICKLING,
+    *PROCESSES,
+    *RESOURCES,
+    *SAMPLES,
+    *ARGUMENTS,
+    *UNCLEAR,
+    *SILENT,
+    *SPEED,
+    *WRONG,
+    *RAISED,  # what is caught and raised again has its cause in another line
+)

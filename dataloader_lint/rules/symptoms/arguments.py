@@ -10,6 +10,11 @@ ARGUMENTS = (
         "`persistent_workers=True` needs `num_workers` above 0.",
         "DL301 DL310",
         r"persistent_workers option needs num_workers",
+        asked=(
+            "persistent no_workers",
+            "persistent crash",
+            "persistent",
+        ),
     ),
     seen(
         "prefetch_factor without workers",
@@ -17,6 +22,11 @@ ARGUMENTS = (
         "DL302 DL310",
         r"prefetch_factor option could only be specified in multiprocessing",
         r"prefetch_factor must be greater than 0",
+        asked=(
+            "prefetch no_workers",
+            "prefetch crash",
+            "prefetch",
+        ),
     ),
     seen(
         "Worker options without workers",
@@ -24,6 +34,10 @@ ARGUMENTS = (
         "DL303 DL310",
         r"multiprocessing_context can only be used with multi-process loading",
         r"SingleProcessDataLoaderIter requires timeout == 0",
+        asked=(
+            "timeout no_workers",
+            "no_workers cannot set",
+        ),
     ),
     seen(
         "Arguments that exclude each other",
@@ -31,6 +45,11 @@ ARGUMENTS = (
         "DL304",
         r"is mutually exclusive with",
         r"dataloader with iterabledataset: expected unspecified",
+        asked=(
+            "sampler shuffle crash",
+            "exclusive",
+            "iterable shuffle",
+        ),
     ),
     seen(
         "A loader changed after it was made",
@@ -52,6 +71,11 @@ ARGUMENTS = (
         "DL305",
         r"suggested max number of worker",
         is_warning=True,
+        asked=(
+            "too_many worker",
+            "worker cpu too_many",
+            "worker cpu grow",
+        ),
     ),
     seen(
         "Fewer workers than could be",
@@ -67,6 +91,7 @@ ARGUMENTS = (
         "DL403",
         r"pin_memory argument is set as true but (?:no accelerator|not supported)",
         is_warning=True,
+        asked=("pin cpu",),
     ),
     seen(
         "A tensor is made of a list of arrays",

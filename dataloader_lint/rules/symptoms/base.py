@@ -12,9 +12,10 @@ class Symptom:
     """A symptom with its page.
 
     `messages` are patterns to search for in one line of what a program printed. `traced` are others, which count only
-    beside a line that the second pattern finds: a frame of the traceback. `words` are patterns for a sentence about a
-    program that printed nothing. A text in which one of `unless` is found anywhere is about something else. All ignore
-    case, blank space and quotation marks.
+    beside a line that the second pattern finds: a frame of the traceback. A text in which one of `unless` is found
+    anywhere has another message. All ignore case, blank space and quotation marks.
+
+    `asked` are phrases of concepts, by which questions in words are found (see `rules.questions`).
 
     `is_warning`: the program goes on. Such a message explains no exception that follows it.
     """
@@ -24,7 +25,7 @@ class Symptom:
     rules: tuple[str, ...] = ()
     messages: tuple[re.Pattern[str], ...] = field(default=())
     traced: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = field(default=())
-    words: tuple[re.Pattern[str], ...] = field(default=())
+    asked: tuple[str, ...] = ()
     unless: tuple[re.Pattern[str], ...] = field(default=())
     is_warning: bool = False
 
@@ -35,7 +36,7 @@ def seen(
     rules: str,
     *messages: str,
     traced: tuple[tuple[str, str], ...] = (),
-    words: tuple[str, ...] = (),
+    asked: tuple[str, ...] = (),
     unless: tuple[str, ...] = (),
     is_warning: bool = False,
 ) -> Symptom:
@@ -46,7 +47,7 @@ def seen(
         tuple(rules.split()),
         _patterns(messages),
         tuple((_pattern(message), _pattern(frame)) for message, frame in traced),
-        _patterns(words),
+        asked,
         _patterns(unless),
         is_warning,
     )

@@ -15,7 +15,15 @@ PICKLING = (
         "DL201 DL204 DL203",
         rf"{_NO_PICKLE} (?:local object )?.*<lambda>",
         r"attribute lookup <lambda> on ",
-        words=(r"\bpickled?\b.{0,30}\blambda\b", r"\blambda\b.{0,40}\bpickled?\b"),
+        asked=(
+            "lambda pickle",
+            "lambda windows",
+            "lambda worker",
+            "lambda collate",
+            "lambda transform",
+            "lambda dataset|loader",
+            "lambda",
+        ),
     ),
     seen(
         "A class or function that its module no longer holds",
@@ -24,6 +32,7 @@ PICKLING = (
         name. No rule finds this.""",
         "",
         r"its not the same object as",
+        asked=("pickle notebook respawn",),
     ),
     seen(
         "A class defined in a function or in a notebook cannot be pickled",
@@ -33,6 +42,14 @@ PICKLING = (
         rf"{_NO_PICKLE} <class ",
         r"attribute lookup (?-i:[A-Z])\w* on ",
         r"can.?t get attribute (?-i:[A-Z])\w* on <module __(?:mp_)?main__",
+        asked=(
+            "notebook pickle",
+            "notebook worker hang",
+            "notebook worker windows",
+            "notebook worker crash",
+            "notebook dataset pickle",
+            "nested dataset pickle",
+        ),
     ),
     seen(
         "A nested function cannot be pickled",
@@ -42,9 +59,10 @@ PICKLING = (
         rf"{_NO_PICKLE} <function ",
         r"attribute lookup \w+ on ",
         r"can.?t get attribute \w+ on <module __(?:mp_)?main__",
-        words=(
-            r"\b(?:local|nested) (?:\w+ )?function\b.{0,40}\bpickled?\b",
-            r"\bpickled?\b.{0,30}\b(?:local|nested) (?:\w+ )?function\b",
+        asked=(
+            "nested pickle",
+            "nested worker|windows",
+            "nested collate",
         ),
     ),
     seen(
@@ -58,11 +76,19 @@ PICKLING = (
         r"cannot serialize [\w.]+ object",
         r"self\.\w+ cannot be converted to a python object for pickling",
         r"provided stream index=-?\d+ was not previously added",
+        asked=(
+            "storage pickle",
+            "pickle windows|spawn",
+            "pickle worker",
+            "pickle loader|dataset",
+            "pickle crash",
+        ),
     ),
     seen(
         "A sample still has its graph",
         "A worker may send only tensors without a graph. Compute under `torch.no_grad()`, or call `detach()`.",
         "DL213",
         r"cowardly refusing to serialize non-leaf tensor",
+        asked=("pickle graph",),
     ),
 )

@@ -7,9 +7,9 @@ from dataloader_lint.rules.symptoms.base import seen
 RESOURCES = (
     seen(
         "Out of shared memory",
-        """Workers hand batches over in shared memory (`/dev/shm`), and it is full. Docker gives 64 MB by
-        default. Measure: `df -h /dev/shm` while the program runs. Cure: `docker run --shm-size=8g` or `--ipc=host`,
-        an `emptyDir` with `medium: Memory` in Kubernetes, fewer workers, a smaller `prefetch_factor` or smaller
+        """Workers hand batches over in shared memory (`/dev/shm`), and it is full. Docker gives 64 MB by default.
+        Measure: `df -h /dev/shm` while the program runs. Cure: `docker run --shm-size=8g` or `--ipc=host`, an
+        `emptyDir` with `medium: Memory` in Kubernetes, fewer workers, a smaller `prefetch_factor` or smaller
         samples.""",
         "DL307 DL608 DL305",
         r"\bbus error\b",
@@ -18,23 +18,38 @@ RESOURCES = (
         r"unable to (?:write to|open|mmap|allocate|resize).*(?:shared memory|/torch_|/dev/shm)",
         r"no space left on device.*(?:shm|torch_)",
         traced=((r"\[errno 28\]", r"multiprocessing[\\/](?:synchronize|heap|shared_memory|reductions)\.py"),),
+        unless=(r"too many open files|\(24\)|\[errno 24\]",),
+        asked=(
+            "shared_memory",
+            "shared_memory grow",
+            "shared_memory crash",
+        ),
     ),
     seen(
         "Too many open files",
         """Each tensor from a worker is an open file of the main process until it is freed. Measure: `ulimit -n`, and
-        `ls /proc/PID/fd | wc -l` while the program runs. Cure: free batches (`clone()` what you keep), close files,
-        or raise the limit with `ulimit -n 65536`.""",
+        `ls /proc/PID/fd | wc -l` while the program runs. Cure: free batches (`clone()` what you keep), close files, or
+        raise the limit with `ulimit -n 65536`.""",
         "DL611 DL608 DL205",
         r"\[errno 24\]",
         r"too many open files",
-        r"received \d+ items of ancdata",
+        r"received (?:\d+|%d) items of ancdata",
+        r"\bancdata\b",
         r"too many fds",
+        asked=(
+            "files grow",
+            "files worker",
+            "files too_many",
+            "files",
+            "ancdata worker|loader",
+            "ancdata",
+        ),
     ),
     seen(
         "A worker was killed for its memory",
         """The system ended the worker, as a rule because memory ran out. Check with `dmesg -T | grep -i oom` or the
-        limit of the container. Measure the memory of each worker (`Pss` in `/proc/PID/smaps_rollup`) over an epoch.
-        If it grows from batch to batch, the rules below find the cause. If not: fewer workers.""",
+        limit of the container. Measure the memory of each worker (`Pss` in `/proc/PID/smaps_rollup`) over an epoch. If
+        it grows from batch to batch, the rules below find the cause. If not: fewer workers.""",
         "DL101 DL102 DL104 DL103 DL105 DL611",
         r"signal: (?:killed|terminated)",
         r"worker .*exited unexpectedly with exit code -?9\b",
@@ -43,7 +58,17 @@ RESOURCES = (
         r"\boom.?kill",
         r"out of memory: killed process",
         r"tried to allocate more memory than is available",
-        words=(r"\b(?:workers?|process(?:es)?|training|script|program|got|gets?|being) (?:\w+ ){0,2}killed\b",),
+        asked=(
+            "worker kill",
+            "loader kill",
+            "training kill",
+            "kill",
+            "memory kill",
+            "memory worker exit",
+            "memory grow kill",
+            "oom worker|loader|kill|many_workers",
+            "oom memory cpu",
+        ),
     ),
     seen(
         "No memory for another worker",
@@ -53,6 +78,10 @@ RESOURCES = (
         "DL305 DL101 DL102 DL611",
         r"\[errno 12\]",
         r"cannot allocate memory",
+        asked=(
+            "memory worker allocate",
+            "memory allocate",
+        ),
     ),
     seen(
         "No more processes or threads",
@@ -64,6 +93,10 @@ RESOURCES = (
         r"resource temporarily unavailable",
         r"cant start new thread",
         unless=(r"unable to lock file",),
+        asked=(
+            "worker grow respawn",
+            "threads too_many worker",
+        ),
     ),
     seen(
         "The thread that pins batches ended",
@@ -73,6 +106,10 @@ RESOURCES = (
         "DL611 DL215 DL608",
         r"pin memory thread exited unexpectedly",
         r"caught \w+ in pin memory thread",
+        asked=(
+            "pin crash",
+            "pin exit",
+        ),
     ),
     seen(
         "A worker crashed in native code",
@@ -80,13 +117,17 @@ RESOURCES = (
         not fit. Measure: `num_workers=0`, then `python -X faulthandler`, to see the line; then one worker with
         `multiprocessing_context="spawn"`. If only forked workers crash, the rules below find the cause.""",
         "DL501 DL205 DL209 DL207",
-        r"signal: (?:segmentation fault|aborted|floating point exception|illegal instruction)",
+        r"signal: (?:segmentation fault|aborted|floating point exception|illegal instruction|trace.?(?:/|trap)|bpt)",
         r"unexpected (?:segmentation fault|floating-point exception) encountered in worker",
+        asked=(
+            "worker segfault",
+            "loader segfault",
+        ),
     ),
     seen(
         "The paging file of Windows is too small",
-        """Each worker of Windows imports torch and its CUDA libraries and reserves memory for them. Measure: the
-        commit size of the processes in the task manager. Cure: fewer workers, or a larger paging file.""",
+        """Each worker of Windows imports torch and its CUDA libraries and reserves memory for them. Measure: the commit
+        size of the processes in the task manager. Cure: fewer workers, or a larger paging file.""",
         "DL305",
         r"\[?winerror 1455\]?",
         r"paging file is too small",

@@ -9,8 +9,8 @@ SAMPLES = (
         "Samples of different sizes",
         """The default `collate_fn` stacks the tensors of a batch, and these have different sizes. Print the shapes with
         `num_workers=0` and `batch_size=1`. Cure: resize, crop or pad each sample, or a `collate_fn` that pads or
-        returns a list. Images with one channel or four among others with three are a common cause. A collator
-        of Hugging Face pads what its tokenizer made, but no labels of its own. No rule finds this.""",
+        returns a list. Images with one channel or four among others with three are a common cause. A collator of
+        Hugging Face pads what its tokenizer made, but no labels of its own. No rule finds this.""",
         "",
         r"stack expects each tensor to be equal size",
         r"each element in list of batch should be of equal size",
@@ -18,6 +18,14 @@ SAMPLES = (
         r"all input arrays must have the same shape",
         r"activate truncation and/or padding",
         r"expected sequence of length \d+ at dim \d+",
+        asked=(
+            "stack batch|sample|collate",
+            "stack image",
+            "stack crash",
+            "collate uneven",
+            "length differ collate",
+            "collate crash",
+        ),
     ),
     seen(
         "A sample is None",
@@ -26,6 +34,14 @@ SAMPLES = (
         r"batch must contain tensors.*found <?(?:class )?nonetype",
         r"expected tensor as element \d+ in argument \d+, but got nonetype",
         r"could not infer dtype of nonetype",
+        asked=(
+            "none sample|image",
+            "none collate",
+            "none dataset",
+            "none batch",
+            "collate crash",
+            "none skip",
+        ),
     ),
     seen(
         "The default collate_fn does not know the class of a sample",
@@ -34,12 +50,18 @@ SAMPLES = (
         this.""",
         "",
         r"batch must contain tensors.*found",
+        asked=("collate crash",),
     ),
     seen(
         "An image could not be read",
         "`cv2.imread` returns None for a missing or broken file and says nothing.",
         "DL617 DL604",
         r"-215: ?assertion failed\) *!_?(?:src|ssize|img)\.empty\(\)",
+        asked=(
+            "image none",
+            "opencv none",
+            "opencv bad",
+        ),
     ),
     seen(
         "An archive or database that forked workers share",
@@ -48,14 +70,21 @@ SAMPLES = (
         "DL205",
         r"bad magic number for file header",
         r"badzipfile",
-        r"mdb_(?:readers_full|bad_rslot)",
+        r"mdb_(?:readers_full|bad_rslot|txn_begin)",
         r"error -3 while decompressing data",
         r"database disk image is malformed",
         r"unable to (?:synchronously )?open object \((?!object \S+ doesnt exist|component not found)",
         r"cant (?:synchronously )?read data \(",
-        words=(
-            r"\b(?:hdf5|h5py|h5|lmdb|sqlite|zip ?file)\b.{0,60}\b(?:num_?workers|multiple workers)",
-            r"\b(?:num_?workers|multiple workers)\b.{0,60}\b(?:hdf5|h5py|h5|lmdb|sqlite|zip ?file)\b",
+        asked=(
+            "storage worker",
+            "storage many_workers",
+            "storage loader",
+            "storage distributed",
+            "storage fork",
+            "storage crash worker|loader",
+            "storage reading",
+            "wrong sample|loader worker|many_workers",
+            "ancdata worker|loader",
         ),
     ),
     seen(
@@ -63,6 +92,11 @@ SAMPLES = (
         "The sampler got 0 samples. Print `len(dataset)`; as a rule a path or a pattern is wrong. No rule finds this.",
         "",
         r"num_samples should be (?:a )?positive",
+        asked=(
+            "dataset empty",
+            "loader empty",
+            "sampler empty",
+        ),
     ),
     seen(
         "More workers than shards",
@@ -72,6 +106,11 @@ SAMPLES = (
         "",
         r"too many dataloader workers: \d+ \(max is",
         is_warning=True,
+        asked=(
+            "shard iterable",
+            "shard worker",
+            "shard too_many",
+        ),
     ),
     seen(
         "WebDataset has to be told how ranks share the shards",
@@ -79,6 +118,10 @@ SAMPLES = (
         `nodesplitter=wds.split_by_node` to `WebDataset`. No rule finds this.""",
         "",
         r"add an explicit nodesplitter to your input pipeline",
+        asked=(
+            "shard distributed",
+            "iterable shard distributed",
+        ),
     ),
     seen(
         "The length of an iterable Dataset does not hold",
@@ -86,11 +129,16 @@ SAMPLES = (
         "DL601",
         r"length of iterabledataset .* was reported to be",
         is_warning=True,
+        asked=("iterable length",),
     ),
     seen(
         "No worker info in the main process",
         "`get_worker_info()` is None without workers.",
         "DL610",
         r"nonetype object has no attribute (?:num_workers|id)\b",
+        asked=(
+            "get_worker_info",
+            "get_worker_info none",
+        ),
     ),
 )

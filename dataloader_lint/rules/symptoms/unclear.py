@@ -7,10 +7,14 @@ from dataloader_lint.rules.symptoms.base import seen
 UNCLEAR = (
     seen(
         "The DataLoader timed out",
-        """A worker gave no batch in `timeout` seconds: it hangs, or the first batch takes longer. Measure:
-        `py-spy dump --pid PID` of the worker shows its line.""",
+        """A worker gave no batch in `timeout` seconds: it hangs, or the first batch takes longer. Measure: `py-spy dump
+        --pid PID` of the worker shows its line.""",
         "DL209 DL205 DL501 DL616 DL503 DL213",
         r"dataloader timed out after",
+        asked=(
+            "timeout loader|worker",
+            "timeout hang",
+        ),
     ),
     seen(
         "Only a child process can be tested",
@@ -29,16 +33,28 @@ UNCLEAR = (
         r"pickle data was truncated",
         r"brokenpipeerror|\[errno 32\] broken pipe",
         r"connectionreseterror|\[errno 104\]|connection reset by peer",
+        traced=((r"^", r"_fixup_main_from_path|\bin spawn_main\b"),),
         unless=(r"\b(?:requests|urllib3?|https?|httpx|aiohttp|ssl|boto3?|botocore)\b|connection aborted",),
+        asked=(
+            "ancdata worker|loader crash",
+            "pickle worker exit",
+        ),
     ),
     seen(
         "A worker exited unexpectedly",
         """The worker is gone, and this message does not say why. Look for another message above it. On Windows and
-        macOS it is mostly an import or a pickling error while workers start; on Linux mostly memory
-        (`dmesg -T | grep -i oom`) or shared memory (`df -h /dev/shm`). With `num_workers=0` an exception of the
-        Dataset shows its own traceback.""",
+        macOS it is mostly an import or a pickling error while workers start; on Linux mostly memory (`dmesg -T | grep
+        -i oom`) or shared memory (`df -h /dev/shm`). With `num_workers=0` an exception of the Dataset shows its own
+        traceback.""",
         "DL206 DL201 DL204 DL101 DL102 DL104",
-        r"dataloader workers? (?:\(pids?(?:\(s\))? .*\) )?exited unexpectedly",
-        words=(r"\bworkers?\b.{0,20}\b(?:crash\w*|dies|died|dying|exits|exited)\b",),
+        r"dataloader workers? (?:\(pids?(?:\(s\))? .*\) )?(?:exited|quit) unexpectedly",
+        asked=(
+            "worker exit",
+            "loader exit",
+            "worker crash",
+            "loader crash",
+            "no_workers crash",
+            "reading worker crash",
+        ),
     ),
 )
