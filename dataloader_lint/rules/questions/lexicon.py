@@ -291,7 +291,7 @@ CONCEPTS: dict[str, str] = {
         festplatte*
     """,
     "set": """
-        set setting choose choosing optimal best how_many number_of recommended ideal correctly configure tune
+        set setting choose choosing optimal best how_many number_of recommended ideal correctly configure setup modify tune
         add_option option suggest why_set 设置 设多少 多少 怎么设 怎么 設定 설정 몇 configurar elegir cuantos
         wie_viele einstellen combien choisir выбрать сколько quantos
     """,
@@ -320,7 +320,7 @@ CONCEPTS: dict[str, str] = {
     "exclusive": "mutually_exclusive exclude_each_other",
     "underused": "underutili* under_utili* starv* idle idling 遊んで 空闲 놀고 ocios* простаив*",
     "spawn": "spawn spawned spawning forkserver start_method",
-    "inplace": "in_place inplace mutat* modif*",
+    "inplace": "in_place inplace mutat*",
     "oom": "oom out_of_memory memory_error memoryerror ooms",
     "checkpoint": "checkpoint* ckpt 检查点",
     "to_gpu": r"/\b(?:in|on)?to (?:the )?(?:gpu|cuda|device)/ onto_gpu to_cuda .cuda",
@@ -345,7 +345,7 @@ CONCEPTS: dict[str, str] = {
         conda install* instal* installing version versions torchserve tensorflow keras jax tf tf.data tfrecorddataset
         queuedequeue* modulenotfound* importerror layers layer weights backbone mat1 shapes_cannot size_mismatch
         bert_inference checkpoint_key matplotlib visuali* tqdm plot mixed_precision download scheduler early_stopping
-        early_stop* learning colab_gpu caffe prompt token_limit stable_diffusion batch_norm batchnorm 损失 准确率 精度
+        early_stop* learning colab_gpu caffe prompt token_limit stable_diffusion paper sota pretrained batch_norm batchnorm 损失 准确率 精度
         收敛 安装 权重 损失函数 精度低 損失 収束 インストール 精度が 손실 정확도 설치 precision instalar instalando
         exactitud genauigkeit installier* precision_du installation точност* устанавл* acuracia
     """,

@@ -71,6 +71,8 @@ SILENT = (
             "share dataset distributed|worker",
             "share memory distributed",
             "share dataset memory",
+            "distributed memory dataset",
+            "distributed each dataset reading",
             "memory distributed each dataset|table",
         ),
     ),

@@ -59,7 +59,7 @@ WRONG = (
         again. A custom sampler has to share out its indices among the ranks. Measure: `len(loader)` with one and with
         two ranks.""",
         "DL618 DL603",
-        asked=("sampler scale", "sampler distributed crash", "distributed scale", "same sample each distributed"),
+        asked=("sampler scale", "sampler distributed", "distributed scale", "same sample each distributed"),
     ),
     seen(
         "DistributedSampler pads: samples count twice in an evaluation",
