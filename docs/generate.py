@@ -33,7 +33,7 @@ README = ROOT / "README.md"
 # What lies between two such lines of the README is made here.
 TABLE = ("<!-- rules: made by docs/generate.py -->", "<!-- end of rules -->")
 OUTPUT = ("<!-- output: made by docs/generate.py -->", "<!-- end of output -->")
-SHOWN = ["--select", "DL101,DL301", "examples/"]
+SHOWN = ["--select", "DL101", "examples/"]
 
 # The headings of a rule's docstring, below its summary line, in this order.
 HEADINGS = (
@@ -57,7 +57,16 @@ FAMILIES = {
     "arguments": "DataLoader arguments",
     "transfers": "Moving batches to the device",
     "threads": "Threads in workers",
-    "samples": "What workers return",
+    "samples": "Samples, samplers and Datasets",
+}
+# What the README says of a family.
+ABOUT = {
+    "memory": "lists, dicts, object arrays and caches that every worker copies",
+    "processes": "what fails when workers start: lambdas, handles, CUDA, scripts without a main guard",
+    "arguments": "options that raise, are ignored, or restart workers again and again",
+    "transfers": "copies to the GPU that wait, or that are read too early",
+    "threads": "OpenCV and BLAS threads in every worker, thread limits that come too late",
+    "samples": "samples that come twice, are None or repeat random numbers; samplers that never reshuffle",
 }
 
 
@@ -142,17 +151,19 @@ def render_table(pages: list[Page], target: str) -> str:
 
 
 def render_families(pages: list[Page], target: str) -> str:
-    """Renders one row per family with the names of its rules, opt-in ones in italics; links lead to `target`."""
-    rows = ["| Family | Rules |", "|---|---|"]
+    """Renders one row per family: its codes with a link to the first, how many rules it has, and what they find."""
+    rows = ["| Family | Codes | What it finds |", "|---|---|---|"]
     for family, title in FAMILIES.items():
-        names = []
-        for page in pages:
-            if page.family == family:
-                link = f"[{page.rule.code}]({target}#{page.anchor})"
-                names.append(f"{link} {page.rule.name}" if page.rule.is_on else f"{link} *{page.rule.name}*")
-        if names:
-            rows.append(f"| {title} | {', '.join(names)} |")
+        members = [page for page in pages if page.family == family]
+        if members:
+            codes = f"{members[0].rule.code} to {members[-1].rule.code}, {len(members)} rules"
+            rows.append(f"| [{title}]({target}#{anchor_of(title)}) | {codes} | {ABOUT[family]} |")
     return "\n".join(rows)
+
+
+def anchor_of(title: str) -> str:
+    """How GitHub spells the link to a heading."""
+    return re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-")
 
 
 def render_state(page: Page) -> str:

@@ -41,6 +41,8 @@ FIRST = (
     "pitfalls.md",
     "settings.md",
     "editor.md",
+    "ci.md",
+    "assistants.md",
     "doctor.md",
     "api.md",
     "evidence.md",
@@ -57,6 +59,7 @@ TITLES = {
     "evidence/text-columns.md": "Text columns in workers",
     "api.md": "Python API",
     "assistants.md": "Coding assistants",
+    "ci.md": "CI",
     "history.md": "Fixes of maintainers",
 }
 LAST = ("contributing.md", "changelog.md")
@@ -108,10 +111,8 @@ def site_link(target: str, source: str) -> str:
     path, _, anchor = target.partition("#")
     folder = "" if source in AT_ROOT.values() else "docs"
     path = posixpath.normpath(posixpath.join(folder, path))
-    if path == "docs/rules.md" and anchor:
-        path, anchor = f"rules/{anchor}.md", ""
-    elif path == "docs/rules.md":
-        path = RULES
+    if path == "docs/rules.md":  # one page for all rules, where the site has one for each
+        path, anchor = (f"rules/{anchor}.md" if _RULE_ANCHOR.fullmatch(f"#{anchor}") else RULES), ""
     elif path in AT_ROOT:
         path = AT_ROOT[path]
     elif path.startswith("docs/") and path.endswith((".md", ".svg", ".json")):

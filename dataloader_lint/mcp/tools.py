@@ -63,8 +63,10 @@ class Tools:
             meant = answer(question)
             if meant is None:
                 return {"answer": "", "rules": []}
-            rules = [self._rule(each.rule.code) for each in meant.rules]
             symptom = meant.symptom
+            if symptom is not None and not meant.is_sure:
+                return {"answer": "", "rules": [], "closest": [each.title for each in (symptom, *meant.beside)]}
+            rules = [self._rule(each.rule.code) for each in meant.rules]
             return {"title": symptom.title, "answer": symptom.page, "rules": rules} if symptom else {"rules": rules}
         return {**self._rule(rule.rule.code), "page": rule.page.strip()}
 
