@@ -149,7 +149,8 @@ def check(dataset: StoringDataset, file: File) -> Iterator[Finding]:
             advice = "use one array of numbers or str per field"
         problem = weight.message(subject, copies(weight.workers, True), advice)
         steps = (*weight.steps, *dataset.steps_to(array.use, array.binding))
-        yield Finding(array.node, problem, advice, partial(fix, array), steps, weight.level, weight.cause)
+        cause = f"{weight.cause}.{array.name}"  # some of a class have a fix, and others do not
+        yield Finding(array.node, problem, advice, partial(fix, array), steps, weight.level, cause)
 
 
 def fix(array: KeptArray, file: File, editor: Editor) -> Repair | None:

@@ -141,7 +141,7 @@ def copies(workers: WorkersOf, is_read: bool) -> str:
 
 def per_entry(size: int | None) -> str:
     """What is known of an unknown number of entries: ` (size unknown; some 120 B each)`."""
-    return " (size unknown)" if size is None else f" (size unknown; some {size_text(size)} each)"
+    return "" if size is None else f" ({size_text(size)} each)"
 
 
 def _cause(dataset: StoringDataset, stored: SequenceOf[Stored]) -> str:
