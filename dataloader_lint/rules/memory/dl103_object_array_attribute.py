@@ -150,7 +150,7 @@ def check(dataset: StoringDataset, file: File) -> Iterator[Finding]:
         problem = weight.message(subject, copies(weight.workers, True), advice)
         steps = (*weight.steps, *dataset.steps_to(array.use, array.binding))
         cause = f"{weight.cause}.{array.name}"  # some of a class have a fix, and others do not
-        yield Finding(array.node, problem, advice, partial(fix, array), steps, weight.level, cause)
+        yield Finding(array.node, problem, advice, partial(fix, array, file), steps, weight.level, cause)
 
 
 def fix(array: KeptArray, file: File, editor: Editor) -> Repair | None:

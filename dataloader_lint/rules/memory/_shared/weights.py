@@ -140,7 +140,7 @@ def copies(workers: WorkersOf, is_read: bool) -> str:
 
 
 def per_entry(size: int | None) -> str:
-    """What is known of an unknown number of entries: ` (size unknown; some 120 B each)`."""
+    """What is known of each of an unknown number of entries: ` (120 B each)`."""
     return "" if size is None else f" ({size_text(size)} each)"
 
 
