@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from dataloader_lint.lsp.worker import Urgency, Worker
-from dataloader_lint.semantics.values.fixpoint import Solver
+from dataloader_lint.semantics import interrupts
 
 
 def always() -> bool:
@@ -20,10 +20,9 @@ def endless(begun: threading.Event) -> Callable[[], None]:
     """Work that goes on until it is stopped, as a lint would be."""
 
     def work() -> None:
-        solver = Solver()
         begun.set()
         while True:
-            solver.check_time()
+            interrupts.check()
 
     return work
 

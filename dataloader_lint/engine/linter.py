@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gc
 import os
+import time
 
 from dataloader_lint.engine.causes import by_cause
 from dataloader_lint.engine.reports import crashed, unreadable, unsuppressed, unused_noqa, with_fixes
@@ -15,7 +16,7 @@ from dataloader_lint.settings import Settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
 
     from dataloader_lint.diagnostics import Diagnostic, Position, Reason
     from dataloader_lint.edits import Editor, Repair
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from dataloader_lint.pipeline.steps import Step
     from dataloader_lint.rules.base import Finding
     from dataloader_lint.rules.registry import FoundRule
+    from dataloader_lint.semantics.interrupts import Limit
     from dataloader_lint.semantics.syntax.tree import Node, Tree
 
     Crash = Callable[[str, Exception], None]
@@ -169,11 +171,20 @@ def _with_fixes(
 
     from dataloader_lint.edits import Editor
     from dataloader_lint.edits.wrapping import as_fix
+    from dataloader_lint.semantics.interrupts import OutOfTimeError, at_most, limited
+    from dataloader_lint.semantics.limits import SECONDS_FOR_FIXES
 
     editor = Editor(examined.tree, text)
-    repairs, broken = build_repairs(examined, found, editor, filename, settings)
-    shown = [replace(one, fix=as_fix(editor, repairs[one], filename)) if one in repairs else one for one in found]
-    return [*broken, *shown]
+
+    def work() -> list[Diagnostic]:
+        repairs, broken = build_repairs(examined, found, editor, filename, settings)
+        shown = [replace(one, fix=as_fix(editor, repairs[one], filename)) if one in repairs else one for one in found]
+        return [*broken, *shown]
+
+    try:
+        return limited(at_most(SECONDS_FOR_FIXES), work)
+    except OutOfTimeError:
+        return found
 
 
 # That may be nested for one file. Questions that are too deep inside others are unknown long before (`Solver`).
@@ -200,14 +211,16 @@ def examine(
         return Examined([], is_spared=True)
     from dataloader_lint.pipeline.session import Session
     from dataloader_lint.rules.registry import INTERNAL_ERROR
-    from dataloader_lint.source.decoding import TooMuchError, UnreadableError
+    from dataloader_lint.semantics.interrupts import OutOfTimeError, at_most, limited
+    from dataloader_lint.semantics.limits import SECONDS_PER_FILE
+    from dataloader_lint.source.decoding import UnreadableError
     from dataloader_lint.source.parsing import check_size, room_for_recursion
 
-    # A tree is many objects that live until the end: collecting while they come to be finds nothing and costs a lot.
-    collecting = gc.isenabled()
-    gc.disable()
     session = session or Session(settings)
-    try:
+    limit = at_most(SECONDS_PER_FILE)
+
+    def work() -> Examined:
+        nonlocal about, rules
         check_size(text)
         with room_for_recursion(_CALLS):
             if DERIVED in about and session.derives_datasets(filename, text):
@@ -217,43 +230,81 @@ def examine(
                 return Examined([], is_spared=True)
             if about.isdisjoint(ON_ITS_OWN) and not session.is_reached_from_loaders(filename, text, about):
                 return Examined([], is_spared=True)
-            examined = _examined(session, text, filename, settings, rules)
+            return _examined(session, text, filename, settings, rules, limit)
+
+    # A tree is many objects that live until the end: collecting while they come to be finds nothing and costs a lot.
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        examined = limited(limit, work)
         if any(one.code == INTERNAL_ERROR for one in examined.diagnostics):
             session.forget()
         return examined
+    except OutOfTimeError:
+        session.start_over()
+        problem, advice = "checking this file takes too long, so it was left out", "split it up, or exclude it"
+        return Examined(unreadable(filename, problem, advice, settings))
     except UnreadableError as error:
-        if isinstance(error, TooMuchError):
-            session.forget()
         return Examined(unreadable(filename, error.problem, error.advice, settings, (error.line, error.column)))
     finally:
         if collecting:
             gc.enable()
 
 
-def _examined(session: Session, text: str, filename: str, settings: Settings, rules: list[FoundRule]) -> Examined:
+def _examined(
+    session: Session, text: str, filename: str, settings: Settings, rules: list[FoundRule], limit: Limit
+) -> Examined:
     """What linting a tree comes to; once more with LibCST's own where it is unlike the one made from Python's."""
+    from dataloader_lint.semantics.limits import SECONDS_TO_REPORT
     from dataloader_lint.source.fast_tree import UnlikeError
 
+    times = _Times(limit, limit.deadline - SECONDS_TO_REPORT)
     while True:
         try:
-            return _lint_tree(session.analyse, text, filename, settings, rules)
+            return _lint_tree(session, text, filename, settings, rules, times)
         except UnlikeError as error:
             session.use_libcst_for(error.path)
 
 
+class _Times:
+    """The CPU time that is left for the rules of a file: one rule may take a part of it, reporting gets some more."""
+
+    __slots__ = ("_end", "_limit", "_whole")
+
+    def __init__(self, limit: Limit, end: float) -> None:
+        self._limit = limit
+        self._whole = limit.deadline
+        self._end = end
+
+    def for_facts(self) -> None:
+        """From now on, what is left for all rules may be taken."""
+        self._limit.deadline = self._end
+
+    def for_rule(self) -> None:
+        """From now on, what one rule may take of it."""
+        from dataloader_lint.semantics.limits import SHARE_OF_RULE
+
+        now = time.thread_time()
+        self._limit.deadline = now + (self._end - now) * SHARE_OF_RULE
+
+    def for_report(self) -> None:
+        """From now on, all that is left for the file."""
+        self._limit.deadline = self._whole
+
+    @property
+    def are_over(self) -> bool:
+        """True if what is left for the rules would not do for one that has to begin with parsing."""
+        return self._end - time.thread_time() < 1
+
+
 def _lint_tree(
-    analyse: Callable[[str, str, Settings], File],
-    text: str,
-    filename: str,
-    settings: Settings,
-    rules: list[FoundRule],
+    session: Session, text: str, filename: str, settings: Settings, rules: list[FoundRule], times: _Times
 ) -> Examined:
-    from dataloader_lint.diagnostics import Diagnostic, Level
-    from dataloader_lint.rules.levels import level_of, spawns
-    from dataloader_lint.rules.selection import is_fixable
-    from dataloader_lint.rules.wording import without_platforms
-    from dataloader_lint.semantics.limits import BASE_CLASSES
-    from dataloader_lint.semantics.project.scripts import runs_as_test
+    """What the rules find. One that takes too long ends, and those after it begin with facts of their own.
+
+    What had been worked out by then may be incomplete. The file has no fixes then, as these rest on all facts.
+    """
+    from dataloader_lint.semantics.interrupts import OutOfTimeError
     from dataloader_lint.source.decoding import UnreadableError
     from dataloader_lint.source.fast_tree import UnlikeError
 
@@ -262,74 +313,142 @@ def _lint_tree(
     def crash(what: str, error: Exception) -> None:
         broken.extend(crashed(filename, what, error, settings))
 
-    try:
-        facts = analyse(filename, text, settings)
-    except (UnreadableError, UnlikeError):
-        raise
-    except Exception as error:
-        crash("facts", error)
-        return Examined(broken)
-    found = _run_rules(facts, rules, crash)
-    too_wide = facts.too_wide_classes
-    if not found and not too_wide:
-        return Examined(broken, {}, facts.tree)
-    places = _places(facts.tree, [*(finding.node for _, finding in found), *too_wide])
-    reasons = _reasons([step for _, finding in found for step in finding.because], facts.tree, filename)
-    diagnostics = set()  # what two entities lead to is still one finding
-    for node in too_wide:
-        problem = f"this class has more than {BASE_CLASSES} base classes, and what the others do is unknown"
-        start = places[id(node)][0]
-        diagnostics.update(unreadable(filename, problem, "split it up", settings, (start.line, start.column)))
-    is_spawned = spawns(settings)
-    in_tests = runs_as_test(facts.module)
-    fixable = {one.rule.code for one in rules if is_fixable(one.rule, settings)}
-    own = {one.rule.code: one.rule for one in rules}
-    builders: dict[Diagnostic, Build] = {}
-    for code, finding in found:
-        start, end, lines = places[id(finding.node)]
-        shown = [reasons[id(step)] for step in finding.because if id(step) in reasons]
-        because = tuple(each for each in shown if (each.filename, each.position.line) != (filename, start.line))
-        problem = without_platforms(finding.problem) if is_spawned else finding.problem
-        advice = finding.advice
-        level = level_of(own[code], settings, Level.NOTE if in_tests else finding.level)
-        one = Diagnostic(
-            filename, start, end, code, problem, advice, lines, because=because, level=level, cause=finding.cause
-        )
-        diagnostics.add(one)
-        if finding.repair is not None and code in fixable:
-            builders.setdefault(one, finding.repair)
-    return Examined(sorted([*diagnostics, *broken], key=lambda one: one.sort_key), builders, facts.tree)
-
-
-def _run_rules(facts: File, rules: Iterable[FoundRule], crash: Crash) -> list[tuple[str, Finding]]:
-    """Run every rule on the entities that it is about. A crash ends that rule."""
-    from dataloader_lint.rules.base import Entity
-    from dataloader_lint.source.decoding import UnreadableError
-    from dataloader_lint.source.fast_tree import UnlikeError
-
-    found: list[tuple[str, Finding]] = []
-    for one in rules:
-        assert one.check is not None
+    diagnostics: set[Diagnostic] = set()
+    unfinished: list[str] = []
+    while True:
+        times.for_facts()
         try:
-            # A base class and its subclasses can report the same node; else one place may have several problems.
-            by_place = one.rule.on is Entity.DATASET
-            reported: set[object] = set()
-            for arguments in _entities(one, facts):
-                facts.ev.check_time()
-                new: set[object] = set()
-                for finding in one.check(*arguments):
-                    if finding.node not in facts.tree:
-                        raise LookupError("the rule reported a node of another file")
-                    key = id(finding.node) if by_place else (id(finding.node), finding.problem)
-                    new.add(key)
-                    if key not in reported:
-                        found.append((one.rule.code, finding))
-                reported |= new
+            facts = session.analyse(filename, text, settings)
+        except OutOfTimeError:
+            if not unfinished:
+                raise
+            unfinished += [one.rule.code for one in rules]
+            break
         except (UnreadableError, UnlikeError):
             raise
         except Exception as error:
-            crash(f"rule {one.rule.code}", error)
+            crash("facts", error)
+            return Examined([*diagnostics, *broken])
+        found, rules, late = _run_rules(facts, rules, crash, times)
+        times.for_report()
+        reported = _reported_of(found, facts, filename, settings)
+        diagnostics.update(reported)
+        if late is None:
+            if not unfinished:
+                diagnostics.update(_too_wide(facts, filename, settings))
+            break
+        unfinished.append(late.rule.code)
+        session.start_over()
+        if not rules or times.are_over:
+            unfinished += [one.rule.code for one in rules]
+            break
+    ordered = sorted([*diagnostics, *broken], key=lambda one: one.sort_key)
+    if unfinished:
+        return Examined([*_not_checked(unfinished, filename, settings), *ordered])
+    builders = {one: build for one, build in reported.items() if build is not None}
+    return Examined(ordered, builders, facts.tree)
+
+
+def _not_checked(codes: list[str], filename: str, settings: Settings) -> list[Diagnostic]:
+    """The DL000 of a file that some rules have not finished with."""
+    shown = " and ".join(codes[:2]) if len(codes) < 3 else f"{codes[0]} and {len(codes) - 1} other rules"
+    problem = f"checking this file takes too long, so {shown} did not finish; the findings of the others stand"
+    return unreadable(filename, problem, "split it up", settings)
+
+
+def _reported_of(
+    found: list[tuple[FoundRule, Finding]], facts: File, filename: str, settings: Settings
+) -> dict[Diagnostic, Build | None]:
+    """What is reported of findings, each with what builds its fix; what two entities lead to is still one finding."""
+    from dataloader_lint.diagnostics import Diagnostic, Level
+    from dataloader_lint.rules.levels import level_of, spawns
+    from dataloader_lint.rules.selection import is_fixable
+    from dataloader_lint.rules.wording import without_platforms
+    from dataloader_lint.semantics.project.scripts import runs_as_test
+
+    if not found:
+        return {}
+    places = _places(facts.tree, [finding.node for _, finding in found])
+    reasons = _reasons([step for _, finding in found for step in finding.because], facts.tree, filename)
+    is_spawned = spawns(settings)
+    in_tests = runs_as_test(facts.module)
+    fixable = {one.rule.code for one, _ in found if is_fixable(one.rule, settings)}
+    reported: dict[Diagnostic, Build | None] = {}
+    for each, finding in found:
+        start, end, lines = places[id(finding.node)]
+        shown = [reasons[id(step)] for step in finding.because if id(step) in reasons]
+        because = tuple(one for one in shown if (one.filename, one.position.line) != (filename, start.line))
+        problem = without_platforms(finding.problem) if is_spawned else finding.problem
+        code, advice = each.rule.code, finding.advice
+        level = level_of(each.rule, settings, Level.NOTE if in_tests else finding.level)
+        one = Diagnostic(
+            filename, start, end, code, problem, advice, lines, because=because, level=level, cause=finding.cause
+        )
+        build = finding.repair if code in fixable else None
+        reported[one] = reported.get(one) or build
+    return reported
+
+
+def _too_wide(facts: File, filename: str, settings: Settings) -> list[Diagnostic]:
+    """A DL000 for each class of the file of which not all base classes are known."""
+    from dataloader_lint.semantics.limits import BASE_CLASSES
+
+    nodes = facts.too_wide_classes
+    places = _places(facts.tree, nodes) if nodes else {}
+    problem = f"this class has more than {BASE_CLASSES} base classes, and what the others do is unknown"
+    found: list[Diagnostic] = []
+    for start in (places[id(node)][0] for node in nodes):
+        found += unreadable(filename, problem, "split it up", settings, (start.line, start.column))
     return found
+
+
+def _run_rules(
+    facts: File, rules: list[FoundRule], crash: Crash, times: _Times
+) -> tuple[list[tuple[FoundRule, Finding]], list[FoundRule], FoundRule | None]:
+    """Run rules on the entities that they are about: the findings, the rules left, and the one that took too long.
+
+    That one has no findings. A crash ends its rule; what it found before stays.
+    """
+    from dataloader_lint.semantics.interrupts import OutOfTimeError
+    from dataloader_lint.source.decoding import UnreadableError
+    from dataloader_lint.source.fast_tree import UnlikeError
+
+    found: list[tuple[FoundRule, Finding]] = []
+    for place, one in enumerate(rules):
+        own: list[Finding] = []
+        times.for_rule()
+        try:
+            _run_rule(one, facts, own)
+        except (UnreadableError, UnlikeError):
+            raise
+        except OutOfTimeError:
+            return found, rules[place + 1 :], one
+        except Exception as error:
+            crash(f"rule {one.rule.code}", error)
+        found += [(one, finding) for finding in own]
+    return found, [], None
+
+
+def _run_rule(one: FoundRule, facts: File, found: list[Finding]) -> None:
+    """Add what a rule finds in a file."""
+    from dataloader_lint.rules.base import Entity
+    from dataloader_lint.semantics.interrupts import check
+
+    assert one.check is not None
+    # A base class and its subclasses can report the same node; else one place may have several problems.
+    by_place = one.rule.on is Entity.DATASET
+    reported: set[object] = set()
+    for arguments in _entities(one, facts):
+        check()
+        new: set[object] = set()
+        for finding in one.check(*arguments):
+            if finding.node not in facts.tree:
+                raise LookupError("the rule reported a node of another file")
+            key = id(finding.node) if by_place else (id(finding.node), finding.problem)
+            new.add(key)
+            if key not in reported:
+                found.append(finding)
+        reported |= new
 
 
 def _entities(one: FoundRule, file: File) -> Iterator[tuple[object, ...]]:

@@ -13,6 +13,7 @@ from dataloader_lint.engine.fixer import fix_source, with_fixes
 from dataloader_lint.engine.linter import lint_source
 from dataloader_lint.engine.reports import crashed
 from dataloader_lint.pipeline.session import Session
+from dataloader_lint.semantics.interrupts import StoppedError, was_forced
 from dataloader_lint.semantics.project.answers import Answers
 from dataloader_lint.semantics.project.dependencies import Asked
 from dataloader_lint.semantics.project.kept_modules import Kept
@@ -187,6 +188,10 @@ def _session(settings: Settings, unsaved: Iterable[Document]) -> Iterator[tuple[
     answers = _KEPT.begin(settings, contents)
     try:
         yield Session(settings, None, answers.dependencies, answers, _KEPT), answers
+    except StoppedError:
+        if was_forced():
+            _KEPT.clear()
+        raise
     finally:
         _KEPT.rest()
 

@@ -7,15 +7,19 @@ import contextlib
 import heapq
 import itertools
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from enum import IntEnum
 from typing import TypeVar
 
-from dataloader_lint.semantics.values.fixpoint import StoppedError, stop_unless
+from dataloader_lint.semantics.interrupts import StoppedError, stop_unless
 
 # LibCST's parser recurses natively; the stack of a thread is much smaller than the main one on some platforms.
 _STACK = 64 * 1024 * 1024
+# Seconds after which some work makes room for what waits, and is begun again behind it; twice as many each time, so
+# that it comes to an end.
+_PATIENCE = 2.0
 _T = TypeVar("_T")
 
 
@@ -48,17 +52,33 @@ class Worker:
             self._changed.notify()
 
     async def run(self, urgency: Urgency, is_wanted: Callable[[], bool], work: Callable[[], _T]) -> _T | None:
-        """The result of some work; None once it is not wanted, which stops it. So does cancelling whoever waits."""
+        """The result of some work; None once it is not wanted, which stops it. So does cancelling whoever waits.
+
+        Work that takes long is put off while other work waits.
+        """
         result: Future[_T | None] = Future()
         is_left = threading.Event()
+        patience = _PATIENCE
+
+        def is_needed() -> bool:
+            return is_wanted() and not is_left.is_set() and not self._is_over
 
         def guarded() -> None:
-            if not result.set_running_or_notify_cancel():
+            nonlocal patience
+            if not result.running() and not result.set_running_or_notify_cancel():
                 return
+            latest = time.monotonic() + patience
+
+            def goes_on() -> bool:
+                return is_needed() and not (self._waiting and time.monotonic() > latest)
+
             try:
-                with stop_unless(lambda: is_wanted() and not is_left.is_set() and not self._is_over):
-                    done = work() if is_wanted() else None
+                done = stop_unless(goes_on, work) if is_needed() else None
             except StoppedError:
+                if is_needed():
+                    patience *= 2
+                    self.submit(Urgency.REST, guarded)
+                    return
                 done = None
             except BaseException as error:
                 result.set_exception(error)

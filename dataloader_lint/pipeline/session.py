@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import gc
 import os
-import time
 
 from dataloader_lint.gate import Gate
 from dataloader_lint.pipeline.file import File
 from dataloader_lint.pipeline.project_facts import ProjectFacts
-from dataloader_lint.semantics.limits import SECONDS_PER_FILE
 from dataloader_lint.semantics.project.answers import Answers, names_about
 from dataloader_lint.semantics.project.dependencies import Dependencies
 from dataloader_lint.semantics.project.kept_modules import Kept
@@ -59,6 +57,12 @@ class Session(ProjectFacts):
         answers, self._answers = self._answers, None
         self.start(Project(answers or self._new_answers(), self._whole, self._kept), self._settings)
 
+    def start_over(self) -> None:
+        """Starts again, after work that was ended in the middle of anything: nothing of it is kept."""
+        if self._kept is not None:
+            self._kept.clear()
+        self.forget()
+
     def _new_answers(self) -> Answers:
         return Answers(self._settings.src, self._gate, self.dependencies, self._settings.roots)
 
@@ -86,7 +90,7 @@ class Session(ProjectFacts):
         """True if loaders reach what a file with the given text defines about some subjects.
 
         They do if the file may define a Dataset, if workers run its code, or if a loader's dataset contains its
-        objects. The file is not opened for this. Raises TooMuchError like the facts of `analyse`.
+        objects. The file is not opened for this.
         """
         full, content = self._at_hand(path, text)
         return self.project.may_define_datasets(full, content) or self.reach.is_reached_from_loaders(
@@ -110,13 +114,11 @@ class Session(ProjectFacts):
     def _begin(self, path: str) -> None:
         self._free_modules_if_full(path)
         self.evaluation.steps = self.with_cuda.steps = 0
-        self.evaluation.deadline = self.with_cuda.deadline = time.thread_time() + SECONDS_PER_FILE
 
     def analyse(self, path: str, text: str, settings: Settings | None = None) -> File:
         """Returns the facts about a file with the given text.
 
-        Raises UnreadableError if the text is not Python. The facts raise TooMuchError if they take longer than
-        `SECONDS_PER_FILE`.
+        Raises UnreadableError if the text is not Python.
         """
         self._begin(os.path.abspath(path))
         return File(self, self.project.module_for(path, text), settings or Settings())

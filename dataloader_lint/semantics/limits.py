@@ -11,7 +11,16 @@ from typing import Final
 # Work on one file.
 
 # CPU seconds that one file may take; beyond, DL000. Real files take one or two, the largest of torch some ten.
-SECONDS_PER_FILE: Final = 60
+SECONDS_PER_FILE: Final = 20
+
+# Of these, how many are kept to say where the findings are that the rules have come to; the others are for the rules.
+SECONDS_TO_REPORT: Final = 4
+
+# The part of what is left of them that one rule may take, so that those after it get some as well.
+SHARE_OF_RULE: Final = 0.75
+
+# CPU seconds for the fixes of the findings of one file; beyond, they are shown without.
+SECONDS_FOR_FIXES: Final = 10
 
 # Questions that working out one expression may lead to; beyond, its value is unknown. Keeps the cost of a question in
 # proportion.

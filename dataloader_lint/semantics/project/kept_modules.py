@@ -75,6 +75,14 @@ class Kept:
         self._gone.clear()
         self._given.clear()
 
+    def clear(self) -> None:
+        """Keep nothing of what there is, as something that was being made may be incomplete."""
+        self._modules.clear()
+        self._gone.clear()
+        self._given.clear()
+        self._size = 0
+        self._looked = None
+
     def _remove(self, path: str) -> None:
         module = self._modules.pop(path, None)
         if module is not None:

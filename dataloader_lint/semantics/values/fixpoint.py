@@ -2,42 +2,16 @@
 
 from __future__ import annotations
 
-import threading
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import TypeVar
 
+from dataloader_lint.semantics.interrupts import check
 from dataloader_lint.semantics.limits import EVALUATION_NESTING, EVALUATION_STEPS, EVALUATION_STEPS_KEPT
 from dataloader_lint.semantics.values.values import NOTHING_KNOWN, Values
-from dataloader_lint.source.decoding import TooMuchError
 
 K = TypeVar("K")
 T = TypeVar("T")
 Key = tuple[object, object]
-
-
-class StoppedError(BaseException):
-    """Nobody needs the answer any more. Not an `Exception`, so that no rule's error handling stops it."""
-
-
-class _Stop(threading.local):
-    """What tells this thread to stop."""
-
-    is_wanted: Callable[[], bool] | None = None
-
-
-_STOP = _Stop()
-
-
-@contextmanager
-def stop_unless(is_wanted: Callable[[], bool]) -> Iterator[None]:
-    """Within this context, questions in this thread raise StoppedError soon after `is_wanted` returns False."""
-    before, _STOP.is_wanted = _STOP.is_wanted, is_wanted
-    try:
-        yield
-    finally:
-        _STOP.is_wanted = before
 
 
 class Solver:
@@ -46,7 +20,6 @@ class Solver:
     def __init__(self) -> None:
         self.steps = 0  # the questions that were looked into so far
         self.too_deep = 0  # how often an answer was unknown because the question was too deep inside others
-        self.deadline = float("inf")  # in CPU time of this thread
         self._last_step = 0
         self._open = 0  # questions that count steps
         self._running: dict[Key, int] = {}  # questions being worked out, with their depth
@@ -77,7 +50,7 @@ class Solver:
         started = self.steps
         self.steps += 1
         if not self.steps & 255:
-            self.check_time()
+            check()
         before, self._cuts = self._cuts, 0
         self._running[key] = depth
         self._open += 1
@@ -136,13 +109,6 @@ class Solver:
 
     def _all_answered(self) -> None:
         """The outermost question is answered."""
-
-    def check_time(self) -> None:
-        """Raise TooMuchError once the time for a file has run out, StoppedError if the answer is no longer wanted."""
-        if _STOP.is_wanted is not None and not _STOP.is_wanted():
-            raise StoppedError
-        if time.thread_time() > self.deadline:
-            raise TooMuchError("checking this file takes too long, so it was left out", "split it up, or exclude it")
 
     def widen_deep(self) -> Values:
         """The answer to a question too deep inside others, which it leaves open up to the outermost one."""
