@@ -57,7 +57,7 @@ from dataloader_lint.edits.guard import guard_work
 from dataloader_lint.edits.hoist import hoist_lambda
 from dataloader_lint.edits.imports import Imported, add_member, insert_after_imports, need_import
 from dataloader_lint.edits.lift import lift_function
-from dataloader_lint.edits.options import follow_workers, remove_option
+from dataloader_lint.edits.options import follow_workers, is_passed_in, remove_option
 from dataloader_lint.edits.repair import Edit, RefusedError, Repair, splice
 from dataloader_lint.edits.statements import insert_after, insert_before, remove_statement
 from dataloader_lint.edits.to_array import to_array
@@ -81,6 +81,7 @@ __all__ = [
     "insert_after",
     "insert_after_imports",
     "insert_before",
+    "is_passed_in",
     "lift_function",
     "need_import",
     "refuse_uses_elsewhere",

@@ -33,10 +33,13 @@ class Place:
 def remove_option(editor: Editor, loader: Loader, name: str, is_like: Callable[[Loader], bool]) -> Edit:
     """Remove an argument of a loader. A keyword dict that several loaders are made from counts where `is_like` them.
 
-    Hand the same `is_like` on for all loaders, so that what it says of each is asked for once.
+    Hand the same `is_like` on for all loaders, so that what it says of each is asked for once. Refused where a
+    parameter or an option brings the value: it would be ignored without a word.
     """
     place = _only_place(editor, loader, name, is_like)
     _refuse_effects(place.value, loader)
+    if is_passed_in(editor, place.value):
+        raise RefusedError("callers may pass another value")
     around = place.around
     if isinstance(place.node, cst.DictElement):
         return remove_element(editor, cst.ensure_type(around, cst.Dict), place.node)
@@ -63,6 +66,18 @@ def follow_workers(
     _refuse_effects(place.value, loader)
     workers = _workers(editor, loader, place, is_like)
     return replace(editor, place.value, rewrite(_operand(editor, place.value), workers)) if workers else None
+
+
+def is_passed_in(editor: Editor, value: cst.BaseExpression) -> bool:
+    """True if a value depends on a parameter, or on an attribute of an object such as `self` or `args`."""
+    tree = editor.tree
+    names = [(name, resolve(name, tree)) for name in tree.find(value, cst.Name)]
+    if any(binding.kind is Kind.PARAMETER for _, bindings in names for binding in bindings):
+        return True
+    return any(
+        isinstance(tree.parent(name), cst.Attribute) and any(binding.kind is not Kind.IMPORT for binding in bindings)
+        for name, bindings in names
+    )
 
 
 def _refuse_effects(value: cst.BaseExpression, loader: Loader) -> None:

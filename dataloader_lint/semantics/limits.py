@@ -283,9 +283,6 @@ REGISTERED: Final = 40
 # Modules that are opened to see whether they choose a class by name.
 CHOOSING_MODULES: Final = 3
 
-# Modules that are opened to see who calls a function under another name.
-EXPECTING_MODULES: Final = 10
-
 # Modules that are opened to see how subclasses read an attribute.
 SUBCLASS_MODULES: Final = 3
 

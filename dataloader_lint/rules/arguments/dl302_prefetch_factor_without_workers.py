@@ -16,7 +16,7 @@ at the first iteration.
 
 ## Known limits
 - Values that are computed at run time or come from a configuration file are unknown and not reported.
-- Nothing is reported if the program expects the error, as in `pytest.raises` or `try ... except` (see DL301).
+- Silent in tests, and where `try ... except` catches the error (see DL301).
 
 ## Example
 ```python
@@ -36,8 +36,9 @@ def make(dataset, workers=0):
 
 ## Fix safety
 Safe. A literal is removed together with its argument: the call that raised now makes a loader. If the number of
-workers has a name, the argument becomes `prefetch_factor=K if NAME > 0 else None`. A `prefetch_factor` of 2 is
-removed in any case: it is the default of every torch version, and torch before 2.0 refused None.
+workers has a name, the argument becomes `prefetch_factor=K if NAME > 0 else None`. A written 2 is
+removed in any case: it is the default of every torch version, and torch before 2.0 refused None. What a parameter or an
+option brings is never removed.
 
 ## When to ignore it
 With a declared default of 0 workers, if nobody runs the program without passing a number of workers.
@@ -104,10 +105,11 @@ def _problem(loader: Loader, unused: Unused) -> str:
 
 
 def fix(loader: Loader, editor: Editor) -> Repair | None:
-    from dataloader_lint.edits import Repair, follow_workers, remove_option
+    from dataloader_lint.edits import Repair, follow_workers, is_passed_in, remove_option
     from dataloader_lint.rules.arguments._shared.needs_workers import is_default_prefetch
 
-    if is_default_prefetch(loader):
+    written = loader.argument("prefetch_factor")
+    if is_default_prefetch(loader) and (written is None or not is_passed_in(editor, written.value)):
         superfluous = remove_option(editor, loader, "prefetch_factor", _raises)
         return Repair(Safety.SAFE, "Remove `prefetch_factor`: 2 is the default", (superfluous,))
     edit = follow_workers(editor, loader, "prefetch_factor", _raises, "{} if {} > 0 else None".format)

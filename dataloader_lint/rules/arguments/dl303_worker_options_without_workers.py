@@ -10,7 +10,7 @@ constructor and fails with AssertionError at the first iteration (torch 2.13).
 
 ## Known limits
 - `worker_init_fn` and `in_order` are ignored without workers. That does no harm and is not reported.
-- Nothing is reported if the program expects the error, as in `pytest.raises` or `try ... except` (see DL301).
+- Silent in tests, and where `try ... except` catches the error (see DL301).
 
 ## Example
 ```python
@@ -32,7 +32,7 @@ def make(dataset, workers=0):
 
 ## Fix safety
 Safe. A literal is removed together with its argument: the loader that failed now works. If the number of workers has
-a name, the argument depends on it.
+a name, the argument depends on it. What a parameter or an option brings is never removed.
 
 ## When to ignore it
 With a declared default of 0 workers, if nobody runs the program without passing a number of workers.

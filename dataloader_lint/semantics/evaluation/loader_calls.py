@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import libcst as cst
@@ -117,19 +117,12 @@ class Loader:
         """
         return is_reached(self.ev, self.call, self.frame)
 
-    def is_error_expected(
-        self, *errors: str, at_use: bool = False, can_fail: Callable[[Loader], bool] | None = None
-    ) -> bool:
+    def is_error_expected(self, *errors: str, at_use: bool = False) -> bool:
         """True if the code around the call, or everyone who runs it, expects one of some errors from it.
 
-        With `at_use` the error comes when the loader is used, not from its constructor. `can_fail` says whether the
-        error can come from the loader as a call in a test makes it.
+        With `at_use` the error comes when the loader is used, not from its constructor.
         """
-
-        def can_fail_in(frame: Frame) -> bool:
-            return can_fail is None or frame.scope is not self.frame.scope or can_fail(replace(self, frame=frame))
-
-        return is_error_expected(self.ev, self.call, self.frame, errors, at_use=at_use, can_fail=can_fail_in)
+        return is_error_expected(self.ev, self.call, self.frame, errors, at_use=at_use)
 
     @property
     def is_pickling_error_expected(self) -> bool:

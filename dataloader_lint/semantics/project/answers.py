@@ -194,9 +194,9 @@ class Answers:
         found = [each.path for each in self._importing_files(asker, _encoded(names))]
         return tuple(found[:limit] if limit else found)
 
-    def _expecting(self, asker: str, name: str, limit: int) -> Words:
-        """The files without a word about loading that import the module, hold a name, and may expect errors."""
-        return tuple(self._around(asker).expecting(asker, name.encode("utf-8", "surrogateescape"))[:limit])
+    def _tested(self, asker: str, name: str) -> bool:
+        """True if a test may import the module, and holds a name."""
+        return self._around(asker).is_tested(asker, name.encode("utf-8", "surrogateescape"))
 
     def _callers(self, asker: str, names: Words, kind: str) -> Words:
         """The files that import the module and call something by one of the names."""
@@ -294,7 +294,7 @@ KINDS: dict[str, Callable[..., Answer]] = {
     "namespace": Answers._namespace,
     "requirements": Answers._requirements,
     "importers": Answers._importers,
-    "expecting": Answers._expecting,
+    "tested": Answers._tested,
     "callers": Answers._callers,
     "users_at": Answers._users_at,
     "held": Answers._held,

@@ -200,13 +200,9 @@ class Project:
         found = cast("Words", self.answers.ask(module.path, "importers", _words(names), limit))
         return list(self._all_open(module.path, found))
 
-    def expecting(self, module: ModuleFacts, name: str, limit: int) -> list[ModuleFacts]:
-        """The modules that import `module`, hold a name and may expect errors, and that no other question looks at.
-
-        They say nothing about loading. Not more than the first `limit` of them.
-        """
-        found = cast("Words", self.answers.ask(module.path, "expecting", name, limit))
-        return list(self._all_open(module.path, found))
+    def is_named_in_tests(self, module: ModuleFacts, name: str) -> bool:
+        """True if a test of the project may import a module, and holds a name."""
+        return bool(self.answers.ask(module.path, "tested", name))
 
     def callers(self, module: ModuleFacts, names: list[str], kind: str) -> list[ModuleFacts]:
         """The modules of the project that import `module` and call something by one of the names, in order of paths.

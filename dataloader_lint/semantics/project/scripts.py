@@ -7,6 +7,8 @@ import re
 
 import libcst as cst
 
+from dataloader_lint.semantics.project.project import Project
+from dataloader_lint.semantics.project.test_paths import is_path_of_tests
 from dataloader_lint.semantics.syntax.names import dotted
 from dataloader_lint.semantics.syntax.tree import ModuleFacts
 from dataloader_lint.source.script_cells import has_cells
@@ -40,6 +42,11 @@ def _holds_tests(module: ModuleFacts) -> bool:
             for alias in statement.names
         )
     )
+
+
+def is_in_tests(project: Project, module: ModuleFacts) -> bool:
+    """True if a file belongs to the tests of its project, by its name or that of a folder around it."""
+    return is_path_of_tests(module.path, project.root_of(os.path.dirname(module.path)))
 
 
 def is_notebook(module: ModuleFacts) -> bool:

@@ -11,13 +11,12 @@ from dataloader_lint.semantics.project.disk import Disk
 from dataloader_lint.semantics.project.notebook_code import notebook_code
 from dataloader_lint.semantics.project.outline import Outline, outline_of
 from dataloader_lint.semantics.project.source import Source, defined_functions, makes_loaders_in, source_of
+from dataloader_lint.semantics.project.test_paths import is_path_of_tests
 from dataloader_lint.semantics.project.texts import TextParts
 
 _PACKAGE = f"{os.sep}__init__.py"  # hands names on, maybe under other ones
-# What stands in a file that expects an error from what it calls.
-_EXPECTING = (b"raises", b"Raises", b"RAISES", b"except", b"suppress")
 # What a look for a few words shows of a file.
-_MAKES_LOADERS, _LEADS_ON, _RENAMES, _EXPECTS = b"makes-loaders", b"leads-on", b"renames", b"expects"
+_MAKES_LOADERS, _LEADS_ON, _RENAMES = b"makes-loaders", b"leads-on", b"renames"
 # Functions that run without being called by their own names, so that a call of one says nothing; b"" is no function.
 _NOT_BY_NAME = frozenset(
     {b"", b"__call__", b"__enter__", b"__exit__", b"__getitem__", b"__init__", b"__iter__", b"forward"}
@@ -74,8 +73,8 @@ class Sources:
         self._paths = frozenset(paths)
         known = self._known = _names_in(context, paths)
         self._context, self._gate, self._disk = context, gate, disk
-        self._may_expect: list[Source] = []
-        self._expecting: list[tuple[Source, set[bytes]]] | None = None
+        self._other_tests: list[Source] = []
+        self._tests: list[tuple[Source, set[bytes]]] | None = None
         self._read_notebooks: list[tuple[Source, set[bytes]]] | None = None
         for path in paths:
             parts = disk.parts_of(context, path)
@@ -90,8 +89,8 @@ class Sources:
                     self._naming.setdefault(part, set()).add(len(self._all))
                 self._all.append(source)
                 self._by_path[path] = source
-            elif _EXPECTS in looks:
-                self._may_expect.append(Source(path, parts, makes_loaders=False))
+            elif is_path_of_tests(path, context):
+                self._other_tests.append(Source(path, parts, makes_loaders=False))
                 parts.let_go()
 
     @property
@@ -143,16 +142,13 @@ class Sources:
             self._importing[path] = found
         return found
 
-    def expecting(self, path: str, name: bytes) -> list[str]:
-        """The files about no subject that may import the module of a file, hold a word, and may expect errors."""
-        if self._expecting is None:
-            self._expecting = [(each, each.imported(self._known)) for each in self._may_expect]
+    def is_tested(self, path: str, name: bytes) -> bool:
+        """True if a test may import the module of a file, and holds a word."""
+        if self._tests is None:
+            tests = [*self._other_tests, *(each for each in self._all if is_path_of_tests(each.path, self._context))]
+            self._tests = [(each, each.imported(self._known)) for each in tests]
         parts = _names_of(path)
-        return [
-            each.path
-            for each, imported in self._expecting
-            if each.path != path and not imported.isdisjoint(parts) and name in each.words
-        ]
+        return any(not imported.isdisjoint(parts) and name in each.words for each, imported in self._tests)
 
     def called(self, dotted: str, member: str, asker: str) -> str | None:
         """The only file whose path ends with a dotted name, except the one that asks; None for none or several.
@@ -229,7 +225,6 @@ def _looked_at(parts: TextParts, path: str, gate: Gate) -> tuple[list[bytes], fr
             _MAKES_LOADERS: makes_loaders_in(text, about),
             _LEADS_ON: may_lead_on(text),
             _RENAMES: b" as " in text,
-            _EXPECTS: any(word in text for word in _EXPECTING),
         }
         return b" ".join((*(name for name, holds in looks.items() if holds), *map(str.encode, sorted(about))))
 

@@ -129,14 +129,7 @@ def _names_of_workers(loader: Loader) -> frozenset[str]:
 def is_failure_expected(loader: Loader, *names: str) -> bool:
     """True if the program expects the error that arguments cause which need workers: pytest.raises, try, ..."""
     at_use = all(name == "timeout" for name in names)  # that one passes the constructor
-    return loader.is_error_expected(
-        "AssertionError" if at_use else "ValueError", at_use=at_use, can_fail=_can_be_without_workers
-    )
-
-
-def _can_be_without_workers(loader: Loader) -> bool:
-    workers = loader.known("num_workers")
-    return workers is None or workers.value == 0
+    return loader.is_error_expected("AssertionError" if at_use else "ValueError", at_use=at_use)
 
 
 def _plain(value: Value) -> Value:

@@ -19,7 +19,7 @@ as the condition does not hold.
 ## Known limits
 - Two arguments that both depend on conditions are compared only if the conditions are the same.
 - Nothing is reported if one of the values is unknown.
-- Nothing is reported if the program expects the error, as in `pytest.raises` or `try ... except` (see DL301).
+- Silent in tests, and where `try ... except` catches the error (see DL301).
 
 ## Example
 ```python
@@ -44,6 +44,8 @@ Safe, and only if one outcome is certain:
 
 - `drop_last` is removed if there are no batches
 - `batch_size` and `drop_last` are removed if a `batch_sampler` makes the batches
+
+What a parameter or an option brings is never removed.
 
 ## When to ignore it
 Never: the call cannot succeed with these values.

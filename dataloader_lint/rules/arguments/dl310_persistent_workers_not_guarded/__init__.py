@@ -28,7 +28,7 @@ other branch is 0 (`prefetch_factor=2 if n > 0 else 0`) raises as well: only Non
 - Nothing is reported if every caller in the project passes a constant number of workers.
 - CPUs divided by a number that is not known, such as that of the ranks, are not reported.
 - Checks in other programs, such as the schema of a configuration file, are not seen.
-- Nothing is reported if the program expects the error, as in `pytest.raises` or `try ... except` (see DL301).
+- Silent in tests, and where `try ... except` catches the error (see DL301).
 
 ## Example
 ```python
@@ -51,7 +51,8 @@ For the others write `prefetch_factor=4 if args.workers > 0 else None`, `timeout
 
 ## Fix safety
 Safe if the number of workers is a name or an attribute: with workers nothing changes, without them the loader works.
-A `prefetch_factor` of 2 is removed: it is the default of every torch version, and torch before 2.0 refused None.
+A written `prefetch_factor` of 2 is removed: it is the default of every torch version, and torch before 2.0 refused
+None. What a parameter or an option brings is never removed.
 
 ## When to ignore it
 If something that the linter cannot see rules out 0 workers.
@@ -119,7 +120,7 @@ def _finding(made: MadeLoader, zero: Zero, fixed: list[str]) -> Finding:
 
 
 def fix(loader: Loader, editor: Editor) -> Repair | None:
-    from dataloader_lint.edits import RefusedError, Repair, follow_workers, remove_option
+    from dataloader_lint.edits import RefusedError, Repair, follow_workers, is_passed_in, remove_option
     from dataloader_lint.rules.arguments._shared.needs_workers import is_default_prefetch
 
     found = _zero(loader)
@@ -131,9 +132,13 @@ def fix(loader: Loader, editor: Editor) -> Repair | None:
         def follow(present: str, workers: str, name: str = name) -> str:
             if " if " in present:
                 raise RefusedError("an expression with a guard of its own")
+            if name == "persistent_workers" and present != "True":
+                return f"{present} and {workers} > 0"
             return _FOLLOWING[name].format(value=present, workers=workers)
 
-        if name == "prefetch_factor" and is_default_prefetch(loader):
+        written = loader.argument(name)
+        is_own = written is None or not is_passed_in(editor, written.value)
+        if name == "prefetch_factor" and is_own and is_default_prefetch(loader):
             edits.append(remove_option(editor, loader, name, _is_reported))
             continue
         edit = follow_workers(editor, loader, name, _is_reported, follow)

@@ -17,7 +17,7 @@ Assigning to the other attributes raises ValueError.
 ## Known limits
 - Subclasses that define such an attribute themselves are not reported.
 - `loader.shuffle` is not reported if it only stores what the loader or its sampler was made with.
-- Nothing is reported if the program expects the error, as in `pytest.raises` or `try ... except` (see DL301).
+- Silent in tests, and where `try ... except` catches the error (see DL301).
 
 ## Example
 ```python

@@ -11,7 +11,7 @@ Each worker calls it with its worker id as the only argument. That raises TypeEr
 
 ## Known limits
 - Functions with decorators and functions of libraries are not checked.
-- Nothing is reported if the program expects the error, as in `pytest.raises` or `try ... except` (see DL301).
+- Silent in tests, and where `try ... except` catches the error (see DL301).
 
 ## Example
 ```python
