@@ -42,7 +42,7 @@ def hoist_lambda(editor: Editor, node: Function, role: str) -> tuple[str, tuple[
     if typed is not None:
         hints = dict.fromkeys((*(param.name.value for param in parameters(node)), *bound), typed.name)
         hints |= parameter_hints(editor, node, captured)
-        returns = f" -> {typed.name}"
+        returns = f" -> {'bool' if _is_bool(node.body) else typed.name}"
     # torch ignores what a `worker_init_fn` returns, which is mostly None.
     is_statement = role == "worker_init_fn" and isinstance(node.body, cst.Call) and _is_only_passed(editor, node)
     body = _body(editor, node, is_statement=is_statement)
@@ -55,6 +55,15 @@ def hoist_lambda(editor: Editor, node: Function, role: str) -> tuple[str, tuple[
     written, imports = bound_call(editor, node, name, arguments)
     edits = [*added, *imports, *(typed.edits if typed else ()), replace(editor, node, written, moved=body)]
     return name, tuple(edits)
+
+
+def _is_bool(node: cst.BaseExpression) -> bool:
+    """True if an expression surely gives a bool."""
+    if isinstance(node, cst.UnaryOperation):
+        return isinstance(node.operator, cst.Not)
+    if isinstance(node, cst.Comparison):
+        return all(isinstance(each.operator, cst.In | cst.NotIn | cst.Is | cst.IsNot) for each in node.comparisons)
+    return isinstance(node, cst.Name) and node.value in ("False", "True")
 
 
 def bound_call(editor: Editor, use: Node, name: str, arguments: list[str]) -> tuple[str, tuple[Edit, ...]]:

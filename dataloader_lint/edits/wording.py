@@ -7,6 +7,7 @@ import re
 import libcst as cst
 
 from dataloader_lint.edits.editor import Editor
+from dataloader_lint.edits.repair import RefusedError
 from dataloader_lint.semantics.syntax.expressions import last_name, parameters
 from dataloader_lint.semantics.syntax.names import dotted
 
@@ -20,21 +21,36 @@ _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
 def name_for(editor: Editor, node: cst.Lambda, role: str) -> str:
-    """A name for the function that a lambda becomes. `role` is the argument that it is passed as."""
-    if role == "collate_fn":
-        found = _by_body(node)
-        if found:
-            return found
-    elif role == "worker_init_fn":
+    """A private name for the function that a lambda becomes. `role` is the argument that it is passed as.
+
+    Refused where another lambda that does something else would be called so as well: numbers tell nothing.
+    """
+    others = editor.once("lambdas", lambda: list(editor.tree.find(editor.tree.module, cst.Lambda)))
+    for wanted in _names_for(editor, node, role):
+        same = (each for each in others if each is not node and wanted in _names_for(editor, each, role)[:1])
+        if all(editor.code(each) == editor.code(node) for each in same):
+            return wanted
+    raise RefusedError("no name would tell the functions apart")
+
+
+def _names_for(editor: Editor, node: cst.Lambda, role: str) -> list[str]:
+    """What the function that a lambda becomes can be called, the best name first."""
+    if role == "worker_init_fn":
         callee = _snake(last_name(node.body.func)) if isinstance(node.body, cst.Call) else ""
-        return f"{callee}_worker" if callee and "worker" not in callee else "init_worker"
-    else:
-        found = _by_step(node)
-        if found:
-            return found
+        return [f"{callee}_worker" if callee and "worker" not in callee else "init_worker"]
     verb = _VERBS.get(role, role)
     place = _place(editor, node)
-    return f"{verb}_for_{place}" if place and place != verb else f"{verb}_samples" if verb == "collate" else verb
+    by_place = f"{verb}_for_{place}" if place and place != verb else f"{verb}_samples" if verb == "collate" else verb
+    by_body = _by_any_body(node) or (_by_body(node) if role == "collate_fn" else _by_step(node))
+    return [by_body, by_place] if by_body else [by_place]
+
+
+def _by_any_body(node: cst.Lambda) -> str:
+    """A name for a lambda that returns what it is given, or that only says yes."""
+    names = [param.name.value for param in parameters(node)]
+    if len(names) == 1 and dotted(node.body) == names[0]:
+        return "identity"
+    return "keep_all" if names and dotted(node.body) == "True" else ""
 
 
 def _by_body(node: cst.Lambda) -> str:
@@ -43,8 +59,6 @@ def _by_body(node: cst.Lambda) -> str:
     body = node.body
     if not names:
         return ""
-    if dotted(body) == names[0]:
-        return "keep_as_list"
     if isinstance(body, cst.Subscript) and dotted(body.value) == names[0] and len(body.slice) == 1:
         index = body.slice[0].slice
         written = index.value if isinstance(index, cst.Index) else None
@@ -68,8 +82,6 @@ def _by_step(node: cst.Lambda) -> str:
     if not names:
         return ""
     body: cst.BaseExpression = node.body
-    if dotted(body) == names[0]:
-        return "keep_as_is"
     if isinstance(body, cst.IfExp) and dotted(body.orelse) == names[0]:
         body = body.body
     if _is_scaled(body, names[0]):

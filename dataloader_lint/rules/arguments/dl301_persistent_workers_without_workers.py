@@ -19,7 +19,7 @@ default of 0, the program works for users who pass workers and raises for everyb
 - Values that are computed at run time or come from a configuration file are unknown and not reported.
 - Silent in tests (`test_*.py`, `*_test.py`, `conftest.py`, and folders called `tests`), and in functions that only
   tests call: they may be about the error.
-- Silent in a `try` whose `except` goes on and in `with suppress(ValueError)`, around the call or around all calls of its
+- Silent in a `try` whose `except` goes on and in `with suppress(ValueError)`, around the call or all calls of its
   function.
 
 ## Example

@@ -55,8 +55,11 @@ pickled.
 ## Fix safety
 Safe: the lambda becomes a module-level function that does the same.
 
-A lambda that only calls a function of the module, or an imported one, with its own arguments is replaced by that
-function.
+A lambda that only calls a function of the module, or an imported one, is replaced by that function, or by a
+`functools.partial` of it. That is unsafe if a string of the module holds the name of the function, which may be
+patched, or if the module stores an attribute that is bound.
+
+There is no fix if the lambda uses something that cannot be pickled either, such as a lock or an open file.
 
 ## When to ignore it
 If the program only ever forks its workers: by its start method, and on a Python before 3.14.
@@ -92,7 +95,7 @@ RULE = Rule(
     Entity.CALLBACK,
     Level.WARNING,
     Claim.MAY,
-    fix=FixLevel.SAFE,
+    fix=FixLevel.SOMETIMES_SAFE,
     codemod="HoistCollateLambda",
     spawning=True,
 )
@@ -121,9 +124,13 @@ def check(callback: Callback, file: File) -> Iterator[Finding]:
 
 def fix(callback: Callback, editor: Editor) -> Repair | None:
     from dataloader_lint.edits import Repair, direct_callee, hoist_lambda
+    from dataloader_lint.rules.processes._shared.unpicklable_captures import captures_unpicklable
 
+    if captures_unpicklable(callback.loader.ev, callback.function):
+        return None
     direct = direct_callee(editor, callback.function.node)
     if direct is not None:
-        return Repair(Safety.SAFE, f"Pass `{direct[0]}` itself instead of the lambda", direct[1])
+        safety = Safety.SAFE if direct.is_sure else Safety.UNSAFE
+        return Repair(safety, f"Pass `{direct.code}` instead of the lambda", direct.edits)
     name, edits = hoist_lambda(editor, callback.function.node, "collate_fn")
     return Repair(Safety.SAFE, f"Turn the lambda into a module-level function, `{name}`", edits)

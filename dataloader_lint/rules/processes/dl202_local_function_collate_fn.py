@@ -130,6 +130,9 @@ def check(callback: Callback, file: File) -> Iterator[Finding]:
 
 def fix(callback: Callback, editor: Editor) -> Repair | None:
     from dataloader_lint.edits import Repair, lift_function
+    from dataloader_lint.rules.processes._shared.unpicklable_captures import captures_unpicklable
 
+    if captures_unpicklable(callback.loader.ev, callback.function):
+        return None
     name, edits = lift_function(editor, callback.function.node)
     return Repair(Safety.UNSAFE, f"Move `{name}` to module level", edits)

@@ -137,16 +137,18 @@ def check(callback: Callback, file: File) -> Iterator[Finding]:
 
 def fix(callback: Callback, editor: Editor) -> Repair | None:
     from dataloader_lint.edits import Repair, direct_callee, hoist_lambda, lift_function
+    from dataloader_lint.rules.processes._shared.unpicklable_captures import captures_unpicklable
 
     function = callback.function.node
-    if function not in editor.tree:
+    if function not in editor.tree or captures_unpicklable(callback.loader.ev, callback.function):
         return None
     if callback.is_lambda:
         if not callback.takes_arguments:
             return None  # as a function it would fail in other words: DL212
         direct = direct_callee(editor, function)
         if direct is not None:
-            return Repair(Safety.SAFE, f"Pass `{direct[0]}` itself instead of the lambda", direct[1])
+            safety = Safety.SAFE if direct.is_sure else Safety.UNSAFE
+            return Repair(safety, f"Pass `{direct.code}` instead of the lambda", direct.edits)
         name, edits = hoist_lambda(editor, function, "worker_init_fn")
         return Repair(Safety.SAFE, f"Turn the lambda into a module-level function, `{name}`", edits)
     name, edits = lift_function(editor, function)

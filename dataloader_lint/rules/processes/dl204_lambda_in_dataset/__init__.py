@@ -70,7 +70,11 @@ module-level class with `__call__`.
 
 ## Fix safety
 Safe for a lambda that uses no variables of the enclosing function: it becomes a module-level function. Unsafe
-otherwise, since those variables are then bound when the object is made. There is no fix in a notebook.
+otherwise, since those variables are then bound when the object is made. A lambda that only calls a function of the
+module, or an imported one, is replaced by that function, or by a `functools.partial` of it.
+
+There is no fix in a notebook, for lambdas that no name would tell apart, and for those that use something that cannot
+be pickled either, such as a lock or an open file.
 
 ## When to ignore it
 If the program only ever forks its workers (by its start method, and on a Python before 3.14), or never has any.
@@ -106,6 +110,7 @@ if TYPE_CHECKING:
     from dataloader_lint.edits import Editor, Repair
     from dataloader_lint.pipeline.file import File
     from dataloader_lint.rules.processes.dl204_lambda_in_dataset.unpicklable import KeptFunction
+    from dataloader_lint.semantics.values.values import Evaluator
 
 RULE = Rule(
     "DL204",
@@ -133,7 +138,7 @@ def check(file: File) -> Iterator[Finding]:
             problem = f"`{kept.keeper}` holds `{kept.name}`{more}{through} of this notebook: {NOT_IN_WORKERS}"
         else:
             problem = f"`{kept.keeper}` holds {_subject(kept)}{more}{through}: {PICKLING_FAILS}"
-        repair = None if kept.is_in_notebook else partial(fix, kept)
+        repair = None if kept.is_in_notebook else partial(fix, kept, file.ev)
         cause = outermost_definition(kept.node, file.tree) or "module"
         yield Finding(kept.node, problem, _advice(kept), repair, kept.steps, cause=cause)
     for each in pipeline_functions(file.ev, file.module, file.loaders):
@@ -161,13 +166,23 @@ def _advice(kept: KeptFunction) -> str:
     return move_function(kept.is_in_notebook) if kept.function is not None else "use it as a decorator"
 
 
-def fix(kept: KeptFunction, editor: Editor) -> Repair | None:
-    from dataloader_lint.edits import Repair, hoist_lambda, lift_function
+def fix(kept: KeptFunction, ev: Evaluator, editor: Editor) -> Repair | None:
+    import libcst as cst
+
+    from dataloader_lint.edits import Repair, direct_callee, hoist_lambda, lift_function
     from dataloader_lint.edits.captures import captured_names
+    from dataloader_lint.rules.processes._shared.unpicklable_captures import captures_unpicklable
 
     if kept.function is None or kept.others or kept.function.node not in editor.tree:
         return None
+    if captures_unpicklable(ev, kept.function):
+        return None
     if kept.is_lambda:
+        is_passed = isinstance(editor.tree.parent(kept.function.node), cst.Arg | cst.Element)
+        direct = direct_callee(editor, kept.function.node) if is_passed else None
+        if direct is not None:
+            safety = Safety.SAFE if direct.is_sure and "(" not in direct.code else Safety.UNSAFE
+            return Repair(safety, f"Pass `{direct.code}` instead of the lambda", direct.edits)
         captured = captured_names(editor, kept.function.node, kept.function.node)
         name, edits = hoist_lambda(editor, kept.function.node, kept.role)
         safety = Safety.UNSAFE if captured else Safety.SAFE
