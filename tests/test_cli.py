@@ -132,7 +132,7 @@ def test_named_files_are_parsed_even_if_no_rule_has_to_look_at_them() -> None:
         places = [line.split(" ")[:2] for line in out.splitlines() if ": DL" in line]
         assert places == [["a/latin.py:1:1:", "DL000"], ["a/syntax.py:1:5:", "DL000"]]
     assert run("-", stdin=b"def (\n")[0] == 1
-    assert run("--diff", "-", stdin=b"def (\n")[::2] == (1, "No fixes available; 1 would remain.\n")
+    assert run("--diff", "-", stdin=b"def (\n")[::2] == (0, "No fixes available; 1 would remain.\n")
     assert run("-", stdin=b"import os\n")[0] == 0
     assert run("--ignore", "DL000", "a/syntax.py", "-q")[0] == 0
 
@@ -352,3 +352,27 @@ def test_a_file_that_cannot_matter_costs_little_more_than_starting_python() -> N
     write("a.py", "import os\n")
     start = "import sys; from dataloader_lint.cli import main; sys.exit(main(['a.py']))"
     assert cpu_seconds("-c", start) < 2 * cpu_seconds("-c", "pass")
+
+
+@pytest.mark.parametrize("option", ["--output-file", "-o", "--write-baseline"])
+@pytest.mark.parametrize("name", ["train.py", "notes.txt", "pyproject.toml"])
+def test_nothing_is_overwritten_that_is_no_report(option: str, name: str) -> None:
+    content = BAD if name == "train.py" else "# DL301\n[tool.other]\n" if name.endswith(".toml") else "mine\n"
+    write(name, content)
+    write("a.py", BAD)
+    code, out, err = run(*ONLY, option, name, "a.py")
+    assert (code, out) == (2, "")
+    assert err == f"dataloader-lint: {name} exists and is no report or baseline: it is not overwritten\n"
+    assert Path(name).read_text() == content
+
+
+@pytest.mark.parametrize("shape", ["concise", "full", "grouped", "json", "json-lines", "sarif", "rdjson", "junit",
+                                   "github", "gitlab", "azure", "pylint"])  # fmt: skip
+@pytest.mark.parametrize("content", [BAD, GOOD])
+def test_a_report_takes_the_place_of_an_older_one(shape: str, content: str) -> None:
+    write("a.py", content)
+    for _ in range(2):
+        code, _, err = run(*ONLY, "--output-format", shape, "-o", "report.out", "a.py")
+        assert (code, err) == (int(content is BAD), "")
+    assert run(*ONLY, "--write-baseline", "report.out", "a.py")[0] == 0
+    assert run(*ONLY, "--write-baseline", "report.out", "a.py")[0] == 0

@@ -244,3 +244,45 @@ def test_a_reader_of_a_diff_may_stop_early() -> None:
         Path(f"{number}.py").write_text(SAFE, encoding="utf-8")
     done = processes.run(["bash", "-c", f"{sys.executable} -m dataloader_lint --diff --no-cache | true"])
     assert (done.returncode, done.stderr) == (0, "")
+
+
+PHOTOS = """import cv2
+{more}from torch.utils.data import DataLoader, Dataset
+
+
+class Photos(Dataset):
+    def __init__(self, paths):
+        self.paths = paths
+
+    def __len__(self):
+        return len(self.paths)
+
+    def __getitem__(self, index):
+        return cv2.resize(cv2.imread(self.paths[index]), (8, 8))
+
+
+def make(paths):
+    return DataLoader(Photos(paths), num_workers=4)
+"""
+
+
+def test_a_diff_shows_what_a_fix_does_where_one_file_matters_to_another() -> None:
+    """The second file imports the first one, so that the limit in that one is enough."""
+    Path("setup.cfg").touch()
+    before = {"a.py": PHOTOS.format(more=""), "b.py": PHOTOS.format(more="import a\n")}
+    for name, text in before.items():
+        Path(name).write_text(text)
+    options = ("--select", "DL501", "--unsafe-fixes")
+    found = run(*options, "--output-format", "concise", ".")[1]
+    assert [line.partition(":")[0] for line in found.splitlines() if " DL501 " in line] == ["a.py", "b.py"]
+    out = run("--diff", *options, ".")[1]
+    shown = [line[4:] for line in out.splitlines() if line.startswith("+++ ")]
+    run("--fix", *options, ".")
+    assert shown == [name for name, text in before.items() if Path(name).read_text() != text] == ["a.py"]
+
+
+def test_a_diff_with_nothing_to_show_ends_with_0() -> None:
+    Path("b.py").write_text(HOPELESS)
+    code, out, err = run("--diff", ".")
+    assert (code, out) == (0, "")
+    assert err == "No fixes available; 1 would remain.\n"

@@ -8,7 +8,7 @@ from dataloader_lint.cli.diffs import show_diff
 from dataloader_lint.cli.formats import name_of
 from dataloader_lint.cli.linting import progress_for
 from dataloader_lint.cli.options import Options
-from dataloader_lint.cli.report import CLEAN, ERROR, FINDINGS, exit_code, report
+from dataloader_lint.cli.report import CLEAN, ERROR, FINDINGS, report
 from dataloader_lint.cli.terminal import complain, show
 from dataloader_lint.output.text import shown_path
 
@@ -99,11 +99,14 @@ def _problems(count: int) -> str:
 
 
 def _after_diff(result: Fixed, options: Options) -> int:
-    """Say what fixing would do; the diff has standard output for itself."""
+    """Say what fixing would do; the diff has standard output for itself. Returns 1 if there is one, else 0."""
+    from dataloader_lint.rules.registry import INTERNAL_ERROR
+
     if not options.quiet:
         fixed = f"Would fix {_problems(result.fixed)}"
         print(
             f"{fixed if result.fixed else 'No fixes available'}; {len(result.remaining)} would remain.", file=sys.stderr
         )
-    code = exit_code(result.remaining, options)
-    return FINDINGS if code == CLEAN and result.fixed and not options.exit_zero else code
+    if any(one.code == INTERNAL_ERROR for one in result.remaining):
+        return ERROR
+    return FINDINGS if result.fixed and not options.exit_zero else CLEAN

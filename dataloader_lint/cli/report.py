@@ -118,6 +118,11 @@ def check_output_file(path: str) -> None:
         raise UsageError(f"cannot write {path}: it is a directory")
     if not os.path.isdir(folder):
         raise UsageError(f"cannot write {path}: there is no directory {folder}")
+    if os.path.isfile(path):
+        from dataloader_lint.cli.overwriting import is_report
+
+        if not is_report(path):
+            raise UsageError(f"{path} exists and is no report or baseline: it is not overwritten")
 
 
 def write_file(path: str, content: str) -> None:

@@ -12,7 +12,7 @@ from dataloader_lint.source.pyproject import ConfigurationError, SettingsByFile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from dataloader_lint.cache.store import Cache, Store
     from dataloader_lint.diagnostics import Diagnostic, FixResult
@@ -42,6 +42,7 @@ class Run:
         "_dependencies",
         "_is_noting",
         "_loading",
+        "_overlay",
         "_roots",
         "_sessions",
         "_warn",
@@ -59,8 +60,10 @@ class Run:
         warn: Callable[[str], None] | None = None,
         *,
         is_noting: bool = False,
+        overlay: Mapping[str, bytes] | None = None,
     ) -> None:
         self.settings = settings
+        self._overlay = overlay or {}
         self.fixes = fixes
         self.gates = {} if gates is None else gates
         self._by_file = SettingsByFile(settings)
@@ -186,6 +189,7 @@ class Run:
             from dataloader_lint.semantics.project.dependencies import Dependencies
 
             self._dependencies[key] = Dependencies(is_noting=self._is_noting)
+            self._dependencies[key].disk.unsaved = self._overlay
         return self._dependencies[key]
 
     def cannot_read(self, path: str, why: str) -> list[Diagnostic]:

@@ -88,6 +88,7 @@ def fix_found(
     """
     total = Fixed()
     too_large: set[str] = set()
+    changed: dict[str, bytes] = {}  # what files hold from now on, be it written or only shown
     for path, why in found.unreadable:
         total.remaining.extend(cannot_read(path, why, settings))
     run = Run(settings, "shown")
@@ -112,7 +113,8 @@ def fix_found(
                 total.remaining.extend(before)
                 continue
             too_large.update(run.too_large())
-            run = Run(settings, "shown")  # what was known about the file may matter to others
+            changed[os.path.abspath(path)] = result.source
+            run = Run(settings, "shown", overlay=changed)  # what was known about the file may matter to others
         total.add(path, result.fixed, len(result.dropped))
         total.remaining.extend(result.remaining)
     total.remaining.extend(run.syntax_errors(found.named))
