@@ -118,6 +118,30 @@ def at(device: str, setting: str = "", more: str = "") -> str:
     return f"{HEAD}{setting}\n\ndef train(images{more}):\n    {move}"
 
 
+PUBLIC = f"{HEAD}\n\ndef {{name}}(images, device{{hint}}):\n    for (batch,) in DataLoader(TensorDataset(images), pin_memory=True):\n        print(batch.to(device))\n"  # noqa: E501
+CALLS = f"{DATASET}import torch\nfrom train import {{name}}\n\n{{name}}(torch.zeros(2), {CUDA})\n"
+
+
+def public(name: str = "train", hint: str = "", more: str = "") -> tuple[str, dict[str, str]]:
+    return PUBLIC.format(name=name, hint=hint) + more, {"main.py": CALLS.format(name=name)}
+
+
+# Only the caller in sight has CUDA; users of a library may have MPS, on which a copy that does not block can go wrong.
+CALLERS: dict[str, tuple[tuple[str, dict[str, str]], str]] = {
+    "a public function": (public(), NONE),
+    "a private function": (public("_train"), SAFE),
+    "a device by its annotation": (public(hint=": torch.device"), "safe by type"),
+    "another annotation": (public(hint=": str"), NONE),
+    "a script": (public(more="\nif __name__ == '__main__':\n    print(1)\n"), SAFE),
+}
+
+
+@pytest.mark.parametrize("kind", CALLERS)
+def test_devices_that_callers_choose(kind: str, tmp_path: Path) -> None:
+    (source, others), expected = CALLERS[kind]
+    assert fix_of(source, others, tmp_path) == expected
+
+
 DEVICES: dict[str, tuple[str, dict[str, str], str]] = {
     "a constant": (at("DEVICE", f"DEVICE = {CUDA}"), {}, SAFE),
     "and, or": (at("DEVICE", 'DEVICE = torch.cuda.is_available() and "cuda" or "cpu"'), {}, SAFE),

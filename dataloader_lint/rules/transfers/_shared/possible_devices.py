@@ -8,9 +8,10 @@ from dataloader_lint.pipeline.devices.devices import Device, kind_of_constant
 from dataloader_lint.rules.transfers._shared.device_stores import Source, may_be_set, stores_of
 from dataloader_lint.semantics.callers.parameters import arguments_of_callers
 from dataloader_lint.semantics.limits import DEVICE_DEPTH
+from dataloader_lint.semantics.project.imports import is_imported
 from dataloader_lint.semantics.syntax.expressions import keyword_of, last_name, positional_of
 from dataloader_lint.semantics.syntax.names import Binding, Kind, dotted, resolve
-from dataloader_lint.semantics.syntax.tree import function_scope
+from dataloader_lint.semantics.syntax.tree import Tree, function_scope
 from dataloader_lint.semantics.values.values import CallResult, Const, Evaluator, Frame, Value
 
 
@@ -28,6 +29,8 @@ def possible_devices(ev: Evaluator, node: cst.BaseExpression, frame: Frame, dept
 
 def is_device_object(ev: Evaluator, node: cst.BaseExpression, frame: Frame) -> bool:
     """True for a plain name of what is a `torch.device` in every case, so that it has a `type`."""
+    if _is_annotated(node, frame.scope.module.tree):
+        return True
     sources = _sources(ev, node, frame) if dotted(node) else None
     values = [value for each, where in sources or () for value in ev.values(each, where)]
     return bool(values) and all(_is_device(value) for value in values)
@@ -128,7 +131,7 @@ def _sources(ev: Evaluator, node: cst.BaseExpression, frame: Frame, depth: int =
     for binding in resolve(node, tree):
         if binding.kind is Kind.IMPORT:
             found.append([(node, frame)])
-        elif binding.kind is Kind.PARAMETER and binding.value is None:
+        elif binding.kind is Kind.PARAMETER and binding.value is None and not _is_open(ev, binding):
             given = arguments_of_callers(ev, binding.scope, binding.name)
             given = [(each, where) for each, where in given if not _is_same(each, where, binding)]
             found.append(_together([_sources(ev, each, where, depth + 1) for each, where in given]))
@@ -140,6 +143,41 @@ def _sources(ev: Evaluator, node: cst.BaseExpression, frame: Frame, depth: int =
         else:
             return None
     return _together(found)
+
+
+def _is_open(ev: Evaluator, binding: Binding) -> bool:
+    """True for a parameter of a function that users of a library may call, with whatever device they have.
+
+    A module of a library is one that lies in a package, or that others import, and that is no script itself.
+    """
+    node = binding.scope.node
+    if not isinstance(node, cst.FunctionDef) or (node.name.value.startswith("_") and node.name.value != "__init__"):
+        return False
+    module = binding.scope.module
+    scope = binding.scope.parent
+    while scope is not None and scope is not module.root:
+        if scope.is_function:
+            return False  # nobody else finds it
+        scope = scope.parent
+
+    def asked() -> bool:
+        checks = [each.test for each in module.tree.module.body if isinstance(each, cst.If)]
+        if any(name.value == "__name__" for test in checks for name in module.tree.find(test, cst.Name)):
+            return False  # a script
+        return ev.project.is_in_package(module) or is_imported(ev.project, module)
+
+    return module.tree.once(("is library", id(module.root)), asked)
+
+
+def _is_annotated(node: cst.BaseExpression, tree: Tree) -> bool:
+    """True for the name of a parameter that is annotated as a `torch.device`, and nothing else."""
+    bindings = resolve(node, tree) if isinstance(node, cst.Name) else []
+    hints = [each.node.annotation for each in bindings if isinstance(each.node, cst.Param)]
+    return (
+        bool(hints)
+        and len(hints) == len(bindings)
+        and all(hint is not None and dotted(hint.annotation) in ("torch.device", "device") for hint in hints)
+    )
 
 
 def _chosen(node: cst.BooleanOperation) -> list[cst.BaseExpression]:

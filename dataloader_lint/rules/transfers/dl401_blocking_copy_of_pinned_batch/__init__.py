@@ -86,7 +86,7 @@ The fix is unsafe if
 
 There is no fix if
 
-- the device may be anything
+- the device may be anything, as that which callers pass to a public function of a library
 - an unknown `collate_fn` makes the batches
 - objects of another class may be moved
 - another positional argument may already be `non_blocking`
