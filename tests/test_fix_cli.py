@@ -246,39 +246,42 @@ def test_a_reader_of_a_diff_may_stop_early() -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
-PHOTOS = """import cv2
-{more}from torch.utils.data import DataLoader, Dataset
+MAKES = """from torch.utils.data import DataLoader, TensorDataset
 
 
-class Photos(Dataset):
-    def __init__(self, paths):
-        self.paths = paths
-
-    def __len__(self):
-        return len(self.paths)
-
-    def __getitem__(self, index):
-        return cv2.resize(cv2.imread(self.paths[index]), (8, 8))
+def make(images):
+    return DataLoader(TensorDataset(images), batch_size=8)
 
 
-def make(paths):
-    return DataLoader(Photos(paths), num_workers=4)
+def fit(model, images):
+    for (batch,) in make(images):
+        model(batch.cuda(non_blocking=True)).backward()
+"""
+MOVES = """from a import make
+from torch.utils.data import DataLoader
+
+
+def fit_more(model, images):
+    for (batch,) in make(images):
+        model(batch.cuda()).backward()
 """
 
 
 def test_a_diff_shows_what_a_fix_does_where_one_file_matters_to_another() -> None:
-    """The second file imports the first one, so that the limit in that one is enough."""
+    """Once the first file pins its batches, the second one should not wait for them."""
     Path("setup.cfg").touch()
-    before = {"a.py": PHOTOS.format(more=""), "b.py": PHOTOS.format(more="import a\n")}
+    before = {"a.py": MAKES, "b.py": MOVES}
     for name, text in before.items():
         Path(name).write_text(text)
-    options = ("--select", "DL501", "--unsafe-fixes")
+    options = ("--select", "DL401,DL402", "--unsafe-fixes")
     found = run(*options, "--output-format", "concise", ".")[1]
-    assert [line.partition(":")[0] for line in found.splitlines() if " DL501 " in line] == ["a.py", "b.py"]
+    assert [line.partition(":")[0] for line in found.splitlines() if " DL40" in line] == ["a.py"]
     out = run("--diff", *options, ".")[1]
-    shown = [line[4:] for line in out.splitlines() if line.startswith("+++ ")]
     run("--fix", *options, ".")
-    assert shown == [name for name, text in before.items() if Path(name).read_text() != text] == ["a.py"]
+    assert {name: Path(name).read_text() != text for name, text in before.items()} == {"a.py": True, "b.py": True}
+    assert [line[4:] for line in out.splitlines() if line.startswith("+++ ")] == ["a.py", "b.py"]
+    added = [line[1:] for line in out.splitlines() if line.startswith("+") and not line.startswith("+++")]
+    assert all(line in Path("a.py").read_text() + Path("b.py").read_text() for line in added)
 
 
 def test_a_diff_with_nothing_to_show_ends_with_0() -> None:

@@ -47,25 +47,6 @@ EPOCHS = """
             for batch in loader:
                 update(batch)
     """
-PHOTOS = """
-    import cv2
-    from torch.utils.data import DataLoader, Dataset
-
-    {0}
-
-    class Photos(Dataset):
-        def __init__(self, paths):
-            self.paths = paths
-
-        def __len__(self):
-            return len(self.paths)
-
-        def __getitem__(self, index):
-            return cv2.resize(cv2.imread(self.paths[index]), (8, 8))
-
-    def make(paths):
-        return DataLoader(Photos(paths), num_workers=4)
-    """
 MOVE = """
 import torch
 from torch.utils.data import DataLoader, TensorDataset
@@ -190,8 +171,6 @@ CASES = [
         "DL311",
         LOADER + "def make(ds):\n    return DataLoader(ds, pin_memory_device='cuda')\n",
     ),
-    # The number of threads is one for the whole process.
-    case("another cv2", "DL501", PHOTOS.format("from fakes import cv2"), unsafe=True),
     # On MPS a copy that does not block can corrupt the data, and anybody may choose MPS.
     case("a device by default", "DL401", MOVE.format("", ", device=torch.device('cuda')", "device"), unsafe=True),
     case("a device by name", "DL401", MOVE.format("", ", name=None", "name or 'cuda'"), unsafe=True),
@@ -300,13 +279,11 @@ ALONE = {
     "DL212": SEED,
     "DL301": KEYWORDS.replace("**OPTIONS", "persistent_workers=True"),
     "DL401": MOVE_OF_OBJECT,
-    "DL501": PHOTOS.format(""),
 }
 
 
-# A safe fix changes arguments of one call, or the callable that is passed. These move statements, change a signature,
-# or set something for the whole process.
-NOT_LOCAL = ("DL206", "DL210", "DL212", "DL501")
+# A safe fix changes arguments of one call, or the callable that is passed. These move statements or change a signature.
+NOT_LOCAL = ("DL206", "DL210", "DL212")
 
 
 @pytest.mark.parametrize("code", ALONE)

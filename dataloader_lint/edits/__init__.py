@@ -27,8 +27,6 @@ and raise `RefusedError` when they are not sure: the engine catches it, and the 
     insert_before(editor, node, "code")                   # a statement before the one that holds the node
     insert_after(editor, node, "code")
     remove_statement(editor, node)
-    insert_after_imports(editor, import_node, "cv2.setNumThreads(0)")  # behind the block that the import stands in
-    add_member(editor, import_node, "setNumThreads")  # to the names of a `from` import
     add_function(editor, use, "def f():...")              # at module level, before the statement that holds `use`
     need_import(editor, use, "functools", "partial")      # .name is how to write it there, .edits what it takes
     need_import(editor, use, "numpy", alias="np")         # `np`, or what the file calls it
@@ -55,7 +53,7 @@ from dataloader_lint.edits.editor import Editor, replace
 from dataloader_lint.edits.functions import add_function
 from dataloader_lint.edits.guard import guard_work
 from dataloader_lint.edits.hoist import hoist_lambda
-from dataloader_lint.edits.imports import Imported, add_member, insert_after_imports, need_import
+from dataloader_lint.edits.imports import Imported, need_import
 from dataloader_lint.edits.lift import lift_function
 from dataloader_lint.edits.options import follow_workers, is_passed_in, remove_option
 from dataloader_lint.edits.repair import Edit, RefusedError, Repair, splice
@@ -70,7 +68,6 @@ __all__ = [
     "Repair",
     "add_argument",
     "add_function",
-    "add_member",
     "add_parameter",
     "check_elements",
     "direct_callee",
@@ -79,7 +76,6 @@ __all__ = [
     "guard_work",
     "hoist_lambda",
     "insert_after",
-    "insert_after_imports",
     "insert_before",
     "is_passed_in",
     "lift_function",

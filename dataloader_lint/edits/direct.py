@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from dataclasses import dataclass
 
 import libcst as cst
@@ -137,6 +138,11 @@ def _module_function(editor: Editor, node: cst.Lambda, name: str, *, is_whole: b
     else:  # functions of torch itself are written in C, and some of those cannot be pickled
         is_member = binding.member is not None or not is_whole
         is_plain = binding.kind is Kind.IMPORT and is_member and binding.imported != "torch" and name[:1].islower()
+        if not is_whole and binding.imported.partition(".")[0] in sys.stdlib_module_names:
+            return None  # `random.choice` is a method of a hidden object
+    line = editor.tree.parent(binding.node) if binding.kind is Kind.IMPORT else binding.node
+    if line is None or editor.tree.parent(line) is not editor.tree.module:
+        return None  # under a main guard or another condition
     if not is_plain or (is_on_import and editor.start(binding.node) > editor.start(node)):
         return None
     return binding

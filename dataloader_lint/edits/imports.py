@@ -9,7 +9,7 @@ import libcst as cst
 
 from dataloader_lint.edits.editor import Editor, has_comment
 from dataloader_lint.edits.repair import Edit, RefusedError
-from dataloader_lint.edits.statements import insert_after, start_with_comments
+from dataloader_lint.edits.statements import start_with_comments
 from dataloader_lint.semantics.syntax.names import Binding, Kind, bindings_of, dotted
 from dataloader_lint.semantics.syntax.tree import Node, Scope
 
@@ -53,56 +53,6 @@ def _imported(editor: Editor) -> list[tuple[str, Binding]]:
     """What imports directly in the module bind, and nothing else in it does."""
     alone = ((name, found[0]) for name, found in bindings_of(editor.tree.root).items() if len(found) == 1)
     return [(name, one) for name, one in alone if one.kind is Kind.IMPORT and _is_plain(editor, one.node)]
-
-
-def add_member(editor: Editor, statement: Node, member: str) -> Edit:
-    """Take `member` from the module that a `from` import takes others from, in its place among them."""
-    if not isinstance(statement, cst.ImportFrom) or isinstance(statement.names, cst.ImportStar):
-        raise RefusedError("no import that names what it takes")
-    return _beside(editor, list(statement.names), member)
-
-
-def insert_after_imports(editor: Editor, statement: Node, code: str) -> Edit:
-    """Put a statement of one line after the imports that go on from an import of the module, with a blank line.
-
-    An import that stands anywhere else (in a function, a `try`, an `if`) has it directly behind itself.
-    """
-    if not _is_plain(editor, statement):
-        return insert_after(editor, statement, code)
-    body = editor.tree.module.body
-    last = first = next(index for index, each in enumerate(body) if each is _line_of(editor, statement))
-    for index in range(first + 1, len(body)):
-        line = body[index]
-        if _is_import_line(line) or _is_guarded_import(editor, line):
-            last = index
-        elif not isinstance(line, cst.SimpleStatementLine) or not _is_setting(line):
-            break
-    end = max(
-        editor.end(each)
-        for each in editor.tree.walk(body[last])
-        if isinstance(each, cst.SimpleStatementLine | cst.SimpleStatementSuite)
-    )
-    line_end = editor.line_end(end)
-    return Edit(line_end, line_end, editor.newline * 2 + code)
-
-
-def _is_import_line(line: Node) -> bool:
-    return isinstance(line, cst.SimpleStatementLine) and any(
-        isinstance(each, cst.Import | cst.ImportFrom | cst.LazyImport | cst.LazyImportFrom) for each in line.body
-    )
-
-
-def _is_guarded_import(editor: Editor, line: Node) -> bool:
-    """True if a `try` or `if` exists for the imports that it begins with."""
-    if not isinstance(line, cst.Try | cst.If) or not line.body.body:
-        return False
-    first = line.body.body[0]
-    if not isinstance(first, cst.Import | cst.ImportFrom) and not _is_import_line(first):
-        return False
-    blocks = cst.FunctionDef | cst.ClassDef | cst.For | cst.While | cst.With
-    if any(isinstance(each, blocks) for each in editor.tree.walk(line)):
-        return False
-    return not isinstance(line, cst.If) or "__name__" not in editor.code(line.test)
 
 
 def _is_in_force(editor: Editor, binding: Binding, use: Node) -> bool:

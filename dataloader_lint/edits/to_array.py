@@ -17,7 +17,7 @@ from dataloader_lint.semantics.classes.classes import AttributeBinding
 from dataloader_lint.semantics.evaluation import attributes
 from dataloader_lint.semantics.libraries.calls import row
 from dataloader_lint.semantics.limits import ARRAY_FIX_DEPTH
-from dataloader_lint.semantics.project.required_versions import OLD_NUMPY, demands
+from dataloader_lint.semantics.project.required_versions import NEW_NUMPY, demands
 from dataloader_lint.semantics.syntax.expressions import last_name
 from dataloader_lint.semantics.syntax.names import bindings_of
 from dataloader_lint.semantics.syntax.tree import LOOPS, ModuleFacts, Scope, Tree, function_scope
@@ -72,11 +72,10 @@ def to_array(editor: Editor, dataset: DatasetClass, binding: AttributeBinding) -
         _check_attributes(editor, dataset, family, module, binding, kind)
     refuse_uses_elsewhere(dataset.ev.project, binding.method.module, binding.name)
     texts = dataset.reach.ev.project.requirements(binding.method.module.path)
-    if kind == "str" and any(demands(text, OLD_NUMPY) for text in texts):
-        raise RefusedError("the project pins a numpy without `StringDType`")
     numpy = need_import(editor, statement, "numpy", alias="np")
     start, end = editor.outer(written)
-    dtype = f", dtype={numpy.name}.dtypes.StringDType()" if kind == "str" else ""
+    strings = "dtypes.StringDType()" if any(demands(text, NEW_NUMPY) for text in texts) else "str_"  # for any version
+    dtype = f", dtype={numpy.name}.{strings}" if kind == "str" else ""
     return (Edit(start, start, f"{numpy.name}.array("), Edit(end, end, f"{dtype})"), *numpy.edits)
 
 

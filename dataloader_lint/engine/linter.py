@@ -364,7 +364,7 @@ def _reported_of(
     from dataloader_lint.rules.levels import level_of, spawns
     from dataloader_lint.rules.selection import is_fixable
     from dataloader_lint.rules.wording import without_platforms
-    from dataloader_lint.semantics.project.scripts import runs_as_test
+    from dataloader_lint.semantics.project.scripts import is_notebook_file, runs_as_test
 
     if not found:
         return {}
@@ -372,6 +372,10 @@ def _reported_of(
     reasons = _reasons([step for _, finding in found for step in finding.because], facts.tree, filename)
     is_spawned = spawns(settings)
     in_tests = runs_as_test(facts.module)
+    is_demo = in_tests or is_notebook_file(facts.module)
+    # Time and memory that nobody misses are no reason to change code: in tests and notebooks, or of unknown size.
+    of_cost = (Level.MEMORY, Level.SPEED)
+    large = {finding.cause or id(finding) for _, finding in found if finding.level is not Level.NOTE}
     fixable = {one.rule.code for one, _ in found if is_fixable(one.rule, settings)}
     reported: dict[Diagnostic, Build | None] = {}
     for each, finding in found:
@@ -384,7 +388,8 @@ def _reported_of(
         one = Diagnostic(
             filename, start, end, code, problem, advice, lines, because=because, level=level, cause=finding.cause
         )
-        build = finding.repair if code in fixable else None
+        is_gain = each.rule.level not in of_cost or (not is_demo and (finding.cause or id(finding)) in large)
+        build = finding.repair if code in fixable and is_gain else None
         reported[one] = reported.get(one) or build
     return reported
 

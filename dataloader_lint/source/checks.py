@@ -49,7 +49,14 @@ def _check(settings: Settings) -> None:
     usual = Settings()
     if settings == usual:
         return
-    from dataloader_lint.source.key import CODES_BY_GLOB, FOLDERS, LEVELS_BY_CODE, VERSIONS, UnfitValueError
+    from dataloader_lint.source.key import (
+        CODES_BY_GLOB,
+        COUNTS_BY_CLASS,
+        FOLDERS,
+        LEVELS_BY_CODE,
+        VERSIONS,
+        UnfitValueError,
+    )
     from dataloader_lint.source.keys import KEYS
 
     for key in KEYS.values():
@@ -61,7 +68,7 @@ def _check(settings: Settings) -> None:
             if key.kind == CODES_BY_GLOB:
                 for glob, codes in value:
                     key.read({glob: list(codes)}, "/")
-            elif key.kind == LEVELS_BY_CODE:
+            elif key.kind in (COUNTS_BY_CLASS, LEVELS_BY_CODE):
                 key.read(dict(value), "/")
             elif key.kind == FOLDERS:
                 # Not whether it exists: a folder that goes while files are linted is no mistake of the caller.

@@ -96,11 +96,12 @@ For records of several fields keep one array for each field. If workers are spaw
 they are, everything else serialized into one `uint8` tensor with an array of offsets.
 
 ## Fix safety
-Unsafe. The list becomes `np.array(..., dtype=np.dtypes.StringDType())` for strings, `np.array(...)` for numbers.
+Unsafe, and only if the list is known to be large. It becomes `np.array(..., dtype=np.str_)` for strings, with
+`np.dtypes.StringDType()` if the project requires NumPy 2, and `np.array(...)` for numbers.
 Every element must be known to be a string, an integer or a float. The class and its bases must only index it, iterate
 over it or take its length.
 
-- Strings stay `str`. This needs NumPy 2.0 or later; nothing is changed if the project demands an older one.
+- Strings stay `str`, or become `np.str_`, which is a `str`. All of them take as much memory as the longest one.
 - Numbers become NumPy scalars: of an integer `isinstance(x, int)` is false and `json.dumps` raises, of a float
   `torch.tensor` makes float64.
 - File names that are not valid Unicode raise `UnicodeEncodeError`.

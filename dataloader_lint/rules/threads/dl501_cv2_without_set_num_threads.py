@@ -84,17 +84,9 @@ def make_loader(paths):
 ```
 
 ## Fix safety
-Inserts `cv2.setNumThreads(0)` after the imports, under the name that the import gives cv2. If the import is in a
-function, a `try` or an `if`, the call comes directly after it. `from cv2 import imread` imports `setNumThreads` as
-well.
-
-Unsafe: it limits every process that imports the module. In a process that loads without workers it halved the speed
-(31.0 to 16.5 images a second on 2 CPUs).
-
-There is no fix for imports from parts of cv2, such as `from cv2.dnn import readNet`, and for lazy imports.
-
-A call at the top of the module works under every start method. A call in the main function is inherited by forked
-workers, not by those of spawn and forkserver.
+No fix: a call at the top of the module limits every process that imports it. In one that loads without workers it
+halved the speed (31.0 to 16.5 images a second on 2 CPUs). A `worker_init_fn` limits workers only, under every start
+method.
 
 ## When to ignore it
 If the samples are loaded without workers, or with few workers on many CPUs.
@@ -111,15 +103,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from functools import partial
 from typing import TYPE_CHECKING
 
-from dataloader_lint.diagnostics import Safety
 from dataloader_lint.gate import OPENCV
-from dataloader_lint.rules.base import Claim, Entity, Finding, FixLevel, Level, Rule
+from dataloader_lint.rules.base import Claim, Entity, Finding, Level, Rule
 
 if TYPE_CHECKING:
-    from dataloader_lint.edits import Editor, Repair
     from dataloader_lint.pipeline.file import File
     from dataloader_lint.rules.threads._shared.opencv import WorkerCall
 
@@ -129,7 +118,6 @@ RULE = Rule(
     Entity.WORKER_CODE,
     Level.SPEED,
     Claim.MAY,
-    fix=FixLevel.UNSAFE,
     subjects=(OPENCV,),
 )
 
@@ -159,24 +147,4 @@ def check(call: WorkerCall, file: File) -> Iterator[Finding]:
             advice = f"limit them once, as reported for `{os.path.basename(home.path)}`"
             problem = f"{called}: each may run a thread per CPU"
     steps = file.steps_to(call.function)
-    yield Finding(call.import_node, problem, advice, partial(fix, file, call), steps, level)
-
-
-def fix(file: File, call: WorkerCall, editor: Editor) -> Repair | None:
-    from dataloader_lint.edits import Edit, Repair, add_member, insert_after_imports
-
-    binding = call.binding
-    if binding.imported != "cv2" or call.is_lazy or call.is_rebound or call.import_node not in editor.tree:
-        return None
-    if binding.member is None:
-        edits = [insert_after_imports(editor, call.import_node, f"{binding.name}.setNumThreads(0)")]
-    elif "setNumThreads" in editor.text or not editor.is_free("setNumThreads"):
-        return None
-    else:
-        edits = [
-            add_member(editor, call.import_node, "setNumThreads"),
-            insert_after_imports(editor, call.import_node, "setNumThreads(0)"),
-        ]
-        if edits[0].start == edits[1].start:
-            edits = [Edit(edits[0].start, edits[0].end, edits[0].content + edits[1].content)]
-    return Repair(Safety.UNSAFE, "Insert `cv2.setNumThreads(0)`", tuple(edits))
+    yield Finding(call.import_node, problem, advice, because=steps, level=level)

@@ -25,10 +25,11 @@ def _before(package: str, major: int) -> re.Pattern[str]:
     )
 
 
-OLD_NUMPY = _before("numpy", 2)
+# numpy>=2.0, numpy==2.1.*, numpy = "^2"
+NEW_NUMPY = re.compile(r"""\bnumpy(?![\w-])[ \t"'=]{0,50}(?:>=?|={1,3}|~=|\^)[ \t"']{0,50}[2-9]\b""", re.IGNORECASE)
 OLD_PANDAS = _before("pandas", 3)
 
 
-def demands(text: str, old: re.Pattern[str]) -> bool:
-    """True if a text of requirements, such as that of a pyproject.toml, demands one of the old versions above."""
-    return old.search(text, 0, REQUIREMENTS_LENGTH) is not None
+def demands(text: str, versions: re.Pattern[str]) -> bool:
+    """True if a text of requirements, such as that of a pyproject.toml, demands one of the versions above."""
+    return versions.search(text, 0, REQUIREMENTS_LENGTH) is not None

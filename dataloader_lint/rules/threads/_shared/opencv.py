@@ -127,19 +127,6 @@ class WorkerCall:
     def import_node(self) -> cst.CSTNode:
         return self.binding.node
 
-    @property
-    def is_rebound(self) -> bool:
-        """True if the name may be bound again after the group of imports that contains this one."""
-        tree = self.binding.scope.module.tree
-        line = tree.parent(self.import_node)
-        is_plain = line is not None and tree.parent(line) is tree.module
-        return is_plain and len(bindings_of(self.binding.scope).get(self.binding.name, ())) > 1
-
-    @property
-    def is_lazy(self) -> bool:
-        """True if the import is lazy: it runs at the first use, which may be a call placed after it."""
-        return isinstance(self.import_node, cst.LazyImport | cst.LazyImportFrom)
-
 
 class OpenCV:
     """OpenCV use for all modules of a session."""

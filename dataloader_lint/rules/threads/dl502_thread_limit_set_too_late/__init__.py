@@ -45,7 +45,9 @@ import torch
 In a process that is already running, call `torch.set_num_threads(1)`.
 
 ## Fix safety
-Unsafe: moves the statement before the import. The limit then takes effect, which can make the program slower.
+Unsafe: moves the statement before the import. The limit then takes effect, which can make the program slower. There is
+no fix under a guard or in a function, nor in a module of a package or one that others import: importing it would limit
+whoever does.
 
 ## When to ignore it
 If the variable is meant for processes that are started later.
@@ -96,14 +98,16 @@ def check(limit: LateLimit, file: File) -> Iterator[Finding]:
     )
     level = None if limit.is_at_import else Level.NOTE
     cause = f"{limit.block}:{limit.library}"
-    yield Finding(limit.node, problem, "set it before the imports", partial(fix, limit), level=level, cause=cause)
+    yield Finding(limit.node, problem, "set it before the imports", partial(fix, limit, file), level=level, cause=cause)
 
 
-def fix(limit: LateLimit, editor: Editor) -> Repair | None:
+def fix(limit: LateLimit, file: File, editor: Editor) -> Repair | None:
     from dataloader_lint.edits import Repair, insert_before, remove_statement
+    from dataloader_lint.semantics.project.imports import is_imported
 
-    if not limit.is_movable:
-        return None
+    is_library = file.project.is_in_package(file.module) or is_imported(file.project, file.module)
+    if not limit.is_movable or not limit.is_at_import or is_library:
+        return None  # importing the module would limit others, or limit at all
     code = editor.code(limit.statement)
     edits = (insert_before(editor, limit.import_node, code), remove_statement(editor, limit.node, moved=code))
     return Repair(Safety.UNSAFE, f"Set `{limit.variable}` before `{limit.library}` is imported", edits)

@@ -33,6 +33,8 @@ _TENSOR = Opaque("tensor")
 # What the default collate_fn makes tensors of.
 _COLLATED_TO_TENSORS = frozenset({"array", "bool", "float", "int", "tensor"})
 _IMAGES = "torchvision.datasets."
+# What a project says that may have batches of other classes, with a `to` of their own.
+_OF_OTHER_BATCHES = ("from transformers", "import transformers", "default_collate_fn_map")
 
 
 def is_tensor(ev: Evaluator, loader: Loader, path: list[ItemOf | AttributeOf]) -> bool | None:
@@ -70,7 +72,8 @@ def _may_move_otherwise(ev: Evaluator, loader: Loader) -> bool:
     """True if the project may have batches with a `to` of their own: it defines one, or uses dicts that have one."""
     module = loader.frame.scope.module
     return any(ev.project.defines(module, name) for name in ("to", "cuda")) or any(
-        ev.project.mentions_word(module, word) for word in ("transformers", "default_collate_fn_map")
+        ev.project.mentions_word(module, word)
+        for word in ("from transformers", "import transformers", "default_collate_fn_map")
     )
 
 
