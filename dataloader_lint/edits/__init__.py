@@ -40,7 +40,8 @@ and raise `RefusedError` when they are not sure: the engine catches it, and the 
     Edit(start, end, "content")                           # by hand, where no helper fits; offsets are in editor.text
 
 The engine (`fixer.py`) applies all edits of a repair or none, equal edits of several repairs once, and keeps the result
-only if it holds: nothing here needs to check that. Lines that get too long for the project are split by `wrapping.py`.
+only if it holds: nothing here needs to check that. Lines may get longer than
+the project wants them: its formatter knows how to split them.
 """
 
 from __future__ import annotations

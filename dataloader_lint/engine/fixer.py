@@ -17,7 +17,6 @@ from dataloader_lint.diagnostics import Diagnostic, FixResult, Safety
 from dataloader_lint.edits import Edit, Editor, Repair
 from dataloader_lint.edits.repair import fix_of
 from dataloader_lint.edits.texts import CellText, PlainText
-from dataloader_lint.edits.wrapping import laid_out
 from dataloader_lint.engine.causes import by_cause, in_groups
 from dataloader_lint.engine.linter import Examined, build_repairs, examine, lint_source
 from dataloader_lint.engine.notebooks import OpenedNotebook, in_cells, open_notebook
@@ -78,7 +77,7 @@ def fix_source(
         if after is None:
             continue
         fixed.update(one.code for one in kept)
-        moves = _Moves(state.edits([wanted[one] for one in kept]))
+        moves = _Moves(_merged([wanted[one] for one in kept]))
         dropped = {(code, place) for code, place in after.places() if (code, moves.before(place)) in dropped}
         is_settled = not dropped
         state = after
@@ -185,13 +184,7 @@ class _State:
         repair = self.repairs.get(self.head_of(one))
         if repair is None:
             return one
-        repair = replace(repair, edits=tuple(self.edits([repair])))
         return replace(one, fix=fix_of(repair, self._starts))
-
-    def edits(self, repairs: Iterable[Repair]) -> list[Edit]:
-        """The edits of several repairs in the order of their places, equal ones once, with long lines split."""
-        merged = _merged(repairs)
-        return merged if self._editor is None else laid_out(self._editor, merged, self.filename)
 
     def offset(self, one: Diagnostic) -> int:
         """Where a finding begins."""
@@ -278,7 +271,7 @@ def _halves(chosen: dict[Diagnostic, Repair]) -> tuple[dict[Diagnostic, Repair],
 
 def _tried(state: _State, repairs: dict[Diagnostic, Repair]) -> _State | None:
     """The state after some repairs that do not overlap; None where they do not hold."""
-    edits = state.edits(repairs.values())
+    edits = _merged(repairs.values())
     text = state.text.spliced(edits)
     if text is None:
         return None

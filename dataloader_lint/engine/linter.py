@@ -170,7 +170,7 @@ def _with_fixes(
     from dataclasses import replace
 
     from dataloader_lint.edits import Editor
-    from dataloader_lint.edits.wrapping import as_fix
+    from dataloader_lint.edits.repair import fix_of
     from dataloader_lint.semantics.interrupts import OutOfTimeError, at_most, limited
     from dataloader_lint.semantics.limits import SECONDS_FOR_FIXES
 
@@ -178,7 +178,7 @@ def _with_fixes(
 
     def work() -> list[Diagnostic]:
         repairs, broken = build_repairs(examined, found, editor, filename, settings)
-        shown = [replace(one, fix=as_fix(editor, repairs[one], filename)) if one in repairs else one for one in found]
+        shown = [replace(one, fix=fix_of(repairs[one], editor.line_starts)) if one in repairs else one for one in found]
         return [*broken, *shown]
 
     try:

@@ -318,9 +318,3 @@ EDITED_PARTS: Final = 25
 
 # Arrays in arrays when it is asked whether a list can become one.
 ARRAY_FIX_DEPTH: Final = 6
-
-# Lines within each other that a long line is split into.
-SPLIT_DEPTH: Final = 20
-
-# Characters of a line that is split; longer ones stay. A fix changes a few, and no table of data around them.
-SPLIT_LENGTH: Final = 5_000
