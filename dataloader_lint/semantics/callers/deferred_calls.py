@@ -11,6 +11,7 @@ from itertools import takewhile
 
 import libcst as cst
 
+from dataloader_lint.semantics.callers.passed_functions import is_function
 from dataloader_lint.semantics.limits import PASSED_FUNCTION_CALLS
 from dataloader_lint.semantics.syntax.expressions import keyword_of, last_name, positional_of
 from dataloader_lint.semantics.syntax.tree import ModuleFacts, Scope, function_scope
@@ -22,7 +23,6 @@ from dataloader_lint.semantics.values.values import (
     Frame,
     Function,
     Method,
-    Value,
     Values,
 )
 
@@ -83,7 +83,7 @@ def calls_of_deferred(ev: Evaluator, function: Scope) -> Iterator[tuple[cst.Call
             frame = ev.frame_of(function_scope(module.tree.scope_of(call)))
             if number >= PASSED_FUNCTION_CALLS or _is_of_project(ev, call, frame):
                 continue
-            callees = tuple(Deferred(value) for value in ev.values(given, frame) if _is(value, function))
+            callees = tuple(Deferred(value) for value in ev.values(given, frame) if is_function(value, function))
             if callees:
                 number += 1
                 yield call, frame, callees
@@ -101,11 +101,6 @@ def _deferring_in(module: ModuleFacts) -> dict[str, list[tuple[cst.Call, cst.Bas
         return found
 
     return module.tree.once(("deferred calls", id(module.root)), work_out)
-
-
-def _is(value: Value, function: Scope) -> bool:
-    value = value.function if isinstance(value, Method) else value
-    return isinstance(value, Function) and value.scope is function
 
 
 def _is_of_project(ev: Evaluator, call: cst.Call, frame: Frame) -> bool:

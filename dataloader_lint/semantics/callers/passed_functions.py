@@ -27,12 +27,13 @@ def calls_of_passed(ev: Evaluator, function: Scope) -> Iterator[tuple[cst.Call, 
                 continue
             seen.add(id(call))
             frame = ev.frame_of(function_scope(home.tree.scope_of(call)))
-            callees = tuple(each for each in ev.values(call.func, frame) if _is(each, function))
+            callees = tuple(each for each in ev.values(call.func, frame) if is_function(each, function))
             if callees:
                 yield call, frame, callees
 
 
-def _is(value: Value, function: Scope) -> bool:
+def is_function(value: Value, function: Scope) -> bool:
+    """True if a value is a function or a bound method of it."""
     value = value.function if isinstance(value, Method) else value
     return isinstance(value, Function) and value.scope is function
 

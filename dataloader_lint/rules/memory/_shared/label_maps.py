@@ -18,7 +18,7 @@ from dataloader_lint.semantics.limits import LABEL_DEPTH
 from dataloader_lint.semantics.syntax.expressions import last_name
 from dataloader_lint.semantics.syntax.file_names import names_file
 from dataloader_lint.semantics.syntax.names import Kind, dotted, resolve
-from dataloader_lint.semantics.syntax.tree import Scope
+from dataloader_lint.semantics.syntax.tree import Scope, Tree
 from dataloader_lint.semantics.values.size_classes import Size, container_kind, size_of
 from dataloader_lint.semantics.values.values import Mapping
 
@@ -155,16 +155,25 @@ def _numbered(made: cst.DictComp) -> cst.BaseExpression | None:
     return loop.iter.args[0].value if is_number and dotted(targets[number].value) in written else None
 
 
-def _is_counter(dataset: StoringDataset, node: cst.BaseExpression, scope: Scope) -> bool:
-    """`for i, name in enumerate(names): numbers[name] = i`, but for names of files or those of the samples."""
-    tree = scope.module.tree
+def _stored_by_name(node: cst.BaseExpression, tree: Tree) -> tuple[cst.Subscript, cst.Name] | None:
+    """`numbers[name]` and `name` of `numbers[name] = node`; None for other places, and for names of files."""
     statement = tree.parent(node)
     target = statement.targets[0].target if isinstance(statement, cst.Assign) else None
     index = target.slice[0].slice if isinstance(target, cst.Subscript) else None
     name = index.value if isinstance(index, cst.Index) else None
+    if not isinstance(target, cst.Subscript) or not isinstance(name, cst.Name) or names_file(name.value):
+        return None
+    return target, name
+
+
+def _is_counter(dataset: StoringDataset, node: cst.BaseExpression, scope: Scope) -> bool:
+    """`for i, name in enumerate(names): numbers[name] = i`, but for names of files or those of the samples."""
+    tree = scope.module.tree
+    stored = _stored_by_name(node, tree)
     loop = next((above for above in tree.ancestors(node) if isinstance(above, cst.For)), None)
-    if not isinstance(name, cst.Name) or names_file(name.value) or loop is None or not isinstance(node, cst.Name):
+    if stored is None or loop is None or not isinstance(node, cst.Name):
         return False
+    name = stored[1]
     if not isinstance(loop.iter, cst.Call) or last_name(loop.iter.func) != "enumerate" or not loop.iter.args:
         return False
     counted = loop.iter.args[0].value
@@ -177,15 +186,13 @@ def _is_counter(dataset: StoringDataset, node: cst.BaseExpression, scope: Scope)
 def _is_next_number(node: cst.BaseExpression, scope: Scope) -> bool:
     """`for name in names: if name not in numbers: numbers[name] = count`, or `numbers[name] = len(numbers)`.
 
-    Names of files are each another one, whatever the test.
+    Each file has a name of its own, so names of files do not count.
     """
     tree = scope.module.tree
-    statement = tree.parent(node)
-    target = statement.targets[0].target if isinstance(statement, cst.Assign) else None
-    index = target.slice[0].slice if isinstance(target, cst.Subscript) else None
-    name = index.value if isinstance(index, cst.Index) else None
-    if not isinstance(target, cst.Subscript) or not isinstance(name, cst.Name) or names_file(name.value):
+    stored = _stored_by_name(node, tree)
+    if stored is None:
         return False
+    target, name = stored
     if any(each.kind is not Kind.ELEMENT for each in resolve(name, tree)):
         return False
     if isinstance(node, cst.Call):

@@ -20,6 +20,7 @@ from dataloader_lint.semantics.control.reachability import enclosing_tests, is_r
 from dataloader_lint.semantics.evaluation.loader_calls import Loader
 from dataloader_lint.semantics.libraries.calls import row
 from dataloader_lint.semantics.limits import SEEDING_DEPTH
+from dataloader_lint.semantics.syntax.definitions import enclosing_definitions
 from dataloader_lint.semantics.syntax.expressions import last_name, parameters
 from dataloader_lint.semantics.syntax.names import dotted
 from dataloader_lint.semantics.syntax.tree import ModuleFacts, Scope
@@ -116,16 +117,7 @@ def seedings_at_start(workers: Workers, module: ModuleFacts) -> Iterator[Seeding
 
 def _functions_that_seed(module: ModuleFacts) -> set[str]:
     """The top-level functions and classes of a module that contain a seeding call."""
-    found = set()
-    for name in _NAMES:
-        for call in module.calls_named(name):
-            child: cst.CSTNode | None = None
-            for above in module.tree.ancestors(call):
-                if isinstance(above, cst.FunctionDef | cst.ClassDef):
-                    child = above
-            if isinstance(child, cst.FunctionDef | cst.ClassDef):
-                found.add(child.name.value)
-    return found
+    return enclosing_definitions(module, (call for name in _NAMES for call in module.calls_named(name)))
 
 
 class _InitFunction:
