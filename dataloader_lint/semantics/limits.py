@@ -26,7 +26,7 @@ SECONDS_FOR_FIXES: Final = 10
 # proportion.
 EVALUATION_STEPS: Final = 2_500
 
-# Questions after which even an incomplete answer is kept: whoever asks next would use up as many again.
+# Questions after which even a provisional answer is cached: recomputing it would take as many again.
 EVALUATION_STEPS_KEPT: Final = 1_500
 
 # Questions within each other, such as calls in calls; beyond, unknown. Python's stack has room for them.

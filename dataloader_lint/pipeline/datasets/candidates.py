@@ -1,4 +1,4 @@
-"""Which classes may be Datasets, judged by their methods, and which of these a loader is given."""
+"""Classes that may be Datasets, judged by their methods, and which of these a loader gets."""
 
 from __future__ import annotations
 

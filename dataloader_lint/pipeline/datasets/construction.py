@@ -74,7 +74,7 @@ def with_setup_methods(ev: Evaluator, bases: Bases, made: tuple[Scope, ...], rea
 
 
 def _is_none(node: cst.BaseExpression | None) -> bool:
-    """True for what only declares an attribute that is set later: None, or no value at all."""
+    """True for a mere declaration of an attribute that is set later: None, or no value at all."""
     return node is None or is_none(node)
 
 

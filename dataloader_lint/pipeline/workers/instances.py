@@ -1,4 +1,4 @@
-"""The objects of a Dataset class that loaders get: what is true of one of them need not be true of another."""
+"""The individual objects of a Dataset class that loaders get, with their constructor arguments."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Datasets that no worker reads though no loader shows it: scripts that only look at them, trainers without workers.
+"""Datasets that no worker reads: scripts that iterate over them directly, and trainers without workers.
 
-Both follow from how objects of the class are made and what is done with them, everywhere in sight.
+Both follow from all visible constructions of the class and all uses of these objects.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ _LOOKING = frozenset(f"builtins.{name}" for name in INSPECTING | {"next"})
 
 
 def is_read_in_parent_only(reach: DatasetFlow, klass: Class) -> bool:
-    """True if all that is done with objects of a class is to go through them, to index them, or to ask their length.
+    """True if objects of a class are only iterated, indexed or measured, and never given to a loader.
 
-    Its module makes no loaders; whether others may import it is for the caller to find out.
+    Its module makes no loaders; the caller must check if other modules may import it.
     """
     home = klass.scope.module
     outer = klass.scope.parent
@@ -38,9 +38,9 @@ def is_read_in_parent_only(reach: DatasetFlow, klass: Class) -> bool:
 
 
 def is_read_by_own_code(ev: Evaluator, klass: Class) -> bool:
-    """True if a class derives from no Dataset, and all objects of it that are made in sight are read without a loader.
+    """True if a class derives from no Dataset, and all its visible objects are read without a loader.
 
-    That is by going through them, or by an object of the project that makes batches of them itself.
+    They are iterated over, or batched by an object of the project.
     """
     made = classes.find_method(ev, ev.bases(klass).classes, "__init__")
     if dataset_kind(ev, klass) or made is None:
@@ -58,7 +58,7 @@ def _is_made_for_parent(ev: Evaluator, tree: Tree, use: cst.Name) -> bool:
 
 
 def is_made_for_parent(ev: Evaluator, tree: Tree, call: cst.Call) -> bool:
-    """True if all that is done with the object that a call makes is to go through it, to index it, to ask its length.
+    """True if the object that a call makes is only iterated, indexed or measured.
 
     The object has one name at most.
     """
@@ -72,7 +72,7 @@ def is_made_for_parent(ev: Evaluator, tree: Tree, call: cst.Call) -> bool:
 
 
 def _is_read_in_parent(ev: Evaluator, tree: Tree, node: Node, may_be_kept: bool = True) -> bool:
-    """True if an object is gone through, indexed or asked for its length, or kept by one that makes batches of it."""
+    """True if an object is iterated, indexed or measured, or stored by one that makes batches of it."""
     above = tree.parent(node)
     if isinstance(above, cst.Subscript | cst.Attribute):
         return above.value is node
@@ -92,7 +92,7 @@ def _is_read_in_parent(ev: Evaluator, tree: Tree, node: Node, may_be_kept: bool 
 
 
 def _makes_batches(ev: Evaluator, klass: Class, call: cst.Call, given: Node) -> bool:
-    """True if an object of the project keeps what its constructor is given, goes through it itself, and no one else.
+    """True if an object of the project stores its constructor's argument and only iterates over it itself.
 
     `class Batches` with `self.data = data` in the constructor, and `[self.data[i] for i in batch]` in `__iter__`.
     """
@@ -124,7 +124,7 @@ def _makes_batches(ev: Evaluator, klass: Class, call: cst.Call, given: Node) -> 
 
 
 def trainer_has_no_workers(ev: Evaluator, klass: Class, depth: int = 0) -> bool:
-    """True if a trainer's options are set to no workers wherever an object of a class, or of an subclass, is made."""
+    """True if a trainer's options are set to no workers wherever an object of a class, or of a subclass, is made."""
     made = classes.find_method(ev, ev.bases(klass).classes, "__init__")
     if made is None or classes.class_of(made.scope) is not klass.scope or depth > UNREAD_DEPTH:
         return False

@@ -143,7 +143,7 @@ def _places(project: Project, function: Scope, name: str, klass: Scope | None) -
 
 
 def _own_makers(klass: Scope) -> Iterator[str]:
-    """What the class methods of a class call the class: `cls(...)` makes an object of it."""
+    """The names for the class in its class methods: `cls(...)` constructs an object."""
     for method in classes.methods_of(klass).values():
         assert isinstance(method.node, cst.FunctionDef)
         if "classmethod" in classes.decorator_names(method.node):
@@ -153,7 +153,7 @@ def _own_makers(klass: Scope) -> Iterator[str]:
 def _may_be_of_module(func: cst.BaseExpression, module: ModuleFacts) -> bool:
     """True if what is called may be a function of a module: `get(name)`, `utils.get(name)`, but not `row.get(name)`.
 
-    A cheap look before the evaluation.
+    Cheap check before the evaluation.
     """
     if isinstance(func, cst.Name):
         return True
@@ -185,7 +185,7 @@ def _fits(call: cst.Call, function: cst.CSTNode, is_bound: bool) -> bool:
 def _with_passed_on(
     ev: Evaluator, call: cst.Call, frame: Frame, callees: Values
 ) -> list[tuple[cst.Call, Frame, Values]]:
-    """A construction, once for each visible call of the function around it where that passes on whatever it is given.
+    """A construction, once per visible call of the enclosing function if that forwards all its arguments.
 
     `def __init__(self, *args, **kwargs): super().__init__(*args, **kwargs)` passes what those who construct the class
     pass.

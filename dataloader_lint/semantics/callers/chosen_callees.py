@@ -99,7 +99,7 @@ def _calls_in_place(module: ModuleFacts) -> dict[str, list[cst.Call]]:
 
 
 def _aliases(module: ModuleFacts, names: frozenset[str]) -> frozenset[str]:
-    """Some names, and those of variables, attributes and functions of a module that may mean the same."""
+    """Some names, and the variables, attributes and functions of a module that may be aliases of them."""
     by_name = module.tree.once(("aliases by name", id(module.root)), lambda: _by_used_name(_names_by_alias(module)))
     found, new = set(names), set(names)
     for _ in range(ALIAS_CHAIN):
@@ -117,7 +117,7 @@ def _by_used_name(sources: dict[str, set[str]]) -> dict[str, list[str]]:
 
 
 def _names_by_alias(module: ModuleFacts) -> dict[str, set[str]]:
-    """What each name, attribute and function of a module may mean: all names in what is bound, returned, or decorated.
+    """By name, attribute and function of a module: all names in what it is bound to, returns, or decorates.
 
     A table may hold what the functions that fill it are called with: `REGISTRY[name] = cls` in `register(cls)`.
     """

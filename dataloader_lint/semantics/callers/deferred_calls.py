@@ -1,4 +1,4 @@
-"""Functions that a library runs with arguments that are given beside them, in another process or thread.
+"""Functions that a library runs later, in another process or thread, with arguments given beside the function.
 
 `mp.spawn(work, args=(options,), nprocs=8)`, `Process(target=work, args=(options,))`, `pool.submit(work, options)`.
 """
@@ -36,7 +36,7 @@ _RUNNERS = ["Process", "Thread", "apply_async", "launch", "spawn", "start_proces
 
 @dataclass(frozen=True, slots=True)
 class DeferredCall:
-    """What a call says of a function that is run later: its positional arguments, those by keyword, and a dict of more.
+    """The arguments for a function that is run later: positional ones, keywords, and a dict of more.
 
     `is_complete` is False where more positional arguments may follow, as in `args=options` or `args=(0, *options)`.
     """
@@ -49,7 +49,7 @@ class DeferredCall:
 
 
 def deferred_call(call: cst.Call) -> DeferredCall | None:
-    """The function that a call has run later, with the arguments for it; None for other calls."""
+    """The function that a call runs later, with its arguments; None for other calls."""
     target, packed, name = keyword_of(call, "target"), keyword_of(call, "args"), last_name(call.func)
     keywords = keyword_of(call, "kwargs") or keyword_of(call, "kwds")
     positional = positional_of(call)
@@ -73,7 +73,7 @@ def deferred_call(call: cst.Call) -> DeferredCall | None:
 
 
 def calls_of_deferred(ev: Evaluator, function: Scope) -> Iterator[tuple[cst.Call, Frame, Values]]:
-    """The calls that have a function of the project run later, in its module and a few that import it."""
+    """The calls that run a function of the project later, in its module and a few that import it."""
     node = function.node
     assert isinstance(node, cst.FunctionDef)
     name = node.name.value
@@ -90,7 +90,7 @@ def calls_of_deferred(ev: Evaluator, function: Scope) -> Iterator[tuple[cst.Call
 
 
 def _deferring_in(module: ModuleFacts) -> dict[str, list[tuple[cst.Call, cst.BaseExpression]]]:
-    """The calls of a module that have something run later, by the last part of its name."""
+    """The calls of a module that run a function later, by the last part of the function's name."""
 
     def work_out() -> dict[str, list[tuple[cst.Call, cst.BaseExpression]]]:
         found: dict[str, list[tuple[cst.Call, cst.BaseExpression]]] = {}
@@ -109,7 +109,7 @@ def _is_of_project(ev: Evaluator, call: cst.Call, frame: Frame) -> bool:
 
 
 def enter_deferred(callee: Deferred, call: cst.Call, frame: Frame) -> Frame | None:
-    """The frame that a function gets which a call has run later; None where the arguments do not fit.
+    """The frame of a function that a call runs later; None where the arguments do not fit.
 
     A first parameter for which nothing is given is the number of the process, which `mp.spawn` passes.
     """

@@ -1,4 +1,4 @@
-"""Who calls a function without its name: through a decorator or `map`."""
+"""Calls that do not name the function: through a decorator, or by `map`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _Calls = Iterator[tuple[cst.Call, Frame, Values]]
 
 
 def calls_of_wrapper(ev: Evaluator, function: Scope) -> _Calls:
-    """The calls of decorated functions, where `function` is what the decorator puts in their place."""
+    """The calls of decorated functions, where `function` is the wrapper that the decorator returns."""
     decorator, factory = _decorator_around(function)
     if decorator is None or not isinstance(decorator.node, cst.FunctionDef):
         return
@@ -111,7 +111,7 @@ def _is_named(ev: Evaluator, named: cst.BaseExpression, module: ModuleFacts, mak
 
 
 def _in_place_of(callee: Value, wrapper: Function) -> Iterator[Value]:
-    """What runs instead of a decorated function; nothing for a wrapper of methods that takes `*args`."""
+    """The wrapper that runs instead of a decorated function; nothing for a wrapper of methods that takes `*args`."""
     if isinstance(callee, Function):
         yield wrapper
     elif isinstance(callee, Method) and isinstance(wrapper.node, cst.FunctionDef) and wrapper.node.params.params:

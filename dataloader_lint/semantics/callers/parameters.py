@@ -1,4 +1,4 @@
-"""What parameters are: what a call passes, what all visible callers pass, or the declared default."""
+"""Values of parameters: what the known call passes, else what all visible callers pass, else the default."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ OF_PARAMETER = "the default of parameter"  # what the labels of such defaults be
 
 
 def parameter(ev: Evaluator, binding: Binding, frame: Frame) -> Values:
-    """What a parameter is: what this call passes, else what all visible calls pass, else its declared default.
+    """The values of a parameter: what this call passes, else what all visible calls pass, else its declared default.
 
     `frame` is one of its function.
     """
@@ -65,7 +65,7 @@ def parameter(ev: Evaluator, binding: Binding, frame: Frame) -> Values:
 
 
 def _agreeing(ev: Evaluator, found: Values, annotation: cst.BaseExpression, frame: Frame) -> Values:
-    """What callers pass without what their own annotations leave open and the parameter's rules out.
+    """What callers pass, without the alternatives that the parameter's annotation excludes.
 
     `rows: np.ndarray | list` of a caller is an array where `rows: np.ndarray` stands.
     """
@@ -124,7 +124,7 @@ def passed(ev: Evaluator, param: cst.Param, frame: Frame) -> Values:
 
 
 def _stands_for_object(param: cst.Param, frame: Frame) -> bool:
-    """True for the first parameter of a function that a decorator has put in the place of a method."""
+    """True for the first parameter of a wrapper that a decorator returns for a method."""
     node = frame.scope.node
     if frame.receiver is None or not isinstance(node, cst.FunctionDef) or classes.class_of(frame.scope) is not None:
         return False
@@ -175,7 +175,7 @@ def _rest_arguments(ev: Evaluator, frame: Frame) -> list[Argument] | None:
 
 
 def _of_mapped(ev: Evaluator, scope: Scope, param: cst.Param, callee: Value, elements: Values) -> Values:
-    """What a parameter is where `map` calls a function, or a partial of it, for each of some elements."""
+    """The values of a parameter of a function, or of a partial of it, that `map` calls for each element."""
     given = partial_arguments(scope, callee) if isinstance(callee, Partial) else {}
     params = [each.name.value for each in parameters(scope.node) if each.name.value not in given]  # type: ignore[arg-type]
     if params[:1] == [param.name.value]:
@@ -230,7 +230,7 @@ def arguments_of_callers(ev: Evaluator, scope: Scope, name: str) -> list[tuple[c
 
 
 def passed_in_rest(ev: Evaluator, node: cst.BaseExpression, name: str, frame: Frame) -> Values:
-    """What the visible calls pass by a name that gets into the `**kwargs` called `node`; empty where none does."""
+    """What the visible calls pass as a keyword that the `**kwargs` called `node` collects; empty where none does."""
     scope = frame.scope
     rest = scope.node.params.star_kwarg if isinstance(scope.node, cst.FunctionDef) else None
     if frame.args is not None or rest is None or not isinstance(node, cst.Name) or node.value != rest.name.value:
@@ -241,7 +241,7 @@ def passed_in_rest(ev: Evaluator, node: cst.BaseExpression, name: str, frame: Fr
 
 
 def _hands_on_part(param: cst.Param, entered_frame: Frame) -> bool:
-    """True if a function that calls itself passes on the parameter, or a part of it that a loop gives."""
+    """True if a recursive function passes on the parameter, or an element of it."""
     assert entered_frame.args is not None
     given = entered_frame.args.get(param.name.value)
     if given is None or not isinstance(given.node, cst.Name):

@@ -1,4 +1,4 @@
-"""Who calls a function that is passed as a value: under a parameter, an attribute, or the name of a loop."""
+"""Calls of a function that is passed as a value: through a parameter, an attribute, or a loop variable."""
 
 from __future__ import annotations
 

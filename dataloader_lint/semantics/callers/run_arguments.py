@@ -1,4 +1,4 @@
-"""What a call hands to the functions that it runs, be it through a thread, a pool or `functools.partial`."""
+"""Which functions of the project get an argument of a call: directly, by a thread, a pool or `functools.partial`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ RUNNING = _FOR_EACH | DEFERRING - {"partial"} | {"Thread", "walk"}
 
 
 def is_mapping(call: cst.Call, given: cst.BaseExpression) -> bool:
-    """True if a call runs a function that it is given first for each element of the other arguments."""
+    """True if a call maps its first argument, a function, over the elements of the others."""
     return bool(call.args) and call.args[0].value is given and last_name(call.func) in _FOR_EACH
 
 

@@ -1,4 +1,4 @@
-"""Classes of the project: bases in order of resolution, methods, and where `self.x` is bound."""
+"""Classes of the project: bases in method resolution order, methods, and where `self.x` is bound."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def _methods_in(scope: Scope) -> dict[str, Scope]:
 
 
 def is_left_to_subclasses(method: Scope) -> bool:
-    """True if a method surely raises or is declared to be abstract: those who derive from its class have their own."""
+    """True if a method always raises or is declared abstract: subclasses must override it."""
     node = method.node
     is_declared = isinstance(node, cst.FunctionDef) and any(
         name.rpartition(".")[2] == "abstractmethod" for name in decorator_names(node)
@@ -273,13 +273,13 @@ def find_method(ev: Evaluator, classes: tuple[Class, ...], name: str) -> Functio
 
 
 def constructor(ev: Evaluator, klass: Class) -> Function | None:
-    """The constructor of the project that makes an object of a loader class; None where a library's comes first."""
+    """The project's constructor of a loader class; None where a library's comes first."""
     found = find_method(ev, ev.bases(klass).classes, "__init__")
     return None if found is None or is_behind_loader(ev, klass, found.scope) else found
 
 
 def is_made_as_usual(ev: Evaluator, klass: Class) -> bool:
-    """False if calling a class may give something else than an object that its `__init__` has made.
+    """False if calling a class may return something other than a plain instance.
 
     A metaclass can have a `__call__`, `__new__` can return anything, and so can a decorator of the class.
     """
@@ -316,7 +316,7 @@ def _gives_new_object(node: cst.BaseExpression | None, new: Scope) -> bool:
 
 
 def _replaces_class(ev: Evaluator, decorator: cst.Decorator, klass: Class) -> bool:
-    """True for a function of the project that returns something else than the class it is given."""
+    """True for a decorator of the project that may return something other than the class it is given."""
     written = decorator.decorator
     frame = ev.frame_of(klass.scope.parent or klass.scope)
     for each in ev.values(written, frame):
@@ -329,7 +329,7 @@ def _replaces_class(ev: Evaluator, decorator: cst.Decorator, klass: Class) -> bo
 
 
 def is_behind_loader(ev: Evaluator, klass: Class, method: Scope) -> bool:
-    """True if a library's loader stands before the class of a constructor among the bases of a class.
+    """True if a library's loader comes before the constructor's class in the resolution order.
 
     `class Batches(DataLoader, Protocol)`: the constructor that runs is the loader's.
     """

@@ -1,4 +1,4 @@
-"""What iterating over objects of the project yields: wrappers and subclasses of loaders."""
+"""Elements of objects of the project when they are iterated: wrappers and subclasses of loaders."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from dataloader_lint.semantics.values.values import (
 
 
 def element_of_object(ev: Evaluator, value: CallResult, klass: Class) -> Values:
-    """What iterating over an object of a project class yields: one that iterates over a loader gives its batches.
+    """The elements of an object of a project class: one that iterates over a loader yields its batches.
 
-    A loader that has a way of its own to give batches is known by itself where this way does not tell.
+    A loader subclass with its own `__iter__` counts as a loader where that is too complex to follow.
     """
     bases = ev.bases(klass)
     if any(library in DATASET_BASES or library in ITERABLE_BASES for library in bases.libraries):
@@ -46,7 +46,7 @@ def element_of_object(ev: Evaluator, value: CallResult, klass: Class) -> Values:
 
 
 def _moves(ev: Evaluator, klass: Class) -> bool:
-    """True if a class moves things to a device: what it hands out has then been there, were it the batch itself.
+    """True if a class moves something to a device: what it yields may be on the device already.
 
     `batch[key] = batch[key].cuda()` leaves the batch in its name, also in a function that a method calls.
     """

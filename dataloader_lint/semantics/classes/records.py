@@ -1,4 +1,4 @@
-"""Records: dataclasses and named tuples, whose fields are what their constructor is given, by position or by name."""
+"""Records: dataclasses and named tuples, whose fields are their constructor's arguments."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from dataloader_lint.semantics.values.values import (
 MAKERS_OF_NAMED_TUPLES = ("collections.namedtuple", "typing.NamedTuple")
 
 
-def given(ev: Evaluator, made: CallResult, klass: Class, name: str) -> Values | None:
-    """What the construction of an object gives a field; None where it gives none, so that a default is left."""
+def field_argument(ev: Evaluator, made: CallResult, klass: Class, name: str) -> Values | None:
+    """The argument of a field in the construction of an object; None where its default applies."""
     if made.call is None or made.frame is None:
         return None
     for call, frame in ((made.call, made.frame), *made.before):
@@ -39,7 +39,7 @@ def given(ev: Evaluator, made: CallResult, klass: Class, name: str) -> Values | 
 
 
 def _given_in(ev: Evaluator, call: cst.Call, frame: Frame, klass: Class, name: str) -> Values | None:
-    """What one call gives a field: the construction, or a `replace` that changes fields of what was constructed."""
+    """The argument of a field in one call: the construction, or a later `replace`."""
     position = 0
     for arg in call.args[1:] if last_name(call.func) == "replace" else call.args:
         if arg.star:
@@ -93,7 +93,7 @@ def _is_made_otherwise(ev: Evaluator, klass: Class) -> bool:
     return any(each.node.decorators for each in ev.bases(klass).classes)
 
 
-def at(ev: Evaluator, value: Value, index: object) -> Values | None:
+def element_at(ev: Evaluator, value: Value, index: object) -> Values | None:
     """What an object of a class of named tuples holds at an index; None for all else."""
     if not isinstance(value, CallResult) or not isinstance(value.by, Class) or not isinstance(index, int):
         return None

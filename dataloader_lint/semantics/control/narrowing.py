@@ -1,4 +1,4 @@
-"""What tests leave of the values of a name: under `isinstance(rows, list)` no generator, under `if rows` no None."""
+"""Narrowing: under `isinstance(rows, list)` a name is no generator, under `if rows` it is not None."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class TypeTest:
 
 
 def type_test(test: cst.BaseExpression, answer: bool, tree: Tree) -> Iterator[TypeTest]:
-    """What a condition that gave an answer says of types, None's among them.
+    """The type test that a condition with a known answer implies; None counts as a type.
 
     A name may keep the answer to another condition.
     """
@@ -141,7 +141,7 @@ def _last_parts(types: cst.BaseExpression) -> Iterator[str]:
 
 
 def narrowed(use: cst.Name, binding: Binding, found: Values, frame: Frame) -> Values:
-    """Those of the values that a binding gives a name which the tests between it and a use of the name let pass."""
+    """The values of a binding that are left after the type tests between it and a use of the name."""
     scope = binding.scope
     if use.value not in _names_asked(scope) or scope is not function_scope(frame.scope):
         return found
@@ -154,7 +154,7 @@ def narrowed(use: cst.Name, binding: Binding, found: Values, frame: Frame) -> Va
 
 
 def _type_tests_of(use: cst.Name, scope: Scope) -> list[TypeTest]:
-    """What the tests on the way to a use of a name say of its type."""
+    """The type tests of a name on the path to a use of it."""
     others = (
         one
         for test, wanted in (*_set_again_otherwise(use, scope), *_asserted(use, scope))
@@ -182,7 +182,7 @@ def _set_again_otherwise(use: cst.Name, scope: Scope) -> Iterator[tuple[cst.Base
 
 
 def _asserted(use: cst.Name, scope: Scope) -> Iterator[tuple[cst.BaseExpression, bool]]:
-    """Conditions without which control never reaches a use: `assert isinstance(rows, np.ndarray)`."""
+    """Assertions before a use: `assert isinstance(rows, np.ndarray)`."""
     tree = scope.module.tree
     earlier = [each for each in scope.own(cst.Assert) if tree.order(each) < tree.order(use)]
     around = {id(each) for each in tree.ancestors(use)} if earlier else set()

@@ -16,7 +16,7 @@ from dataloader_lint.semantics.values.values import Evaluator, Frame, is_default
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Condition:
-    """What is asked on the way to a place, with the answer that leads there; the other one may raise."""
+    """A test on the path to a place, with the answer that leads there; the other one may raise."""
 
     test: cst.BaseExpression
     wanted: bool
@@ -25,7 +25,7 @@ class Condition:
 
 
 def is_reached(ev: Evaluator, node: Node, frame: Frame, with_options: bool = False) -> bool:
-    """False only where a condition around the node, or one before it that leaves, is known to keep control away.
+    """False only if an enclosing condition, or an earlier early exit, is known to exclude the node.
 
     By default options are what they are declared to be; with `with_options` they may be set to anything.
     """
@@ -36,7 +36,7 @@ def is_reached(ev: Evaluator, node: Node, frame: Frame, with_options: bool = Fal
 def none_closes(ev: Evaluator, node: Node, frame: Frame, key: str, closes: Callable[[Condition], bool]) -> bool:
     """True if `closes` is False for every condition on the way to a node.
 
-    Most of the way to a node is that to others as well, so answers are kept in the frame, under the given key.
+    Paths to different nodes share most conditions, so answers are cached in the frame, under the given key.
     """
     known = frame.ways.setdefault(key, {})
     way = way_to(node, frame.scope)
@@ -64,7 +64,7 @@ def none_closes(ev: Evaluator, node: Node, frame: Frame, key: str, closes: Calla
 
 
 def excludes(ev: Evaluator, condition: Condition, frame: Frame, with_options: bool = False) -> bool:
-    """True if a condition is known to come out so that control goes elsewhere."""
+    """True if a condition is known to be the opposite of what leads to the place."""
     found = ev.values(condition.test, frame)
     sure = truth(found)
     if sure is None or sure is condition.wanted:
@@ -74,14 +74,14 @@ def excludes(ev: Evaluator, condition: Condition, frame: Frame, with_options: bo
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Way:
-    """A condition on the way to a place, and the way to that condition. Places behind the same conditions share it."""
+    """A path condition, linked to the ones before it. Places behind the same conditions share it."""
 
     condition: Condition
     outer: Way | None
 
 
 def path_conditions(node: Node, scope: Scope) -> Iterator[Condition]:
-    """What is asked on the way from the start of a scope to a node, the last one first."""
+    """The path conditions from the start of a scope to a node, the last one first."""
     way = way_to(node, scope)
     while way is not None:
         yield way.condition
@@ -89,7 +89,7 @@ def path_conditions(node: Node, scope: Scope) -> Iterator[Condition]:
 
 
 def way_to(node: Node, scope: Scope) -> Way | None:
-    """The way from the start of a scope to a node; None where nothing is asked."""
+    """The path from the start of a scope to a node; None where there are no conditions."""
     tree = scope.module.tree
     known: dict[int, Way | None] = tree.of_text(("ways", id(scope)), dict)
     # From the inside out to what is known, and back: a chain of `elif` is as deep as it is long.
@@ -133,7 +133,7 @@ _ASKING = frozenset({cst.If, cst.IfExp, cst.BooleanOperation, cst.IndentedBlock,
 def _exits_passed(
     block: cst.IndentedBlock | cst.Module, tree: Tree, scope: Scope, outer: Way | None
 ) -> list[Way | None]:
-    """The ways behind the first early exits of a block, by the number of these exits."""
+    """The paths behind the first early exits of a block, by the number of these exits."""
 
     def work_out() -> list[Way | None]:
         ways = [outer]
@@ -150,9 +150,9 @@ def _raises(body: cst.BaseSuite) -> bool:
 
 
 def reaching_bindings(ev: Evaluator, use: Node, placed: list[P], frame: Frame) -> list[P]:
-    """Those of `placed` (in document order, all of the scope of `use`) that known conditions leave in force at `use`.
+    """The bindings in `placed` (in document order, of the scope of `use`) that can reach `use`.
 
-    What stands on an arm that is not taken is out, and so is what an arm that surely is taken sets again.
+    Those on a branch that is not taken are excluded, and those that a branch that is taken overwrites.
     """
     reached = [each for each in placed if isinstance(each.node, cst.Param) or is_reached(ev, each.node, frame)]
     return from_last_passed(reached, use, frame, lambda test: truth(ev.values(test, frame))) or placed
@@ -161,7 +161,7 @@ def reaching_bindings(ev: Evaluator, use: Node, placed: list[P], frame: Frame) -
 def from_last_passed(
     reached: list[P], use: Node, frame: Frame, sure: Callable[[cst.BaseExpression], bool | None]
 ) -> list[P]:
-    """The last of some places at which control surely has been before it comes to `use`, and those after it.
+    """The last of some places that control has surely passed before `use`, and those after it.
 
     All of them where there is none. `sure` gives the answer to a test where it is known.
     """

@@ -1,4 +1,4 @@
-"""Keys of dicts: literals, `dict(...)`, merges, and later stores through the name that a dict is kept under."""
+"""Values of dict keys: literals, `dict(...)`, merges, and later stores through the dict's name."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Change:
-    """A binding of the name, or a store into the dict under it, as far as one key is concerned."""
+    """What a binding of the dict's name, or a store into the dict, does to one key."""
 
     node: Node
     binding: Binding | None = None
@@ -57,7 +57,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Changes:
-    """What decides about one key of a dict at one place: what is in force there, and what may have changed it."""
+    """The changes of one key of a dict that reach one place, and those that may have."""
 
     reached: list[Change]
     unsure: list[Node]
@@ -99,7 +99,7 @@ def is_surely_set(node: cst.Name, statement: Node, changes: Changes) -> bool:
 
 
 def changes_at(ev: Evaluator, node: cst.Name, key: object, frame: Frame) -> Changes | None:
-    """What decides about a key of the dict called `node` where the name stands; None where the name is not bound."""
+    """The changes of a key that reach the place of the name `node`; None where the name is not bound."""
     tree = frame.scope.module.tree
     bindings = resolve(node, tree)
     if not bindings:
@@ -139,7 +139,7 @@ def _placed(binding: Binding, frame: Frame) -> Change:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _History:
-    """All that may change one key of the dict of one name in the scope that binds the name."""
+    """All changes of one key of a named dict, in the scope that binds the name."""
 
     bound: list[Binding]  # without merges
     stores: list[Change]
@@ -149,7 +149,7 @@ class _History:
 
 
 def _history(ev: Evaluator, home: Scope, name: str, key: object, frame: Frame) -> _History:
-    """The history of a key; worked out once for all places that ask, unless an open question cuts it short."""
+    """The changes of a key; computed once for all uses, unless the result is provisional."""
     kept = (name, key)
     known = frame.dicts.get(kept)
     if isinstance(known, _History):
@@ -173,7 +173,7 @@ def _is_merge(binding: Binding) -> bool:
 
 
 def _effect(ev: Evaluator, change: Change, key: object, frame: Frame) -> Values:
-    """What a change leaves under a key; worked out once for all places that it reaches."""
+    """The value of a key after a change; computed once for all places that it reaches."""
     kept = (id(change), key)
     known = frame.dicts.get(kept)
     if isinstance(known, _Effect):

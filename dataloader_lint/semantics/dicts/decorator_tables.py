@@ -1,4 +1,4 @@
-"""The classes and functions that decorators put into a table: `TABLE[cls.__name__] = cls` in what is called with each.
+"""Registries: the classes and functions that a decorator stores in a table, `TABLE[cls.__name__] = cls`.
 
 The table is a global of a module, or an attribute of an object: `@register`, `@register("name")`, `@TABLE.register()`.
 """
@@ -19,7 +19,7 @@ from dataloader_lint.semantics.values.values import CallResult, Class, Evaluator
 
 
 def registered(ev: Evaluator, table: Mapping) -> Iterator[Value]:
-    """What decorators of the project put into a table that is made empty; nothing for other tables."""
+    """What decorators of the project register in a table that starts empty; nothing for other tables."""
     name = kept_under(table) if _is_empty(table.node) else ""
     owner = table.frame.receiver
     if not name or ("." in name) is not isinstance(owner, CallResult):

@@ -1,4 +1,4 @@
-"""What dicts are made from besides displays: pairs, keys with one value, the fields of objects."""
+"""Dicts made without a display: from pairs, from keys with one value, from the fields of objects."""
 
 from __future__ import annotations
 

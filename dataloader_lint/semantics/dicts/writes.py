@@ -1,4 +1,4 @@
-"""What changes a dict after it was made: stores, methods, calls that get it, under the name that its maker gives it."""
+"""Changes of a dict after its construction: stores, methods, and calls that get it as an argument."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ READING_METHODS = frozenset({"debug", "format", "info", "isdisjoint", "update", 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Touch:
-    """A statement or call that may change a dict, and what of it means the dict.
+    """A statement or call that may change a dict, and the part of it that refers to the dict.
 
     That is the subscript that is stored to or deleted, the name that is added to, the method that is called, or the
     argument.
@@ -54,7 +54,7 @@ def _touches_of(scope: Scope) -> dict[str, list[Touch]]:
 
 
 def touches_of_attribute(klass: Scope, attribute: str) -> list[tuple[Scope, str]]:
-    """The methods that may change the dict which an attribute of their object holds, and what each calls that dict."""
+    """The methods that may change the dict in an attribute of their object, with the name each uses for it."""
 
     def work_out() -> dict[str, list[tuple[Scope, str]]]:
         found: dict[str, list[tuple[Scope, str]]] = {}
@@ -70,7 +70,7 @@ def touches_of_attribute(klass: Scope, attribute: str) -> list[tuple[Scope, str]
 
 
 def functions_touching(klass: Scope, name: str) -> list[Scope]:
-    """The functions of a class body that may change the dict which is called `name` in them."""
+    """The functions of a class body that may change the dict that they call `name`."""
     return [each for each in klass.inner if name in _touches_of(each)]
 
 
@@ -181,7 +181,7 @@ def _only_reads(callee: cst.BaseExpression) -> bool:
 
 
 def kept_under(value: Mapping) -> str:
-    """The name, or the attribute of the object, that a dict is bound to where it is made; empty where there is none."""
+    """The name or attribute that a new dict is bound to; empty where there is none."""
     tree = value.frame.scope.module.tree
     assign = tree.parent(value.node) if value.node in tree else None
     if isinstance(assign, cst.Element):
@@ -248,7 +248,7 @@ def _store(ev: Evaluator, touch: Touch, frame: Frame, is_sure: bool) -> Store:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Touches:
-    """What may change the dict of one name, in document order: by key, whatever the key, and under an unknown key."""
+    """The possible changes of a named dict, in document order: by key, of all keys, and of an unknown key."""
 
     by_key: dict[object, list[tuple[int, Touch]]]
     updates: list[tuple[int, Touch]]
@@ -256,7 +256,7 @@ class Touches:
 
 
 def touches_by_key(ev: Evaluator, scope: Scope, name: str, home: Frame) -> Touches:
-    """What may change a dict, sorted once for all of its keys, unless an open question cuts that short."""
+    """The possible changes of a dict by key; computed once, unless the result is provisional."""
     known = home.dicts.get(name)
     if isinstance(known, Touches):
         return known

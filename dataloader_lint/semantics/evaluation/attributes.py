@@ -135,7 +135,7 @@ def of_instance(ev: Evaluator, value: CallResult, klass: Class, name: str) -> Va
             declared = _class_level(each, name)
             if declared:
                 return _field(ev, value, klass, each, name, declared)
-        if records.is_record(ev, klass) and (passed := records.given(ev, value, klass, name)) is not None:
+        if records.is_record(ev, klass) and (passed := records.field_argument(ev, value, klass, name)) is not None:
             return passed
     if found:
         return merge(*found, NOTHING_KNOWN if _may_be_left(bases.classes, bindings, name) else ())
@@ -143,20 +143,20 @@ def of_instance(ev: Evaluator, value: CallResult, klass: Class, name: str) -> Va
 
 
 def _may_be_left(bases: tuple[Class, ...], bindings: list[classes.AttributeBinding], name: str) -> bool:
-    """True if an attribute may still have the number, text or flag of the class body, as no constructor binds it."""
+    """True if an attribute may still have its class-level number, string or flag: no constructor binds it."""
     declared = [each.value for klass in bases for each in _class_level(klass, name)]
     return any(map(_is_setting, declared)) and not any(map(_is_sure, bindings))
 
 
 def _is_setting(node: cst.BaseExpression | None) -> bool:
-    """True if it is a number, a text or a flag as written; what is None is there to be set."""
+    """True for a literal number, string or flag; None is a placeholder that other code sets."""
     if isinstance(node, cst.Name):
         return node.value in ("True", "False")
     return isinstance(node, cst.Integer | cst.Float | cst.SimpleString | cst.UnaryOperation)
 
 
 def _is_sure(binding: classes.AttributeBinding) -> bool:
-    """True if a constructor binds an attribute on all of its ways."""
+    """True if a constructor binds an attribute on every path."""
     method = binding.method
     if not isinstance(method.node, cst.FunctionDef) or method.node.name.value not in _CONSTRUCTORS:
         return False
@@ -171,14 +171,14 @@ _CONSTRUCTORS = ("__init__", "__post_init__", "__attrs_post_init__")
 def _as_constructed(
     ev: Evaluator, bindings: list[classes.AttributeBinding], value: CallResult
 ) -> list[classes.AttributeBinding]:
-    """The bindings of an attribute without those that the constructor leaves out for what an object is made from."""
+    """The bindings of an attribute that the constructor runs for the arguments of this object."""
     if len(bindings) < 2 or value.call is None:
         return bindings
     return [each for each in bindings if not _is_left_out(ev, each, method_frame(ev, each.method, value))]
 
 
 def _is_left_out(ev: Evaluator, binding: classes.AttributeBinding, frame: Frame) -> bool:
-    """True if a condition about an argument that is written out keeps control away; options may be set to anything."""
+    """True if a condition on a literal argument excludes the binding; options may be set to anything."""
     written = {name for name, given in (frame.args or {}).items() if isinstance(given.node, _WRITTEN_OUT)}
     return bool(written) and any(
         truth(ev.values(condition.test, frame)) is (not condition.wanted)
@@ -250,7 +250,7 @@ def _class_level(klass: Class, name: str) -> list[Binding]:
 
 def _field(ev: Evaluator, value: CallResult, klass: Class, home: Class, name: str, declared: list[Binding]) -> Values:
     """A class attribute; for a dataclass what the construction gives it comes first, else its declared default."""
-    passed = records.given(ev, value, klass, name)
+    passed = records.field_argument(ev, value, klass, name)
     if passed is not None:
         return passed
     found = merge(*(ev.binding(each, ev.frame_of(home.scope)) for each in declared))

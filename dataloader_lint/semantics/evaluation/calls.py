@@ -144,9 +144,9 @@ def function_result(ev: Evaluator, function: Function, frame: Frame) -> Values:
 
 
 def include_optional_branch(ev: Evaluator, value: Value) -> bool:
-    """True if it counts as well where an option that is off by default selects it: a Dataset, a sampler, a function.
+    """True for values that count even in a branch that an option disables by default: Datasets, samplers, functions.
 
-    In some run each of these is chosen, and so is each class that makes one. Numbers and loaders are the declared
+    Some run selects each of these, and each class that constructs one. Numbers and loaders are the declared
     ones, and a program has one device; but a loader with a sampler is what a run with several processes gets.
     """
     if isinstance(value, Function):

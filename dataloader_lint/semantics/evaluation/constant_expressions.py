@@ -1,6 +1,6 @@
-"""Expressions that give the same wherever they are worked out: literals, builtins, what a module imports and defines.
+"""Expressions with the same value in every frame: literals, builtins, what a module imports and defines.
 
-Nearly a third of all questions are of this kind, and the same function is looked at in many frames.
+Nearly a third of all questions are of this kind, and one function is evaluated in many frames.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Elements, items, slices and displays: what containers give."""
+"""Elements, items, slices and displays of containers."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _HALVES = "sklearn.model_selection.train_test_split"
 
 
 def follow(ev: Evaluator, found: Values, path: tuple[int, ...]) -> Values:
-    """What an unpacking gives the name at `path`."""
+    """The part of a value that unpacking assigns to the name at `path`."""
     for index in path:
         if index == REST:
             found = merge(*(_rest(ev, value) for value in found))
@@ -63,7 +63,7 @@ def _rest(ev: Evaluator, value: Value) -> Values:
 
 
 def display(ev: Evaluator, node: cst.CSTNode, frame: Frame) -> Values:
-    """A list, tuple, set or dict as written."""
+    """The value of a list, tuple, set or dict display."""
     if isinstance(node, cst.Dict):
         return (Mapping(node, frame),)
     assert isinstance(node, cst.List | cst.Tuple | cst.Set)
@@ -190,7 +190,7 @@ _KEEPING = (cst.Return, cst.Element, cst.For, cst.Subscript)  # where a name sta
 
 
 def _yielded(ev: Evaluator, frame: Frame) -> Values:
-    """What a generator function hands out."""
+    """What a generator function yields."""
     found: list[Values] = []
     for statement in frame.scope.own(cst.Yield):
         if isinstance(statement.value, cst.From):
@@ -283,7 +283,7 @@ def item(ev: Evaluator, value: Value, index: object) -> Values:
     if isinstance(value, CallResult) and value.library in SEVERAL_SPLITS and isinstance(index, str):
         split = keyword_of(value.call, "split") if value.call is not None else None
         return (value,) if split is None else NOTHING_KNOWN  # a split, or a column
-    held = records.at(ev, value, index)
+    held = records.element_at(ev, value, index)
     if held is not None:
         return held
     if isinstance(value, CallResult) and value.library.startswith("pandas.") and isinstance(index, str):
@@ -300,7 +300,7 @@ _OF_FILES = frozenset({"json", "object"})
 
 
 def _half(ev: Evaluator, split: CallResult, index: int) -> Values:
-    """One of the parts of what scikit-learn splits in two."""
+    """One of the two parts that scikit-learn's `train_test_split` returns."""
     whole = positional_of(split.call) if split.call is not None else []
     if split.frame is None or not 0 <= index < 2 * len(whole):
         return NOTHING_KNOWN
@@ -326,7 +326,7 @@ def sliced(node: cst.Subscript, found: Values, frame: Frame) -> Values:
 
 
 def _keeps_memory(index: cst.BaseSlice) -> bool:
-    """True if a slice or index picks a view; by a mask or by positions a tensor is copied."""
+    """True if a slice or index gives a view; indexing a tensor with a mask or positions copies."""
     if isinstance(index, cst.Index):
         return isinstance(index.value, cst.Integer | cst.UnaryOperation | cst.Ellipsis) or (
             isinstance(index.value, cst.Name) and index.value.value == "None"

@@ -75,7 +75,7 @@ class Evaluation(Solver):
         return frame
 
     def values(self, node: cst.CSTNode, frame: Frame) -> Values:
-        """What an expression can be; `(UNKNOWN,)` where nothing is known, or where working it out has no end."""
+        """What an expression can be; `(UNKNOWN,)` where nothing is known, or the evaluation does not end."""
         key, kind = id(node), type(node)
         known = frame.memo.get(key)
         if known is None and kind in KINDS:
@@ -101,7 +101,7 @@ class Evaluation(Solver):
         return found
 
     def key(self, node: cst.CSTNode, key: object, frame: Frame, work_out: Callable[[], Values]) -> Values:
-        """What a key of a dict can be: copies of copies in loops and branches lead to the same questions many times."""
+        """What a key of a dict can be. Cached: dicts copied in loops and branches ask the same question many times."""
         question = (id(node), key)
         known = frame.memo.get(question)
         if known is not None:
@@ -233,7 +233,7 @@ class Evaluation(Solver):
         return self.nested((id(scope), hash(name)), work_out, NOTHING_KNOWN)
 
     def _has_member(self, scope: Scope, name: str) -> bool:
-        """True if a module may have a name: it binds it, takes all names of another module, or is its package."""
+        """True if a module may have a name: by a binding, a star import, or a submodule."""
         return (
             name in bindings_of(scope) or bool(star_imports(scope)) or self.project.submodule(scope, name) is not None
         )
@@ -289,7 +289,7 @@ class Evaluation(Solver):
         ] or bindings
 
     def at(self, scope: Scope, frame: Frame) -> Frame:
-        """The frame in which a binding of `scope` lives, seen from `frame`: the running one, an outer one, or any."""
+        """The frame of `scope` seen from `frame`: `frame` itself, an enclosing one, or one with nothing known."""
         current: Frame | None = frame
         while current is not None:
             if current.scope is scope:
@@ -356,7 +356,7 @@ class Evaluation(Solver):
         return frame
 
     def run(self, function: Function, frame: Frame) -> Values:
-        """What a function returns in a frame; nothing is known of recursion and of very long chains of calls."""
+        """What a function returns in a frame; unknown for recursion and for very long chains of calls."""
         running = self._functions.get(id(function.scope))
         if running is not None:
             return self.widen(running)

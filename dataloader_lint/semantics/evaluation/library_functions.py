@@ -111,7 +111,7 @@ _CONVERTERS: dict[str, Callable[..., object]] = {
 
 
 def _given(answer: Callable[[Evaluator, Value, cst.Call, Frame], Values]) -> _Answer:
-    """An answer that is worked out for each value that the first argument can be."""
+    """The results of a function applied to each value that the first argument can be."""
 
     def of_call(ev: Evaluator, _name: str, call: cst.Call, frame: Frame) -> Values | None:
         first = _first(call)

@@ -325,7 +325,7 @@ _LAST_NAMES = frozenset(name.rpartition(".")[2] for name in (*LOADERS, *LOADER_M
 
 
 def _may_name_loader(ev: Evaluator, callee: cst.BaseExpression, module: ModuleFacts) -> bool:
-    """A cheap look before the evaluation, which may have to open other files.
+    """Cheap check before the evaluation, which may open other files.
 
     A name is followed where it mentions loaders, or what this module binds it to does: the name that something is
     imported by, the bases of a class, a partial, the default of a parameter.

@@ -1,6 +1,6 @@
-"""Modules of the project whose name or path a program puts together: `import_module(f"dataset.{name}.parser")`.
+"""Modules of the project whose name or path is built at run time: `import_module(f"dataset.{name}.parser")`.
 
-What is known of the text is enough where it means one file of the project, or a few.
+The known parts of the text are enough if they match one file of the project, or a few.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def _found(ev: Evaluator, frame: Frame, pattern: str) -> Values:
 
 
 def _pattern(ev: Evaluator, node: cst.BaseExpression, frame: Frame, depth: int) -> str:
-    """What is known of a text, with a star for each part that is not."""
+    """A text as a pattern, with a star for each unknown part."""
     if depth > KEY_DEPTH:
         return _UNKNOWN
     if isinstance(node, cst.FormattedString):
@@ -107,7 +107,7 @@ def _of_call(ev: Evaluator, call: cst.Call, frame: Frame, depth: int) -> str:
 
 
 def _behind(ev: Evaluator, node: cst.Name, frame: Frame, depth: int) -> str:
-    """What is known of the text that a name is bound to, or that a known call passes for it."""
+    """The pattern of the text that a name is bound to, or that a known call passes for it."""
     bindings = resolve(node, frame.scope.module.tree)
     if len(bindings) != 1 or bindings[0].path:
         return _UNKNOWN

@@ -111,7 +111,7 @@ def _exports(module: Scope, name: str) -> bool | None:
 
 
 def _replaces(binding: Binding, root: Scope) -> bool:
-    """True for a binding that runs in any case, and whose value does not rest on the one before."""
+    """True for a binding that always runs, and whose value does not use the one before."""
     is_conditional = binding.kind is Kind.AUGMENTED or isinstance(binding.node, cst.For)
     return binding.scope is root and not is_conditional and _stands_alone(binding.node, root)
 

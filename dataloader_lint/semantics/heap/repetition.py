@@ -1,4 +1,4 @@
-"""How often a statement runs: once, or again and again for each of many things."""
+"""How often a statement runs: once, or for each of many elements."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dataloader_lint.semantics.values.values import Evaluator
 def runs_often(ev: Evaluator, scope: Scope, node: Node, depth: int = 0) -> bool:
     """True if a node of a scope runs again and again.
 
-    It stands in a loop over more than a few things, or in a function that a loop calls or hands to `map` and the like.
+    It is in a loop over more than a few elements, or in a function that a loop calls, or that `map` gets.
     """
     if _in_long_loop(ev, scope, node):
         return True
@@ -33,7 +33,7 @@ def runs_often(ev: Evaluator, scope: Scope, node: Node, depth: int = 0) -> bool:
 
 
 def _in_long_loop(ev: Evaluator, scope: Scope, node: Node) -> bool:
-    """True if a node stands in a loop over more than a few things, in its own function."""
+    """True if a node is in a loop of its own function over more than a few elements."""
     home = scope.function
     for above in scope.module.tree.ancestors(node):
         if type(above) is cst.While:
@@ -48,7 +48,7 @@ def _in_long_loop(ev: Evaluator, scope: Scope, node: Node) -> bool:
 
 
 def _is_long(ev: Evaluator, node: Node, scope: Scope) -> bool:
-    """True if a comprehension runs over more than a few things."""
+    """True if a comprehension iterates over more than a few elements."""
     loop: cst.CompFor | None = node.for_in  # type: ignore[attr-defined]
     frame = ev.frame_of(function_scope(scope))
     while loop is not None:

@@ -1,7 +1,7 @@
-"""What is put into a container, under every name that it has: its aliases, parameters, closures and bound methods.
+"""Writes into a container through every name that it has: aliases, parameters, closures, bound methods.
 
 `Place` is one such name in one function. `places_from` follows a container from one place to the others, and
-`writes_at` gives what is put into it there. Whoever asks what a container gets asks here.
+`writes_at` gives the writes there. It is the one place that answers what is added to a container.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Write:
     scope: Scope  # in which the statement stands
     is_stored: bool = False  # under a key
     are_several: bool = False  # `value` is iterated
-    is_often: bool = False  # whoever runs the function runs it for each of many things
+    is_often: bool = False  # the function is called for each of many elements
 
 
 def writes_at(place: Place) -> Iterator[Write]:

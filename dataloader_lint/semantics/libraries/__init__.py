@@ -1,1 +1,1 @@
-"""Facts about libraries, as data."""
+"""What libraries do, as data: a row for each call in `models/`, tables of classes in `catalogue` and `datasets`."""

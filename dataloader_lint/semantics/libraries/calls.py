@@ -1,4 +1,4 @@
-"""What a call of a library does: one lookup, whoever asks, in the rows of `models/`."""
+"""What a call of a library does: the one lookup in the rows of `models/`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Facts about libraries, as data: constructors, loader classes, pass-through calls.
+"""Libraries as data: constructors, loader classes, pass-through calls.
 
 Nothing here is imported from these libraries. Signatures: torch 2.13.0 `torch/utils/data/dataloader.py`,
 torch_geometric 2.8 `loader/dataloader.py`, torchdata 0.11 `stateful_dataloader.py`, timm 1.0 `data/loader.py`,

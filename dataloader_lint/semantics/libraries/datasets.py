@@ -1,4 +1,4 @@
-"""Facts about the Dataset classes of libraries; nothing is imported from these."""
+"""The Dataset classes of libraries, as data; nothing is imported from these."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Facts about library objects: which store their arguments, are open handles, or have parameters."""
+"""Library objects, as data: which store their arguments, are open handles, or have parameters."""
 
 from __future__ import annotations
 

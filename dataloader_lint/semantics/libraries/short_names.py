@@ -1,6 +1,6 @@
-"""What functions and methods with a certain name do, for calls whose receiver or module is unknown.
+"""What functions and methods of a name do, for calls whose receiver or module is unknown.
 
-Each set answers one question for all facts. Where the qualified name of a function is known, the rows of `models/` say
+Each set answers one question. Where the qualified name of a function is known, the rows of `models/` say
 more (see `calls.py`); `short` gives the names of the rows that hold something.
 """
 

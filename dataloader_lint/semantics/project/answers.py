@@ -1,4 +1,4 @@
-"""What facts about one module can ask about the other files of its project. Each answer is recorded as it is given."""
+"""Questions about the other files of a project, asked on behalf of one module. Each answer is recorded."""
 
 from __future__ import annotations
 

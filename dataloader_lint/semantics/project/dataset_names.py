@@ -1,6 +1,6 @@
-"""The names of classes that may be Datasets, read from texts: a look that spares most classes the evaluation.
+"""Names of classes that may be Datasets, found in the text: most classes then need no evaluation.
 
-It says rather too much than too little; what it leads to is then looked at in the tree.
+It over-approximates; what it finds is then checked in the tree.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What facts about each module rest on: the questions that were asked on its behalf, and the answers.
+"""The dependencies of each module: the questions that were asked on its behalf, and the answers.
 
-All that facts learn from other files passes through `Answers.ask`, which keeps question and answer here; there is no
+All that is learned from other files passes through `Answers.ask`, which keeps question and answer here; there is no
 other memory of such answers, so none is used without being recorded. What is worked out from answers is remembered by
 modules, or by what stands in them: whoever gets hold of it has got hold of these modules, and rests on what was asked
 on behalf of each of them (`behind`). Memory kept by anything else, such as a root or a word, would break this.

@@ -1,4 +1,4 @@
-"""The one way to the disk for facts: what lies in a folder, and what a file holds.
+"""The only access to the disk: what a folder contains, and the content of a file.
 
 Each folder and file is looked at once, so that all answers of a run rest on the same state of it. With `is_noting` that
 state is noted for the cache, which compares it on the next run.

@@ -1,4 +1,4 @@
-"""What a server keeps from one session to the next, so that a key costs what follows from it, not the whole project.
+"""What the language server keeps between sessions, so that a keystroke costs only what depends on it.
 
 It is given to one session at a time: `begin`, then the session, then `rest`.
 """

@@ -1,4 +1,4 @@
-"""Which file an import means: told from what lies in folders, and from scripts that change Python's search path."""
+"""Which file an import resolves to: from the folders, and from scripts that change Python's search path."""
 
 from __future__ import annotations
 

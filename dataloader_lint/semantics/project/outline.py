@@ -1,6 +1,6 @@
-"""What the names at the top of a file mention, read from its bytes: a look at many files that parses none of them.
+"""What the top-level names of a file mention, read from its bytes, so that many files need not be parsed.
 
-It says rather too much than too little; what it leads to is then looked at in the tree.
+It over-approximates; what it finds is then checked in the tree.
 """
 
 from __future__ import annotations

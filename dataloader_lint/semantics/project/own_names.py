@@ -1,4 +1,4 @@
-"""The classes of one file among those of its project: for a file that the project's folders do not hold as it is."""
+"""The classes of one file among those of its project, for a text that differs from the disk."""
 
 from __future__ import annotations
 

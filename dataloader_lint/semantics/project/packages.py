@@ -1,4 +1,4 @@
-"""What packages and modules are called: told from folders with an `__init__.py`, or without one inside a package."""
+"""The names of packages and modules, from folders with an `__init__.py`, or without one inside a package."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One file of a project as text: whom it imports, and which words stand where, read without parsing it."""
+"""One file of a project as text: its imports and words, read without parsing it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The files of a project as texts: who imports whom, and which words stand where, read without parsing any of them."""
+"""The files of a project as texts: their imports and words, read without parsing any of them."""
 
 from __future__ import annotations
 

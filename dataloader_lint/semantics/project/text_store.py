@@ -1,4 +1,4 @@
-"""What answers come from: the texts of projects, and which folder is the root of which. It outlives a session."""
+"""The inputs of all answers: the texts of projects and their roots. It outlives a session."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What texts say, kept by a hash of each text: a run after a change in one file reads it again from that file only."""
+"""What texts say, cached by the hash of each text: after a change only the changed file is read again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who can get at the names of a file, directly or through others' names: a walk over texts that opens none of them."""
+"""Which files can access the names of a file, directly or through re-exports; a walk over texts that opens no file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Statements that add to a container: stores by key, `append` and the like, `+=` with a list, `|=` with a set."""
+"""Additions to containers: stores by key, `append` and the like, `+=` with a list, `|=` with a set."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Expressions that cut a path down to the name of its file, and leave as much of it as tells files apart.
+"""Expressions that shorten a path to the name of its file, which still identifies the file.
 
 `os.path.basename(path)`, `os.path.splitext(name)[0]`, `Path(path).stem`, `path.split("/")[-1]`, `name[:-4]`.
 """

@@ -1,4 +1,4 @@
-"""Which of several places has its effect in force at another place: backwards through branches, loops and handlers."""
+"""Reaching definitions: which of several places reach another, through branches, loops and handlers."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class Flow(Generic[P]):
         return reached, self._take(self._parameters, reached)
 
     def reaching(self, use: Node) -> tuple[list[P], bool]:
-        """The placed things whose effect can be in force at `use`, in document order, and whether one surely is."""
+        """The places that can reach `use`, in document order, and True if one surely does."""
         scope = self.tree.scope_of(use)
         while scope.is_comprehension and scope.parent is not None:
             scope = scope.parent
@@ -127,7 +127,7 @@ class Flow(Generic[P]):
         return bool(own)
 
     def _carried(self, loop: Node, use: Node, reached: dict[int, P]) -> None:
-        """Things later in a loop's body reach its next round."""
+        """Places later in a loop's body reach its next iteration."""
         order = self.tree.order(use)
         later = (item for item in self.inside(loop) if self.tree.order(item.node) > order)
         self._take((item for item in later if item.node is not loop), reached)
@@ -140,7 +140,7 @@ class Flow(Generic[P]):
         return any(self._statement(body[places[number]], reached) for number in range(end - 1, -1, -1))
 
     def _statement(self, statement: Node, reached: dict[int, P]) -> bool:
-        """Add what leaves a statement alive; True if nothing from before it survives."""
+        """Add what reaches the end of a statement; True if nothing from before it does."""
         within = self.inside(statement)
         if not within:
             return False
@@ -172,7 +172,7 @@ class Flow(Generic[P]):
             self._statement(body, reached)
 
     def _arm(self, body: Node, reached: dict[int, P]) -> bool:
-        """One of several alternatives; an arm that leaves the function lets nothing through."""
+        """One of several branches; nothing reaches past one that leaves the function."""
         return leaves(body) or self._statement(body, reached)
 
     def _branches(self, statement: cst.If | cst.Match, reached: dict[int, P]) -> bool:
@@ -189,7 +189,7 @@ class Flow(Generic[P]):
 
 
 def leaves(body: Node) -> bool:
-    """True if control never comes out at the end of a body: it returns, raises, or goes on with the loop."""
+    """True if control never reaches the end of a body: it returns, raises, breaks or continues."""
     statements = getattr(body, "body", None)
     if not isinstance(statements, Sequence) or not statements:
         return False
@@ -221,7 +221,7 @@ def _is_false(test: cst.BaseExpression) -> bool:
 
 
 def reaching(use: Node, placed: Sequence[P], tree: Tree, *, keep: bool = False) -> list[P]:
-    """Those of `placed` (all in the scope of `use`) whose effect can be in force at `use`, in document order.
+    """Those of `placed` (all in the scope of `use`) that can reach `use`, in document order.
 
     With `keep`, what was found out about `placed` is kept for the next question about the same list.
     """
@@ -229,13 +229,13 @@ def reaching(use: Node, placed: Sequence[P], tree: Tree, *, keep: bool = False) 
 
 
 def reaching_or_not(use: Node, placed: Sequence[P], tree: Tree, *, keep: bool = False) -> tuple[list[P], bool]:
-    """As `reaching`, with whether one of them is surely in force."""
+    """As `reaching`, with True if one of them surely reaches it."""
     flow: Flow[P] = tree.once(("flow", id(placed)), lambda: Flow(tree, placed)) if keep else Flow(tree, placed)
     return flow.reaching(use)
 
 
 def early_exits(tree: Tree, block: cst.Module | cst.IndentedBlock) -> Sequence[cst.If]:
-    """The `if` statements without `else` of a block that let nothing through, in document order."""
+    """The `if` statements without `else` of a block whose body leaves the block, in document order."""
     return tree.of_text(
         ("exits", id(block)),
         lambda: [one for one in block.body if isinstance(one, cst.If) and one.orelse is None and leaves(one.body)],

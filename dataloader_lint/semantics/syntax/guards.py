@@ -1,4 +1,4 @@
-"""Places at module level that a guard keeps from the workers that import the script again."""
+"""Main guards: module-level code that workers do not run when they import the script again."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def is_guarded(node: Node, tree: Tree) -> bool:
 
 
 def _guards(above: Node, child: Node, tree: Tree) -> bool:
-    """True if what stands right around a place keeps it away."""
+    """True if the statement directly around a place guards it."""
     if isinstance(above, cst.If | cst.IfExp):
         return child is not above.test and _keeps_away(above.test, child is above.body, tree)
     if isinstance(above, cst.BooleanOperation):

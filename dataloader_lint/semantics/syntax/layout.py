@@ -1,4 +1,4 @@
-"""How the nodes of a tree are laid out: where they stand, and how they are written.
+"""The layout of a tree: positions of nodes, and their source code.
 
 Trees are bare at first. Where something is to be said about a few nodes or to be put in their place, LibCST parses the
 functions and the statements at the top that hold them, and the whole text only where these alone do not tell enough.

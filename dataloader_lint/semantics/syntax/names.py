@@ -1,4 +1,4 @@
-"""Which bindings a name can have at a place: scopes, imports, branches and loops; never "the first of a set"."""
+"""Name resolution: the bindings a name can have at a place, in document order, never "the first of a set"."""
 
 from __future__ import annotations
 

@@ -233,7 +233,7 @@ class Tree:
     def once(self, key: tuple[str, int], work_out: Callable[[], T], meanwhile: T | None = None) -> T:
         """What `work_out` gives, kept under a name and the `id` of something that lives as long as this tree.
 
-        `meanwhile` is what whoever asks while it is being worked out gets, where that can lead back to the question.
+        `meanwhile` is the answer while it is being worked out, where that can lead back to the question.
         """
         if key not in self._known:
             if meanwhile is not None:
@@ -254,7 +254,7 @@ class Tree:
         self._known.clear()
 
     def take_apart(self) -> None:
-        """Undo the circles in a tree that nobody needs any more: where they are frozen, no collector would."""
+        """Break the reference cycles of a tree that is no longer needed: frozen objects are never collected."""
         for scope in list(self.root.descend()):
             scope.parent, scope.inner = None, []
             del scope.module

@@ -1,4 +1,4 @@
-"""Questions that lead to others: each is answered once, and cycles among them and long searches have an end."""
+"""Fixpoint solver: each question is answered once; cycles and long searches end in "unknown"."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Key = tuple[object, object]
 
 
 class Solver:
-    """Keeps account of the questions that are open, one within the other."""
+    """Keeps the stack of open questions, and the results that depend on them."""
 
     def __init__(self) -> None:
         self.steps = 0  # the questions that were looked into so far
@@ -32,7 +32,7 @@ class Solver:
     def solve(self, key: Key, memo: dict[K, Values], memo_key: K, work_out: Callable[[], Values]) -> Values:
         """Work out the answer to a question and remember it.
 
-        What a cycle cut short is good for its own head; for others on the way there, until the head is answered.
+        Results inside a cycle are provisional until the question at the cycle's head is answered.
         """
         if key in self._running:
             return self.widen(self._running[key])
@@ -62,7 +62,7 @@ class Solver:
             self._open -= 1
             self._end(key, depth)
         above = self._cuts & ((1 << depth) - 1)
-        if not above or self.steps - started > EVALUATION_STEPS_KEPT:  # it would use up as much for whoever asks
+        if not above or self.steps - started > EVALUATION_STEPS_KEPT:  # recomputing would exhaust the budget again
             memo[memo_key] = result
             self._cuts = before
         else:
@@ -72,7 +72,7 @@ class Solver:
         return result
 
     def nested(self, key: Key, work_out: Callable[[], T], unknown: T) -> T:
-        """Ask a question whose answer others keep; `unknown` if it is open already, or too deep inside others."""
+        """Ask a question that the caller caches; `unknown` if it is open already, or nested too deep."""
         if key in self._running:
             self.widen(self._running[key])
             return unknown
@@ -99,7 +99,7 @@ class Solver:
             self._cuts |= before
 
     def _end(self, key: Key, depth: int) -> None:
-        """A question is answered, and what rested on its being open with it."""
+        """Close a question, and drop the provisional results that depended on it."""
         del self._running[key]
         if self._resting_on:
             for each in self._resting_on.pop(depth, ()):
@@ -111,11 +111,11 @@ class Solver:
         """The outermost question is answered."""
 
     def widen_deep(self) -> Values:
-        """The answer to a question too deep inside others, which it leaves open up to the outermost one."""
+        """The answer to a question that is nested too deep: all open questions become provisional."""
         self.too_deep += 1
         return self.widen(0)
 
     def widen(self, depth: int) -> Values:
-        """The answer to a question that is being worked out already, `depth` questions from the outside."""
+        """The answer to a question that is open already, at position `depth` of the stack."""
         self._cuts |= 1 << depth
         return NOTHING_KNOWN

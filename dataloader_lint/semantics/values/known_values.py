@@ -1,4 +1,4 @@
-"""What is known of values: as numbers, as true or false, and what `min` and `max` give of them."""
+"""Known values as numbers and truth values, and the results of `min` and `max`."""
 
 from __future__ import annotations
 

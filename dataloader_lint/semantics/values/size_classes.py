@@ -1,4 +1,4 @@
-"""What kind of container a value is: a list or dict that follows the data, a small one, an array, empty slots."""
+"""Size classes of containers: a list or dict that grows with the data, a small one, an array, empty slots."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def _mappings(values: Values) -> Values:
 
 
 def has_list(ev: Evaluator, value: Mapping, depth: int = 0) -> bool:
-    """True if lists that follow the data stand in a dict: `{"text": sorted(texts)}`, `{split: read(split) for ...}`."""
+    """True if a dict holds lists that grow with the data: `{"text": sorted(texts)}`, `{split: read(split) for ...}`."""
     node = value.node
     held = [each.value for each in node.elements] if isinstance(node, cst.Dict) else []
     held.extend([node.value] if isinstance(node, cst.DictComp) else [])
@@ -252,7 +252,7 @@ def _iterated(ev: Evaluator, node: cst.BaseExpression, frame: Frame) -> Values:
 
 
 def is_few(ev: Evaluator, node: cst.BaseExpression, frame: Frame, depth: int = 0) -> bool:
-    """True if an expression gives things that are written out, so that there are few of them."""
+    """True if an expression gives the elements of a literal, so that there are few of them."""
     found = ev.values(node, frame)
     return bool(found) and all(_is_small(ev, value, depth) for value in found)
 
@@ -301,7 +301,7 @@ def _is_short_range(ev: Evaluator, call: cst.Call, frame: Frame) -> bool:
 
 
 def _is_empty(value: Value) -> bool:
-    """True if it is a container that starts empty, `[]` or `set()`, to be filled with who knows how many things."""
+    """True for a container that starts empty, `[]` or `set()`; its final size is unknown."""
     if not isinstance(value, Sequence | Mapping):
         return False
     if isinstance(value, Sequence) and value.kind in ("tuple", "frozenset"):

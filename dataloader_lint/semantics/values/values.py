@@ -1,4 +1,4 @@
-"""What an expression can be at run time. Several values mean one of these; `UNKNOWN` among them means or another."""
+"""Abstract values. A tuple of several means one of them; `UNKNOWN` in it means anything else."""
 
 from __future__ import annotations
 
@@ -286,7 +286,7 @@ Values = tuple[Value, ...]
 
 
 class Evaluator(Protocol):
-    """What the parts of the evaluation ask of each other; `evaluate` has the one that works."""
+    """The interface through which the files of the evaluator call each other; `evaluate` implements it."""
 
     steps: int  # how much has been worked out for the file, to stop a search that gets too long
     too_deep: int  # how often an answer was unknown because the question was too deep inside others
@@ -376,7 +376,7 @@ LISTED_PATHS = Iterator(Opaque("paths"))  # what `Path.iterdir()`, `.glob(...)` 
 
 
 def part(value: ItemOf | AttributeOf) -> Values:
-    """A part of an object as a value; nothing known where the chain of parts gets long, so that loops end."""
+    """A part of an object as a value; unknown where the access path gets long, so that loops terminate."""
     length = 0
     current: Value = value
     while isinstance(current, ItemOf | AttributeOf):
@@ -386,7 +386,7 @@ def part(value: ItemOf | AttributeOf) -> Values:
 
 
 def merge(*several: Values) -> Values:
-    """All values of several alternatives, each once, in order; too many alternatives are nothing known."""
+    """The union of several alternatives, in order; unknown if there are too many."""
     given = [values for values in several if values]
     if len(given) < 2:
         return given[0] if given else ()

@@ -1,4 +1,4 @@
-"""A loader as calls around it make it: for the keywords that a function passes on, for the constants of a subclass."""
+"""A loader as its callers construct it: with the keywords that a function forwards, or the constants of a subclass."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class MadeLoader:
 
 
 def as_made(loader: Loader) -> Iterator[MadeLoader]:
-    """The loader as it stands, then as callers that pass keywords on make it, then as subclasses do.
+    """The loader as written, then as callers that forward keywords construct it, then as subclasses do.
 
     The constructor of a subclass of a loader is looked at where that is constructed.
     """

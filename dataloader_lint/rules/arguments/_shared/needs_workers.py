@@ -137,7 +137,7 @@ def _plain(value: Value) -> Value:
 
 
 def cause_of_options(loader: Loader, *options: str) -> str:
-    """What loaders share that one change would mend: function, options, and how their number of workers is written.
+    """What loaders share that one change would fix: function, options, and how their number of workers is written.
 
     Empty where that number is not the same expression for sure.
     """

@@ -1,4 +1,4 @@
-"""What conditions say about a number that is 0: whether they keep such a number away from a place."""
+"""Guards against 0: conditions that keep a number that is 0 away from a place."""
 
 from __future__ import annotations
 
@@ -205,7 +205,7 @@ def at_zero(node: cst.BaseExpression, names: frozenset[str], tree: Tree, depth: 
 
 
 def _shared_out(node: cst.BinaryOperation, names: frozenset[str], tree: Tree, depth: int, nesting: int) -> object:
-    """0 shared out among any number of processes, or taken that many times, stays 0: `args.workers // world_size`."""
+    """0 divided among processes, or multiplied, stays 0: `args.workers // world_size`."""
     if not isinstance(node.operator, cst.FloorDivide | cst.Divide | cst.Multiply):
         return _NOT_KNOWN
     factors = [node.left, node.right] if isinstance(node.operator, cst.Multiply) else [node.left]

@@ -1,4 +1,4 @@
-"""What an argument of a loader is in the runs that have 0 workers, whatever it is in the others."""
+"""The value of a loader's argument in runs with 0 workers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who outside of the code can make a number 0: a caller, an option, a configuration."""
+"""Inputs that can make a number 0: a caller, an option, a configuration."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Zero:
 
 
 def zero_in(ev: Evaluator, node: cst.BaseExpression, frame: Frame, is_branch: bool) -> Zero | None:
-    """Who can make an expression 0 where it stands; None where none is known, or something may prevent it.
+    """The input that can make an expression 0; None where none is known, or a guard may prevent it.
 
     A 0 that is written out counts on one branch of several.
     """
@@ -149,7 +149,7 @@ class _Search:
         return is_reached(self.ev, binding.node, frame, with_options=True)
 
     def mends(self, binding: Binding, names: frozenset[str]) -> bool:
-        """`if not n: n = 4`, `n = max(n, 1)`: a binding that is there for the case of 0."""
+        """`if not n: n = 4`, `n = max(n, 1)`: a binding that handles the case of 0."""
         if binding.kind is Kind.PARAMETER or binding.value is None:
             return binding.kind is not Kind.PARAMETER
         return binding.kind is not Kind.VALUE or self.is_barred(binding, names)

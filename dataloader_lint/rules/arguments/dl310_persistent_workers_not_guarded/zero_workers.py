@@ -1,4 +1,4 @@
-"""Who can give a loader 0 workers though its other options need some."""
+"""Inputs that can give a loader 0 workers although its other options need some."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dataloader_lint.semantics.evaluation.loader_calls import Loader
 
 
 def zero_workers(loader: Loader) -> Zero | None:
-    """Who can give a loader 0 workers; None where none is known, or something may prevent it."""
+    """The input that can give a loader 0 workers; None where none is known, or a guard may prevent it."""
     places = argument_sites.sites_of(loader, "num_workers")
     conditions = enclosing_tests(loader.call, loader.frame)
     for place in places or ():

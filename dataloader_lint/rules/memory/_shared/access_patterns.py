@@ -1,4 +1,4 @@
-"""What workers ask a container for: the keys of a dict, the places of a list. Of a file of JSON it tells what it is."""
+"""How workers index a container: by keys like a dict, or by positions like a list. It tells the type of parsed JSON."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ def keys_come_from_sample_list(dataset: StoringDataset, use: FieldUse) -> bool:
 
 
 def is_indexed_by_own_keys(dataset: StoringDataset, value: Value, use: FieldUse) -> bool:
-    """True if it is asked for elements of a list of what running over it gives: `self.keys = [*self.rows]`.
+    """True if it is indexed by elements of a list of its own keys: `self.keys = [*self.rows]`.
 
-    Of a dict these are its keys, all of them; of a list they would be no places in it.
+    For a dict these are its keys; for a list they would not be valid indices.
     """
     return any(_lists_what(dataset, name, value) for names in _lists_behind(use) for name in names)
 
 
 def is_indexed_by_field(use: FieldUse) -> bool:
-    """True if it is asked for the id of the record at the index: `self.scans[ref["scan_id"]]`.
+    """True if it is indexed by the id of the record at the index: `self.scans[ref["scan_id"]]`.
 
     Such an id is a key of a dict; a position in a list is seldom called one.
     """
@@ -72,12 +72,12 @@ _SAMPLE_NAMES = frozenset({"file", "filename", "fname", "id", "key", "name", "pa
 
 
 def is_indexed_by_text(use: FieldUse) -> bool:
-    """True if it is asked for a text that is made for the sample: the name of a file, `str(key)`, an f-string."""
+    """True if it is indexed by a text built for the sample: a file name, `str(key)`, an f-string."""
     return any(_is_text(key, scope) for key, scope in _keys_of(use))
 
 
 def keys_are_texts(dataset: StoringDataset, use: FieldUse) -> bool:
-    """True if it is asked for elements of a list that is known to hold texts only: `self.boxes[self.names[index]]`."""
+    """True if it is indexed by elements of a list that holds strings only: `self.boxes[self.names[index]]`."""
     ev = dataset.ev
     for name in _lists_of_keys(dataset, use):
         values = [
@@ -115,7 +115,7 @@ def _is_asked_for_field(node: Node, scope: Scope) -> bool:
 
 
 def is_list_inside(use: FieldUse) -> bool:
-    """True if the index goes into what stands under a name in a dict, never into the dict: `self.info["images"][i]`."""
+    """True if the index is used on a list inside a dict, never on the dict: `self.info["images"][i]`."""
     if not use.is_named or use.indexed is not IndexDep.INDEX or not (use.itself is use.queried is IndexDep.NONE):
         return False
     keys = [(_index_of(place.node), place.scope) for place in use.places]
@@ -224,7 +224,7 @@ _OF_AS_MANY = MAKING_ARRAYS | {"enumerate", "list", "map", "sorted", "tqdm", "tu
 
 
 def is_indexed_by_position(dataset: StoringDataset, name: str, use: FieldUse) -> bool:
-    """True if it is asked for its own places, which stand in a list for each sample: `self.rows[self.chosen[i]]`."""
+    """True if it is indexed by positions from another list: `self.rows[self.chosen[i]]`."""
     return any(_holds_places(dataset, each, name) for each in _lists_of_keys(dataset, use))
 
 

@@ -1,4 +1,4 @@
-"""The other names of a container that a Dataset keeps: where it was made and filled before it was passed on."""
+"""Other names of a stored container: where it was created and filled before it was passed on."""
 
 from __future__ import annotations
 

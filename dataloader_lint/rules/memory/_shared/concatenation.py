@@ -1,4 +1,4 @@
-"""Lists of the parts that a Dataset is put together from: other Datasets, one for each of several sources."""
+"""Lists of sub-datasets that a Dataset concatenates or alternates between."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def is_loaded_array(value: Value) -> bool:
 
 
 def is_round_robin(dataset: StoringDataset, container: Container, use: FieldUse) -> bool:
-    """True if a Dataset goes round a list of others: it is as long as one of them is, times how many there are.
+    """True if a Dataset alternates between sub-datasets: its length is that of one times their number.
 
     `return self.longest * len(self.parts)`, and then `self.parts[number][place]`.
     """

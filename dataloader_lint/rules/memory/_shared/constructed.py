@@ -1,4 +1,4 @@
-"""The fields of an object once it is made: by its constructor, in its class body, or by whoever makes it.
+"""The fields of an object after construction: bound by its constructor, its class body, or the code that constructs it.
 
 `fields_of` is the one answer: the bindings of each attribute in the order in which they are made.
 """

@@ -1,4 +1,4 @@
-"""Who reads a Dataset: the visible loaders that may be given its objects, and whether these start workers."""
+"""The visible loaders that may read a Dataset, and whether they start workers."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def _readers(reach: DatasetFlow, klass: Class, names: list[str]) -> Iterator[_Re
 
 
 def _may_be_any(value: Value) -> bool:
-    """True if it is unknown what a loader is given: it was not made in the project. Callers may override a default."""
+    """True if a loader's dataset is unknown: it was not constructed in the project. Callers may override a default."""
     return bool(value.default) if isinstance(value, Const) else not isinstance(value, CallResult)
 
 

@@ -1,7 +1,7 @@
-"""Lists whose elements are the few objects that another container holds: `[numbers[name] for name in names]`.
+"""Lists of shared objects, the values of another container: `[numbers[name] for name in names]`.
 
-A list of that kind is as long as the data, but its elements are the same objects again and again. Workers that read it
-write into the few pages on which these lie, and nowhere else.
+Such a list is as long as the data, but its elements are the same few objects. Workers that read it
+touch the reference counts of these few objects only, so that few pages are copied.
 """
 
 from __future__ import annotations

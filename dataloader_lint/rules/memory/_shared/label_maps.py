@@ -1,4 +1,4 @@
-"""Numberings: lists that the labels of the samples number, and dicts that number names. What is numbered so is few."""
+"""Label maps (class to index, index to class): their size is bounded by the number of classes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from dataloader_lint.semantics.values.values import Mapping
 
 
 def is_numbered_by_labels(dataset: StoringDataset, container: Container) -> bool:
-    """True if workers ask a list of plain things only for numbers that construction gives to many samples each."""
+    """True if workers index a list of plain values only by labels, which many samples share."""
     if any(container_kind(each) or size_of(dataset.ev, each) is Size.LIST for each in container.elements):
         return False
     if adds_files(dataset, container.name, container.binding):
@@ -76,7 +76,7 @@ def _result_of_method(dataset: StoringDataset, call: cst.Call) -> list[cst.BaseE
 
 
 def _repeats(dataset: StoringDataset, name: str) -> bool:
-    """True if each thing that an attribute gets is put into it again and again."""
+    """True if the same few values are added to an attribute again and again."""
     bindings = map(_before_array, dataset.bound().get(name, ()))
     added = [each for binding in bindings for each in added_to(dataset, name, binding)]
     return bool(added) and all(_is_repeated(node, scope) for node, scope in added)

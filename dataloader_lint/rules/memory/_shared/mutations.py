@@ -1,4 +1,4 @@
-"""What construction adds to the containers of a Dataset for each of many things."""
+"""What construction adds to the containers of a Dataset in loops over many elements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Containers with an entry for each file or record, though workers ask them for a part of the sample only.
+"""Dicts keyed by file or record that workers look up by a field of the sample.
 
 `name, part = self.index[i]`, `self.files[name]`: a part of the sample may be its class, and dicts that number or name
 classes do not grow with the data. What holds the files themselves, or is what the index was made from, does.

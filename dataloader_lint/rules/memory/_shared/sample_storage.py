@@ -302,7 +302,7 @@ def _are_data(container: Container) -> bool:
 
 
 def _is_lookup_by_place(container: Container) -> bool:
-    """True for what a class body or a helper has ready: mostly names, colors or vocabularies."""
+    """True for tables of a class body or a helper: mostly names, colors or vocabularies."""
     binding = container.binding
     if "." in container.name:
         return True
@@ -327,9 +327,9 @@ def _has_lists(dataset: StoringDataset, container: Container) -> bool:
 
 
 def _is_two_things(dataset: StoringDataset, container: Container) -> bool:
-    """True if a part of a file of JSON has the name of what another class of the Dataset keeps.
+    """True if another class of the hierarchy binds the attribute as well, so that index reads are ambiguous.
 
-    What is asked for the index tells nothing of it then: `self.labels` may be classes here, and cached masks in a base.
+    `self.labels` may be classes here, and cached masks in a base.
     """
     if not isinstance(container.value, ItemOf):
         return False
@@ -351,7 +351,7 @@ def _is_dict_elsewhere(dataset: StoringDataset, container: Container) -> bool:
 def _is_record(container: Container, dataset: StoringDataset) -> bool:
     """True if a dict has one key for each field of the samples, none for a sample, and holds no visible lists.
 
-    Workers then ask what stands in it for the index, `self.columns["label"][index]`, never the dict itself.
+    Workers then index its values, `self.columns["label"][index]`, never the dict itself.
     """
     use = dataset.reads.of(container.name)
     value = container.value
@@ -372,7 +372,7 @@ def _is_record(container: Container, dataset: StoringDataset) -> bool:
 
 
 def _is_of_sources(container: Container, dataset: StoringDataset, use: FieldUse) -> bool:
-    """True if the objects in a dict are asked for samples in turn: there are few of them, each with many.
+    """True for a dict of a few sub-datasets, each indexed by sample.
 
     `self.filters[self.targets[number]][index]`, with `number, index = divmod(index, len(self.rows))`.
     """

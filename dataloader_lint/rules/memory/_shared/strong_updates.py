@@ -1,4 +1,4 @@
-"""Attributes that construction binds again: what is left of what they held before."""
+"""Strong updates: attributes that construction binds again, so that earlier values are gone."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from dataloader_lint.semantics.values.values import (
 
 
 def overwritten_bindings(bindings: list[AttributeBinding]) -> list[AttributeBinding]:
-    """The bindings of an attribute of which nothing is left: one that makes no use of the attribute follows surely."""
+    """The bindings of an attribute that a later binding surely overwrites."""
     # By the innermost block around them that may not run: only those around a binding matter to it. The last one first.
     replacing: dict[tuple[int, bool], list[AttributeBinding]] = {}
     for later in sorted(bindings, key=lambda each: each.method.module.tree.order(each.node), reverse=True):

@@ -1,4 +1,4 @@
-"""What `isinstance` tells of a value: in the `else` of `isinstance(rows, dict)` it is no dict."""
+"""Type guards: in the `else` of `isinstance(rows, dict)` a value is not a dict."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads that no worker comes to: under a condition that the objects which workers get are known not to meet."""
+"""Reads that no worker reaches, because the objects that workers get do not meet a condition."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Conditions that stand before a statement in the blocks around it. Each is looked at once, however many ask."""
+"""Earlier tests in the blocks around a statement. Each is examined once for all statements."""
 
 from __future__ import annotations
 

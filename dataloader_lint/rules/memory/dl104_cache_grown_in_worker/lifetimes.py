@@ -1,4 +1,4 @@
-"""Containers that live as long as the worker: on objects that were made before it, on classes, in modules."""
+"""Lifetimes: containers that live as long as the worker, on long-lived objects, on classes, in modules."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _may_live_on(binding: Binding, tree: Tree, depth: int, home: Scope | None) -
 
 
 class Lifetimes:
-    """Answers for one function as a worker runs it."""
+    """Answers for one worker function in its frame."""
 
     def __init__(self, workers: Workers, function: WorkerFunction, use: ContainerUse) -> None:
         self.ev: Evaluator = workers.ev

@@ -1,4 +1,4 @@
-"""Where a value comes from: the expression that names it first, on the way back from where it is used."""
+"""Definition site: the first expression that names a value, followed backwards from its use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where handles are closed again, or given up, before workers start."""
+"""Handles that are closed or dropped before workers start."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a script makes of its options before it uses them: `opt.workers = 0` below `opt = parser.parse_args()`."""
+"""Options that a script overrides after parsing: `opt.workers = 0` below `opt = parser.parse_args()`."""
 
 from __future__ import annotations
 

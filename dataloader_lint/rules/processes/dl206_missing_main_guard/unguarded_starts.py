@@ -135,11 +135,11 @@ class _Search:
                     break
                 self.place = (body, node)
                 hit = self.loop(node, body.frame) if not isinstance(node, cst.Call) else self.calling(node, body.frame)
-                if hit is not None and self.is_reached(body, node):
+                if hit is not None and self.may_run(body, node):
                     return replace(hit, calls=(*body.calls, *hit.calls))
         return None
 
-    def is_reached(self, body: _Body | None, node: Node) -> bool:
+    def may_run(self, body: _Body | None, node: Node) -> bool:
         """True if no condition on the call path from the statement to a node is known to be false."""
         while body is not None:
             if not is_reached(self.ev, node, body.frame):

@@ -1,4 +1,4 @@
-"""What a value brings for a loop over it: loaders with workers, objects that make such loaders, numbers of workers."""
+"""Workers that iterating over a value starts: loaders, and objects that construct loaders."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Loaders that a script surely iterates over once at most, as an evaluation does: there is no second epoch."""
+"""Loaders that a script iterates over at most once, as an evaluation does."""
 
 from __future__ import annotations
 

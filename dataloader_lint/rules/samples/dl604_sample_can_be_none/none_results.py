@@ -99,7 +99,7 @@ def _hangs_on_sample(place: NonePlace, inner: Frame, frame: Frame) -> bool:
 
 
 def _is_of_sample(name: cst.Name, inner: Frame, frame: Frame) -> bool:
-    """True for what the function reads, and for a parameter for which the call passes a part of the sample."""
+    """True for what the function reads, and for a parameter that gets a part of the sample."""
     if _is_data(name, inner.scope):
         return True
     given = inner.args.get(name.value) if inner.args is not None else None

@@ -1,4 +1,4 @@
-"""Batches of loaders with workers that are stored unchanged, each tensor with a file descriptor of its own."""
+"""Batches of loaders with workers that are stored unchanged; each tensor keeps a file descriptor open."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Worker code that tries other samples again and again when one fails, without an end."""
+"""Worker code that retries with other samples without a bound when one fails."""
 
 from __future__ import annotations
 

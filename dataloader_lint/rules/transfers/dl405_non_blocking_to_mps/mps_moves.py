@@ -106,7 +106,7 @@ _STREAMS = ("Stream", "current_stream")
 
 
 def _comes_from_host(node: cst.BaseExpression, scope: Scope, depth: int) -> bool:
-    """True for what a loop goes through, what a library makes, and a batch, by its name, that a function gets.
+    """True if a value was made on the host: a loop variable, a library call, or a parameter named like a batch.
 
     Any other parameter may be on the device already: then nothing is copied.
     """
