@@ -1,4 +1,4 @@
-"""Asks the facts about one expression in a small program that is never run."""
+"""Builds a small program around an expression, for tests that ask what it can be; it is never run."""
 
 from __future__ import annotations
 
@@ -46,18 +46,18 @@ class Asked(NamedTuple):
 
 
 def file_of(text: str) -> File:
-    """The facts about a program that begins with the usual imports."""
+    """A program that begins with the usual imports, as rules see it."""
     return Session(Settings()).analyse("/nowhere/program.py", f"{IMPORTS}\n{dedent(text)}")
 
 
 def asked(expression: str, before: str = "", parameters: str = "") -> Asked:
     """An expression that a function returns, behind some statements at the top of a module."""
     text = f"{dedent(before)}\n\ndef asked({parameters}):\n    return {expression}\n"
-    analysis = file_of(text)
-    scope = next(each for each in analysis.module.root.inner if _is_called(each.node, "asked"))
+    file = file_of(text)
+    scope = next(each for each in file.module.root.inner if _is_called(each.node, "asked"))
     (returned,) = scope.own(cst.Return)
     assert returned.value is not None
-    return Asked(analysis.ev, returned.value, analysis.ev.frame_of(scope))
+    return Asked(file.ev, returned.value, file.ev.frame_of(scope))
 
 
 def _is_called(node: cst.CSTNode, name: str) -> bool:
