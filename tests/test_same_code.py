@@ -168,3 +168,16 @@ def test_fixes_in_other_files_are_kept(project: Project) -> None:
     project.write("rows.py", f"# Rows.\n{ROWS}")
     assert any(one.fix is not None for one in project.run("shown"))
     assert "train.py" not in project.linted
+
+
+@pytest.mark.parametrize("marker", ["# %%", "# COMMAND ----------"])
+def test_comments_that_divide_a_script_into_cells_are_code(project: Project, marker: str) -> None:
+    project.run()
+    loop = "for batch in DataLoader(range(8), num_workers=2):\n    print(batch)\n"
+    script = f"from torch.utils.data import DataLoader\n\n{loop}"
+    project.write("run.py", script)
+    assert "DL206" in {one.code for one in project.run()}
+    project.write("run.py", script.replace("\nfor batch", f"\n{marker}\nfor batch"))
+    assert "DL206" not in {one.code for one in project.run()}
+    project.write("run.py", script)
+    assert "DL206" in {one.code for one in project.run()}

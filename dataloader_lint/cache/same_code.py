@@ -11,6 +11,7 @@ from bisect import bisect_left
 from typing import NamedTuple
 
 from dataloader_lint.source.code_text import code_lines, code_of, has_plain_comments
+from dataloader_lint.source.script_cells import has_cells
 from dataloader_lint.source.states import NO_TEXT, digest_of
 
 TYPE_CHECKING = False
@@ -65,8 +66,13 @@ class Contents:
 
 def code_in(path: str, content: bytes, text: str, about: About) -> Code | None:
     """The code of a file with this content, whose hash is `text`; None where it cannot be told from comments."""
-    code = code_of(content) if path.endswith(".py") else None
+    code = _code_of(content) if path.endswith(".py") else None
     return None if code is None else Code(text, _hash(code), _said(about(path, content)))
+
+
+def _code_of(content: bytes) -> bytes | None:
+    """The code of a file; None as well where its comments mean something: they divide a script into cells."""
+    return None if has_cells(content.decode("latin-1")) else code_of(content)
 
 
 def with_same_code(
@@ -79,7 +85,7 @@ def with_same_code(
         if known is None or state.digest == before[path].digest or known.text != before[path].digest:
             continue
         content = contents.of(path, state)
-        code = code_of(content) if content is not None else None
+        code = _code_of(content) if content is not None else None
         if (
             content is not None
             and code is not None

@@ -124,7 +124,8 @@ def test_only_one_place_of_the_rooms_goes_to_the_disk() -> None:
 def test_rooms_read_code_and_no_comments() -> None:
     """Where only comments have changed, the cache keeps what rests on a file: nothing but its places may rest on them.
 
-    `project/` compares whole texts, and outlines leave comments out.
+    `project/` compares whole texts, and outlines leave comments out. `scripts.py` looks for comments that divide a
+    script into cells, and a file that has some never has the same code as another one (`cache/same_code.py`).
     """
     reading = {
         path.relative_to(PACKAGE).as_posix()
@@ -134,7 +135,8 @@ def test_rooms_read_code_and_no_comments() -> None:
         if isinstance(node, ast.Attribute) and node.attr == "text" and ast.unparse(node.value).endswith("tree")
     }
     assert reading == {
-        f"semantics/{path}" for path in ("syntax/layout.py", "project/kept_modules.py", "project/project.py")
+        f"semantics/{path}"
+        for path in ("syntax/layout.py", "project/kept_modules.py", "project/project.py", "project/scripts.py")
     }
 
 
