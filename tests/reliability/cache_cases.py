@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dataloader_lint.semantics.project.dependencies import OPENED, OTHER_FILES
+from dataloader_lint.semantics.project.dependencies import OPENED
 
 LOADING = "from torch.utils.data import DataLoader, Dataset, IterableDataset\n"
 ROWS = """\
@@ -291,7 +291,6 @@ CASES = [
 # Their answers matter only in ways that other questions tell of as well, as far as we know.
 ONLY_ASKED = {
     ("namespace", "parts", 0): {"__init__.py": "", "parts/rows.py": ""},
-    (OTHER_FILES, "uses name", "Lines"): {"config.yaml": "_target_: data.Lines\n"},
     ("class", "Shrink"): {"shrink.py": "class Shrink:\n    pass\n"},
     ("beside_loaders", "make"): {"make.py": LOADING + "loader = DataLoader(x)\n"},
 }

@@ -22,6 +22,7 @@ import pytest
 
 import dataloader_lint
 from dataloader_lint.rules.messages import answer
+from dataloader_lint.rules.questions.concepts import patterns
 
 HERE = Path(dataloader_lint.__file__).parent
 _FUNCTIONS = ("compile", "findall", "finditer", "fullmatch", "match", "search", "split", "sub", "subn")
@@ -70,12 +71,15 @@ def _expressions() -> Iterator[Expression]:
             if value is not None:
                 flags = re.MULTILINE if "re.MULTILINE" in ast.unparse(call) else 0
                 yield Expression(where, re.compile(value, flags), function in _ANCHORED)
+    for concept, pattern in patterns().items():
+        yield Expression(f"{patterns.__module__}: {concept}", pattern, False)
 
 
 # Made from the patterns that users write, or from a table, and tried below by what uses them; from a name, which is
 # escaped.
 _BY_PATTERNS = (
     "dataloader_lint.edits.array_uses:",
+    "dataloader_lint.rules.questions.concepts:",
     "dataloader_lint.rules.transfers._shared.device_stores:",
     "dataloader_lint.semantics.project.required_versions:",  # in names of the module
     "dataloader_lint.rules.symptoms.base:",

@@ -161,7 +161,7 @@ CONCEPTS: dict[str, str] = {
     "slow": r"""
         slow* lag lagging long long_time longer takes_too_long takes_long bottleneck* speed speeds speed_up speedup
         fast faster performance throughput latency delay* wait* overhead inefficien* time_consuming
-        /(?:increas\w*|more|long\w*|extra) (?:\w+ )?time/ hours minutes pause* pausa idle takes_forever
+        /\b(?:increas\w*|more|long\w*|extra) (?:\w+ )?time/ hours minutes pause* pausa idle takes_forever
         poor_performance costs_time blocking not_faster no_faster no_speedup low_speed 慢 耗时 等待 很久 速度 加速
         提速 瓶颈 久 遅 時間がか 高速 待ち 느리 느려 느립 속도 병목 오래 lento* lenta lentitud pausa* langsam* dauert
         wartet wartezeit lent lente lents lenteur медлен* тормоз* долго devagar lentidao
