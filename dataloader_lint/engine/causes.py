@@ -39,7 +39,8 @@ def by_cause(found: Sequence[Diagnostic], settings: Settings) -> list[Diagnostic
         if not others:
             made.append(first)
             continue
-        places = (Place(one.filename, one.start, one.end, one.statement_lines, one.cell) for one in others)
+        elsewhere = [one for one in others if (one.cell, one.start, one.end) != (first.cell, first.start, first.end)]
+        places = (Place(one.filename, one.start, one.end, one.statement_lines, one.cell) for one in elsewhere)
         ordered = tuple(sorted(dict.fromkeys(places), key=lambda place: (place.cell or 0, place.start)))
         made.append(replace(first, places=ordered, fix=_together([first.fix, *(one.fix for one in others)])))
     shown = made if settings.notes else [one for one in made if one.level is not Level.NOTE]

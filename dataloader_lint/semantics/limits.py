@@ -310,6 +310,9 @@ REQUIREMENTS_LENGTH: Final = 1_000_000
 # Modules around one that mention OpenCV: with more of them, each is reported for itself.
 OPENCV_MODULES: Final = 80
 
+# Modules around one that may evaluate with its loaders: with more of them, only those count that imports connect.
+EVALUATING_MODULES: Final = 40
+
 # Fixes.
 
 # Functions of a file in which the places of all nodes are kept, as fixes come in the order of their places. Those of

@@ -8,7 +8,14 @@ Reports a DataLoader with `drop_last=True`
   test
 - which `val_dataloader`, `test_dataloader` or `predict_dataloader` returns
 
-**Where**: at the DataLoader, or at the loop if another file makes the DataLoader.
+A comprehension counts as a loop: `sum(metric(model(x), y) for x, y in val_loader)`.
+
+**Where**: at the DataLoader, also if a loop in another file evaluates with it. It is at the loop in large projects
+whose imports do not connect the two files.
+
+If the loop counts with the batch size that was asked for (`seen += BATCH_SIZE`), or makes an array of a list with one
+entry for each batch, the message says what to change first: with a smaller last batch such a metric would be wrong, and
+such an array fails.
 
 ## Why is this bad?
 The samples of the last, smaller batch are in no metric: up to `batch_size - 1` of them. The number then depends on the
@@ -95,6 +102,8 @@ def find(file: File) -> Iterable[Evaluation]:
 
 
 def check(found: Evaluation, file: File) -> Iterator[Finding]:
+    from dataloader_lint.semantics.syntax.outermost import outermost_definition
+
     drops, size = found.loader.known("drop_last"), found.loader.known("batch_size")
     if drops is None or drops.value is not True or drops.default or not found.loader.is_reached:
         return
@@ -106,7 +115,17 @@ def check(found: Evaluation, file: File) -> Iterator[Finding]:
     name = f"`{found.loader.bound_name}`"
     where = f" ({found.where})" if found.where != name else ""
     problem = f"{name} evaluates{where} with `drop_last=True`: {number} samples are in no metric"
-    yield Finding(found.node, problem, "use `drop_last=False`", because=found.steps)
+    cause = f"{outermost_definition(found.node, file.tree)}:{found.loader.bound_name}"
+    yield Finding(found.node, problem, _advice(found), because=found.steps, cause=cause)
+
+
+def _advice(found: Evaluation) -> str:
+    """What to do, in an order that keeps the metric right: a last batch with fewer samples must not upset it first."""
+    if found.counts_full_batches:
+        return "count `len(batch)` samples in the loop, then use `drop_last=False`"
+    if found.stacks_batches:
+        return "concatenate the batches there, then use `drop_last=False`"
+    return "use `drop_last=False`"
 
 
 def _keeps_all(loader: Loader) -> bool:

@@ -11,9 +11,13 @@ import libcst as cst
 from dataloader_lint.pipeline.file import File
 from dataloader_lint.pipeline.loaders import loader_steps
 from dataloader_lint.pipeline.loaders.epochs import loaders_behind, trains
+from dataloader_lint.pipeline.project_facts import ProjectFacts
 from dataloader_lint.pipeline.steps import Step
 from dataloader_lint.semantics.control.reachability import is_reached, path_conditions
 from dataloader_lint.semantics.evaluation.loader_calls import Loader, loader_of
+from dataloader_lint.semantics.limits import EVALUATING_MODULES
+from dataloader_lint.semantics.project.imports import Imports
+from dataloader_lint.semantics.project.project import Project
 from dataloader_lint.semantics.syntax.expressions import last_name
 from dataloader_lint.semantics.syntax.names import Kind, dotted, resolve
 from dataloader_lint.semantics.syntax.tree import ModuleFacts, Node, Scope, Tree
@@ -27,6 +31,7 @@ _EVALUATING = re.compile(
 )
 _CAMEL_HUMP = re.compile("(?<=[a-z0-9])(?=[A-Z])")
 _TRAINING = re.compile("train|calib|warm")
+_BATCH_SIZE = re.compile(r"(?:\w*_)?(?:batch_?size|batchSize|BATCH(?:_?SIZE)?|bs|BS)")
 _WITHIN_BATCH = re.compile(
     "r_precision|cdist|(?:distance|similarity|sim)_matrix|pairwise|contrastive|info_?nce|retriev"
 )
@@ -48,6 +53,33 @@ class Evaluation:
         return (*loader_steps.made(self.loader, "drop_last"), self.step)
 
     @property
+    def counts_full_batches(self) -> bool:
+        """True if the loop computes with the batch size that was asked for, not with that of the batch."""
+        tree, loop = self.step.module.tree, self.step.node
+        if not isinstance(loop, cst.For):
+            return False
+        bound = {name.value for each in tree.find(loop, cst.AssignTarget) for name in tree.find(each, cst.Name)}
+        words = set(tree.words(loop.body).split()) - bound
+        return any(_BATCH_SIZE.fullmatch(word) for word in words)
+
+    @property
+    def stacks_batches(self) -> bool:
+        """True if an array is made of a list with one entry for each batch, which then must have one size."""
+        tree, loop = self.step.module.tree, self.step.node
+        if isinstance(loop, cst.For):
+            adds = (call for call in tree.find(loop.body, cst.Call) if last_name(call.func) == "append")
+            lists = {dotted(call.func).rpartition(".")[0] for call in adds}
+        else:
+            statement = tree.statement_of(loop)
+            targets = tree.find(statement, cst.AssignTarget) if isinstance(loop, cst.CompFor) else ()
+            lists = {dotted(each.target) for each in targets}
+        outer = tree.scope_of(loop).function or tree.root
+        return any(
+            call.args and dotted(call.args[0].value) in lists and last_name(call.func) in ("array", "asarray", "stack")
+            for call in outer.within(cst.Call)
+        )
+
+    @property
     def alternatives(self) -> Iterator[Loader]:
         """What the loop goes through instead if a key, or an option that decides what is made, is something else."""
         loader = self.loader
@@ -61,28 +93,80 @@ class Evaluation:
                 yield replace(loader, call=call, before=(), site=None)
 
 
-def evaluations(file: File) -> Iterator[Evaluation]:
-    """The loaders that a file surely evaluates with, each once, where it or a related file says `drop_last`.
+class _Evaluations:
+    """The evaluations of all modules of a session, each looked for once."""
 
-    What they are given is asked of an evaluation that takes CUDA to be available.
+    def __init__(self, ev: Evaluator) -> None:
+        self._ev = ev
+        self._found: dict[str, list[Evaluation]] = {}
+
+    def of(self, module: ModuleFacts) -> list[Evaluation]:
+        """What the loops and methods of a module evaluate with; a test loop comes before one that validates."""
+        if module.path not in self._found:
+            found = [
+                *_of_loops(self._ev, module),
+                *_of_comprehensions(self._ev, module),
+                *_of_methods(self._ev, module),
+            ]
+            whole = {id(each.loader.call) for each in found if _needs_whole_batches(each.step.node, module.tree)}
+            kept = [each for each in found if id(each.loader.call) not in whole]
+            self._found[module.path] = sorted(kept, key=lambda each: "test" not in each.where.lower())
+        return self._found[module.path]
+
+
+def _evaluations(facts: ProjectFacts) -> _Evaluations:
+    return _Evaluations(facts.evaluation)
+
+
+def evaluations(file: File) -> Iterator[Evaluation]:
+    """The loaders that a file makes and something surely evaluates with, each once.
+
+    It is reported at the loop if the file that makes it does not say `drop_last`, or does not know of the loop. What
+    loaders are given is asked of an evaluation that takes CUDA to be available.
     """
-    if "drop_last" not in file.tree.code and not file.project.mentions_word(file.module, "drop_last"):
+    says_it = "drop_last" in file.tree.code
+    if not says_it and not file.project.mentions_word(file.module, "drop_last"):
         return
-    ev, by_paths, module = file.ev, file.session.with_cuda, file.module
+    known, module = file.session.once(_evaluations), file.module
+    everything = list(known.of(module))
+    if says_it and file.loaders:
+        for other in _evaluating_modules(file.project, module):
+            everything += [each for each in known.of(other) if each.loader.construction[1].scope.module is module]
     seen: set[tuple[int, int]] = set()  # one call may make several, by what its function is given
-    everything = [*_of_loops(ev, module), *_of_methods(ev, module)]
-    whole = {id(found.loader.call) for found in everything if _needs_whole_batches(found.step.node, module.tree)}
     for found in everything:
-        if id(found.loader.call) in whole:
-            continue
-        made, _ = found.loader.construction
+        made, frame = found.loader.construction
+        home = frame.scope.module
         key = (id(made), id(found.loader.frame))
-        if key not in seen:
-            seen.add(key)
-            own = next((each.node for each in file.loaders if each.node is made), None)
-            picked_from = tuple(replace(each, ev=by_paths) for each in found.picked_from)
-            loader = replace(found.loader, ev=by_paths)
-            yield Evaluation(loader, own or found.node, found.where, found.step, picked_from)
+        if key in seen or (home is not module and _is_reported_in(home, file)):
+            continue
+        seen.add(key)
+        own = next((each.node for each in file.loaders if each.node is made), None)
+        if own is None and found.step.module is not module:
+            continue
+        by_paths = file.session.with_cuda
+        picked_from = tuple(replace(each, ev=by_paths) for each in found.picked_from)
+        yield replace(found, loader=replace(found.loader, ev=by_paths), node=own or found.node, picked_from=picked_from)
+
+
+def _is_reported_in(home: ModuleFacts, file: File) -> bool:
+    """True if the module that makes a loader knows that a file evaluates with it."""
+    return "drop_last" in home.tree.code and file.module in _evaluating_modules(file.project, home)
+
+
+def _evaluating_modules(project: Project, module: ModuleFacts) -> list[ModuleFacts]:
+    """The other modules that may evaluate with what a module makes: of many, those that imports connect with it."""
+    words = ("no_grad", "inference_mode", *sorted(_LOADER_METHODS))
+    found = {each.path: each for word in words for each in project.modules_with(module, word)}
+    found.pop(module.path, None)
+    if len(found) <= EVALUATING_MODULES:
+        return list(found.values())
+    imports = Imports(project)
+    near = [
+        each
+        for each in found.values()
+        if imports.reaches([module], {each.path}) or imports.reaches([each], {module.path})
+    ]
+    return near if len(near) <= EVALUATING_MODULES else []
 
 
 def _of_loops(ev: Evaluator, module: ModuleFacts) -> Iterator[Evaluation]:
@@ -102,7 +186,19 @@ def _of_loops(ev: Evaluator, module: ModuleFacts) -> Iterator[Evaluation]:
                 yield from _loop_over(ev, loop, frame, name)
 
 
-def _loop_over(ev: Evaluator, loop: cst.For, frame: Frame, name: str) -> Iterator[Evaluation]:
+def _of_comprehensions(ev: Evaluator, module: ModuleFacts) -> Iterator[Evaluation]:
+    """Those that are gone through in a comprehension: `sum(metric(model(x), y) for x, y in val_loader)`."""
+    for scope in module.root.descend():
+        if not isinstance(scope.node, cst.FunctionDef | cst.Module):
+            continue
+        for inner in scope.inner:
+            for loop in inner.own(cst.CompFor) if inner.is_comprehension else ():
+                name = _name_of_evaluation(loop, scope)
+                if name and (_has_no_gradients(loop, scope) or _model_evaluates(loop, scope)):
+                    yield from _loop_over(ev, loop, ev.frame_of(scope), name)
+
+
+def _loop_over(ev: Evaluator, loop: cst.For | cst.CompFor, frame: Frame, name: str) -> Iterator[Evaluation]:
     if not is_reached(ev, loop, frame, with_options=True) or trains(ev, loop, frame):
         return
     found = [loader for _, loader in loaders_behind(ev, ev.values(loop.iter, frame), into_objects=False)]
@@ -140,7 +236,7 @@ def _of_methods(ev: Evaluator, module: ModuleFacts) -> Iterator[Evaluation]:
                     yield Evaluation(loader, returned, f"`{node.name.value}`", step)
 
 
-def _name_of_evaluation(loop: cst.For, scope: Scope) -> str:
+def _name_of_evaluation(loop: cst.For | cst.CompFor, scope: Scope) -> str:
     """What says by its name that a loop evaluates: what it iterates over, or its function; empty if nothing does."""
     tree = scope.module.tree
     words = tree.words(loop.iter)
@@ -157,19 +253,19 @@ def _says_evaluation(name: str) -> bool:
     return _EVALUATING.search(_CAMEL_HUMP.sub("_", name).lower()) is not None
 
 
-def _has_no_gradients(loop: cst.For, scope: Scope) -> bool:
+def _has_no_gradients(loop: cst.For | cst.CompFor, scope: Scope) -> bool:
     """True if a loop stands in `torch.no_grad()`, or in a function decorated with it, or enters it in each round."""
     tree = scope.module.tree
     node = scope.node
     decorators = node.decorators if isinstance(node, cst.FunctionDef) else ()
     if any(_turns_gradients_off(each.decorator) for each in decorators):
         return True
-    inside = loop.body.body if isinstance(loop.body, cst.IndentedBlock) else ()
+    inside = loop.body.body if isinstance(loop, cst.For) and isinstance(loop.body, cst.IndentedBlock) else ()
     blocks = (each for each in (*tree.ancestors(loop), *inside) if isinstance(each, cst.With))
     return any(_turns_gradients_off(item.item) for block in blocks for item in block.items)
 
 
-def _model_evaluates(loop: cst.For, scope: Scope) -> bool:
+def _model_evaluates(loop: cst.For | cst.CompFor, scope: Scope) -> bool:
     """True if the function surely says `model.eval()` before a loop, and nothing between makes it train again."""
     tree = scope.module.tree
     modes = [
