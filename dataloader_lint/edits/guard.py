@@ -40,7 +40,8 @@ def guard_work(editor: Editor, start: Node, is_imported: Callable[[list[str]], b
     last = next((index for index, each in enumerate(body) if each is start), None)
     if last is None or isinstance(start, _DEFINITIONS):
         raise RefusedError("a definition has to stay where workers find it")
-    first = next(index for index, each in enumerate(body) if index == last or not _is_inert(each))
+    work = first_work(body, start)
+    first = next(index for index, each in enumerate(body) if each is work)
     above, moved = body[:first], body[first:]
     if any(isinstance(node, _DEFINITIONS) for each in moved for node in tree.walk(each)):
         raise RefusedError("functions and classes stand between the statements that would move")
@@ -61,6 +62,11 @@ def guard_work(editor: Editor, start: Node, is_imported: Callable[[list[str]], b
     edits = list(_indented(editor, place, _multiline_strings(editor, moved)))
     edits[0] = Edit(edits[0].start, edits[0].end, f"{GUARD}{editor.newline}{edits[0].content}")
     return tuple(edits), editor.line(editor.start(moved[0])) + 1
+
+
+def first_work(body: Sequence[Node], start: Node) -> Node:
+    """The first statement of a script, up to `start`, that a worker should not run again."""
+    return next(each for each in body if each is start or not _is_inert(each))
 
 
 def _is_inert(statement: Node) -> bool:

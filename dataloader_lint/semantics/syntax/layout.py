@@ -87,6 +87,13 @@ def excerpt(tree: Tree, node: Node) -> Excerpt:
     return tree.of_text(("excerpt", id(tree.module)), lambda: _whole(tree))
 
 
+def first_line(tree: Tree, node: Node) -> int:
+    """The number of the line that a node begins on. Raises as `excerpt` does."""
+    found = excerpt(tree, node)
+    twin = found.twin(node)
+    return found.ranges([twin])[id(twin)][0].line
+
+
 def code(tree: Tree, node: Node) -> str:
     """A node as written, on one line. Raises UnlikeError as `excerpt` does."""
     try:

@@ -9,7 +9,9 @@ Reports the first module-level statement that starts DataLoader workers outside 
 - a call that passes it to a library's trainer: `trainer.fit(model, loader)`
 - a call of a function or method of the project that does this, at any depth
 
-Loaders that a library makes from a keyword such as `num_workers=4` count too. There is one finding per file.
+Loaders that a library makes from a keyword such as `num_workers=4` count too. There is one finding per file. It names
+the lines that belong under the guard: from the first statement that does more than to import, to define or to set a
+constant, because a spawned worker would run that again. Functions and classes among them stay outside.
 
 ## Why is this bad?
 On macOS and Windows, and on Linux since Python 3.14, a worker is a new process that imports the script again. (From
@@ -108,7 +110,7 @@ RULE = Rule(
     subjects=(TRANSFERS,),
 )
 
-ADVICE = 'move it under `if __name__ == "__main__":`'
+GUARD = '`if __name__ == "__main__":`'
 
 
 def find(file: File) -> Iterable[Start]:
@@ -120,10 +122,25 @@ def find(file: File) -> Iterable[Start]:
 
 def check(start: Start, file: File) -> Iterator[Finding]:
     condition = f" once `{start.option}` > 0" if start.option else ""
-    spawned = "RuntimeError if spawned" if condition else "RuntimeError if workers are spawned"
-    failure = f"RuntimeError with start method `{start.method}`" if start.method else spawned
+    failure = f"RuntimeError with start method `{start.method}`" if start.method else "RuntimeError if spawned"
     problem = f"{_what_starts(start)} outside a main guard{condition}: {failure}"
-    yield Finding(start.statement, problem, ADVICE, partial(fix, file, start))
+    yield Finding(start.statement, problem, _advice(start, file), partial(fix, file, start))
+
+
+def _advice(start: Start, file: File) -> str:
+    """Which lines belong under the guard: all that a spawned worker would run again, not only what starts it."""
+    import libcst as cst
+
+    from dataloader_lint.edits.guard import first_work
+    from dataloader_lint.semantics.syntax.layout import first_line
+
+    tree = file.tree
+    body: list[cst.CSTNode] = list(tree.module.body)
+    first = first_work(body, start.statement)
+    line, last = first_line(tree, first), tree.text.rstrip().count("\n") + 1
+    if any(isinstance(each, cst.FunctionDef | cst.ClassDef) for each in body[body.index(first) :]):
+        return f"put what runs from line {line} on under {GUARD}"
+    return f"put lines {line}-{last} under {GUARD}" if line < last else f"put it under {GUARD}"
 
 
 def fix(file: File, start: Start, editor: Editor) -> Repair | None:
