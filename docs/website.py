@@ -57,6 +57,7 @@ TITLES = {
     "doctor.md": "Doctor",
     "evidence/handles.md": "Handles in workers",
     "evidence/text-columns.md": "Text columns in workers",
+    "evidence/opencv-threads.md": "Threads of OpenCV calls",
     "api.md": "Python API",
     "assistants.md": "Coding assistants",
     "ci.md": "CI",

@@ -107,11 +107,11 @@ def _is_shuffle(arg: cst.Arg) -> bool:
 
 
 def _is_loader(ev: Evaluator, value: Value, name: str) -> bool:
-    """True if a value is a loader that leaves the attribute to torch."""
+    """True if a value is a loader that leaves the attribute to torch, which a pipeline of webdataset is not."""
     if not isinstance(value, CallResult):
         return False
     loader = loader_of(ev, value)
-    if loader is None or loader.kind.moves_batches:
+    if loader is None or loader.kind.moves_batches or value.library == "webdataset.WebLoader":
         return False
     if isinstance(value.by, Class):
         for each in ev.bases(value.by).classes:
