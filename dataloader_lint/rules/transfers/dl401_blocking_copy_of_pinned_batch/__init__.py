@@ -11,6 +11,10 @@ note where it evaluates (`no_grad()`, `inference_mode()`, `model.eval()`, or a f
 after testing, validation, prediction or the like), in notebooks, and in loops that leave after one batch: there is
 little to overlap with.
 
+A loader that is written with `pin_memory=True` in a file, and whose batches nobody is seen to move, is a note at the
+loader. It is silent if anything in the project says `non_blocking`, or if the file uses a library that moves the
+batches itself.
+
 **How batches are followed**
 
 - from the loop variable or `next(iterator)`, through unpacking, dicts and comprehensions
@@ -106,7 +110,7 @@ None: the program runs, and the host waits.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -118,7 +122,8 @@ from dataloader_lint.rules.wording import by_default
 if TYPE_CHECKING:
     from dataloader_lint.edits import Editor, Repair
     from dataloader_lint.pipeline.file import File
-    from dataloader_lint.rules.transfers._shared.batches import Transfer
+    from dataloader_lint.rules.transfers._shared.batches import Origin, Transfer
+    from dataloader_lint.rules.transfers.dl401_blocking_copy_of_pinned_batch.unused_pins import UnusedPin
 
 RULE = Rule(
     "DL401",
@@ -131,36 +136,65 @@ RULE = Rule(
 )
 
 
-def find(file: File) -> Iterable[Transfer]:
+def find(file: File) -> Iterator[Transfer | UnusedPin]:
     from dataloader_lint.rules.transfers._shared.batches import transfers_of
+    from dataloader_lint.rules.transfers.dl401_blocking_copy_of_pinned_batch.unused_pins import unused_pins
 
-    return transfers_of(file)
+    reported: set[int] = set()
+    for transfer in transfers_of(file):
+        pinned = _pinned(transfer)
+        if pinned is not None:
+            reported.add(id(pinned.loader.call))
+            yield transfer
+    yield from unused_pins(file, reported)
 
 
-def check(transfer: Transfer, file: File) -> Iterator[Finding]:
-    if not transfer.may_name_device or transfer.is_in_forward or not transfer.may_be_pinned:
-        return
-    if not transfer.is_surely_blocking:
-        return
+def check(found: Transfer | UnusedPin, file: File) -> Iterator[Finding]:
+    from dataloader_lint.rules.transfers._shared.batches import Transfer
     from dataloader_lint.rules.transfers._shared.loop_purposes import function_around, level_of_move
+
+    if not isinstance(found, Transfer):
+        yield _unused(found)
+        return
+    pinned = _pinned(found)
+    assert pinned is not None
+    pins = pinned.loader.known("pin_memory")
+    place = f" of `{pinned.file}`" if pinned.file != found.file else ""
+    default = by_default(pins.default if pins is not None else "")
+    problem = f"`{found.text}` blocks the CPU, but `{pinned.name}`{place} pins its batches{default}"
+    cause = f"{function_around(found)}:{pinned.name}"
+    level = level_of_move(found)
+    yield Finding(found.call, problem, _advice(found), partial(fix, found), pinned.steps, level, cause)
+
+
+def _pinned(transfer: Transfer) -> Origin | None:
+    """The loader whose pinned batches a move copies while the CPU waits; None if it does not, or may not be reached."""
     from dataloader_lint.rules.transfers.dl401_blocking_copy_of_pinned_batch.witness import (
         is_of_single_batch,
         pinned_origin,
     )
 
+    if not transfer.may_name_device or transfer.is_in_forward or not transfer.may_be_pinned:
+        return None
+    if not transfer.is_surely_blocking:
+        return None
     pinned = pinned_origin(transfer)
     if pinned is None or is_of_single_batch(transfer):
-        return
+        return None
     pins = pinned.loader.known("pin_memory")
     is_optional = pins is None or bool(pins.default)  # then the option that leads here may turn off the pinning, too
     if not transfer.goes_to_gpu or not (transfer.is_reached if is_optional else transfer.may_be_reached):
-        return
-    place = f" of `{pinned.file}`" if pinned.file != transfer.file else ""
-    default = by_default(pins.default if pins is not None else "")
-    problem = f"`{transfer.text}` blocks the CPU, but `{pinned.name}`{place} pins its batches{default}"
-    cause = f"{function_around(transfer)}:{pinned.name}"
-    level = level_of_move(transfer)
-    yield Finding(transfer.call, problem, _advice(transfer), partial(fix, transfer), pinned.steps, level, cause)
+        return None
+    return pinned
+
+
+def _unused(pin: UnusedPin) -> Finding:
+    name = f"`{pin.loader.bound_name}`"
+    if pin.move is not None:
+        problem = f"{name} pins its batches, but copies such as `{pin.move.text}` block the CPU"
+        return Finding(pin.loader.node, problem, "pass `non_blocking=True`", level=Level.NOTE)
+    problem = f"{name} pins its batches, which gains time only in copies that do not block"
+    return Finding(pin.loader.node, problem, "move them with `.to(device, non_blocking=True)`", level=Level.NOTE)
 
 
 def _advice(transfer: Transfer) -> str:
