@@ -12,7 +12,8 @@ Reports a function that is defined inside a function or method and used as the `
 
 In a notebook, every `collate_fn` that is defined in a cell is reported if the loader has workers.
 
-**Where**: at the argument. The loaders that are given the same function are one finding, at the first of them.
+**Where**: at the argument. The functions that are defined in one function or class are one finding, at the first loader
+that is given one of them.
 
 The `data_collator` of a `Trainer` of Hugging Face counts if its `dataloader_num_workers` is known to be above 0.
 
@@ -123,9 +124,8 @@ def check(callback: Callback, file: File) -> Iterator[Finding]:
     problem = f"`{callback.name}` is a nested `{option}`: {effect}"
     advice = move_function(callback.is_in_notebook)
     repair = None if callback.is_in_notebook else partial(fix, callback)
-    function = callback.function.node
-    place = outermost_definition(function, file.tree) if function in file.tree else ""
-    yield Finding(callback.node, problem, advice, repair, callback.steps, cause=f"{place}:{callback.name}")
+    cause = outermost_definition(callback.function.node, callback.function.scope.module.tree)
+    yield Finding(callback.node, problem, advice, repair, callback.steps, cause=cause)
 
 
 def fix(callback: Callback, editor: Editor) -> Repair | None:

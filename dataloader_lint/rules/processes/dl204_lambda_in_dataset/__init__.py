@@ -20,8 +20,8 @@ Reports a Dataset that holds a function which cannot be pickled.
 - given to the Dataset by a script (`transform=...`), or assigned afterwards (`data.transform = ...`), if that object
   reaches a DataLoader that may have workers
 
-**Where**: at the lambda, or at the expression that names the nested function. Several in one list or dict are one
-finding.
+**Where**: at the lambda, or at the expression that names the nested function. Those of one function or class are one
+finding, and so are lambdas that are written alike, since one function serves all of them.
 
 ## Why is this bad?
 Workers that are started by spawn (macOS, Windows) or forkserver (Linux from Python 3.14 on) get the Dataset pickled
@@ -129,7 +129,11 @@ def check(file: File) -> Iterator[Finding]:
     from dataloader_lint.rules.processes.dl204_lambda_in_dataset.unpicklable import kept_functions
     from dataloader_lint.semantics.syntax.outermost import outermost_definition
 
-    for kept in kept_functions(file.reach, file.module):
+    found = kept_functions(file.reach, file.module)
+    places: dict[str, set[str]] = {}
+    for kept in found:
+        places.setdefault(_spelled(kept, file), set()).add(outermost_definition(kept.node, file.tree))
+    for kept in found:
         if kept.loader is not None and kept.loader.is_pickling_error_expected:
             continue
         more = f" and {kept.others} more" if kept.others else ""
@@ -139,7 +143,9 @@ def check(file: File) -> Iterator[Finding]:
         else:
             problem = f"`{kept.keeper}` holds {_subject(kept)}{more}{through}: {PICKLING_FAILS}"
         repair = None if kept.is_in_notebook else partial(fix, kept, file.ev)
-        cause = outermost_definition(kept.node, file.tree) or "module"
+        spelled = _spelled(kept, file)
+        is_repeated = bool(spelled) and len(places[spelled]) > 1  # one function at module level serves all of them
+        cause = spelled if is_repeated else outermost_definition(kept.node, file.tree) or "module"
         yield Finding(kept.node, problem, _advice(kept), repair, kept.steps, cause=cause)
     for each in pipeline_functions(file.ev, file.module, file.loaders):
         subject = "this lambda" if each.is_lambda else f"the nested `{each.name}`"
@@ -150,6 +156,15 @@ def check(file: File) -> Iterator[Finding]:
             advice = MOVE_OUT_OF_NOTEBOOK
         cause = outermost_definition(each.node, file.tree) or "module"
         yield Finding(each.node, problem, advice, because=each.steps, cause=cause)
+
+
+def _spelled(kept: KeptFunction, file: File) -> str:
+    """A lambda as it is written, to know it again elsewhere in the file; empty for other functions."""
+    from dataloader_lint.semantics.syntax.layout import code
+
+    if not kept.is_lambda or kept.function is None or kept.function.node not in file.tree:
+        return ""
+    return code(file.tree, kept.function.node)
 
 
 def _subject(kept: KeptFunction) -> str:
