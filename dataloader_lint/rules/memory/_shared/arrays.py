@@ -13,7 +13,7 @@ from dataloader_lint.rules.memory._shared import text_columns
 from dataloader_lint.rules.memory._shared.access_patterns import has_fields
 from dataloader_lint.rules.memory._shared.array_contents import TABLE_METHODS, is_numeric, makes_containers, parses
 from dataloader_lint.rules.memory._shared.dataset import StoringDataset
-from dataloader_lint.rules.memory._shared.sample_storage import BYTES_EACH
+from dataloader_lint.rules.memory._shared.element_sizes import bytes_of
 from dataloader_lint.rules.memory._shared.table_columns import column_of, parsed_column
 from dataloader_lint.semantics.classes import classes
 from dataloader_lint.semantics.classes.classes import AttributeBinding
@@ -78,8 +78,8 @@ class KeptArray:
     @property
     def bytes_each(self) -> int | None:
         """What one element takes, its slot included; None if that is not known."""
-        kind = "Path" if self.objects == "Path" else "str" if self.objects.startswith("texts") else self.element_kind
-        return BYTES_EACH.get(kind)
+        kind = "path" if self.objects == "Path" else "str" if self.objects.startswith("texts") else ""
+        return bytes_of(self.name, (Opaque(kind),) if kind else self.elements, self.objects == "dict")
 
     @property
     def maker(self) -> str:

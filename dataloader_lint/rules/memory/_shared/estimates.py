@@ -14,6 +14,7 @@ from fnmatch import fnmatchcase
 
 import libcst as cst
 
+from dataloader_lint.rules.memory._shared.element_sizes import RECORDS
 from dataloader_lint.rules.memory._shared.known_datasets import known_datasets, words_of
 from dataloader_lint.semantics.limits import NAMED_SUBCLASS_MODULES
 from dataloader_lint.semantics.syntax.expressions import last_name
@@ -23,29 +24,8 @@ from dataloader_lint.semantics.values.values import Class, Evaluator
 from dataloader_lint.settings import Settings
 
 _EVALUATING = frozenset(
-    {
-        *(
-            "test",
-            "tests",
-            "testing",
-            "eval",
-            "evaluation",
-            "evaluate",
-            "val",
-            "valid",
-        ),
-        *(
-            "validation",
-            "infer",
-            "inference",
-            "demo",
-            "demos",
-            "predict",
-            "prediction",
-            "synthesis",
-        ),
-        *("synthesize",),
-    }
+    {"test", "tests", "testing", "eval", "evaluate", "evaluation", "val", "valid", "validation"}
+    | {"infer", "inference", "demo", "demos", "predict", "prediction", "synthesis", "synthesize"}
 )
 _STREAMS = frozenset({"wds", "webdataset"})
 _MOST_SHOWN = 20 * 10**9
@@ -58,7 +38,6 @@ class Estimate:
     source: str
     samples: int
     each: int
-    is_rich: bool = False
 
     @property
     def total(self) -> int:
@@ -90,10 +69,10 @@ def estimate(ev: Evaluator, settings: Settings, klass: Class, sizes: Iterable[in
     parts, project = _path(ev, klass.scope.module)
     found: list[Estimate] = []
     for one in known_datasets([*names, *parts[-1:]], [*parts[:-1], project]):
-        each, is_rich = plain, bool(one.record) and None in known
-        if is_rich:
-            each += one.record - _UNKNOWN  # the records lie in one of the containers
-        found.append(Estimate(one.name, one.samples, each, is_rich))
+        # One of the containers holds the records of the set, if any does.
+        record = next((each for each in known if each in RECORDS), _UNKNOWN if None in known else 0)
+        each = plain - record + one.record if one.record and record else plain
+        found.append(Estimate(one.name, one.samples, each))
     return max(found, key=lambda each: each.total, default=None)
 
 

@@ -83,6 +83,7 @@ _ROWS: tuple[tuple[str, str, str, int, int, str], ...] = (
     ("LoveDA", "loveda", "", 2_522, 0, _OWN),
     ("ShareGPT", "sharegpt", "", 90_000, 5_000, "from memory"),
     ("Alpaca", "alpaca", "", 52_002, 0, _OWN),
+    ("LLaVA instruct 150k", "llava150k llavainstruct llavainstruct150k", "", 157_712, 3_500, _OWN),
     ("LLaVA mix665k", "llava llavamix llava665k", "", 665_298, 3_500, "558,128 of the pretraining set"),
     ("FLAN", "", "flan", 1_386_050, 626, "small mixture"),
     ("SQuAD v2", "squad squadv2", "", 130_319, 0, _OWN),
@@ -138,23 +139,37 @@ class KnownDataset:
 
 
 def known_datasets(names: Iterable[str], folders: Iterable[str]) -> list[KnownDataset]:
-    """The data sets that names of classes and files, or folders, name."""
-    words = frozenset(word for name in names for word in words_of(name))
-    outer = frozenset(word for name in folders for word in words_of(name))
-    return [found for own, anywhere, found in _table() if anywhere & (words | outer) or own & words]
+    """The data sets that names of classes and files, or folders, name.
+
+    What is part of the name of another one does not count: `COCO` in `RefCOCO`.
+    """
+    found: dict[KnownDataset, None] = {}
+    for texts, rows in ((names, _rows_by_word(is_own=True)), (folders, _rows_by_word(is_own=False))):
+        for text in texts:
+            spans = [(first, last, rows[word]) for first, last, word in _runs(text) if word in rows]
+            for first, last, row in spans:
+                if not any(one <= first and last <= two and (one, two) != (first, last) for one, two, _ in spans):
+                    found.setdefault(row)
+    return list(found)
 
 
 def words_of(name: str) -> Iterator[str]:
     """The words of a name in lower case, and each run of them written as one: `open`, `images`, `openimages`."""
+    return (word for _, _, word in _runs(name))
+
+
+def _runs(name: str) -> Iterator[tuple[int, int, str]]:
     atoms = [_ENDING.sub("", each.lower()) for each in _ATOMS.findall(name)]
     for first in range(len(atoms)):
         for last in range(first + 1, min(first + _MOST_ATOMS, len(atoms)) + 1):
-            yield "".join(atoms[first:last])
+            yield first, last, "".join(atoms[first:last])
 
 
 @functools.cache
-def _table() -> tuple[tuple[frozenset[str], frozenset[str], KnownDataset], ...]:
-    return tuple(
-        (frozenset(own.split()), frozenset(anywhere.split()), KnownDataset(name, samples, record))
+def _rows_by_word(is_own: bool) -> dict[str, KnownDataset]:
+    """The rows by their words; with those that count in names of classes and files only if `is_own`."""
+    return {
+        word: KnownDataset(name, samples, record)
         for name, anywhere, own, samples, record, _ in _ROWS
-    )
+        for word in (*anywhere.split(), *(own.split() if is_own else ()))
+    }

@@ -25,6 +25,7 @@ from dataloader_lint.rules.memory._shared.access_patterns import (
 from dataloader_lint.rules.memory._shared.concatenation import holds_parts, is_loaded_array, is_round_robin
 from dataloader_lint.rules.memory._shared.container_fields import Container, containers_of, is_called
 from dataloader_lint.rules.memory._shared.dataset import StoringDataset
+from dataloader_lint.rules.memory._shared.element_sizes import bytes_of
 from dataloader_lint.rules.memory._shared.group_numbers import is_numbered_by_groups
 from dataloader_lint.rules.memory._shared.interned_elements import holds_little, shares_elements
 from dataloader_lint.rules.memory._shared.label_maps import is_numbered_by_labels, numbers_names
@@ -70,11 +71,9 @@ from dataloader_lint.semantics.values.values import (
     Opaque,
     Sequence,
     Value,
+    Values,
     merge,
 )
-
-# Measured with tracemalloc on Python 3.11: a path of 60 characters, an int above 256, a float, the shell of an array.
-BYTES_EACH = {"str": 120, "int": 41, "float": 33, "bool": 8, "tensor": 400, "image": 400, "Path": 512}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,7 +96,13 @@ class SampleStorage:
 
     @property
     def binding(self) -> AttributeBinding:
+        """The statement that shows it."""
         return self.container.binding
+
+    @property
+    def elements(self) -> Values:
+        """What is in it, as far as it is known."""
+        return self.container.elements
 
     @property
     def bytes_each(self) -> int | None:
@@ -105,7 +110,7 @@ class SampleStorage:
 
         Of arrays and tensors only the objects count: forked workers share the numbers.
         """
-        return 400 if self.holds_files else BYTES_EACH.get(self.element_kind)
+        return bytes_of(self.name, self.elements, is_parsed(self.container.value))
 
     @property
     def node(self) -> Node:
@@ -132,11 +137,6 @@ class SampleStorage:
     def steps(self) -> tuple[Step, ...]:
         """Where worker code reads it, and the loader whose workers do, as far as one is known."""
         return self.dataset.steps_to(self.use, self.container.binding)
-
-    @property
-    def has_no_workers_yet(self) -> bool:
-        """True if all visible loaders of objects that have it surely start no workers: none copies it now."""
-        return self.dataset.has_no_workers_for(self.container.binding)
 
     @property
     def kind(self) -> str:
