@@ -16,15 +16,26 @@ from torch.utils.data import DataLoader, Dataset
 class Files(Dataset):
     def __init__(self, folder):
         self.names = os.listdir(folder)
-        self.ranks = [int(name) for name in self.names]
 
     def __len__(self):
         return len(self.names)
 
     def __getitem__(self, index):
-        return self.names[index], self.ranks[index]
+        return self.names[index]
 
-loader = DataLoader(Files("images"), num_workers=2)
+
+class Ranks(Dataset):
+    def __init__(self, folder):
+        self.ranks = [int(name) for name in os.listdir(folder)]
+
+    def __len__(self):
+        return len(self.ranks)
+
+    def __getitem__(self, index):
+        return self.ranks[index]
+
+
+loaders = DataLoader(Files("images"), num_workers=2), DataLoader(Ranks("images"), num_workers=2)
 """
 
 

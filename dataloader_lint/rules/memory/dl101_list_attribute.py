@@ -143,7 +143,7 @@ _ADVICE = {
     "float": "use a NumPy array, or a tensor if spawned",
     "tensor": "stack them into one tensor",
 }
-_FOR_RECORDS = "use one array or tensor per field, or one serialized tensor"
+_OUTSIDE = {"array": "arrays", "image": "images", "tensor": "tensors"}  # whose data lies outside their objects
 
 
 def find(file: File) -> Iterable[StoringDataset]:
@@ -154,45 +154,28 @@ def find(file: File) -> Iterable[StoringDataset]:
 
 def check(dataset: StoringDataset, file: File) -> Iterator[Finding]:
     from dataloader_lint.rules.memory._shared.stored_fields import sample_lists
-    from dataloader_lint.rules.memory._shared.weights import copies, weigh
 
     lists = sample_lists(dataset)
-    if not lists or dataset.is_unread:
+    if not lists or dataset.is_read_by_own_code:
         return
+    from dataloader_lint.rules.memory._shared.advice import SERIALIZE, obstacle
+    from dataloader_lint.rules.memory._shared.weights import copies, notes_on, weigh
+
     for stored, weight in zip(lists, weigh(dataset, lists, file), strict=True):
-        advice = _ADVICE.get(stored.element_kind, _FOR_RECORDS)
-        problem = weight.message(
-            _subject(stored), _unknown(stored, copies(weight.workers, bool(stored.reading))), advice
-        )
+        kind = stored.element_kind
+        things = _OUTSIDE.get(kind, "") or ("arrays" if not kind and stored.holds_files else "")
+        elements = things or (kind if kind in ("str", "int", "float") else "")
+        what = ("a tuple" if stored.kind == "tuple" else "a list") + (f" of {elements}" if elements else "")
+        advice = weight.advice or obstacle(stored) or _ADVICE.get(kind, SERIALIZE)
+        notes = notes_on(weight.workers, stored.reading, stored.bytes_each)
+        copied = copies(weight.workers, is_read=True)
+        if things:
+            notes = [f" {copied}: the objects if forked, all data if spawned", f" {copied}: all data, if spawned"]
+        if kind == "tensor":
+            notes.insert(0, f" {copied}; spawned ones need a descriptor per tensor (`too many fds`)")
+        problem = weight.message(f"`{stored.owner}.{stored.name}`: {what}", notes, advice)
         steps = (*weight.steps, *stored.steps)
         yield Finding(stored.node, problem, advice, partial(fix, dataset, stored), steps, weight.level, weight.cause)
-
-
-def _subject(stored: SampleStorage) -> str:
-    """The list, and how workers read it."""
-    kind = stored.element_kind
-    things = _things(stored)
-    elements = things or {"tensor": "tensors"}.get(kind, kind if kind in ("str", "int", "float") else "")
-    what = ("a tuple" if stored.kind == "tuple" else "a list") + (f" of {elements}" if elements else "")
-    reading = "" if things or kind == "tensor" else stored.reading
-    return " ".join(part for part in (f"`{stored.owner}.{stored.name}`:", what, reading) if part)
-
-
-def _things(stored: SampleStorage) -> str:
-    if stored.element_kind == "image":
-        return "images"
-    return "arrays" if not stored.element_kind and stored.holds_files else ""
-
-
-def _unknown(stored: SampleStorage, copied: str) -> str:
-    """What is said of a list whose size nobody knows."""
-    from dataloader_lint.rules.memory._shared.weights import per_entry
-
-    if stored.element_kind == "tensor":
-        return f"{copied}; spawned ones need a descriptor per tensor (`too many fds`)"
-    if _things(stored):
-        return f"{copied} (not their data, if forked)"
-    return copied + per_entry(stored.bytes_each)
 
 
 def fix(dataset: StoringDataset, stored: SampleStorage, editor: Editor) -> Repair | None:

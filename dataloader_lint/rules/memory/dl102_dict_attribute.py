@@ -126,18 +126,18 @@ def find(file: File) -> Iterable[StoringDataset]:
 
 def check(dataset: StoringDataset, file: File) -> Iterator[Finding]:
     from dataloader_lint.rules.memory._shared.stored_fields import sample_dicts
-    from dataloader_lint.rules.memory._shared.weights import copies, weigh
 
     dicts = sample_dicts(dataset)
-    if not dicts or dataset.is_unread:
+    if not dicts or dataset.is_read_by_own_code:
         return
+    from dataloader_lint.rules.memory._shared.weights import notes_on, weigh
+
     for stored, weight in zip(dicts, weigh(dataset, dicts, file), strict=True):
         is_columns = stored.is_dict_of_lists
-        growing = "dict of lists that grow" if is_columns else f"{stored.kind} that grows"
-        reading = f", {stored.reading}" if stored.reading else ""
-        subject = f"`{stored.owner}.{stored.name}`: a {growing} with the data{reading}"
+        what = "dict of lists that grow" if is_columns else f"{stored.kind} that grows"
         advice = "use one array or tensor per key" if is_columns else "use sorted key and value arrays, or LMDB"
-        unknown = copies(weight.workers, bool(stored.reading))
-        problem = weight.message(subject if weight.sizes or not reading else f"{subject},", unknown, advice)
+        advice = weight.advice or advice
+        notes = notes_on(weight.workers, stored.reading, stored.bytes_each, before=", ")
+        problem = weight.message(f"`{stored.owner}.{stored.name}`: a {what} with the data", notes, advice)
         steps = (*weight.steps, *stored.steps)
         yield Finding(stored.node, problem, advice, because=steps, level=weight.level, cause=weight.cause)

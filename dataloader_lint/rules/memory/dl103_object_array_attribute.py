@@ -129,14 +129,14 @@ def find(file: File) -> Iterable[StoringDataset]:
 
 def check(dataset: StoringDataset, file: File) -> Iterator[Finding]:
     from dataloader_lint.rules.memory._shared.arrays import arrays_of
-    from dataloader_lint.rules.memory._shared.weights import copies, weigh
 
     arrays = [array for array in arrays_of(dataset) if array.objects]
-    if not arrays or dataset.is_unread:
+    if not arrays or dataset.is_read_by_own_code:
         return
+    from dataloader_lint.rules.memory._shared.weights import notes_on, weigh
+
     for array, weight in zip(arrays, weigh(dataset, arrays, file), strict=True):
         what = _WHAT[array.objects].format(maker=array.maker)
-        subject = f"`{array.owner}.{array.name}`: {what} read per sample"
         if array.objects == "Path":
             advice = "store the paths as strings, in a `StringDType` array"
         elif array.element_kind in ("int", "float"):
@@ -147,7 +147,9 @@ def check(dataset: StoringDataset, file: File) -> Iterator[Finding]:
             advice = "use Arrow strings, or one `str` array per column"
         else:
             advice = "use one array of numbers or str per field"
-        problem = weight.message(subject, copies(weight.workers, True), advice)
+        advice = weight.advice or advice
+        notes = notes_on(weight.workers, "read per sample", array.bytes_each)
+        problem = weight.message(f"`{array.owner}.{array.name}`: {what}", notes, advice)
         steps = (*weight.steps, *dataset.steps_to(array.use, array.binding))
         cause = f"{weight.cause}.{array.name}"  # some of a class have a fix, and others do not
         yield Finding(array.node, problem, advice, partial(fix, array, file), steps, weight.level, cause)

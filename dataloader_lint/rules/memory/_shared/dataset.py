@@ -8,6 +8,7 @@ from functools import partial
 import libcst as cst
 
 from dataloader_lint.pipeline.dataset_class import DatasetClass
+from dataloader_lint.pipeline.datasets.dataset_bases import dataset_kind
 from dataloader_lint.pipeline.datasets.field_uses import FieldUse
 from dataloader_lint.pipeline.file import File
 from dataloader_lint.pipeline.loaders import loader_steps
@@ -33,13 +34,14 @@ class StoringDataset(DatasetClass):
         return consumers.is_unread(self.reach, self.klass)
 
     @property
+    def is_read_by_own_code(self) -> bool:
+        """True if it derives from no Dataset, and no code reads it through a loader. Expensive."""
+        return not dataset_kind(self.ev, self.klass) and self.is_unread
+
+    @property
     def has_no_workers_yet(self) -> bool:
         """True if all visible loaders that may read it surely start no workers: none copies it now. Expensive."""
         return consumers.has_no_workers_yet(self.reach, self.klass)
-
-    def has_no_workers_for(self, binding: AttributeBinding) -> bool:
-        """The same for what a binding stores: loaders of objects that do not run it do not count. Expensive."""
-        return consumers.has_no_workers_yet(self.reach, self.klass, partial(self._may_run, binding))
 
     def workers_for(self, binding: AttributeBinding) -> consumers.WorkersOf:
         """The workers that get what a binding stores, as far as they are known. Expensive."""

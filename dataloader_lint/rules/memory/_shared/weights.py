@@ -51,7 +51,8 @@ class Stored(Protocol):
 class Weight:
     """The level of one container, and the words of its message: `size` about each worker, `why` of a note.
 
-    `sizes` are such words from the longest to the shortest. `base` is the class of another file that must change.
+    `sizes` are such words from the longest to the shortest; `others` says that some more containers are as large.
+    `base` is the class of another file that must change.
     """
 
     level: Level
@@ -59,23 +60,26 @@ class Weight:
     workers: WorkersOf
     sizes: tuple[str, ...] = ()
     why: str = ""
+    others: str = ""
     base: Class | None = None
     steps: tuple[Step, ...] = ()
 
-    def message(self, subject: str, note: str, advice: str) -> str:
-        """The problem: `subject` is the container with its kind, `note` what is said of one whose size is unknown.
+    @property
+    def advice(self) -> str:
+        """What to do where another class must change; empty otherwise."""
+        return f"change it in `{self.base.node.name.value}`" if self.base is not None else ""
 
-        With the advice it stays within what a message may have.
+    def message(self, subject: str, notes: SequenceOf[str], advice: str) -> str:
+        """The problem: `subject` is the container with its kind, `notes` what is said of one whose size is unknown.
+
+        With the advice it stays within what a message may have: of several `notes` the last one is the shortest.
         """
         if self.base is not None:
-            return f"{subject}, is kept by `{self.base.node.name.value}` for all its subclasses"
+            return f"{subject}, which `{self.base.node.name.value}` keeps for all its subclasses"
         if self.why:
             return f"{subject}, {self.why}"
-        for size in self.sizes:
-            problem = f"{subject}, {size}"
-            if len(f"{problem}; {advice}") <= _LONGEST:
-                return problem
-        return f"{subject}, {self.sizes[-1]}" if self.sizes else f"{subject} {note}"
+        ways = [f"{subject}{self.others}, {size}" for size in self.sizes] or [f"{subject}{note}" for note in notes]
+        return next((each for each in ways if len(f"{each}; {advice}") <= _LONGEST), ways[-1])
 
 
 def weigh(dataset: StoringDataset, stored: SequenceOf[Stored], file: File) -> list[Weight]:
@@ -97,9 +101,9 @@ def _weight(
         step = Step(base.scope.module, binding.node, f"`{base.node.name.value}` binds it here; change it there")
         return Weight(Level.NOTE, cause, workers, base=base, steps=(step,))
     if dataset.is_unread and workers.readers is not Readers.WITHOUT_WORKERS:
-        return Weight(Level.NOTE, cause, workers, why="is read by no DataLoader in sight: nothing is copied")
+        return Weight(Level.NOTE, cause, workers, why="read by no DataLoader in sight: nothing is copied")
     if workers.readers is Readers.WITHOUT_WORKERS:
-        return Weight(Level.NOTE, cause, workers, why=f"is not copied yet: {_without_workers(workers)}")
+        return Weight(Level.NOTE, cause, workers, why=f"not copied yet: {_without_workers(workers)}")
     group = by_owner[id(owner.scope)]
     guess = estimate(dataset.ev, file.settings, owner, [each.bytes_each for each in group])
     if guess is None:
@@ -114,7 +118,8 @@ def _weight(
         return Weight(Level.NOTE, cause, workers, tuple(f"small: {each}" for each in sizes))
     largest = max(_bytes(each) for each in group)
     level = Level.MEMORY if 2 * _bytes(stored) >= largest else Level.NOTE
-    return Weight(level, cause, workers, sizes)
+    others = sum(2 * _bytes(each) >= largest for each in group) - 1 if level is Level.MEMORY else 0
+    return Weight(level, cause, workers, sizes, others=f" (and {others} more)" if others else "")
 
 
 def _bytes(stored: Stored) -> int:
@@ -127,7 +132,7 @@ def _without_workers(workers: WorkersOf) -> str:
         return "the trainer has no workers"
     known = constant(workers.loader.values("num_workers"))
     if workers.loader.is_passed("num_workers") is False:
-        return f"`{workers.loader.name}` has no `num_workers`"
+        return f"`{workers.loader.name}` is made without `num_workers`"
     return f"`num_workers` is 0{by_default(known.default) if known is not None else ''}"
 
 
@@ -139,9 +144,15 @@ def copies(workers: WorkersOf, is_read: bool) -> str:
     return f"is copied to {who}" if is_read else f"is copied to {who}, if spawned"
 
 
-def per_entry(size: int | None) -> str:
-    """What is known of each of an unknown number of entries: ` (120 B each)`."""
-    return "" if size is None else f" ({size_text(size)} each)"
+def notes_on(workers: WorkersOf, reading: str, size: int | None, before: str = " ") -> list[str]:
+    """What is said of a container of unknown length, from the longest way to the shortest.
+
+    ` indexed per sample is copied to each of 4 workers (120 B each)`.
+    """
+    copied = copies(workers, bool(reading))
+    read = f"{before}{reading}{before.rstrip()}" if reading else ""
+    each = "" if size is None else f" ({size_text(size)} each)"
+    return [f"{read} {copied}{each}", f" {copied}{each}", f" {copied}"]
 
 
 def _cause(dataset: StoringDataset, stored: SequenceOf[Stored]) -> str:
