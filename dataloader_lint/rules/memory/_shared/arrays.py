@@ -76,6 +76,11 @@ class KeptArray:
         return self.binding.owner
 
     @property
+    def count(self) -> int | None:
+        """How many elements it has: that is never written out."""
+        return None
+
+    @property
     def bytes_each(self) -> int | None:
         """What one element takes, its slot included; None if that is not known."""
         kind = "path" if self.objects == "Path" else "str" if self.objects.startswith("texts") else ""

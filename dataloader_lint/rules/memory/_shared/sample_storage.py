@@ -105,6 +105,14 @@ class SampleStorage:
         return self.container.elements
 
     @property
+    def count(self) -> int | None:
+        """How many elements it has if they are written out and nothing adds to them."""
+        node = self.binding.value
+        if self.container.grows or not isinstance(node, cst.Dict | cst.List | cst.Tuple):
+            return None
+        return len(node.elements)
+
+    @property
     def bytes_each(self) -> int | None:
         """What one entry takes, the slot in the container included; None if that is not known.
 

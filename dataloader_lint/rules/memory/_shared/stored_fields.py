@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 
 from dataloader_lint.pipeline.dataset_class import dataset_class
 from dataloader_lint.rules.memory._shared.dataset import StoringDataset, storing
+from dataloader_lint.rules.memory._shared.plain_fields import plain_storage
 from dataloader_lint.rules.memory._shared.sample_storage import SampleStorage, sample_storage
 from dataloader_lint.semantics.classes import classes
 from dataloader_lint.semantics.limits import SUBCLASS_MODULES
@@ -27,7 +29,7 @@ def _stored(dataset: StoringDataset, size: Size) -> list[SampleStorage]:
     tree = dataset.klass.scope.module.tree
     found: dict[tuple[int, str], SampleStorage] = {}
     for each in (*_readers_elsewhere(dataset), dataset):
-        for stored in sample_storage(each, size, tree):
+        for stored in chain(sample_storage(each, size, tree), plain_storage(each, size, tree)):
             if stored.node in tree:
                 found.setdefault((id(stored.node), stored.name), stored)
     return list(found.values())

@@ -44,6 +44,8 @@ class Stored(Protocol):
     @property
     def binding(self) -> AttributeBinding: ...
     @property
+    def count(self) -> int | None: ...
+    @property
     def bytes_each(self) -> int | None: ...
 
 
@@ -104,6 +106,8 @@ def _weight(
         return Weight(Level.NOTE, cause, workers, why="read by no DataLoader in sight: nothing is copied")
     if workers.readers is Readers.WITHOUT_WORKERS:
         return Weight(Level.NOTE, cause, workers, why=f"not copied yet: {_without_workers(workers)}")
+    if stored.count is not None:
+        return Weight(Level.NOTE, cause, workers, why=f"small as it is written: {stored.count} of them")
     group = by_owner[id(owner.scope)]
     guess = estimate(dataset.ev, file.settings, owner, [each.bytes_each for each in group])
     if guess is None:
