@@ -22,12 +22,17 @@ def to_function(reach: DatasetFlow, function: WorkerFunction, near: ModuleFacts)
 
     Of several loaders one of the module `near`, which is linted.
     """
+    loader = loader_running(reach, function, near)
+    steps = loader_steps.made(loader, "num_workers") if loader is not None else ()
+    return (*steps, *_calls(reach, function))[:MAX_STEPS]
+
+
+def loader_running(reach: DatasetFlow, function: WorkerFunction, near: ModuleFacts) -> Loader | None:
+    """The loader whose workers run a function, if one is known: one that has workers before one that has none."""
     entry = function.path[0]
     receiver = entry.frame.receiver
     by = receiver.by if isinstance(receiver, CallResult) else None
-    loader = _loader_that_runs(reach, by, entry.scope, near) if isinstance(by, Class) else None
-    steps = loader_steps.made(loader, "num_workers") if loader is not None else ()
-    return (*steps, *_calls(reach, function))[:MAX_STEPS]
+    return _loader_that_runs(reach, by, entry.scope, near) if isinstance(by, Class) else None
 
 
 def _loader_that_runs(reach: DatasetFlow, klass: Class, method: Scope, near: ModuleFacts) -> Loader | None:

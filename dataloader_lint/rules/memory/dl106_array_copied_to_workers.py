@@ -116,4 +116,4 @@ def check(dataset: StoringDataset, file: File) -> Iterator[Finding]:
                 "open it in the worker when the first sample is read",
             )
         problem = f"`{array.owner}.{array.name}`: {what} is copied in full to each spawned worker"
-        yield Finding(array.node, problem, advice)
+        yield Finding(array.node, problem, advice, cause=f"{array.owner}.{array.name}")

@@ -107,6 +107,8 @@ RULE = Rule(
     "DL104", "cache-grown-in-worker", Entity.WORKER_CODE, Level.MEMORY, Claim.MAY, subjects=(MEMOISING, OPENCV, STORES)
 )
 
+_LONGEST = 160  # of a message
+
 
 def find(file: File) -> Iterable[Growth]:
     from dataloader_lint.rules.memory.dl104_cache_grown_in_worker.caches import growths_in
@@ -115,12 +117,17 @@ def find(file: File) -> Iterable[Growth]:
 
 
 def check(growth: Growth, file: File) -> Iterator[Finding]:
-    entry = growth.function.path[0]
-    place = f"`{growth.function.label}`"
-    if entry is not growth.function:
-        place += f" (from `{entry.label}`)"
-    if growth.container:
-        problem = f"{place} adds to `{growth.container}` per sample: each worker fills its own"
-    else:
-        problem = f"{place} caches each sample without a bound: each worker fills its own"
-    yield Finding(growth.node, problem, "preload it, share it, or bound it", because=file.steps_to(growth.function))
+    from dataloader_lint.pipeline.workers.worker_steps import loader_running
+
+    loader = loader_running(file.reach, growth.function, file.module)
+    level = Level.MEMORY if loader is not None and loader.has_workers else Level.NOTE
+    entry, function = growth.function.path[0], growth.function
+    what = f"adds to `{growth.container}` per sample" if growth.container else "caches each sample without a bound"
+    effect = "each worker fills its own" if level is Level.MEMORY else "each worker, if there are any, fills its own"
+    advice = "preload it, share it, or bound it"
+    problem = f"`{function.label}` {what}: {effect}"
+    from_entry = f"`{function.label}` (from `{entry.label}`) {what}: {effect}"
+    if entry is not function and len(f"{from_entry}; {advice}") <= _LONGEST:
+        problem = from_entry
+    cause = f"{function.label}.{growth.container}"
+    yield Finding(growth.node, problem, advice, because=file.steps_to(function), level=level, cause=cause)
