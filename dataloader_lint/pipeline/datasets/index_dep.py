@@ -50,6 +50,7 @@ _SEARCHES = frozenset({"bisect", "bisect_left", "bisect_right", "bucketize", "di
 # What finds or counts the places where a comparison holds: `np.nonzero(self.ends > index)`.
 _PLACES = frozenset({"argmax", "argmin", "argwhere", "count_nonzero", "flatnonzero", "next", "nonzero", "sum", "where"})
 _BOUNDING_OPERATORS = (cst.Modulo, cst.FloorDivide)
+_FEW = 1000  # things of which one is chosen by the index, in turn
 _STRINGS = (cst.SimpleString, cst.FormattedString, cst.ConcatenatedString)
 # Kinds of expressions that depend on nothing, or whose dependence is unknown.
 # Exact types: `isinstance` with LibCST's abstract classes takes ten times as long.
@@ -178,6 +179,9 @@ class IndexDependence(ABC):
 
     def _arithmetic(self, node: cst.BinaryOperation, frame: Frame | None) -> IndexDep:
         left, right = self.of(node.left, frame), self.of(node.right, frame)
+        if isinstance(node.operator, cst.Modulo) and isinstance(node.right, cst.Integer):
+            if node.right.evaluated_value <= _FEW:
+                return min(left, IndexDep.SAMPLE)  # `names[index % 10]`: one of ten
         if isinstance(node.operator, _BOUNDING_OPERATORS) and not isinstance(node.left, _STRINGS):
             return min(max(left, right), self.bounded)
         return max(left, right)

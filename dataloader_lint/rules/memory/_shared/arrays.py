@@ -15,6 +15,7 @@ from dataloader_lint.rules.memory._shared.array_contents import TABLE_METHODS, i
 from dataloader_lint.rules.memory._shared.dataset import StoringDataset
 from dataloader_lint.rules.memory._shared.element_sizes import bytes_of
 from dataloader_lint.rules.memory._shared.table_columns import column_of, parsed_column
+from dataloader_lint.semantics.callers.parameters import entered_by
 from dataloader_lint.semantics.classes import classes
 from dataloader_lint.semantics.classes.classes import AttributeBinding
 from dataloader_lint.semantics.dicts.contents import lookup
@@ -23,7 +24,7 @@ from dataloader_lint.semantics.libraries.calls import row
 from dataloader_lint.semantics.limits import ARRAY_DEPTH
 from dataloader_lint.semantics.syntax.expressions import keyword_of, last_name
 from dataloader_lint.semantics.syntax.names import Kind, dotted, resolve, written_part
-from dataloader_lint.semantics.syntax.tree import Node
+from dataloader_lint.semantics.syntax.tree import Node, Scope
 from dataloader_lint.semantics.values.size_classes import is_parsed
 from dataloader_lint.semantics.values.values import (
     ABSENT,
@@ -134,7 +135,32 @@ def _kept(dataset: StoringDataset, binding: AttributeBinding, use: FieldUse) -> 
     if start is None:
         return
     home = attributes.method_frame(ev, binding.method, dataset.self_value)
-    is_table = False
+    yield from _found(dataset, binding, use, start, home)
+    for passed, frame in _passed(ev, start, binding.method):
+        yield from _found(dataset, binding, use, passed, frame)
+
+
+def _passed(ev: Evaluator, node: cst.BaseExpression, method: Scope) -> Iterator[tuple[cst.BaseExpression, Frame]]:
+    """What visible calls pass where an expression is a parameter, perhaps with a copy made of it: `table.copy()`."""
+    while isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value in _SAME_KIND:
+        node = node.func.value
+    if not isinstance(node, cst.Name):
+        return
+    if any(each.kind is not Kind.PARAMETER for each in resolve(node, method.module.tree)):
+        return
+    for call, frame, callees in ev.callers(method):
+        for callee in callees:
+            entered = entered_by(ev, method, callee, call, frame)
+            given = (entered.args or {}).get(node.value) if entered is not None else None
+            if given is not None and given.node is not None and given.frame is not None:
+                yield given.node, given.frame
+
+
+def _found(
+    dataset: StoringDataset, binding: AttributeBinding, use: FieldUse, start: cst.BaseExpression, home: Frame
+) -> Iterator[KeptArray]:
+    """The arrays that an expression gives, as the attribute that is bound to it."""
+    ev, is_table = dataset.ev, False
     for call, frame in _origins(ev, start, home, 0):
         for name in _libraries(ev, call, frame):
             is_table = is_table or name.startswith("pandas.")

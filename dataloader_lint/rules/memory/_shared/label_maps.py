@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import libcst as cst
@@ -33,6 +34,14 @@ def is_numbered_by_labels(dataset: StoringDataset, container: Container) -> bool
         return True  # `sorted(set(labels))`
     places = [place for place in dataset.reads.of(container.name).places if place.itself is not IndexDep.NONE]
     return bool(places) and all(_is_asked_for_label(dataset, place) for place in places)
+
+
+def names_classes(name: str) -> bool:
+    """True if an attribute is called like the names of classes, of which there are few."""
+    return _CLASSES.fullmatch(name.lower()) is not None
+
+
+_CLASSES = re.compile(r"_*(?:(?:class|cat|category|label)_?names|classes|categories|vocab(?:ulary)?|id(?:x_to_|2)\w+)")
 
 
 def _is_of_distinct(node: cst.BaseExpression | None, scope: Scope) -> bool:

@@ -28,7 +28,7 @@ from dataloader_lint.rules.memory._shared.dataset import StoringDataset
 from dataloader_lint.rules.memory._shared.element_sizes import bytes_of
 from dataloader_lint.rules.memory._shared.group_numbers import is_numbered_by_groups
 from dataloader_lint.rules.memory._shared.interned_elements import holds_little, shares_elements
-from dataloader_lint.rules.memory._shared.label_maps import is_numbered_by_labels, numbers_names
+from dataloader_lint.rules.memory._shared.label_maps import is_numbered_by_labels, names_classes, numbers_names
 from dataloader_lint.rules.memory._shared.mutations import (
     added_to,
     adds_files,
@@ -233,7 +233,7 @@ def _is_list_of_samples(dataset: StoringDataset, container: Container, use: Fiel
     stored = _is_list_read_by_sample(dataset, container, use)
     if stored and use.itself is not IndexDep.INDEX and not use.is_length:
         stored = not holds_parts(dataset, container, use.itself is not IndexDep.NONE)
-        stored = stored and not is_numbered_by_labels(dataset, container)
+        stored = stored and not is_numbered_by_labels(dataset, container) and not names_classes(container.name)
     elif stored:
         stored = not is_round_robin(dataset, container, use)
     return stored and not shares_elements(dataset, container) and not _is_two_things(dataset, container)
