@@ -24,8 +24,9 @@ workers.
 - a lookup by a part of the sample, if the dict has an entry for each file or holds the files of folders
 - a lookup of pairs of parts of the sample that also fill it: `self.tails[head, relation]`
 
-If every DataLoader in the project that reads the Dataset has no workers, the message says "none yet": the copies come
-with the first workers.
+**Level**: `memory` if each worker copies about 64 MB or more, else a note, as for DL101: the number of samples comes
+from the setting `samples` or from a well-known data set that the class, its file or the project is named after. All
+dicts of one class are one finding.
 
 ## Why is this bad?
 The classic case is a dict of several gigabytes from `pickle.load` that each worker asks for the id of its sample.
@@ -36,7 +37,7 @@ starts with a full copy.
 
 ## Known limits
 - Lookup tables whose size does not follow the data (class names, speakers, vocabularies) are not reported.
-- A parameter that is only annotated as a dict is not reported.
+- A parameter that is only annotated as a dict is reported if its length is that of the Dataset.
 - What counts is the container that the sample index goes into. A small dict of lists that a file of JSON holds,
   `self.info["images"][index]`, is reported as a list (DL101).
 - A pickled object that is indexed with a number or an unknown key may be a dict or an array, and is not reported.
@@ -85,7 +86,7 @@ class Captions(Dataset):
 Alternatives:
 
 - a sorted array of keys and an array of values
-- one serialized buffer with offsets
+- one serialized buffer with offsets (the page of DL101 has the code)
 - a DataFrame with Arrow strings
 - a database such as LMDB that each worker opens itself
 

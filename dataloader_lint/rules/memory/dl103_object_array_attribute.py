@@ -16,8 +16,12 @@ to Python objects.
 - texts that `read_csv` reads, if workers use a value as a path or a text, and the requirements of the project demand a
   pandas before 3
 
-**Where**: at the first assignment that makes such an array. If every DataLoader in the project that reads the Dataset
-has no workers, the message says "none yet": the copies come with the first workers.
+A table that is passed to the Dataset counts as it is where the Dataset is constructed.
+
+**Where**: at the first assignment that makes such an array.
+
+**Level**: `memory` if each worker copies about 64 MB or more, else a note, as for DL101: the number of samples comes
+from the setting `samples` or from a well-known data set that the class, its file or the project is named after.
 
 ## Why is this bad?
 Reading an element changes its reference count. Under fork each worker therefore gets its own copy of every memory

@@ -14,7 +14,8 @@ Reports a statement in worker code that adds an entry per sample to a list, dict
 - memos that the project writes itself: a decorator with its own dict, a dict class whose `__missing__` stores what it
   makes, a default argument, an attribute of a function, `setattr` with a name made from the index
 
-Each container is reported once.
+Each container is reported once: at level `memory` if a DataLoader with workers is known to read the Dataset, else as a
+note.
 
 ## Why is this bad?
 Every worker is a process with its own copy of the container. Measured with torch 2.13, two workers and a cache of 100
