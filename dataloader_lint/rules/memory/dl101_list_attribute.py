@@ -41,6 +41,9 @@ number of samples times the bytes of an element. The number of samples comes fro
 - a well-known data set that the class, its bases and subclasses, its file, or the folder of the project is named after:
   `CocoDetection`, `datasets/nuscenes_dataset.py`
 
+Where only a name says how many samples there are, strings, numbers and pairs count from four times `memory-threshold`
+on: that is what torchvision's own `ImageFolder` keeps for ImageNet.
+
 These are notes, whatever the size:
 
 - all DataLoaders that read the Dataset have no workers: nothing is copied yet

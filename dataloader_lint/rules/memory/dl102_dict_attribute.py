@@ -86,6 +86,7 @@ class Captions(Dataset):
 Alternatives:
 
 - a sorted array of keys and an array of values
+- for the `COCO` index of pycocotools: arrays of what workers read, made in `__init__`; the index itself is not kept
 - one serialized buffer with offsets (the page of DL101 has the code)
 - a DataFrame with Arrow strings
 - a database such as LMDB that each worker opens itself
@@ -137,6 +138,8 @@ def check(dataset: StoringDataset, file: File) -> Iterator[Finding]:
         is_columns = stored.is_dict_of_lists
         what = "dict of lists that grow" if is_columns else f"{stored.kind} that grows"
         advice = "use one array or tensor per key" if is_columns else "use sorted key and value arrays, or LMDB"
+        if stored.is_index:
+            advice = "read what workers need into arrays, and drop the index"
         advice = weight.advice or advice
         notes = notes_on(weight.workers, stored.reading, stored.bytes_each, before=", ")
         problem = weight.message(f"`{stored.owner}.{stored.name}`: a {what} with the data", notes, advice)

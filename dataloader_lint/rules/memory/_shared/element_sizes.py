@@ -13,6 +13,9 @@ _OBJECT = 400
 _RECORD, _PARSED_RECORD = 460, 626  # a dict of three str: written out, and from json.loads
 _PAIR = 180
 RECORDS = frozenset({_RECORD, _PARSED_RECORD, _PAIR})  # of elements that hold several things
+PLAIN = frozenset({None, _PAIR, *_BY_KIND.values()})
+COCO_INDEX = 2_900  # for each image of pycocotools' index of captions; of boxes and masks seven times as much
+_TEXTS = re.compile(r"(?:.*_)?(?:file_?names?|files?|keys?|names|paths?)(?:_list)?")
 _NUMBERS = re.compile(r"(?:.*_)?(?:ids?|idxs?|index|indexes|indices)")
 
 
@@ -20,13 +23,15 @@ def bytes_of(name: str, elements: Values, is_parsed: bool) -> int | None:
     """The bytes of the largest of some kinds of elements; None if nothing is known of them.
 
     `is_parsed` says that a file of JSON held the whole: such elements are dicts more often than not. The `name` of the
-    attribute can say that it holds numbers, where nothing else does.
+    attribute can say that it holds numbers or texts, where nothing else does.
     """
     known = [size for size in map(_bytes, elements) if size is not None]
     if known:
         return max(known)
     if _NUMBERS.fullmatch(name.lower()):
         return _BY_KIND["int"]
+    if _TEXTS.fullmatch(name.lower()):
+        return _BY_KIND["str"]
     return _PARSED_RECORD if is_parsed else None
 
 

@@ -14,7 +14,7 @@ from fnmatch import fnmatchcase
 
 import libcst as cst
 
-from dataloader_lint.rules.memory._shared.element_sizes import RECORDS
+from dataloader_lint.rules.memory._shared.element_sizes import PLAIN, RECORDS
 from dataloader_lint.rules.memory._shared.known_datasets import known_datasets, words_of
 from dataloader_lint.semantics.limits import NAMED_SUBCLASS_MODULES
 from dataloader_lint.semantics.syntax.expressions import last_name
@@ -38,6 +38,7 @@ class Estimate:
     source: str
     samples: int
     each: int
+    is_plain: bool = False  # of texts, numbers or pairs, as torchvision's own ImageFolder keeps them, not of records
 
     @property
     def total(self) -> int:
@@ -72,7 +73,7 @@ def estimate(ev: Evaluator, settings: Settings, klass: Class, sizes: Iterable[in
         # One of the containers holds the records of the set, if any does.
         record = next((each for each in known if each in RECORDS), _UNKNOWN if None in known else 0)
         each = plain - record + one.record if one.record and record else plain
-        found.append(Estimate(one.name, one.samples, each))
+        found.append(Estimate(one.name, one.samples, each, is_plain=each == plain and PLAIN.issuperset(known)))
     return max(found, key=lambda each: each.total, default=None)
 
 

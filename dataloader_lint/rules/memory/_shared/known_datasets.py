@@ -21,6 +21,7 @@ _ROWS: tuple[tuple[str, str, str, int, int, str], ...] = (
     ("ImageNet-22k", "imagenet22k imagenet21k imagenet21kp in22k in21k", "", 14_197_122, 0, _OWN),
     ("ImageNet-1k", "imagenet imagenet1k ilsvrc ilsvrc2012", "in1k", 1_281_167, 0, _OWN),
     ("COCO", "mscoco coco2014 coco2017", "coco", 118_287, 800, "images of 2017; 591,753 captions, 860,001 boxes"),
+    ("COCO-Text", "cocotext", "", 43_686, 0, "images of training"),
     ("LVIS", "", "lvis", 100_170, 0, _OWN),
     ("Objects365", "objects365", "o365", 1_742_289, 0, "version 2"),
     ("Open Images", "openimages", "oid", 1_743_042, 0, "images with boxes; 9,011,219 in all"),

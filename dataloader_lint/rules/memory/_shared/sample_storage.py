@@ -25,7 +25,7 @@ from dataloader_lint.rules.memory._shared.access_patterns import (
 from dataloader_lint.rules.memory._shared.concatenation import holds_parts, is_loaded_array, is_round_robin
 from dataloader_lint.rules.memory._shared.container_fields import Container, containers_of, is_called
 from dataloader_lint.rules.memory._shared.dataset import StoringDataset
-from dataloader_lint.rules.memory._shared.element_sizes import bytes_of
+from dataloader_lint.rules.memory._shared.element_sizes import COCO_INDEX, bytes_of
 from dataloader_lint.rules.memory._shared.group_numbers import is_numbered_by_groups
 from dataloader_lint.rules.memory._shared.interned_elements import holds_little, shares_elements
 from dataloader_lint.rules.memory._shared.label_maps import is_numbered_by_labels, names_classes, numbers_names
@@ -118,6 +118,8 @@ class SampleStorage:
 
         Of arrays and tensors only the objects count: forked workers share the numbers.
         """
+        if _is_index(self.container):
+            return COCO_INDEX
         return bytes_of(self.name, self.elements, is_parsed(self.container.value))
 
     @property
@@ -153,6 +155,11 @@ class SampleStorage:
         if isinstance(value, CallResult) and value.library and not is_parsed(value) and not is_loaded(value):
             return f"`{value.library.rpartition('.')[2]}`"
         return value.kind if isinstance(value, Sequence) else "dict"
+
+    @property
+    def is_index(self) -> bool:
+        """True if it is a library's index over all annotations of a data set."""
+        return _is_index(self.container)
 
     @property
     def is_dict_of_lists(self) -> bool:

@@ -31,6 +31,7 @@ from dataloader_lint.semantics.values.size_classes import Size, size_of
 from dataloader_lint.semantics.values.values import Class, constant
 
 _LONGEST = 160  # of a message
+_PLAIN = 4  # times the threshold where the name of a data set is all that is known, and its elements are small
 _SELECTING = frozenset({"filter", "sample", "choice", "choices", "islice", "subset"})
 
 
@@ -118,7 +119,7 @@ def _weight(
     if is_test(file.module) or is_for_evaluation(dataset.ev, owner):
         return Weight(Level.NOTE, cause, workers, (f"for evaluation only: {text}", f"for evaluation only: {short}"))
     sizes = (f"{text}{count}", text, f"{short} ({guess.source})", short)
-    if guess.total < file.settings.memory_threshold:
+    if guess.total < file.settings.memory_threshold * (_PLAIN if guess.is_plain else 1):
         return Weight(Level.NOTE, cause, workers, tuple(f"small: {each}" for each in sizes))
     largest = max(_bytes(each) for each in group)
     level = Level.MEMORY if 2 * _bytes(stored) >= largest else Level.NOTE
