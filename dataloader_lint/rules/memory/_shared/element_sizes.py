@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 
+import libcst as cst
+
 from dataloader_lint.semantics.libraries.calls import row
+from dataloader_lint.semantics.syntax.expressions import last_name
 from dataloader_lint.semantics.values.values import CallResult, Class, Const, Mapping, Opaque, Sequence, Value, Values
 
 # A str of 60 characters, such as a path; an int above 256. Arrays, tensors and graphs without their data.
@@ -13,10 +16,22 @@ _OBJECT = 400
 _RECORD, _PARSED_RECORD = 460, 626  # a dict of three str: written out, and from json.loads
 _PAIR = 180
 RECORDS = frozenset({_RECORD, _PARSED_RECORD, _PAIR})  # of elements that hold several things
-PLAIN = frozenset({None, _PAIR, *_BY_KIND.values()})
+PLAIN = frozenset({None, _PAIR, *(_BY_KIND[each] for each in ("str", "int", "float", "bool"))})
 COCO_INDEX = 2_900  # for each image of pycocotools' index of captions; of boxes and masks seven times as much
 _TEXTS = re.compile(r"(?:.*_)?(?:file_?names?|files?|keys?|names|paths?)(?:_list)?")
 _NUMBERS = re.compile(r"(?:.*_)?(?:ids?|idxs?|index|indexes|indices)")
+
+
+_COCO_IDS = frozenset({"getAnnIds", "getCatIds", "getImgIds", "get_ann_ids", "get_cat_ids", "get_img_ids"})
+
+
+def holds_ids(made: cst.BaseExpression | None) -> bool:
+    """True for the numbers that pycocotools and lvis give: `self.coco.getImgIds()`."""
+    while isinstance(made, cst.Call):
+        if last_name(made.func) in _COCO_IDS:
+            return True
+        made = made.args[0].value if made.args else None
+    return False
 
 
 def bytes_of(name: str, elements: Values, is_parsed: bool) -> int | None:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
+from collections.abc import Sequence as SequenceOf
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
@@ -16,10 +18,11 @@ import libcst as cst
 
 from dataloader_lint.rules.memory._shared.element_sizes import PLAIN, RECORDS
 from dataloader_lint.rules.memory._shared.known_datasets import known_datasets, words_of
+from dataloader_lint.semantics.classes import classes
 from dataloader_lint.semantics.limits import NAMED_SUBCLASS_MODULES
 from dataloader_lint.semantics.syntax.expressions import last_name
 from dataloader_lint.semantics.syntax.names import bindings_of
-from dataloader_lint.semantics.syntax.tree import ModuleFacts
+from dataloader_lint.semantics.syntax.tree import ModuleFacts, Scope
 from dataloader_lint.semantics.values.values import Class, Evaluator
 from dataloader_lint.settings import Settings
 
@@ -55,7 +58,9 @@ class Estimate:
         return f"{'up to' if is_at_most else 'about'} {size} in each worker"
 
 
-def estimate(ev: Evaluator, settings: Settings, klass: Class, sizes: Iterable[int | None]) -> Estimate | None:
+def estimate(
+    ev: Evaluator, settings: Settings, klass: Class, subclasses: SequenceOf[str], sizes: Iterable[int | None]
+) -> Estimate | None:
     """The size of a class whose containers take so many bytes a sample each; None for those of unknown kind.
 
     None where nobody says how many samples there are.
@@ -63,7 +68,7 @@ def estimate(ev: Evaluator, settings: Settings, klass: Class, sizes: Iterable[in
     known = list(sizes)
     plain = sum(_UNKNOWN if each is None else each for each in known)
     own = klass.node.name.value
-    names = [own, *base_names(ev, klass), *(each.name.value for each in subclass_nodes(ev, klass))]
+    names = [own, *base_names(ev, klass), *subclasses]
     said = _said(settings, own) or max((_said(settings, each) for each in names), default=0)
     if said:
         return Estimate("`samples`", said, plain)
@@ -80,13 +85,10 @@ def estimate(ev: Evaluator, settings: Settings, klass: Class, sizes: Iterable[in
 _UNKNOWN = 150  # bytes of an element of which nothing is known
 
 
-def is_for_evaluation(ev: Evaluator, klass: Class) -> bool:
+def is_for_evaluation(ev: Evaluator, klass: Class, subclasses: SequenceOf[str]) -> bool:
     """True if the names of a class and its file say that it serves tests, evaluation or demos only."""
     parts, _ = _path(ev, klass.scope.module)
-    return all(
-        _is_evaluating([name, *parts])
-        for name in (klass.node.name.value, *(each.name.value for each in subclass_nodes(ev, klass)))
-    )
+    return all(_is_evaluating([name, *parts]) for name in (klass.node.name.value, *subclasses))
 
 
 def _is_evaluating(names: Iterable[str]) -> bool:
@@ -102,37 +104,47 @@ def base_names(ev: Evaluator, klass: Class) -> Iterator[str]:
         yield from filter(None, (last_name(arg.value) for arg in each.node.bases))
 
 
-def subclass_nodes(ev: Evaluator, klass: Class) -> list[cst.ClassDef]:
-    """The classes of the project that name a class as their base, those of its own module by way of each other too.
+def subclasses_of(ev: Evaluator, klass: Class, attributes: AbstractSet[str]) -> list[str]:
+    """The names of the subclasses that have the samples a class keeps, in its own module and in those that import it.
 
-    Without streams of web archives, which keep no samples.
+    Without streams of web archives, which keep no samples, and those that read others: with a `__len__` and a
+    `__getitem__` of their own that do not name the attributes.
     """
-    home = klass.scope.module
-
-    def work_out() -> list[cst.ClassDef]:
-        wanted = {klass.node.name.value}
-        found = [node for node in _classes(home) if _adds(node, wanted)]
-        for module in ev.project.importers(home, [klass.node.name.value], NAMED_SUBCLASS_MODULES):
-            if module is not home and _STREAMS.isdisjoint(bindings_of(module.root)):
-                found += [node for node in _classes(module) if _derives(node, {klass.node.name.value})]
-        return found
-
-    return home.tree.once(("subclasses by name", id(klass.scope)), work_out, [])
+    home, own = klass.scope.module, klass.node.name.value
+    wanted = {own}
+    found = [scope for scope in home.classes if _adds(scope, wanted)]
+    for module in ev.project.importers(home, [own], NAMED_SUBCLASS_MODULES):
+        if module is not home and _STREAMS.isdisjoint(bindings_of(module.root)):
+            found += [scope for scope in module.classes if _derives(scope, {own})]
+    return [_name(each) for each in found if not _reads_others(each, attributes)]
 
 
-def _classes(module: ModuleFacts) -> Iterator[cst.ClassDef]:
-    return (scope.node for scope in module.classes if isinstance(scope.node, cst.ClassDef))
-
-
-def _adds(node: cst.ClassDef, wanted: set[str]) -> bool:
-    if not _derives(node, wanted):
+def _reads_others(scope: Scope, attributes: AbstractSet[str]) -> bool:
+    if not classes.methods_of(scope).keys() >= {"__len__", "__getitem__"}:
         return False
-    wanted.add(node.name.value)
+    named = (each.attr.value for inner in scope.descend() for each in inner.own(cst.Attribute))
+    return attributes.isdisjoint(named)
+
+
+def _adds(scope: Scope, wanted: set[str]) -> bool:
+    if not _derives(scope, wanted):
+        return False
+    wanted.add(_name(scope))
     return True
 
 
-def _derives(node: cst.ClassDef, names: set[str]) -> bool:
-    return node.name.value not in names and any(last_name(arg.value) in names for arg in node.bases)
+def _derives(scope: Scope, names: AbstractSet[str]) -> bool:
+    node = scope.node
+    return (
+        isinstance(node, cst.ClassDef)
+        and node.name.value not in names
+        and any(last_name(arg.value) in names for arg in node.bases)
+    )
+
+
+def _name(scope: Scope) -> str:
+    assert isinstance(scope.node, cst.ClassDef)
+    return scope.node.name.value
 
 
 def _said(settings: Settings, name: str) -> int:
@@ -152,7 +164,7 @@ def size_text(size: int) -> str:
     """A size in one or two significant digits: `120 B`, `3.5 kB`, `99 MB`."""
     number, unit = float(size), "B"
     for unit in ("B", "kB", "MB", "GB", "TB"):
-        if number < 999.5 or unit == "TB":
+        if number < 995 or unit == "TB":
             break
         number /= 1000
     digits = 1 if number < 9.95 else 0 if number < 99.5 else -1

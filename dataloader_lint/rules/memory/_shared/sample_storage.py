@@ -25,7 +25,7 @@ from dataloader_lint.rules.memory._shared.access_patterns import (
 from dataloader_lint.rules.memory._shared.concatenation import holds_parts, is_loaded_array, is_round_robin
 from dataloader_lint.rules.memory._shared.container_fields import Container, containers_of, is_called
 from dataloader_lint.rules.memory._shared.dataset import StoringDataset
-from dataloader_lint.rules.memory._shared.element_sizes import COCO_INDEX, bytes_of
+from dataloader_lint.rules.memory._shared.element_sizes import COCO_INDEX, bytes_of, holds_ids
 from dataloader_lint.rules.memory._shared.group_numbers import is_numbered_by_groups
 from dataloader_lint.rules.memory._shared.interned_elements import holds_little, shares_elements
 from dataloader_lint.rules.memory._shared.label_maps import is_numbered_by_labels, names_classes, numbers_names
@@ -120,6 +120,8 @@ class SampleStorage:
         """
         if _is_index(self.container):
             return COCO_INDEX
+        if holds_ids(self.binding.value):
+            return bytes_of(self.name, (Opaque("int"),), is_parsed=False)
         return bytes_of(self.name, self.elements, is_parsed(self.container.value))
 
     @property

@@ -17,7 +17,7 @@ from dataloader_lint.pipeline.file import File
 from dataloader_lint.pipeline.steps import Step
 from dataloader_lint.rules.memory._shared.consumers import Readers, WorkersOf
 from dataloader_lint.rules.memory._shared.dataset import StoringDataset, storing
-from dataloader_lint.rules.memory._shared.estimates import estimate, is_for_evaluation, size_text
+from dataloader_lint.rules.memory._shared.estimates import estimate, is_for_evaluation, size_text, subclasses_of
 from dataloader_lint.rules.memory._shared.mutations import added_to
 from dataloader_lint.rules.wording import by_default
 from dataloader_lint.semantics.classes import classes
@@ -110,17 +110,19 @@ def _weight(
     if stored.count is not None:
         return Weight(Level.NOTE, cause, workers, why=f"small as it is written: {stored.count} of them")
     group = by_owner[id(owner.scope)]
-    guess = estimate(dataset.ev, file.settings, owner, [each.bytes_each for each in group])
+    subclasses = subclasses_of(dataset.ev, owner, {each.binding.name for each in group})
+    guess = estimate(dataset.ev, file.settings, owner, subclasses, [each.bytes_each for each in group])
     if guess is None:
         return Weight(Level.NOTE, cause, workers)
     count = f", {workers.number} workers" if workers.number > 1 else ""
     at_most = any(_is_selected(dataset, each) for each in group)
     text, short = guess.text(at_most), guess.short(at_most)
-    if is_test(file.module) or is_for_evaluation(dataset.ev, owner):
+    if is_test(file.module) or is_for_evaluation(dataset.ev, owner, subclasses):
         return Weight(Level.NOTE, cause, workers, (f"for evaluation only: {text}", f"for evaluation only: {short}"))
     sizes = (f"{text}{count}", text, f"{short} ({guess.source})", short)
     if guess.total < file.settings.memory_threshold * (_PLAIN if guess.is_plain else 1):
-        return Weight(Level.NOTE, cause, workers, tuple(f"small: {each}" for each in sizes))
+        is_small = guess.total < file.settings.memory_threshold
+        return Weight(Level.NOTE, cause, workers, tuple(f"small: {each}" if is_small else each for each in sizes))
     largest = max(_bytes(each) for each in group)
     level = Level.MEMORY if 2 * _bytes(stored) >= largest else Level.NOTE
     others = sum(2 * _bytes(each) >= largest for each in group) - 1 if level is Level.MEMORY else 0
