@@ -7,6 +7,7 @@ of them before the script does: torch brings them all.
 from __future__ import annotations
 
 import atexit
+import contextlib
 import json
 import os
 import sys
@@ -68,6 +69,8 @@ class _Watching:
         if os.path.dirname(getattr(sys.modules.get("sitecustomize"), "__file__", "") or "") == _HOOK:
             del sys.modules["sitecustomize"]
         watch = Watch(stall=self._plan["stall"], folder=self._folder)
+        watch.digests = self._plan.get("digests", 0)
+        self._prepare()
         watch.on_batch, watch.on_change = self._on_batch, self._write
         if self._plan.get("try"):
             watch.on_loader = self._try
@@ -77,6 +80,24 @@ class _Watching:
             self._problem = str(error)
             self._write()
             raise Enough from None
+
+    def _prepare(self) -> None:
+        """What a trial asks for, so that two runs can be compared: seeds, and how workers are started."""
+        if self._plan.get("seeds"):
+            import random
+
+            import torch
+
+            random.seed(0)
+            torch._C.default_generator.manual_seed(0)  # torch itself is still being imported
+            with contextlib.suppress(ImportError):
+                import numpy.random
+
+                numpy.random.seed(0)
+        if self._plan.get("start_method"):
+            import multiprocessing
+
+            multiprocessing.set_start_method(self._plan["start_method"], force=True)
 
     def _on_batch(self, record: LoaderRecord) -> None:
         is_over = self._end is not None and time.monotonic() > self._end
@@ -113,6 +134,8 @@ class _Watching:
             seen.records, seen.raised = self._watch.records, self._watch.raised
         if is_last:
             seen.machine = machine(self._threads)
+            files = [getattr(each, "__file__", None) for each in list(sys.modules.values())]
+            seen.modules = sorted({each for each in files if isinstance(each, str) and each.endswith(".py")})
             error = getattr(sys, "last_value", None)
             if isinstance(error, BaseException):
                 import traceback

@@ -7,6 +7,9 @@ import os
 import sys
 from collections.abc import Sequence
 
+from dataloader_lint.doctor.prove.command import RefusedError, prove_script
+from dataloader_lint.doctor.prove.record import NAME
+from dataloader_lint.doctor.prove.scratch import TooLargeError
 from dataloader_lint.doctor.report import Report
 from dataloader_lint.doctor.script import Script, examine_script
 from dataloader_lint.doctor.trying import try_slowest
@@ -43,6 +46,22 @@ def parser() -> argparse.ArgumentParser:
         dest="trials",
         help="run the script again up to its slowest loader, iterate that with other settings, and say what helps",
     )
+    prove = made.add_argument_group("proofs: what each finding costs this program, and what its fix changes")
+    prove.add_argument(
+        "--prove",
+        action="store_true",
+        help="run the script in copies of its project, as it is and with the fix of each finding, and say what differs",
+    )
+    prove.add_argument(
+        "--limit", type=float, default=600.0, metavar="N", help="begin no further run after N seconds (default: 600)"
+    )
+    prove.add_argument("--write", metavar="FILE", help="write the fixes that are confirmed into a diff")
+    prove.add_argument("--baseline", metavar="FILE", help="write the other findings into a baseline")
+    prove.add_argument(
+        "--measured",
+        metavar="FILE",
+        help=f"where the measurements are recorded (default: {NAME}, beside the baseline or in the project)",
+    )
     made.add_argument(
         "--output-format", choices=("text", "json", "html", "sarif"), default="text", help="default: text"
     )
@@ -68,11 +87,13 @@ def main(given: Sequence[str]) -> int:
         stall=options.stall,
     )
     try:
+        if options.prove:
+            return FOUND if prove_script(script, options) else CLEAN
         report, ran = examine_script(script)
         if options.trials and ran.seen.records:
             try_slowest(script, report, ran.seen.records)
         _show(report, options)
-    except UnsupportedTorchError as error:
+    except (UnsupportedTorchError, RefusedError, TooLargeError) as error:
         return _complain(str(error))
     except OSError as error:
         return _complain(f"cannot write the report: {error.strerror or error}")

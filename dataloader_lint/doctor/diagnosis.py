@@ -50,9 +50,15 @@ def diagnose(
     report.symptoms = _explained(report.symptoms, findings)
     for one in report.loaders:
         one.symptoms = _explained(one.symptoms, findings)
+        if len(report.loaders) > 1:
+            one.symptoms = [dataclasses.replace(each, loader=one.name) for each in one.symptoms]
     settled = {id(found) for each in report.all_symptoms for found in each.findings}
     for one in report.loaders:
-        one.cleared = [each for each in _cleared(one, findings) if id(each.finding) not in settled]
+        filled = {name for each in one.symptoms if each.kind == "cache" for name in each.names}
+        cleared = [
+            each for each in _cleared(one, findings) if (attribute_named(each.finding) or ("", ""))[1] not in filled
+        ]
+        one.cleared = [each for each in cleared if id(each.finding) not in settled]
         settled |= {id(each.finding) for each in one.cleared}
     report.not_measured = _not_measured(records, machine)
     return report

@@ -32,6 +32,7 @@ class Symptom:
     names: tuple[str, ...] = ()
     needs_finding: bool = False
     gain: str = ""
+    loader: str = ""  # which one, if there are several
 
 
 @dataclass(frozen=True, slots=True)

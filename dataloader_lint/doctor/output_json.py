@@ -36,6 +36,7 @@ def _symptom(each: Symptom) -> dict[str, Any]:
         "title": each.title,
         "advice": each.advice,
         "gain": each.gain or None,
+        "loader": each.loader or None,
         "rules": list(each.codes),
         "findings": [_finding(one) for one in each.findings],
         "place": {"filename": os.path.abspath(each.place[0]), "row": each.place[1]} if each.place else None,

@@ -8,6 +8,7 @@ from textwrap import wrap
 from dataloader_lint.diagnostics import Diagnostic
 from dataloader_lint.doctor import words
 from dataloader_lint.doctor.measured import LoaderReport, Measured, Symptom, Worker
+from dataloader_lint.rules.registry import found_rules
 
 _BARS = "▁▂▃▄▅▆▇█"
 _ASCII_BARS = "_.-=+*#@"
@@ -24,9 +25,6 @@ def emit(report: Measured, *, ascii_only: bool = False, width: int = 100) -> Ite
 
 
 def _lines(report: Measured, bars: str, width: int) -> Iterator[str]:
-    for one in report.loaders:
-        yield from _loader(one, bars)
-        yield ""
     if report.stopped:
         yield report.stopped
         yield ""
@@ -43,6 +41,9 @@ def _lines(report: Measured, bars: str, width: int) -> Iterator[str]:
         yield from (f"  {each}" for each in report.trials)
     for missing in report.not_measured:
         yield f"Not measured: {missing}."
+    for one in report.loaders:
+        yield ""
+        yield from _loader(one, bars)
 
 
 def _symptoms(report: Measured, width: int) -> Iterator[str]:
@@ -60,11 +61,12 @@ def _symptoms(report: Measured, width: int) -> Iterator[str]:
 def _symptom(number: int, each: Symptom, width: int) -> Iterator[str]:
     room = max(40, width - 4)
     yield ""
-    first, *rest = wrap(each.title, room, break_on_hyphens=False) or [""]
+    title = f"{each.loader}: {each.title}" if each.loader else each.title
+    first, *rest = wrap(title, room, break_on_hyphens=False) or [""]
     yield f"{number:>2}. {first}"
     yield from (f"    {line}" for line in rest)
     for finding in each.findings:
-        yield from (f"    {line}" for line in wrap(f"-> {_place(finding)} {finding.code} {finding.message}", room))
+        yield from (f"    {line}" for line in wrap(_shown(finding), room))
     if not each.findings and each.place is not None:
         yield f"    -> {words.place(each.place)}"
     if each.gain:
@@ -73,6 +75,11 @@ def _symptom(number: int, each: Symptom, width: int) -> Iterator[str]:
         yield from (f"    {line}" for line in wrap(each.advice, room, break_on_hyphens=False))
     if not each.findings and each.codes:
         yield f"    No finding explains it; rules about such causes: {', '.join(each.codes)} (--explain CODE)."
+
+
+def _shown(finding: Diagnostic) -> str:
+    opt_in = "" if found_rules()[finding.code].rule.is_on else ", off by default"
+    return f"-> {_place(finding)} {finding.code}{opt_in}: {finding.message}"
 
 
 def _place(finding: Diagnostic) -> str:

@@ -14,6 +14,7 @@ from dataloader_lint.doctor.inert import is_array, is_container, named, state_of
 _MOST_OBJECTS = 2_000
 _DEEPEST = 6
 _MOST_ITEMS = 50  # of one container
+_SHOWN = 8  # parts of a batch of which the kinds are told
 _EDGE = 1_024  # elements of an array that are looked at, at each end
 
 
@@ -120,3 +121,16 @@ def _feed(update: Any, value: Any, depth: int) -> bool:
         update(flat[:_EDGE].tobytes() + flat[-_EDGE:].tobytes() if value.ndim else value.tobytes())
         return True
     return False
+
+
+def kind_of(sample: object, depth: int = 0) -> str:
+    """Of what a sample or a batch is made: `[float32, {'name': str}]`."""
+    if is_array(sample):
+        return str(getattr(sample, "dtype", "")).removeprefix("torch.")
+    if depth < _DEEPEST and is_container(sample, dict) and isinstance(sample, dict):
+        items = list(sample.items())[:_SHOWN]
+        return f"{{{', '.join(f'{named(key)}: {kind_of(each, depth + 1)}' for key, each in items)}}}"
+    if depth < _DEEPEST and is_container(sample, list, tuple) and isinstance(sample, (list, tuple)):
+        kinds = [kind_of(each, depth + 1) for each in sample[:_SHOWN]]
+        return f"[{', '.join(kinds[:1] if len(set(kinds)) == 1 else kinds)}]"
+    return type(sample).__name__

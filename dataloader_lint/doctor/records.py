@@ -103,6 +103,8 @@ class LoaderRecord:
     collections: int = 0  # of all generations, while the main process was in the loop
     collecting: float = 0.0
     shm_files: int = 0
+    digests: list[str | None] = field(default_factory=list)  # of the first batches, where they are to be compared
+    batch_kind: str = ""  # of what the first of them is made
     shm_size: int | None = None
     descriptor_limit: int | None = None
 

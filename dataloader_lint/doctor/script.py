@@ -64,6 +64,7 @@ class Ran:
     seen: Seen
     exit_code: int
     stopped: str = ""
+    is_interrupted: bool = False
     trials: list[Trial] = field(default_factory=list)
 
 
@@ -110,13 +111,13 @@ def _waited_for(script: Script, folder: str, streams: Mapping[str, Any]) -> Ran:
     command = [sys.executable, *_flags(), script.path, *script.arguments]
     sys.stdout.flush()
     process = subprocess.Popen(command, env=variables, cwd=script.folder or None, **streams)
-    stopped = ""
+    waiting = _Waiting(process, script, folder)
     try:
-        stopped = _Waiting(process, script, folder).until_end()
+        stopped = waiting.until_end()
     finally:
         if process.poll() is None:
             _end(process, folder)
-    ran = Ran(_read(folder), process.returncode, stopped)
+    ran = Ran(_read(folder), process.returncode, stopped, waiting.is_interrupted)
     if not stopped:
         ran.stopped = _how_it_ended(ran)
     with contextlib.suppress(OSError), open(os.path.join(folder, TRIALS), "rb") as file:
@@ -171,6 +172,7 @@ class _Waiting:
         self._seconds = script.seconds
         self._end = time.monotonic() + script.seconds + _GRACE if script.seconds else None
         self._is_late = False
+        self.is_interrupted = False
 
     def until_end(self) -> str:
         """Wait; who has ended the script, "" if that was itself."""
@@ -189,12 +191,16 @@ class _Waiting:
 
     def _wait(self, several: set[signal.Signals]) -> None:
         if not several:
-            with contextlib.suppress(subprocess.TimeoutExpired, KeyboardInterrupt):
-                self._process.wait(_NEXT_LOOK)
+            try:
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    self._process.wait(_NEXT_LOOK)
+            except KeyboardInterrupt:
+                self.is_interrupted = True
             return
         came = signal.sigtimedwait(several, _NEXT_LOOK)
         if came is None or came.si_signo == signal.SIGCHLD:
             return
+        self.is_interrupted |= came.si_signo != signal.SIGHUP
         # Ctrl-C at a terminal comes to all processes there; what another process sends comes to this one alone.
         if came.si_code <= 0 or came.si_signo != signal.SIGINT:
             self._process.send_signal(came.si_signo)

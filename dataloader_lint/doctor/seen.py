@@ -51,6 +51,7 @@ class Seen:
     problem: str = ""
     error: str = ""
     files: list[str] = field(default_factory=list)
+    modules: list[str] = field(default_factory=list)  # the files of all modules that it has imported
     is_interrupted: bool = False
     is_enough: bool = False
     is_last: bool = False

@@ -27,6 +27,7 @@ from dataloader_lint.doctor.contents import contents_of
 from dataloader_lint.doctor.garbage import Collections
 from dataloader_lint.doctor.inside import InWorker, read_lines
 from dataloader_lint.doctor.meter import FIRST_MEMORY, ROUNDS, Meter
+from dataloader_lint.doctor.randomness import kind_of, sample_digest
 from dataloader_lint.doctor.records import MOST_TIMES, Epoch, LoaderRecord, Raised, settings_of
 from dataloader_lint.doctor.signals import children_ignored
 from dataloader_lint.engine.parallel import usable_cpus
@@ -56,6 +57,7 @@ class Watch:
         self.on_batch: Callable[[LoaderRecord], None] | None = None
         self.on_change: Callable[[], None] | None = None  # after an epoch, and what else is worth writing down
         self.on_loader: Callable[[Any, LoaderRecord], None] | None = None  # before the first iterator is made
+        self.digests = 0  # how many batches of each loader are kept as digests
         self._only = only
         self._stall = stall
         self._folder = folder
@@ -250,6 +252,9 @@ class Watch:
                 self.note(error)
                 self._changed()
                 raise
+            if len(iteration.record.digests) < self.digests:
+                iteration.record.digests.append(sample_digest(batch))
+                iteration.record.batch_kind = iteration.record.batch_kind or kind_of(batch)
             if self.on_batch is not None:
                 self.on_batch(iteration.record)
             return batch

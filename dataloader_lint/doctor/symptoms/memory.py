@@ -44,7 +44,7 @@ def _large(report: LoaderReport) -> tuple[str, ...]:
     return tuple(each.name for each in report.attributes if each.size > _LARGE and each.objects > 1_000)
 
 
-def growth(_record: LoaderRecord, report: LoaderReport) -> Iterator[Symptom]:
+def growth(record: LoaderRecord, report: LoaderReport) -> Iterator[Symptom]:
     """Processes that grow while they read samples: at least half of the workers that were started together."""
     known: dict[int, list[_Grown | None]] = {}
     for one in report.workers:
@@ -63,6 +63,11 @@ def growth(_record: LoaderRecord, report: LoaderReport) -> Iterator[Symptom]:
         f"{who} grew by {words.size(grown)} while it read {words.number(samples)} samples "
         f"({words.size(low * 1_000)} to {words.size(high * 1_000)} per 1,000 samples)"
     )
+    filled = grown_containers(record)
+    if filled:
+        names = ", ".join(f"`dataset.{name}`" for name in filled)
+        yield Symptom("growth", title, f"each worker fills {names}", ("DL104",), MEMORY, grown, names=tuple(filled))
+        return
     largest = [one for one in report.attributes if one.objects > 1_000][:2]
     advice = "; ".join(f"`{one.path}` is {_described(one)}" for one in largest) or "look for a cache or kept batches"
     workers = len({each.number for each in report.workers})
@@ -108,8 +113,16 @@ class _Grown:
 
 def caches(record: LoaderRecord, report: LoaderReport) -> Iterator[Symptom]:
     """Containers of the Dataset to which each worker adds an element for most samples that it reads."""
+    for name, (added, samples) in grown_containers(record).items():
+        title = f"a worker added {words.number(added)} elements to `dataset.{name}` while it read {samples} samples"
+        advice = "fill the cache before workers start, or share it; each worker fills its own, and it ends with them"
+        yield Symptom("cache", title, advice, ("DL104",), MEMORY, float(added), names=(name,))
+
+
+def grown_containers(record: LoaderRecord) -> dict[str, tuple[int, int]]:
+    """Those containers, by the names of their attributes: elements that were added, and samples that were read."""
     if not record.settings.num_workers:
-        return
+        return {}
     grown: dict[str, tuple[int, int]] = {}
     for lines in record.workers.values():
         states = [line for line in lines if line["kind"] == "state" and line["lengths"]]
@@ -118,10 +131,7 @@ def caches(record: LoaderRecord, report: LoaderReport) -> Iterator[Symptom]:
             added = last - states[0]["lengths"].get(name, 0)
             if samples >= FEWEST and 2 * added >= samples and added > grown.get(name, (0, 0))[0]:
                 grown[name] = added, samples
-    for name, (added, samples) in grown.items():
-        title = f"a worker added {words.number(added)} elements to `dataset.{name}` while it read {samples} samples"
-        advice = "fill the cache before workers start, or share it; each worker fills its own, and it ends with them"
-        yield Symptom("cache", title, advice, ("DL104",), MEMORY, float(added), names=(name,))
+    return grown
 
 
 def _described(one: Attribute) -> str:

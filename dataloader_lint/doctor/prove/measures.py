@@ -1,0 +1,114 @@
+"""What one run of a program comes to, in numbers that two runs can be compared by."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from dataloader_lint.doctor.records import LoaderRecord
+from dataloader_lint.doctor.script import Ran
+
+
+@dataclass(frozen=True, slots=True)
+class Loader:
+    """One loader of a run. Times are in seconds, `memory` the bytes that its workers held of their own at the end.
+
+    `later` is the time of a batch from the second epoch on, None if there was none.
+    """
+
+    name: str
+    batches: int
+    seconds: float
+    later: float | None
+    memory: int
+    workers: int
+    start: float
+    wait: float
+    digests: tuple[str | None, ...]
+    kind: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """One run: how it ended, and its loaders, by their Datasets and in the order in which they were iterated."""
+
+    error: str = ""
+    exit_code: int = 0
+    loaders: dict[str, Loader] = field(default_factory=dict)
+
+
+def measure_of(ran: Ran) -> Measure:
+    """The numbers of a run."""
+    loaders: dict[str, Loader] = {}
+    for record in ran.seen.records:
+        name, number = record.dataset, 2
+        while name in loaders:
+            name, number = f"{record.dataset} {number}", number + 1
+        loaders[name] = _loader(record, name)
+    caught = [each.text for each in ran.seen.raised]
+    error = ran.seen.error or (caught[0] if caught else "")
+    if ran.exit_code < 0 and not error:
+        error = f"signal {-ran.exit_code}"
+    return Measure(" ".join(error.split()), ran.exit_code, loaders)
+
+
+def _loader(record: LoaderRecord, name: str) -> Loader:
+    later = [each for each in record.epochs[1:] if each.batches]
+    first = record.epochs[0].batches if record.epochs else 0
+    spent = sum(each.creating + each.first_wait for each in later)
+    # Of the times between batches, those of the first epoch come first.
+    spent += sum(record.waits[max(0, first - 1) :]) + sum(record.steps[max(0, first - 1) :])
+    batches = sum(each.batches for each in later)
+    memory, workers = _memory(record)
+    return Loader(
+        name,
+        record.batches,
+        record.seconds,
+        spent / batches if batches else None,
+        memory,
+        workers,
+        record.started,
+        record.waited,
+        tuple(record.digests),
+        record.batch_kind,
+    )
+
+
+def _memory(record: LoaderRecord) -> tuple[int, int]:
+    """The bytes of all workers that ran at the same time, and how many these were; of those that held the most."""
+    rounds: dict[int, list[int]] = {}
+    for lines in record.workers.values():
+        start = next((line for line in lines if line["kind"] == "start"), None)
+        held = [line["own"] for line in lines if line["kind"] == "memory"]
+        if start is not None and start["worker"] >= 0 and held:
+            rounds.setdefault(start["round"], []).append(held[-1])
+    most = max(rounds.values(), key=sum, default=[])
+    return sum(most), len(most)
+
+
+def same_batches(several: Sequence[Measure]) -> list[str]:
+    """The loaders whose batches can be compared: known, and the same in all of these runs of one program."""
+    first = several[0].loaders
+    return [
+        name
+        for name, loader in first.items()
+        if loader.digests
+        and None not in loader.digests
+        and all(_is_same(loader, each.loaders.get(name)) for each in several)
+    ]
+
+
+def _is_same(one: Loader, other: Loader | None) -> bool:
+    if other is None:
+        return False
+    count = min(len(one.digests), len(other.digests))
+    return count > 0 and one.digests[:count] == other.digests[:count]
+
+
+def different(before: Loader, after: Loader | None) -> tuple[int, int]:
+    """How many batches are other ones, of how many."""
+    if after is None:
+        return len(before.digests), len(before.digests)
+    count = min(len(before.digests), len(after.digests))
+    pairs = zip(before.digests, after.digests, strict=False)
+    return sum(one != other for one, other in pairs), count

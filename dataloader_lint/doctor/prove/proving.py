@@ -1,0 +1,196 @@
+"""The runs of `--prove`: rounds of the program as it is and with each fix in it, one after the other."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from dataloader_lint.diagnostics import Diagnostic, Level
+from dataloader_lint.doctor.diagnosis import diagnose
+from dataloader_lint.doctor.findings import own_files
+from dataloader_lint.doctor.prove.measures import Measure, measure_of
+from dataloader_lint.doctor.prove.patches import findings_in, patched
+from dataloader_lint.doctor.prove.scratch import Scratch, scratch_of
+from dataloader_lint.doctor.prove.verdicts import Kind, Trials, Verdict, judge
+from dataloader_lint.doctor.script import Ran, Script, run
+
+_PAIRS = 3
+_OFTEN = 3  # runs with a fix, after which the program runs as it is once more
+_DIGESTS = 2_000
+_SECONDS = 20.0  # of the first run, which says how many batches the others take
+_VAGUE = frozenset({"waiting", "threads", "workers"})  # symptoms that many causes may have
+_Key = tuple[str, int, str]
+_LONGER = 4.0  # times that another run may take
+
+
+@dataclass(slots=True)
+class Proof:
+    """What came of all findings. `stopped` says why some were not tried to the end."""
+
+    verdicts: list[Verdict] = field(default_factory=list)
+    stopped: str = ""
+    runs: int = 0
+    batches: int = 0
+    seconds: float = 0.0
+
+
+class _OverError(Exception):
+    """There is no more time, or the user has asked for an end."""
+
+
+@dataclass(slots=True)
+class _Candidate:
+    """A finding with a fix: its patched file, and its runs, each with the one of the program as it was before it."""
+
+    finding: Diagnostic
+    text: bytes
+    before: list[Measure] = field(default_factory=list)
+    after: list[Measure] = field(default_factory=list)
+    spawned: tuple[Measure, Measure] | None = None
+
+    @property
+    def is_settled(self) -> bool:
+        """True if more pairs say nothing new: it has been tried with spawned workers, or one of the two fails."""
+        return self.spawned is not None or any(each.error for each in (*self.before, *self.after))
+
+    def verdict(self) -> Verdict:
+        """What came of it until now."""
+        if not self.after:
+            return Verdict(self.finding, Kind.NOT_TRIED, "there was no time for it")
+        return judge(self.finding, Trials(tuple(self.before), tuple(self.after), self.spawned))
+
+
+def prove(script: Script, limit: float, tell: Callable[[str], None]) -> Proof:
+    """Try the fix of each finding in the files that a script runs, for so many seconds, or until Ctrl-C.
+
+    `tell` is called with a line before each run. Raises UnsupportedTorchError and TooLargeError.
+    """
+    runs = _Runs(script, limit, tell)
+    proof = Proof()
+    candidates: list[_Candidate] = []
+    others: list[Verdict] = []
+    try:
+        first, files, seen = runs.first()
+        findings = findings_in(files)
+        for one in findings:
+            if one.fix is None:
+                others.append(seen.get(_key(one), Verdict(one, Kind.NOT_TRIED, "it has no fix of the tool's")))
+            else:
+                text = patched(Path(one.filename).read_bytes(), one.fix.edits)
+                candidates.append(_Candidate(one, text))
+        runs.of(candidates, first)
+    except _OverError as over:
+        proof.stopped = str(over)
+    except KeyboardInterrupt:
+        proof.stopped = "It was stopped by Ctrl-C."
+    proof.verdicts = [*(each.verdict() for each in candidates), *others]
+    order = list(Kind)
+    proof.verdicts.sort(key=lambda one: (order.index(one.kind), -(one.bytes or 0), one.finding.sort_key))
+    proof.runs, proof.batches, proof.seconds = runs.count, runs.batches, runs.spent
+    return proof
+
+
+class _Runs:
+    """Runs a program in copies of its project, within a time."""
+
+    def __init__(self, script: Script, limit: float, tell: Callable[[str], None]) -> None:
+        self._script = dataclasses.replace(script, variables={**script.variables, "PYTHONHASHSEED": "0"})
+        self._began = time.monotonic()
+        self._limit = limit
+        self._longest = 0.0
+        self._tell = tell
+        self.batches = script.batches
+        self.count = 0
+
+    @property
+    def spent(self) -> float:
+        """The seconds since the beginning."""
+        return time.monotonic() - self._began
+
+    def first(self) -> tuple[Measure, list[str], dict[_Key, Verdict]]:
+        """The program as it is, the user's files that it has imported, and what its symptoms say of their findings.
+
+        Afterwards all runs take as many batches.
+        """
+        self._tell("the program as it is")
+        with scratch_of(self._script, {}) as scratch:
+            there = dataclasses.replace(scratch.script, seconds=min(self._script.seconds or _SECONDS, _SECONDS))
+            ran = self._run(there)
+            files = [scratch.original(each) for each in (*ran.seen.modules, scratch.script.path)]
+            verdicts = _of_symptoms(ran, scratch)
+        if ran.seen.is_enough and not self.batches:
+            self.batches = max((each.batches for each in ran.seen.records), default=0)
+        return measure_of(ran), own_files(each for each in files if each), verdicts
+
+    def of(self, candidates: Sequence[_Candidate], first: Measure) -> None:
+        """Rounds over all candidates; the program as it is runs before the first and after every few of them."""
+        before, age = first, 0
+        for number in range(_PAIRS):
+            for each in candidates:
+                if each.is_settled or len(each.after) < number:
+                    continue
+                if age >= _OFTEN or (number and not age):
+                    before, age = self._measured({}, f"round {number + 1}: the program as it is"), 0
+                age += 1
+                name = f"{os.path.basename(each.finding.filename)}:{each.finding.start.line} {each.finding.code}"
+                texts = {each.finding.filename: each.text}
+                after = self._measured(texts, f"round {number + 1}: {name} fixed")
+                each.before.append(before)
+                each.after.append(after)
+                if each.finding.level is Level.WARNING and not (before.error or after.error):
+                    plan = {"start_method": "spawn"}
+                    plain = self._measured({}, "the program with spawned workers", plan)
+                    each.spawned = plain, self._measured(texts, f"{name} fixed, with spawned workers", plan)
+            age = 0
+
+    def _measured(self, texts: Mapping[str, bytes], what: str, plan: Mapping[str, Any] | None = None) -> Measure:
+        if self.spent + self._longest > self._limit:
+            raise _OverError(f"It was stopped after {self.spent:.0f} seconds (--limit).")
+        self._tell(what)
+        with scratch_of(self._script, texts) as scratch:
+            seconds = _LONGER * max(self._longest, _SECONDS)
+            there = dataclasses.replace(scratch.script, seconds=seconds, batches=self.batches)
+            return measure_of(self._run(there, plan))
+
+    def _run(self, script: Script, plan: Mapping[str, Any] | None = None) -> Ran:
+        start = time.monotonic()
+        ran = run(script, {"digests": _DIGESTS, "seeds": True, **(plan or {})}, stdout=sys.stderr)
+        self._longest = max(self._longest, time.monotonic() - start)
+        self.count += 1
+        if ran.is_interrupted:
+            raise KeyboardInterrupt
+        return ran
+
+
+def _key(one: Diagnostic) -> _Key:
+    return os.path.realpath(one.filename), one.start.line, one.code
+
+
+def _of_symptoms(ran: Ran, scratch: Scratch) -> dict[_Key, Verdict]:
+    """What the symptoms of a run say of findings, by their places in the user's files; those too vague are left out."""
+    seen = ran.seen
+    report = diagnose(
+        seen.records,
+        error=seen.error,
+        raised=seen.raised,
+        machine=seen.machine,
+        script=scratch.script.path,
+        files=seen.files,
+    )
+    found: dict[_Key, Verdict] = {}
+    several = [(one, Kind.CONFIRMED, each.title) for each in report.all_symptoms for one in each.findings[:1]]
+    vague = {one for each in report.all_symptoms if each.kind in _VAGUE for one in each.findings}
+    several += [(each.finding, Kind.NO_EFFECT, each.reason) for loader in report.loaders for each in loader.cleared]
+    for one, kind, text in several:
+        name = scratch.original(one.filename)
+        if name is None or one in vague:
+            continue
+        there = dataclasses.replace(one, filename=name)
+        found.setdefault(_key(there), Verdict(there, kind, text))
+    return found
