@@ -118,6 +118,8 @@ class _Watching:
         from dataloader_lint.doctor.trials import try_settings
 
         self._is_enough = True
+        if self._watch is not None:
+            self._watch.stop()  # trials are not watched
         trials = try_settings(loader, step=target["step"])
         _replace(os.path.join(self._folder, TRIALS), pickle.dumps(trials))
         raise Enough

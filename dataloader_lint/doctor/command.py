@@ -7,8 +7,21 @@ import os
 import sys
 from collections.abc import Sequence
 
+from dataloader_lint.doctor.compare import (
+    Broken,
+    Limits,
+    NoReportError,
+    Numbers,
+    broken,
+    load,
+    numbers_of,
+    share,
+    size,
+    table,
+)
+from dataloader_lint.doctor.output_ci import github, junit
 from dataloader_lint.doctor.prove.command import RefusedError, prove_script
-from dataloader_lint.doctor.prove.record import NAME
+from dataloader_lint.doctor.prove.record import NAME, read_if_there
 from dataloader_lint.doctor.prove.scratch import TooLargeError
 from dataloader_lint.doctor.report import Report
 from dataloader_lint.doctor.script import Script, examine_script
@@ -46,6 +59,17 @@ def parser() -> argparse.ArgumentParser:
         dest="trials",
         help="run the script again up to its slowest loader, iterate that with other settings, and say what helps",
     )
+    gate = made.add_argument_group("limits: exit code 1 where one is broken, and not for symptoms")
+    gate.add_argument("--compare", metavar="FILE", help="show the numbers beside those of an earlier report as JSON")
+    gate.add_argument(
+        "--max-memory-growth",
+        type=size,
+        metavar="SIZE",
+        help="the most that a worker may hold more than in that report, or than at its start, such as 200MB",
+    )
+    gate.add_argument(
+        "--max-wait", type=share, metavar="SHARE", help="the most of its time that a loop may wait, such as 20%%"
+    )
     prove = made.add_argument_group("proofs: what each finding costs this program, and what its fix changes")
     prove.add_argument(
         "--prove",
@@ -63,7 +87,10 @@ def parser() -> argparse.ArgumentParser:
         help=f"where the measurements are recorded (default: {NAME}, beside the baseline or in the project)",
     )
     made.add_argument(
-        "--output-format", choices=("text", "json", "html", "sarif"), default="text", help="default: text"
+        "--output-format",
+        choices=("text", "json", "html", "sarif", "junit", "github"),
+        default="text",
+        help="default: text",
     )
     made.add_argument("--output-file", metavar="FILE", help="write the report into a file")
     made.add_argument("--ascii", action="store_true", help="draw plots with ASCII characters")
@@ -86,26 +113,42 @@ def main(given: Sequence[str]) -> int:
         batches=options.batches,
         stall=options.stall,
     )
+    limits = Limits(options.max_memory_growth, options.max_wait)
     try:
         if options.prove:
             return FOUND if prove_script(script, options) else CLEAN
+        before = load(read_if_there(options.compare)) if options.compare else None
         report, ran = examine_script(script)
         if options.trials and ran.seen.records:
             try_slowest(script, report, ran.seen.records)
-        _show(report, options)
+        over = broken(limits, report, before)
+        _show(report, options, over, before)
+    except NoReportError as error:
+        return _complain(f"{options.compare} is {error}")
     except (UnsupportedTorchError, RefusedError, TooLargeError) as error:
         return _complain(str(error))
     except OSError as error:
         return _complain(f"cannot write the report: {error.strerror or error}")
     if ran.stopped.endswith("so it was killed."):
         return ERROR
+    if limits != Limits():
+        return FOUND if over else CLEAN
     return FOUND if report.all_symptoms else CLEAN
 
 
-def _show(report: Report, options: argparse.Namespace) -> None:
+def _show(
+    report: Report, options: argparse.Namespace, over: Sequence[Broken], before: Sequence[Numbers] | None
+) -> None:
     encoding = (sys.stdout.encoding or "ascii").lower().replace("-", "")
     if options.output_format == "text":
-        text = report.text(ascii_only=options.ascii or not encoding.startswith("utf"))
+        lines = [each.text for each in over]
+        if before is not None:
+            lines += ["Before and now:", *table(before, numbers_of(report)), ""]
+        text = "\n".join([*lines, report.text(ascii_only=options.ascii or not encoding.startswith("utf"))])
+    elif options.output_format == "junit":
+        text = junit(report, over)
+    elif options.output_format == "github":
+        text = "\n".join(github(report, over))
     else:
         text = {"json": report.to_json, "html": report.to_html, "sarif": report.to_sarif}[options.output_format]()
     if options.output_file:

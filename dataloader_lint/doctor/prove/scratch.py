@@ -63,6 +63,7 @@ def scratch_of(script: Script, texts: Mapping[str, bytes]) -> Iterator[Scratch]:
         there = dataclasses.replace(
             script, path=path, folder=os.path.join(folder, here or ""), variables={**script.variables, **variables}
         )
+        folder = os.path.realpath(folder)
         yield Scratch(folder, root, there)
 
 
