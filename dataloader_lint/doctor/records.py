@@ -66,6 +66,11 @@ class Contents:
     batches: int | None = None
     samples: int | None = None
 
+    @property
+    def size(self) -> int:
+        """The bytes of all attributes."""
+        return sum(each.size for each in self.attributes)
+
 
 @dataclass(slots=True)
 class LoaderRecord:

@@ -35,6 +35,8 @@ from dataloader_lint.engine.parallel import usable_cpus
 STALL = 120.0
 _MOST_LOADERS = 20
 _PATIENCE = 5.0  # seconds that a killed worker may take to end
+_LOOKS = 3.0  # seconds that looks at Datasets may take, and a share of the time beyond that
+_SHARE_OF_LOOKS = 0.005
 _FIRST = 3  # batches that are looked at whatever that costs
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
@@ -126,6 +128,7 @@ class Watch:
         self._undo.callback(restore)
 
     def _record_of(self, loader: Any) -> LoaderRecord | None:
+        self._now.is_another = False
         for known in self._known:
             if known.is_of(loader):
                 return known.record
@@ -136,7 +139,8 @@ class Watch:
             record = known.record
             # A loader that is made again for each epoch, or each batch, is one and the same in the report.
             if self._only is None and (record.place, record.dataset, record.settings) == (place, dataset, settings):
-                record.has_several_datasets |= not known.has_dataset(loader)
+                self._now.is_another = not known.has_dataset(loader)
+                record.has_several_datasets |= self._now.is_another
                 known.note(loader)
                 return record
         if len(self.records) >= _MOST_LOADERS:
@@ -214,7 +218,9 @@ class Watch:
             meter.attach(iterator._dataset_fetcher)
         with contextlib.suppress(TypeError):  # one of the user's, which cannot be a key
             kind = type(loader)
-            self._by_iterator[iterator] = _Iteration(record, epoch, iterator, simple, self._collections, kind)
+            self._by_iterator[iterator] = _Iteration(
+                record, epoch, iterator, simple, self._collections, kind, is_another=self._now.is_another
+            )
         return iterator
 
     def _init_fn(self, iterator: Any) -> Any:
@@ -288,9 +294,13 @@ class Watch:
 
 
 class _Now(threading.local):
-    """What the iterator that this thread makes gives its workers: the folder, the round, if they read their memory."""
+    """Of the iterator that this thread makes: the folder of its workers, their round, and if they read their memory.
+
+    `is_another` says that its Dataset is another one than that of the loader which shares its record.
+    """
 
     worker: tuple[str, int, bool] | None = None
+    is_another = False
 
 
 class _Known:
@@ -332,6 +342,8 @@ class _Iteration:
         simple: dict[str, str],
         collections: Collections,
         kind: type,
+        *,
+        is_another: bool,
     ) -> None:
         self.record = record
         self._epoch = epoch
@@ -340,6 +352,8 @@ class _Iteration:
         self._simple = simple
         self._collections = collections
         self._kind = kind
+        self._is_another = is_another
+        self._has_looked = False
         self._collected = (0, 0.0)
         self._given: float | None = None
 
@@ -393,12 +407,18 @@ class _Iteration:
 
     def look(self, iterator: Any) -> None:
         """Look at what the loader holds, once, while that is still there."""
-        if self.record.contents is not None:
+        record, start = self.record, time.monotonic()
+        if self._has_looked or (record.contents is not None and not self._is_another):
             return
-        start = time.monotonic()
+        self._has_looked = True
+        # Loaders that are made again, each with a Dataset of its own, must not cost the program more than a little.
+        if record.paused > max(_LOOKS, _SHARE_OF_LOOKS * (start - record.epochs[0].started)):
+            return
         dataset = getattr(iterator, "_dataset", None)
-        self.record.contents = contents_of(dataset, iterator, self.record, kind=self._kind)
-        self.record.paused += time.monotonic() - start
+        found = contents_of(dataset, iterator, record, kind=self._kind)
+        if record.contents is None or found.size >= record.contents.size:
+            record.contents = found
+        record.paused += time.monotonic() - start
 
     def _wait_for_the_dead(self, error: BaseException) -> None:
         """Where torch says that a worker has died, or a connection to one broke, wait until its exit code is known."""

@@ -160,3 +160,18 @@ def test_trials() -> None:
     assert {"num_workers=0"} <= {trial.setting for trial in trials}
     assert all(trial.pairs == 1 or trial.error for trial in trials)
     assert "times the time" in str(trials[0])
+
+
+def test_of_loaders_that_are_made_again_the_largest_dataset_is_looked_at() -> None:
+    from dataloader_lint.doctor.watching import Watch
+
+    watch = Watch().start()
+    try:
+        for count in (10, 1_000, 20):
+            for _ in DataLoader(Rows(rows=[str(number) for number in range(count)])):
+                pass
+    finally:
+        records = watch.stop()
+    [record] = records
+    assert record.contents is not None and record.contents.attributes[0].elements == 1_000
+    assert record.has_several_datasets
