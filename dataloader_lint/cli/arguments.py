@@ -78,7 +78,7 @@ def parser() -> argparse.ArgumentParser:
     _flag(files, "--no-cache", "disable the cache", "-n")
     _add_settings(files, ("cache-dir",))
     _flag(files, "--watch", "lint again whenever a file changes (needs the extra 'watch')")
-    _add_settings(made.add_argument_group("what the code means"), _PROGRAM)
+    _add_settings(made.add_argument_group("about your programs"), _PROGRAM)
     _add_output(made)
     about = made.add_argument_group("configuration and help")
     config = "take settings from this TOML file and no other, or set one: --config 'max-workers = 8'"

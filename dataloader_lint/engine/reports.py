@@ -123,7 +123,7 @@ def unused_noqa(
         problem = f"unused `# noqa: {codes}`: {why}"
         start, end = Position(comment.line, comment.start), Position(comment.line, comment.end)
         lines = (comment.line, comment.line)
-        one = Diagnostic(filename, start, end, UNUSED_NOQA, problem, "remove it", lines, level=level)
+        one = Diagnostic(filename, start, end, UNUSED_NOQA, problem, "remove the comment", lines, level=level)
         begin = starts[comment.line - 1]
         edit = Edit(begin + comment.cut_from, begin + comment.cut_to, comment.content)
         edit = Edit(begin, starts[comment.line], "") if comment.drops_line else edit

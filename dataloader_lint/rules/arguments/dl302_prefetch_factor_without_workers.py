@@ -80,7 +80,8 @@ def check(loader: Loader, file: File) -> Iterator[Finding]:
         if unused is not None:
             problem = _problem(made.loader, unused) + made.suffix
             cause = cause_of_options(loader, "prefetch_factor")
-            yield Finding(loader.node, problem, _ADVICE, None if made.by else partial(fix, loader), cause=cause)
+            advice = f"remove `{made.loader.kind.spelling('prefetch_factor')}`, or add workers"
+            yield Finding(loader.node, problem, advice, None if made.by else partial(fix, loader), cause=cause)
             return
     factor = loader.known("prefetch_factor")
     if factor is not None and factor.value == 0 and factor.value is not False and loader.has_workers:
@@ -91,9 +92,6 @@ def check(loader: Loader, file: File) -> Iterator[Finding]:
                 f"`prefetch_factor` is 0{by_default(factor.default)} and there are workers"
             )
             yield Finding(loader.node, problem, "use 1 or more, or leave it out, which means 2")
-
-
-_ADVICE = "remove it, or pass None without workers"
 
 
 def _problem(loader: Loader, unused: Unused) -> str:

@@ -73,7 +73,7 @@ def check(loader: Loader, file: File) -> Iterator[Finding]:
     from dataloader_lint.rules.arguments._shared.constructions import as_made
     from dataloader_lint.rules.arguments._shared.needs_workers import cause_of_options, without_workers
 
-    for name, (neutral, outcome) in _OPTIONS.items():
+    for name, (_, outcome) in _OPTIONS.items():
         found = ((made, without_workers(made.loader, name)) for made in as_made(loader))
         made, unused = next((each for each in found if each[1] is not None), (None, None))
         if made is None or unused is None:
@@ -82,7 +82,7 @@ def check(loader: Loader, file: File) -> Iterator[Finding]:
         when = " by default" if default or unused.source else ""
         zero = no_workers(bool(made.loader.is_passed("num_workers")), default)
         problem = f"`{loader.name}`{when} {outcome}: `{name}` is set{by_default(unused.source)} but {zero}{made.suffix}"
-        advice = f"remove it, or use {neutral} without workers"
+        advice = f"remove `{name}`, or add workers"
         cause = cause_of_options(loader, name)
         yield Finding(loader.node, problem, advice, None if made.by else partial(fix, loader, name), cause=cause)
 

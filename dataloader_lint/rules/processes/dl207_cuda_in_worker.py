@@ -1,4 +1,4 @@
-"""CUDA in worker code raises in forked workers and costs each spawned one a CUDA context.
+"""CUDA in worker code raises in forked workers and holds a CUDA context in each spawned one.
 
 ## What it does
 Reports the first call in a function of worker code that starts CUDA.

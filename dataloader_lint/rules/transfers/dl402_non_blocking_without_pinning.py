@@ -6,7 +6,7 @@ Reports the first `.to(device, non_blocking=True)` or `.cuda(non_blocking=True)`
 trained with (see [DL401](#dl401-blocking-copy-of-pinned-batch)). The rule is opt-in.
 
 ## Why is this bad?
-The argument is meant to let the host go on while the batch is copied. For `Tensor.cuda`, the documentation says that
+The argument is meant to let the CPU go on while the batch is copied. For `Tensor.cuda`, the documentation says that
 it has no effect unless the tensor is in pinned memory. For `Tensor.to`, it promises no more than an attempt.
 
 ## Known limits
@@ -34,7 +34,7 @@ def train(model, dataset, device):
 ```
 
 ## Fix safety
-Unsafe: adds `pin_memory=True`. It costs one more copy of every batch on the host, and page-locked memory.
+Unsafe: adds `pin_memory=True`. It costs one more copy of every batch on the CPU, and page-locked memory.
 
 ## When to ignore it
 If the copies take no relevant time, or memory is short.

@@ -82,10 +82,10 @@ def check(file: File) -> Iterator[Finding]:
             continue
         if names_pin_device(loader):
             problem = "`pin_memory_device` is deprecated and ignored: batches are pinned for the current accelerator"
-            yield Finding(loader.node, problem, "remove it", partial(fix, loader))
+            yield Finding(loader.node, problem, "remove `pin_memory_device`", partial(fix, loader))
         if drops_collate(loader):
             problem = f"`{loader.name}` of torch_geometric ignores its `collate_fn` and collates graphs its own way"
-            advice = "remove it, or use `torch.utils.data.DataLoader`"
+            advice = "remove `collate_fn`, or use `torch.utils.data.DataLoader`"
             yield Finding(loader.node, problem, advice)
     for late in late_settings(file.ev, file.module):
         if late.is_refused:

@@ -18,7 +18,7 @@ entry for each batch, the message says what to change first: with a smaller last
 such an array fails.
 
 ## Why is this bad?
-The samples of the last, smaller batch are in no metric: up to `batch_size - 1` of them. The number then depends on the
+The last, smaller batch is skipped: up to `batch_size - 1` samples are not evaluated. The number then depends on the
 batch size, and a small data set can lose most of its samples. In one repository the error of a
 published model on 158 samples went from 1.89 to 2.94 when the last 30 counted.
 
@@ -111,10 +111,10 @@ def check(found: Evaluation, file: File) -> Iterator[Finding]:
         return  # an option decides which of them the loop goes through
     if size is not None and size.value in (None, 1):
         return
-    number = f"up to {size.value - 1}" if size is not None and type(size.value) is int else "the last"
+    number = f" (up to {size.value - 1} samples)" if size is not None and type(size.value) is int else ""
     name = f"`{found.loader.bound_name}`"
     where = f" ({found.where})" if found.where != name else ""
-    problem = f"{name} evaluates{where} with `drop_last=True`: {number} samples are in no metric"
+    problem = f"{name} evaluates{where} with `drop_last=True`, which skips the last batch{number}"
     cause = f"{outermost_definition(found.node, file.tree)}:{found.loader.bound_name}"
     yield Finding(found.node, problem, _advice(found), because=found.steps, cause=cause)
 

@@ -28,8 +28,8 @@ One loader that is known to pin is enough, even if the transfer may get batches 
 pinned batch is surely replaced on the way, or if the loader and the device are chosen together.
 
 ## Why is this bad?
-`pin_memory=True` copies each batch once more on the host, into page-locked memory. The GPU can then fetch it while
-the program goes on. Without `non_blocking=True` the host waits until each tensor has arrived: it pays for the
+`pin_memory=True` copies each batch once more on the CPU, into page-locked memory. The GPU can then fetch it while
+the program goes on. Without `non_blocking=True` the CPU waits until each tensor has arrived: it pays for the
 page-locked copy and does not get the overlap.
 
 ## Known limits
@@ -100,7 +100,7 @@ There is no fix if
 If the copy takes no relevant time.
 
 ## Error messages
-None: the program runs, and the host waits.
+None: the program runs, and the CPU waits.
 
 ## References
 - [CUDA semantics: use pinned memory buffers](https://docs.pytorch.org/docs/stable/notes/cuda.html#use-pinned-memory-buffers)

@@ -7,8 +7,8 @@ DataLoader whose `pin_memory` is known to be false. There is one finding per loa
 `non_blocking=True` on such batches is reported by DL402.
 
 ## Why is this bad?
-CUDA copies from pageable memory by way of a buffer of its own, while the host waits. From page-locked memory it copies
-directly, and with `non_blocking=True` the host goes on meanwhile. What this gains depends on the size of the batches
+CUDA copies from pageable memory by way of a buffer of its own, while the CPU waits. From page-locked memory it copies
+directly, and with `non_blocking=True` the CPU goes on meanwhile. What this gains depends on the size of the batches
 and on what else the loop does. Measure it: time an epoch with both settings.
 
 Not measured here: it takes a GPU.
@@ -75,6 +75,6 @@ def find(file: File) -> Iterable[UnpinnedMove]:
 
 def check(move: UnpinnedMove, file: File) -> Iterator[Finding]:
     loader = f"`{move.origin.name}`{move.place}"
-    problem = f"`{move.transfer.text}` copies batches of {loader}, which pins none: the host waits"
+    problem = f"`{move.transfer.text}` copies batches of {loader}, which pins none: the CPU waits"
     advice = "measure `pin_memory=True` with `non_blocking=True`"
     yield Finding(move.transfer.call, problem, advice, because=move.origin.steps)
