@@ -12,6 +12,7 @@ import argparse
 import re
 import sys
 import textwrap
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -20,7 +21,7 @@ from benchmarks import processes
 from dataloader_lint.rules.base import FixLevel, Rule
 from dataloader_lint.rules.messages import error_messages
 from dataloader_lint.rules.registry import FoundRule, found_rules
-from dataloader_lint.rules.symptoms import SYMPTOMS
+from dataloader_lint.rules.symptoms import GROUPS
 from docs import pitfalls_page, settings_page
 from docs.badges import render_badges
 
@@ -231,28 +232,37 @@ def replace_between(text: str, marks: tuple[str, str], content: str) -> str:
     return f"{head}{begin}\n{content}\n{end}{tail}"
 
 
-def render_errors_page(pages: list[Page]) -> str:
-    """Renders docs/errors.md: what people paste into a search box, with the rules that find its cause."""
-    causes: dict[str, list[str]] = {}
+def listed_messages(pages: list[Page]) -> dict[str, list[str]]:
+    """The messages that the pages of the rules list, with the codes of these rules."""
+    found: dict[str, list[str]] = {}
     for page in pages:
         for message in error_messages(f"## Error messages\n{page.sections.get('Error messages', '')}"):
-            causes.setdefault(message, []).append(
-                f"[{page.rule.code} {page.rule.name}](rules.md#{page.anchor}): {page.summary}"
-            )
+            found.setdefault(message, []).append(page.rule.code)
+    return dict(sorted(found.items(), key=lambda each: each[0].lower()))
+
+
+def render_errors_page(pages: list[Page]) -> str:
+    """Renders docs/errors.md: what people see or ask, what it means, and the rules that find its cause."""
     by_code = {page.rule.code: page for page in pages}
+
+    def links(codes: Iterable[str]) -> str:
+        return ", ".join(f"[{code}](rules.md#{by_code[code].anchor}) {by_code[code].rule.name}" for code in codes)
+
     parts = [
         "<!-- Made by docs/generate.py from dataloader_lint/rules, its docstrings and symptoms/: edit those. -->",
-        "# Error messages and the rules that find their cause",
-        '`dataloader-lint --explain "the message"` finds the same pages; `--explain -` reads a traceback from stdin.',
-        "Symptoms come first, then the messages that the pages of the rules list.",
+        "# Error messages and questions",
+        'What you see, what it means, and the rules that find the cause. `dataloader-lint --explain "the message, or a '
+        'question"` answers from the same page; `--explain -` reads a traceback from stdin.',
     ]
-    for symptom in SYMPTOMS:
-        rules = [by_code[code] for code in symptom.rules]
-        links = [f"- [{each.rule.code} {each.rule.name}](rules.md#{each.anchor}): {each.summary}" for each in rules]
-        text = "\n".join(textwrap.wrap(symptom.page, 120, break_on_hyphens=False, break_long_words=False))
-        parts += [f"## {symptom.title}", text, *(["\n".join(links)] if links else [])]
-    for message in sorted(causes, key=str.lower):
-        parts += [f"## `{message}`", "\n".join(f"- {cause}" for cause in causes[message])]
+    for title, symptoms in GROUPS.items():
+        parts.append(f"## {title}")
+        for symptom in symptoms:
+            text = "\n".join(textwrap.wrap(symptom.page, 120, break_on_hyphens=False, break_long_words=False))
+            parts += [f"### {symptom.title}", text, *([f"Rules: {links(symptom.rules)}."] if symptom.rules else [])]
+    parts += [
+        "## Messages by rule",
+        "\n".join(f"- `{message}`: {links(codes)}" for message, codes in listed_messages(pages).items()),
+    ]
     return "\n\n".join(parts) + "\n"
 
 

@@ -23,6 +23,7 @@ sys.path.insert(0, str(ROOT))  # mkdocs loads this file by its path, from wherev
 
 from dataloader_lint.output.as_json import SITE, page_url  # noqa: E402
 from dataloader_lint.rules.base import FixLevel  # noqa: E402
+from docs import questions  # noqa: E402
 from docs.generate import FAMILIES, PROVEN_BY_EVIDENCE, Page, read_pages, render_evidence, render_state  # noqa: E402
 
 # Files at the root → their pages.
@@ -85,6 +86,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
             content = content.replace("# dataloader-lint", "# Get started", 1)
         files.append(File.generated(config, target, content=content))
     files.append(File.generated(config, RULES, content=render_index(pages)))
+    files.append(File.generated(config, "assets/questions.json", content=questions.render()))
     for page in pages:
         content = render_page(page, proven=files.get_file_from_path(EVIDENCE) is not None)
         files.append(File.generated(config, path_of(page), content=content))

@@ -1,21 +1,13 @@
-// Filters the table of rules and the list of error messages. Without JavaScript both pages show everything.
+// Filters the table of rules, and answers on the page of error messages. Without JavaScript both pages show everything.
 (function () {
+  const script = document.currentScript.src;
+
   function element(tag, values) {
     return Object.assign(document.createElement(tag), values);
   }
 
   function plain(text) {
     return text.toLowerCase().replace(/[`'"]/g, "").replace(/\s+/g, " ").trim();
-  }
-
-  // A message without what differs from program to program: the kind of error, names, addresses.
-  function normal(text) {
-    let bare = text.replace(/^[\w.]*(Error|Exception|Warning): /, "").replace(/(^|[^\w])('[^']*'|"[^"]*")/g, "$1...");
-    for (let before = ""; before !== bare;) {
-      before = bare;
-      bare = bare.replace(/<[^<>]*>/g, "...");
-    }
-    return plain(bare);
   }
 
   // Shows the parts that all tests let through, and counts them.
@@ -68,30 +60,51 @@
     filters(table.closest(".md-typeset__scrollwrap") || table, parts, "rules", choices);
   }
 
+  // The page of messages and questions: what is typed or pasted is answered as `--explain` does.
   function errors(article) {
-    const headings = Array.from(article.querySelectorAll("h2"));
-    if (!headings.length) return;
-    const parts = headings.map(function (heading) {
-      const nodes = [heading];
-      for (let next = heading.nextElementSibling; next && next.tagName !== "H2"; next = next.nextElementSibling) {
-        nodes.push(next);
-      }
-      const written = heading.querySelector("code") ? heading.querySelector("code").textContent : "";
-      const text = plain(nodes.map(function (node) { return node.textContent; }).join(" "));
-      const pieces = normal(written).split("...").map(function (piece) { return piece.trim(); })
-        .filter(function (piece) { return piece.length > 8; });
-      return {
-        nodes: nodes,
-        // A pasted message is longer than what is listed; a few words of it are shorter.
-        fits: function (wanted) {
-          const pasted = normal(wanted);
-          return text.includes(plain(wanted)) || (pieces.length > 0 && pieces.every(function (piece) {
-            return pasted.includes(piece);
-          }));
-        },
-      };
+    const box = element("div", { className: "filters" });
+    const field = element("textarea", {
+      rows: 2, placeholder: "Paste a message or traceback, or ask: memory grows each epoch", ariaLabel: "Ask",
     });
-    filters(headings[0], parts, "messages, or paste yours", []);
+    const said = element("output", {});
+    box.append(field, said);
+    const parts = new Map();
+    const above = [];
+    let current = null;
+    Array.from(article.children).forEach(function (node) {
+      if (node.tagName === "H2") current = null;
+      if (node.tagName === "H3") parts.set(node.textContent.replace("\u00b6", "").trim(), current = []);
+      if (current) current.push(node);
+      else if (parts.size || node.tagName === "H2") above.push(node);
+    });
+    const items = Array.from(article.querySelectorAll(":scope > ul:last-of-type > li"));
+    const first = article.querySelector("h2");
+    if (!first) return;
+    first.before(box);
+    fetch(new URL("questions.json", script)).then(function (got) { return got.json(); }).then(function (index) {
+      field.addEventListener("input", function () { show(index, field.value); });
+      show(index, field.value);
+    });
+
+    function show(index, text) {
+      const found = text.trim() ? window.dataloaderLintAnswer(index, text) : null;
+      const isAll = !found;
+      above.forEach(function (node) { node.hidden = !isAll; });
+      parts.forEach(function (nodes, title) {
+        nodes.forEach(function (node) { node.hidden = !isAll && !found.titles.includes(title); });
+      });
+      const shown = found ? found.titles.map(function (title) { return parts.get(title); }) : [];
+      const list = items.length ? items[0].parentNode : null;
+      if (list) list.hidden = !isAll && !found.listed.length;
+      items.forEach(function (item) {
+        item.hidden = !isAll && !found.listed.some(function (each) { return item.textContent.startsWith(each); });
+      });
+      shown.reverse().forEach(function (nodes) {  // the best first
+        if (nodes) nodes.slice().reverse().forEach(function (node) { box.after(node); });
+      });
+      said.textContent = !text.trim() ? "" : !found ? "Nothing fits. Try the whole message, or other words."
+        : found.isSure ? "" : "Nothing fits exactly; the closest:";
+    }
   }
 
   const article = document.querySelector("article");

@@ -99,7 +99,7 @@ def _finding(made: MadeLoader) -> Finding:
     assert persistent is not None and workers is not None
     zero = no_workers(bool(loader.is_passed("num_workers")), workers.default, loader.kind.spelling("num_workers"))
     spelling = loader.kind.spelling("persistent_workers")
-    when, advice = "", f"remove `{spelling}`, or set `num_workers` above 0"
+    when, advice = "", f"remove `{spelling}`, or add workers"
     if workers.default or persistent.default:
         name = workers_name(loader, "persistent_workers")
         when, advice = " by default", f"use `{spelling}={name} > 0`" if name else "set it only with workers"

@@ -80,7 +80,7 @@ def check(loader: Loader, file: File) -> Iterator[Finding]:
         if unused is not None:
             problem = _problem(made.loader, unused) + made.suffix
             cause = cause_of_options(loader, "prefetch_factor")
-            advice = f"remove `{made.loader.kind.spelling('prefetch_factor')}`, or add workers"
+            advice = f"remove `{made.loader.kind.spelling('prefetch_factor')}` or add workers"
             yield Finding(loader.node, problem, advice, None if made.by else partial(fix, loader), cause=cause)
             return
     factor = loader.known("prefetch_factor")

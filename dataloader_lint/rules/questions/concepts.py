@@ -22,9 +22,9 @@ _CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _SEPARATOR = r"[\s_-]*"
 # `not GPU memory`: what is ruled out is not what the text is about.
 _RULED_OUT = re.compile(r"\b(?:not|rather than|instead of)\s+(?:the\s+|of\s+)?$")
-_CAN_BE_RULED_OUT = ("vram", "outside", "gpu")
+CAN_BE_RULED_OUT = ("vram", "outside", "gpu")
 # Concepts whose words contain those of others: GPU memory is no memory of the machine.
-_CONTAIN = {
+CONTAIN = {
     "vram": ("memory", "gpu", "cuda", "grow", "oom"),
     "shared_memory": ("memory", "share"),
     "no_workers": ("low", "many_workers"),
@@ -60,13 +60,13 @@ def mentions(text: str) -> list[Mention]:
         Mention(concept, each.start(), each.end())
         for concept, pattern in patterns().items()
         for each in pattern.finditer(text)
-        if concept not in _CAN_BE_RULED_OUT or not _RULED_OUT.search(text[: each.start()])
+        if concept not in CAN_BE_RULED_OUT or not _RULED_OUT.search(text[: each.start()])
     ]
     inside = [
         each
         for each in found
         if not any(
-            each.concept in _CONTAIN.get(other.concept, ()) and other.start <= each.start and each.end <= other.end
+            each.concept in CONTAIN.get(other.concept, ()) and other.start <= each.start and each.end <= other.end
             for other in found
         )
     ]

@@ -65,11 +65,11 @@ FRAME = frozenset(
     }
 )
 NEAR = 70  # characters between the first and the last concept of a phrase that stand close together
-_FAR = 300
-_SURE = 0.30  # the share of what is said around a phrase that it has to explain
-_BESIDE = 0.6  # of the score of the best one: other symptoms that fit about as well
-_EACH = 0.15  # what each further concept of a phrase adds: it is more to the point
-_CLOSE = 0.34  # the least of a score that makes an entry worth a suggestion
+FAR = 300
+SURE = 0.30  # the share of what is said around a phrase that it has to explain
+BESIDE = 0.6  # of the score of the best one: other symptoms that fit about as well
+EACH = 0.15  # what each further concept of a phrase adds: it is more to the point
+CLOSE = 0.34  # the least of a score that makes an entry worth a suggestion
 MOST = 3  # entries that are named
 _WORD = re.compile(r"[a-z_]{3,}")
 _K1, _B = 1.2, 0.6  # the usual parameters of BM25
@@ -109,9 +109,9 @@ def ranked(question: str) -> Ranked:
         return Ranked((), is_sure=False)
     scores = {at: _fit(phrases, found, concepts) for at, phrases in enumerate(all_phrases())}
     complete = sorted((at for at, (score, _) in scores.items() if score > 0), key=lambda at: (-scores[at][0], at))
-    if complete and "outside" not in concepts and scores[complete[0]][1] >= _SURE:
+    if complete and "outside" not in concepts and scores[complete[0]][1] >= SURE:
         best = scores[complete[0]][0]
-        beside = [at for at in complete if scores[at][0] >= _BESIDE * best]
+        beside = [at for at in complete if scores[at][0] >= BESIDE * best]
         return Ranked(tuple(SYMPTOMS[at] for at in beside[:MOST]), is_sure=True)
     if not (
         is_in_field
@@ -121,7 +121,7 @@ def ranked(question: str) -> Ranked:
         return Ranked((), is_sure=False)
     parts = _partial(found, text)
     close = sorted(parts, key=lambda at: (-(parts[at] + (1 if scores[at][0] else 0)), at))
-    near = [at for at in close if parts[at] >= _CLOSE or scores[at][0]]
+    near = [at for at in close if parts[at] >= CLOSE or scores[at][0]]
     return Ranked(tuple(SYMPTOMS[at] for at in near[:MOST]), is_sure=False)
 
 
@@ -155,12 +155,12 @@ def _fit(phrases: Sequence[Phrase], found: list[Mention], concepts: set[str]) ->
         chosen = _closest(each.wanted, found)
         if chosen is None:
             continue
-        weight = sum(_weight(one.concept) for one in chosen) * (1 + _EACH * (len(chosen) - 1))
+        weight = sum(_weight(one.concept) for one in chosen) * (1 + EACH * (len(chosen) - 1))
         begin, end = min(one.start for one in chosen) - NEAR, max(one.end for one in chosen) + NEAR
         around = [one for one in found if begin <= one.start and one.end <= end]
         share = weight / (weight + _unexplained(around, chosen))
         span = end - begin - 2 * NEAR
-        nearness = 1 - 0.5 * min(max(span - NEAR, 0) / _FAR, 1)
+        nearness = 1 - 0.5 * min(max(span - NEAR, 0) / FAR, 1)
         best = max(best, (weight * nearness * (0.4 + 0.6 * share), share * nearness))
     return best
 

@@ -17,7 +17,7 @@ from dataloader_lint.rules.symptoms.speed import SPEED
 from dataloader_lint.rules.symptoms.unclear import UNCLEAR
 from dataloader_lint.rules.symptoms.wrong import WRONG
 
-__all__ = ["SYMPTOMS", "Symptom"]
+__all__ = ["GROUPS", "SYMPTOMS", "Symptom"]
 
 SYMPTOMS: tuple[Symptom, ...] = (
     *PICKLING,
@@ -31,3 +31,16 @@ SYMPTOMS: tuple[Symptom, ...] = (
     *WRONG,
     *RAISED,  # what is caught and raised again has its cause in another line
 )
+
+# How pages sort them: what people see without a message first.
+GROUPS: dict[str, tuple[Symptom, ...]] = {
+    "Slow": SPEED,
+    "Hangs, and memory": SILENT,
+    "Wrong or missing data": WRONG,
+    "Crashes that do not say why": (*UNCLEAR, *RAISED),
+    "Pickling": PICKLING,
+    "Starting workers": PROCESSES,
+    "What ran out": RESOURCES,
+    "Samples and batches": SAMPLES,
+    "Arguments": ARGUMENTS,
+}
