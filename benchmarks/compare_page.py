@@ -19,12 +19,7 @@ HEAD = """\
 
 # Performance
 
-What linting costs, compared with other tools on the same code. One command makes this page and
-[all figures](performance.json):
-
-```sh
-pip install '.[dev]' && python -m benchmarks.compare
-```"""
+What linting costs, compared with other tools on the same code."""
 
 TRIED = """\
 ## Tried, and left out
@@ -54,6 +49,12 @@ wait. For 1.6 times the speed, at most a quarter of a run could be needed by bot
 
 HOW = """\
 ## How it is measured
+
+One command makes this page and [all figures](performance.json):
+
+```sh
+pip install '.[dev]' && python -m benchmarks.compare
+```
 
 Every command is a process of its own, so start-up is part of every figure. Its time is CPU time, user and system, of
 the process and of its children: other work on the machine disturbs it less than wall time. The commands run in turn,
@@ -91,9 +92,7 @@ TOOLS = {
 
 def render_page(figures: Figures) -> str:
     """Render docs/performance.md; what was not measured is left out."""
-    parts = [HEAD, _machines(figures)]
-    if found := goals(figures):
-        parts += ["## Targets", _goals(found)]
+    parts = [HEAD]
     if "waits" in figures:
         parts += ["## Where people wait", _waits(figures["waits"])]
     if packages := packages_of(figures):
@@ -113,7 +112,9 @@ def render_page(figures: Figures) -> str:
     if "where" in figures:
         parts += ["## Where the time goes", _where(figures["where"])]
         parts.append(TRIED)
-    return "\n\n".join([*parts, HOW]) + "\n"
+    if found := goals(figures):
+        parts += ["## Targets", _goals(found)]
+    return "\n\n".join([*parts, HOW, _machines(figures)]) + "\n"
 
 
 def _machines(figures: Figures) -> str:

@@ -18,6 +18,7 @@ from functools import cache
 from pathlib import Path
 
 from benchmarks import processes
+from dataloader_lint.output.page import in_reading_order, sections_of
 from dataloader_lint.rules.base import FixLevel, Rule
 from dataloader_lint.rules.messages import error_messages
 from dataloader_lint.rules.registry import FoundRule, found_rules
@@ -34,7 +35,7 @@ README = ROOT / "README.md"
 # What lies between two such lines of the README is made here.
 TABLE = ("<!-- rules: made by docs/generate.py -->", "<!-- end of rules -->")
 OUTPUT = ("<!-- output: made by docs/generate.py -->", "<!-- end of output -->")
-SHOWN = ["--select", "DL101", "examples/"]
+SHOWN = ["--select", "DL202", "examples/"]
 
 # The headings of a rule's docstring, below its summary line, in this order.
 HEADINGS = (
@@ -120,16 +121,7 @@ class Page:
 
 def read_page(found: FoundRule) -> Page:
     """Takes a rule's docstring apart; headings are lines that begin with `## `, outside of code blocks."""
-    sections: dict[str, list[str]] = {"": []}
-    heading, in_code = "", False
-    for line in found.page.strip().splitlines():
-        in_code ^= line.startswith("```")
-        if line.startswith("## ") and not in_code:
-            heading = line.removeprefix("## ").strip()
-            sections[heading] = []
-        else:
-            sections[heading].append(line)
-    texts = {name: "\n".join(text).strip() for name, text in sections.items()}
+    texts = sections_of(found.page)
     summary = texts.pop("")
     return Page(found.rule, found.module, found.check is not None, summary, texts)
 
@@ -181,8 +173,8 @@ def render_rule(page: Page) -> str:
     """Renders one rule's part of the page: its docstring, one level down."""
     rule = page.rule
     parts = [f"## {rule.code} {rule.name}", page.summary, render_state(page)]
-    for heading, text in page.sections.items():
-        parts += [f"### {heading}", text]
+    for heading in in_reading_order(page.sections):
+        parts += [f"### {heading}", page.sections[heading]]
         if heading == PROVEN_BY_EVIDENCE:
             parts += render_evidence(page)
     return "\n\n".join(parts)
@@ -251,8 +243,8 @@ def render_errors_page(pages: list[Page]) -> str:
     parts = [
         "<!-- Made by docs/generate.py from dataloader_lint/rules, its docstrings and symptoms/: edit those. -->",
         "# Error messages and questions",
-        'What you see, what it means, and the rules that find the cause. `dataloader-lint --explain "the message, or a '
-        'question"` answers from the same page; `--explain -` reads a traceback from stdin.',
+        "What you see, what it means, and the rules that find the cause.",
+        "In a terminal `dataloader-lint --explain TEXT` answers the same; `--explain -` reads a traceback from stdin.",
     ]
     for title, symptoms in GROUPS.items():
         parts.append(f"## {title}")

@@ -22,6 +22,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))  # mkdocs loads this file by its path, from wherever it was started
 
 from dataloader_lint.output.as_json import SITE, page_url  # noqa: E402
+from dataloader_lint.output.page import in_reading_order  # noqa: E402
 from dataloader_lint.rules.base import FixLevel  # noqa: E402
 from docs import questions  # noqa: E402
 from docs.generate import FAMILIES, PROVEN_BY_EVIDENCE, Page, read_pages, render_evidence, render_state  # noqa: E402
@@ -46,11 +47,9 @@ FIRST = (
     "assistants.md",
     "doctor.md",
     "api.md",
-    "evidence.md",
-    "history.md",
-    "performance.md",
-    "reliability.md",
 )
+# What was measured, and how.
+RESEARCH = ("evidence.md", "performance.md", "reliability.md", "history.md")
 # What pages are called in the navigation, where their own titles are too long for it.
 TITLES = {
     "first-run.md": "First run",
@@ -112,7 +111,7 @@ def site_link(target: str, source: str) -> str:
     if target.startswith("#"):
         return target
     path, _, anchor = target.partition("#")
-    folder = "" if source in AT_ROOT.values() else "docs"
+    folder = "" if source in AT_ROOT.values() else posixpath.join("docs", posixpath.dirname(source))
     path = posixpath.normpath(posixpath.join(folder, path))
     if path == "docs/rules.md":  # one page for all rules, where the site has one for each
         path, anchor = (f"rules/{anchor}.md" if _RULE_ANCHOR.fullmatch(f"#{anchor}") else RULES), ""
@@ -154,8 +153,8 @@ def render_page(page: Page, *, proven: bool) -> str:
     """Renders a rule's own page; `proven` says whether the site has a page of the proofs to link to."""
     rule = page.rule
     parts = [f"# {rule.code} {rule.name}", page.summary, render_state(page)]
-    for heading, text in page.sections.items():
-        parts += [f"## {heading}", text]
+    for heading in in_reading_order(page.sections):
+        parts += [f"## {heading}", page.sections[heading]]
         if proven and heading == PROVEN_BY_EVIDENCE:
             parts += render_evidence(page, "../")
     return "\n\n".join(parts) + "\n"
@@ -169,9 +168,19 @@ def by_family(pages: list[Page]) -> list[tuple[str, list[Page]]]:
 
 
 def navigation(pages: list[Page], found: list[str]) -> list[Any]:
-    """Every page once: the known ones in their order, then the others; rules are listed below their index."""
+    """Every page once: the known ones in their order, then the others; rules are listed below their index, and what was
+    measured or tried out is kept apart from what people read to use the linter."""
     own = {path_of(page) for page in pages}
-    others = sorted(path for path in found if path not in (*FIRST, *LAST, *own))
-    ordered = [path for path in (*FIRST, *others, *LAST) if path in found]
+    others = sorted(path for path in found if path not in (*FIRST, *RESEARCH, *LAST, *own) and not _is_research(path))
+    research = sorted((path for path in found if _is_research(path)), key=lambda path: (path not in RESEARCH, path))
     rules = [RULES, *({title: [path_of(page) for page in members]} for title, members in by_family(pages))]
-    return [{"Rules": rules} if path == RULES else {TITLES[path]: path} if path in TITLES else path for path in ordered]
+
+    def entry(path: str) -> Any:
+        return {"Rules": rules} if path == RULES else {TITLES[path]: path} if path in TITLES else path
+
+    used = [entry(path) for path in (*FIRST, *others) if path in found]
+    return [*used, {"Measured": [entry(path) for path in research]}, *(entry(path) for path in LAST if path in found)]
+
+
+def _is_research(path: str) -> bool:
+    return path in RESEARCH or path.startswith("evidence/")

@@ -223,7 +223,7 @@ def test_about_itself() -> None:
         "# DL000 unreadable-file\n\nLevel: error. On by default; no automatic fix.\n\nA file that cannot be read"
     )
     claimed = " ".join(run("--explain", "DL401")[1].split())
-    assert "Reported if one known path leads to the harm, even if others are unknown." in claimed
+    assert "Reported when one path through your code is known to cause it, even if others are unknown." in claimed
     assert "\n## Why is this bad?\n" in out
     assert run("--explain", "unreadable-file") == (0, out, "")
     assert [line.split(" ")[0] for line in run("--explain", "dl10")[1].splitlines()] == [

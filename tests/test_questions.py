@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import json
+import shutil
+from pathlib import Path
+
 import pytest
 
+from benchmarks import processes
 from dataloader_lint.cli import main
 from dataloader_lint.rules.messages import answer
 from dataloader_lint.rules.questions.concepts import mentions, plain, vocabulary
 from dataloader_lint.rules.questions.lexicon import CONCEPTS
 from dataloader_lint.rules.questions.ranking import MOST, all_phrases
 from dataloader_lint.rules.registry import found_rules
-from dataloader_lint.rules.symptoms import SYMPTOMS
+from dataloader_lint.rules.symptoms import GROUPS, SYMPTOMS
+from docs import questions
 
 ANSWERED = [
     ("the RAM fills up over the epochs and then the job gets killed", "A worker was killed for its memory"),
@@ -104,3 +110,39 @@ def test_words_with_one_wrong_letter_count() -> None:
 def test_long_texts_take_no_time() -> None:
     assert answer("data loading worker memory grow slow " * 3_000) is not None
     assert answer("x" * 200_000) is None
+
+
+def test_pages_show_each_symptom_once() -> None:
+    shown = [each.title for several in GROUPS.values() for each in several]
+    assert sorted(shown) == sorted(each.title for each in SYMPTOMS)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "portable"),
+    [("ab", "[aA][bB]"), (r"\bx\d[\w:]", r"\b[xX]\d[\w:]"), ("(?-i:[A-Z])b", "(?:[A-Z])[bB]"), ("[a-c]?", "[a-cA-C]?")],
+)
+def test_patterns_for_engines_without_inline_flags(pattern: str, portable: str) -> None:
+    assert questions.portable(pattern) == portable
+
+
+def test_the_website_answers_as_the_command_does(tmp_path: Path) -> None:
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("needs Node.js")
+    here = Path(__file__).parent
+    known = json.loads((here / "known_messages.json").read_text(encoding="utf-8"))
+    texts = [text for several in known.values() for text in several] + [text for text, _ in ANSWERED] + ELSEWHERE
+    script = (here.parent / "docs" / "assets" / "questions.js").as_posix()
+    (tmp_path / "index.json").write_text(questions.render(), encoding="utf-8")
+    (tmp_path / "texts.json").write_text(json.dumps(texts), encoding="utf-8")
+    (tmp_path / "ask.js").write_text(
+        f"const {{ answer }} = require({script!r}), index = require('./index.json');\n"
+        "const said = require('./texts.json').map((text) => answer(index, text));\n"
+        "console.log(JSON.stringify(said.map((one) => one && [one.titles, one.isSure])));\n",
+        encoding="utf-8",
+    )
+    done = processes.run([node, str(tmp_path / "ask.js")], cwd=tmp_path, check=True)
+    for text, said in zip(texts, json.loads(done.stdout), strict=True):
+        found = answer(text)
+        titles = [each.title.replace("`", "") for each in (found.symptom, *found.beside) if each] if found else []
+        assert said == ([titles, found.is_sure] if found else None), text

@@ -4,13 +4,42 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from dataloader_lint.output.as_json import page_url
 from dataloader_lint.output.paint import Paint, plain
 
 _CODE = re.compile(r"`([^`]+)`")
+# What a reader wants first: why, and how the fixed code looks. How a rule recognizes it comes last.
+_FIRST = ("Why is this bad?", "Example", "Use instead", "When to ignore it", "Fix safety")
 _LINK = re.compile(r"\[(?P<text>[^\]\[]+)\]\((?P<url>[^()]+)\)")
+
+
+def in_reading_order(names: Iterable[str]) -> list[str]:
+    """The headings of a page, those first that say why and what to do."""
+    several = list(names)
+    return [*(name for name in _FIRST if name in several), *(name for name in several if name not in _FIRST)]
+
+
+def sections_of(page: str) -> dict[str, str]:
+    """The text below each heading of a page that is not in a block of code; that above the first one is at ""."""
+    found: dict[str, list[str]] = {"": []}
+    heading, is_code = "", False
+    for line in page.strip().splitlines():
+        is_code ^= line.startswith("```")
+        if line.startswith("## ") and not is_code:
+            heading = line.removeprefix("## ").strip()
+            found[heading] = []
+        else:
+            found[heading].append(line)
+    return {name: "\n".join(text).strip() for name, text in found.items()}
+
+
+def reordered(page: str) -> str:
+    """A page in the order in which it is read."""
+    sections = sections_of(page)
+    summary = sections.pop("")
+    return "\n\n".join([summary, *(f"## {name}\n\n{sections[name]}" for name in in_reading_order(sections))])
 
 
 def emit(code: str, name: str, state: str, page: str, paint: Paint, width: int = 100) -> Iterator[str]:
@@ -19,7 +48,8 @@ def emit(code: str, name: str, state: str, page: str, paint: Paint, width: int =
     yield ""
     yield from (paint("quiet", line) for line in textwrap.wrap(state, width, break_on_hyphens=False))
     yield ""
-    yield from page.strip().splitlines() if paint is plain else _laid_out(page.strip().splitlines(), paint, width)
+    lines = reordered(page).splitlines()
+    yield from lines if paint is plain else _laid_out(lines, paint, width)
     yield ""
     yield paint("quiet", page_url(code, name))
 

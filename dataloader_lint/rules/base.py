@@ -40,8 +40,8 @@ class Claim(Enum):
     Whatever a rule claims, guards against the harm and safe fixes are always asked for MUST.
     """
 
-    MAY = "Reported if one known path leads to the harm, even if others are unknown"
-    MUST = "Reported if all values and callers agree; one unknown value or caller silences it"
+    MAY = "Reported when one path through your code is known to cause it, even if others are unknown"
+    MUST = "Reported only when every value and caller is known and agrees"
 
 
 @dataclass(frozen=True, slots=True)
