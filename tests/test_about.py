@@ -162,3 +162,27 @@ def test_options_that_make_no_sense_together() -> None:
         assert err.startswith("dataloader-lint: ")
         assert err.count("\n") == 1
     assert not Path("x").exists()
+
+
+def test_the_list_of_rules_has_an_option_of_its_own() -> None:
+    assert run("--list-rules") == run("--explain")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "part"),
+    [
+        ("setup.cfg", "[dataloader-lint]\nselect = DL3\n", "[dataloader-lint] of setup.cfg is not read"),
+        ("tox.ini", "[tool:dataloader-lint]\n", "[tool:dataloader-lint] of tox.ini is not read"),
+        ("dataloader-lint.toml", "", "dataloader-lint.toml is not read: pass --config dataloader-lint.toml"),
+        ("setup.cfg", "[flake8]\ndl-start-method = spawn\n", ""),
+    ],
+)
+def test_settings_that_nobody_reads_are_named(name: str, text: str, part: str) -> None:
+    write("a.py", "")
+    write(name, text)
+    code, out, err = run("a.py")
+    assert (code, out) == (0, "All checks passed!\n")
+    assert err.count("\n") == bool(part)
+    assert part in err
+    assert run("--isolated", "a.py")[2] == ""
+    assert run("--quiet", "a.py")[2] == ""

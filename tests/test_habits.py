@@ -19,8 +19,10 @@ CONCISE = ("--output-format", "concise", "--quiet")
 def test_check_is_understood_as_a_first_word() -> None:
     write("a.py", BAD)
     assert run("check", *ONLY, *CONCISE) == run(*ONLY, *CONCISE)
-    hint = "dataloader-lint: no such file or directory: check; no `check` is needed: dataloader-lint PATH\n"
-    assert run(*ONLY, *CONCISE, "check", "a.py")[::2] == (2, hint)
+    hint = "dataloader-lint: no such file or directory: check; no `check` is needed: dataloader-lint a.py\n"
+    assert run(*ONLY, *CONCISE, "check", "a.py") == (2, "", hint)
+    hint = "dataloader-lint: no such file or directory: lint; no `lint` is needed: dataloader-lint .\n"
+    assert run("lint", ".") == (2, "", hint)
     write("check", "")
     assert run("check") == (0, "All checks passed!\n", "")
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from dataloader_lint.diagnostics import Diagnostic, Fix, Level, Position, Safety, TextEdit
+from dataloader_lint.diagnostics import Diagnostic, Fix, Level, Position, Reason, Safety, TextEdit
 from dataloader_lint.output import as_json, concise, full, page, paint, statistics
 from dataloader_lint.output.text import draw_line, neutralise, shown_path
 
@@ -233,11 +233,34 @@ def test_a_page_is_laid_out_where_there_are_colours() -> None:
     lines = list(page.emit("DL301", "some-name", "On.", text, paint.coloured, 30))
     bare = [re.sub(r"\x1b\[[0-9;]*m", "", line) for line in lines]
     assert bare == [
-        "DL301 some-name", "", "On.", "", "Short code here.", "", "What it does", "One line and another with a",
-        "link (https://page/ab).", "", "- an item that goes on and", "  on", "- another", "", "Example",
-        "    x = [1]  # `kept`", "    ", "    y = 2", "End.", "",
+        "DL301 some-name", "", "On.", "", "Short code here.", "", "Example", "    x = [1]  # `kept`", "    ",
+        "    y = 2", "End.", "", "What it does", "One line and another with a", "link (https://page/ab).", "",
+        "- an item that goes on and", "  on", "- another", "",
         "https://dataloader-lint.readthedocs.io/en/latest/rules/dl301-some-name/",
     ]  # fmt: skip
     assert "\x1b[1mWhat it does\x1b[0m" in lines
     assert "\x1b[1;36mcode here\x1b[0m" in lines[4]
-    assert list(page.emit("DL301", "n", "On.", text, paint.plain))[4:-2] == text.splitlines()
+    assert list(page.emit("DL301", "n", "On.", text, paint.plain))[4:-2] == page.reordered(text).splitlines()
+
+
+def test_a_page_says_why_before_how_a_rule_recognizes_it() -> None:
+    text = "Summary.\n\n## What it does\nFinds it.\n\n## Why is this bad?\nIt is.\n\n"
+    text += "## Example\n```python\n## no heading\n```"
+    headings = [line for line in page.reordered(text).splitlines() if line.startswith("## ")]
+    assert headings == ["## Why is this bad?", "## Example", "## no heading", "## What it does"]
+
+
+def test_text_is_broken_between_words_in_a_terminal() -> None:
+    place = Position(1, 0)
+    because = (Reason("a_file.py", place, "`loader` is made here with `num_workers=2` and much else"),)
+    one = Diagnostic("a.py", place, Position(1, 1), "DL301", "a problem " * 9, "do this", (1, 1), None, because=because)
+    url = "https://example.org/rules/dl301-some-name/"
+    wide = list(full.emit([one], lambda _: ("x = 1",), lambda _: url, paint.plain, 40))
+    assert max(map(len, wide)) > 60
+    lines = list(full.emit([one], lambda _: ("x = 1",), lambda _: url, paint.plain, 40, columns=50))
+    assert max(len(line) for line in lines if url not in line) <= 50
+    assert " ".join(" ".join(lines).split()) == " ".join(" ".join(wide).split())
+    linked = list(full.emit([one], lambda _: (), lambda _: url, paint.plain, 40, columns=50, has_links=True))
+    assert f"docs: \x1b]8;;{url}\x1b\\dl301-some-name\x1b]8;;\x1b\\" in linked
+    (short,) = concise.emit([one], paint.plain, width=40)
+    assert (len(short), short[-1]) == (40, "…")

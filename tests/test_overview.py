@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -45,7 +46,7 @@ def test_many_findings_are_summed_up(old_code: None) -> None:
     assert "show all 25\n" in shown
     assert "fix 25 safely" in shown
     assert "--write-baseline dataloader-lint.json" in shown
-    assert shown.endswith("Linux only and Python < 3.14? This leaves 20\n")
+    assert shown.endswith("only on Linux? 20 left\n")
     assert "dataloader-lint --full ." not in shown
     assert "dataloader-lint --full a.py b.py" in on_a_terminal("a.py", "b.py")
     assert "20 problems in 1 file" not in on_a_terminal("--start-method", "fork")
@@ -98,3 +99,19 @@ def test_three_of_the_worst_are_of_three_rules() -> None:
     assert [line for line in lines if line.startswith("full")] == ["full DL301:2", "full DL302:4", "full DL101:1"]
     assert "     2  DL301  name-of-DL301: what it f…" in lines
     assert not any("fork" in line or "--fix" in line for line in lines)
+
+
+def test_the_first_look_fits_the_screen() -> None:
+    found = [finding(f"DL3{number:02}", Level.ERROR, number) for number in range(1, 8)]
+    found += [finding(f"DL1{number:02}", Level.MEMORY, number) for number in range(1, 7)]
+    about = overview.RuleLine("name", "what it finds", needs_spawning=False)
+
+    def full(some: Sequence[Diagnostic]) -> Iterator[str]:
+        return (f"{one.code} {number}" for one in some for number in range(8))
+
+    for rows in (24, 32, 50):
+        lines = list(overview.emit(found, lambda _: about, full, lambda *more: " ".join(more), paint.plain, 80, rows))
+        assert len(lines) < rows
+        assert max(map(len, lines)) <= 80
+        assert sum("DL10" in line for line in lines) == 1
+        assert ("DL301 7" in lines) == (rows > 24)

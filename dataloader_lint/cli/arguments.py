@@ -60,8 +60,10 @@ def parser() -> argparse.ArgumentParser:
         "rules (CODES: codes, prefixes, names or selections, such as DL301,DL3,no-workers,py314)"
     )
     _add_settings(rules, _RULES)
-    explain = "show the page of a rule, by code, name, error message or symptom (-: read from stdin); else list all"
+    explain = "show the page of a rule, or answer a message or a question (-: read from standard input)"
     rules.add_argument("--explain", metavar="RULE", nargs="?", const="", help=explain)
+    listing = "list all rules, and which of them are on here"
+    rules.add_argument("--list-rules", dest="explain", action="store_const", const="", help=listing)
     fixes = made.add_argument_group("fixes")
     _add_settings(fixes, _FIXES)
     _flag(fixes, "--diff", "show what --fix would change, and write nothing")

@@ -95,10 +95,18 @@ def lint_paths(options: Options) -> int:
         found = discover(options.paths, options.settings, options.force_exclude)
     except ConfigurationError as error:
         raise UsageError(str(error)) from None
+    if options.paths[:1] in (("check",), ("lint",)) and options.paths[0] in found.missing:
+        verb, *rest = options.paths
+        wanted = " ".join(["dataloader-lint", *rest])
+        raise UsageError(f"no such file or directory: {verb}; no `{verb}` is needed: {wanted}")
     for path in found.missing:
-        hint = "; no `check` is needed: dataloader-lint PATH" if path == "check" else ""
-        _complain(f"no such file or directory: {path}{hint}")
+        _complain(f"no such file or directory: {path}")
     if not options.quiet:
+        if not options.isolated and options.config_file is None:
+            from dataloader_lint.source.unread_configuration import unread
+
+            for problem in unread(os.curdir):
+                _complain(f"warning: {problem}")
         for path, why in found.skipped:
             _complain(f"warning: {path} is skipped: {why}")
     if not (found.files or found.missing or found.unreadable or found.skipped or options.quiet):

@@ -22,7 +22,6 @@ def overview(diagnostics: list[Diagnostic], options: Options, paint: Paint) -> I
     """The lines of the first look at an old code base."""
     import shlex
 
-    from dataloader_lint.output import full
     from dataloader_lint.output import overview as shown
     from dataloader_lint.rules.registry import found_rules
 
@@ -31,14 +30,14 @@ def overview(diagnostics: list[Diagnostic], options: Options, paint: Paint) -> I
         return shown.RuleLine(found.rule.name, found.page.strip().partition("\n")[0], found.rule.spawning)
 
     def in_full(some: Sequence[Diagnostic]) -> Iterator[str]:
-        return full.emit(some, source_lines(), url_of, paint, terminal.width(200) - 12, unsafe=options.unsafe_fixes)
+        return _problems(some, options, None, paint)
 
     paths = [shlex.quote(path) for path in options.paths if path != "."]
 
     def command(*more: str) -> str:
         return " ".join(["dataloader-lint", *more, *paths])
 
-    return shown.emit(diagnostics, about, in_full, command, paint, terminal.width(100))
+    return shown.emit(diagnostics, about, in_full, command, paint, terminal.width(100), terminal.height())
 
 
 def rendered(diagnostics: list[Diagnostic], options: Options, stdin: bytes | None, paint: Paint) -> Iterator[str]:
@@ -75,23 +74,41 @@ def rendered(diagnostics: list[Diagnostic], options: Options, stdin: bytes | Non
     )
 
 
-# Of a terminal are left for the summary and the next prompt.
-_BELOW = 4
+# Lines of a terminal that are left for the summary, which may be broken in two, and the next prompt.
+_BELOW = 5
 
 
 def _in_full(diagnostics: list[Diagnostic], options: Options, stdin: bytes | None, paint: Paint) -> Iterator[str]:
     """The problems in full, and below them the notes: in a terminal as many as fit on its screen."""
     from dataloader_lint.diagnostics import Level
-    from dataloader_lint.output import full, notes
+    from dataloader_lint.output import notes
 
     problems = [one for one in diagnostics if one.level is not Level.NOTE]
-    columns = 188 if options.output_file else terminal.width(200) - 12
-    lines = list(full.emit(problems, source_lines(stdin), url_of, paint, columns, unsafe=options.unsafe_fixes))
+    lines = list(_problems(problems, options, stdin, paint))
     yield from lines
     rows = None if options.output_file or "notes" in options.given_settings else terminal.height()
     room = None if rows is None else rows - len(lines) - _BELOW
     small = [one for one in diagnostics if one.level is Level.NOTE]
-    yield from notes.emit(small, paint, room, unsafe=options.unsafe_fixes)
+    width = terminal.width(200) if room is not None else None
+    yield from notes.emit(small, paint, room, unsafe=options.unsafe_fixes, width=width)
+
+
+def _problems(diagnostics: Sequence[Diagnostic], options: Options, stdin: bytes | None, paint: Paint) -> Iterator[str]:
+    """Findings in full, for a terminal or for what reads the output."""
+    from dataloader_lint.output import full
+
+    is_shown = not options.output_file and terminal.height() is not None
+    width = 200 if options.output_file else terminal.width(200)
+    return full.emit(
+        diagnostics,
+        source_lines(stdin),
+        url_of,
+        paint,
+        width - 12,
+        unsafe=options.unsafe_fixes,
+        columns=width if is_shown else None,
+        has_links=is_shown and terminal.has_links(),
+    )
 
 
 def _for_a_service(diagnostics: list[Diagnostic], shape: str, settings: Settings, lines: Lines) -> Iterator[str]:
@@ -126,13 +143,12 @@ def _for_a_service(diagnostics: list[Diagnostic], shape: str, settings: Settings
 
 
 def _rules_of(diagnostics: list[Diagnostic], settings: Settings) -> list[RuleHelp]:
-    """The rules that ran, and those of the engine that spoke."""
+    """The rules that have findings: the pages of all others would make the report ten times as long."""
     from dataloader_lint.output.sarif import RuleHelp
     from dataloader_lint.rules.levels import level_of
     from dataloader_lint.rules.registry import found_rules
-    from dataloader_lint.rules.selection import selected_rules
 
-    codes = {found.rule.code for found in selected_rules(settings)} | {one.code for one in diagnostics}
+    codes = {one.code for one in diagnostics}
     return [
         RuleHelp(
             code,

@@ -75,8 +75,9 @@ def report(
     return exit_code(diagnostics, options)
 
 
-# More findings than this fill several screens of a terminal.
+# More findings than this fill several screens of a terminal; one takes about so many lines in full.
 _MOST_IN_FULL = 20
+_LINES = 12
 _ANALYSIS = frozenset({"start_method", "target_python"})
 
 
@@ -87,7 +88,11 @@ def _is_first_look(diagnostics: list[Diagnostic], options: Options) -> bool:
     from dataloader_lint.diagnostics import Level
 
     problems = sum(1 for one in diagnostics if one.level is not Level.NOTE)
-    if problems <= _MOST_IN_FULL or any(asked) or chosen or not sys.stdout.isatty():
+    if any(asked) or chosen or not sys.stdout.isatty():
+        return False
+    from dataloader_lint.cli.terminal import height
+
+    if problems <= _MOST_IN_FULL and problems * _LINES <= (height() or problems * _LINES):
         return False
     from dataloader_lint.source.pyproject import origins
 

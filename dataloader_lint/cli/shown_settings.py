@@ -49,16 +49,25 @@ def _sources(folder: str, options: Options) -> dict[str, str]:
 
 def _block(settings: Settings, sources: dict[str, str], paths: list[str], paint: Paint = plain) -> Iterator[str]:
     names = ", ".join(shown_path(path) or "." for path in paths[:_MOST_FILES])
-    more = f" and {len(paths) - _MOST_FILES} more" if len(paths) > _MOST_FILES else ""
+    more = f" and {len(paths) - _MOST_FILES} more (--show-files lists them)" if len(paths) > _MOST_FILES else ""
     yield paint("strong", f"# {names}{more}")
     for key in KEYS.values():
         value = getattr(settings, key.attribute)
         source = sources.get(key.attribute, "default")
-        line = f"{key.name} = {neutralise(as_toml(value))}"
+        line = f"{key.name} = {neutralise(as_toml(_in_force(key.attribute, value)))}"
         yield f"{line}  {paint('quiet', f'# {neutralise(source)}')}"
     codes = [found.rule.code for found in selected_rules(settings)]
     yield f"# {len(codes)} rule{'' if len(codes) == 1 else 's'}: {' '.join(codes)}"
     yield ""
+
+
+def _in_force(attribute: str, value: object) -> object:
+    """What a setting without a value stands for, where that is a list."""
+    if attribute == "exclude" and value is None:
+        from dataloader_lint.source.discovery import EXCLUDED_FOLDERS
+
+        return tuple(sorted(EXCLUDED_FOLDERS))
+    return value
 
 
 def as_toml(value: object) -> str:

@@ -38,6 +38,24 @@ def height() -> int | None:
         return None
 
 
+# Of these it is known that they show hyperlinks.
+_LINKING_PROGRAMS = frozenset({"iTerm.app", "WezTerm", "vscode", "ghostty", "Hyper", "WarpTerminal"})
+_FIRST_LINKING_VTE = 5000
+
+
+def has_links() -> bool:
+    """True if the output goes to a terminal that shows hyperlinks (OSC 8), as far as its environment says."""
+    if not sys.stdout.isatty() or "NO_COLOR" in os.environ or _color == "never":
+        return False
+    vte = os.environ.get("VTE_VERSION", "")
+    return (
+        os.environ.get("TERM_PROGRAM", "") in _LINKING_PROGRAMS
+        or (vte.isdigit() and int(vte) >= _FIRST_LINKING_VTE)
+        or "WT_SESSION" in os.environ
+        or "KITTY_WINDOW_ID" in os.environ
+    )
+
+
 def paint_for(stream: TextIO) -> Paint:
     """Colors if the stream is a terminal, unless `--color`, NO_COLOR or FORCE_COLOR says otherwise."""
     from dataloader_lint.output import paint

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from dataloader_lint.diagnostics import Diagnostic, Position
@@ -21,15 +22,32 @@ def emit(
     width: int,
     *,
     unsafe: bool = False,
+    columns: int | None = None,
+    has_links: bool = False,
 ) -> Iterator[str]:
     """Yields the lines of the report.
 
     `width` is how many columns of source fit beside the line numbers, `unsafe` whether unsafe fixes count as fixable.
+    Text is broken between words into lines of `columns`, in a terminal; one that `has_links` gets names of pages in
+    place of their addresses.
     """
+
+    def filled(label: str, painted: str, text: str, style: str = "") -> Iterator[str]:
+        whole = f"{label} {neutralise(text)}"
+        lines = [whole]
+        if columns is not None and len(whole) > columns:
+            lines = textwrap.wrap(
+                whole, columns, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+            )
+        for number, line in enumerate(lines):
+            rest = line if number else line[len(label) :]
+            yield ("" if number else painted) + (paint(style, rest) if style else rest)
+
     for one in diagnostics:
         level = one.level.value
-        head = f"{paint(level, one.code)}{paint('help', marker(one, unsafe=unsafe))} {paint(level, level)}"
-        yield f"{head}: {paint('strong', neutralise(one.problem))}"
+        mark = marker(one, unsafe=unsafe)
+        head = f"{paint(level, one.code)}{paint('help', mark)} {paint(level, level)}:"
+        yield from filled(f"{one.code}{mark} {level}:", head, one.problem, "strong")
         lines = lines_of(one)
         numbers = _line_numbers(one, len(lines))
         gutter = " " * len(str(numbers[-1] if numbers else one.start.line))
@@ -40,11 +58,16 @@ def emit(
             yield from _snippet(one, lines, numbers, gutter, paint, width)
             yield edge
         if one.advice:
-            yield f"{paint('help', 'help:')} {neutralise(one.advice)}"
+            yield from filled("help:", paint("help", "help:"), one.advice)
         for reason in one.because:
-            yield f"{paint('quiet', 'because:')} {neutralise(reason.text)} ({shown_place(reason)})"
-        yield paint("quiet", f"docs: {url_of(one.code)}")
+            yield from filled("because:", paint("quiet", "because:"), f"{reason.text} ({shown_place(reason)})")
+        yield paint("quiet", f"docs: {linked(url_of(one.code)) if has_links else url_of(one.code)}")
         yield ""
+
+
+def linked(url: str) -> str:
+    """The name of a page as a hyperlink of terminals (OSC 8)."""
+    return f"\x1b]8;;{url}\x1b\\{url.rstrip('/').rpartition('/')[2]}\x1b]8;;\x1b\\"
 
 
 def _line_numbers(one: Diagnostic, total: int) -> list[int]:

@@ -11,13 +11,15 @@ from dataloader_lint.output.levels import plural
 from dataloader_lint.output.paint import Paint
 
 
-def emit(notes: Sequence[Diagnostic], paint: Paint, room: int | None, *, unsafe: bool = False) -> Iterator[str]:
-    """Yields the lines. `room` is how many lines fit; None where all are wanted."""
+def emit(
+    notes: Sequence[Diagnostic], paint: Paint, room: int | None, *, unsafe: bool = False, width: int | None = None
+) -> Iterator[str]:
+    """Yields the lines. `room` is how many lines fit, of `width` columns; None where all are wanted, and whole."""
     if not notes:
         return
     if room is None or len(notes) + 2 <= room:
         yield paint("strong", "Notes:")
-        yield from concise.emit(notes, paint, unsafe=unsafe)
+        yield from concise.emit(notes, paint, unsafe=unsafe, width=width)
         yield ""
         return
     counts = Counter(one.code for one in notes).most_common()

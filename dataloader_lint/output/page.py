@@ -39,7 +39,7 @@ def reordered(page: str) -> str:
     """A page in the order in which it is read."""
     sections = sections_of(page)
     summary = sections.pop("")
-    return "\n\n".join([summary, *(f"## {name}\n\n{sections[name]}" for name in in_reading_order(sections))])
+    return "\n\n".join([summary, *(f"## {name}\n{sections[name]}" for name in in_reading_order(sections))])
 
 
 def emit(code: str, name: str, state: str, page: str, paint: Paint, width: int = 100) -> Iterator[str]:

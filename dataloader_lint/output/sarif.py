@@ -41,7 +41,7 @@ def emit(
     version: str,
     crash_code: str,
 ) -> Iterator[str]:
-    """Yields the report. `rules` are those that ran and those that spoke; `crash_code` is that of a run that failed."""
+    """Yields the report. `rules` are those with findings; `crash_code` is that of a run that failed."""
     indexes = {rule.code: index for index, rule in enumerate(rules)}
     marks = fingerprints(diagnostics, lines_of, root)
     run = {
