@@ -346,7 +346,8 @@ CONCEPTS: dict[str, str] = {
         conda install* instal* installing version versions torchserve tensorflow keras jax tf tf.data tfrecorddataset
         queuedequeue* modulenotfound* importerror layers layer weights backbone mat1 shapes_cannot size_mismatch
         bert_inference checkpoint_key matplotlib visuali* tqdm plot mixed_precision download scheduler early_stopping
-        early_stop* learning colab_gpu caffe prompt token_limit stable_diffusion paper sota pretrained
+        early_stop* learning colab_gpu caffe prompt token_limit stable_diffusion paper sota
+        pretrained_weights pretrained_model
         batch_norm batchnorm 损失 准确率 精度
         收敛 安装 权重 损失函数 精度低 損失 収束 インストール 精度が 손실 정확도 설치 precision instalar instalando
         exactitud genauigkeit installier* precision_du installation точност* устанавл* acuracia

@@ -33,7 +33,7 @@ WRONG = (
             "sampler shuffle",
             "shuffle each epoch",
             "set_epoch",
-            "sampler distributed",
+            "sampler distributed shuffle|order|epoch|same",
             "distributed shuffle",
             "same sample each epoch",
             "same loader each epoch",
