@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 DEVICES = "devices"
 DERIVED = "derived"
 EVALUATIONS = "evaluations"
+ITERATIONS = "iterations"
 LOADING = "loading"
 MEMOISING = "memoising"
 OPENCV = "opencv"
@@ -24,9 +25,12 @@ SPARED = "spared"  # of a file that was found out to be about nothing
 # project, the file is about loading (`Session.derives_datasets`).
 # What a file has something to say about by itself. The others matter where workers run what stands there, or where
 # what loaders are given keeps it.
-ON_ITS_OWN = frozenset({EVALUATIONS, LOADING, THREADS, TRANSFERS})
+ON_ITS_OWN = frozenset({EVALUATIONS, ITERATIONS, LOADING, THREADS, TRANSFERS})
 SUBJECTS = frozenset(
-    {DEVICES, DERIVED, EVALUATIONS, LOADING, MEMOISING, OPENCV, RANDOM, STORES, THREADS, TRANSFERS, TRANSFORMS}
+    {
+        *(DEVICES, DERIVED, EVALUATIONS, ITERATIONS, LOADING, MEMOISING, OPENCV, RANDOM, STORES, THREADS, TRANSFERS),
+        TRANSFORMS,
+    }
 )
 
 # Searching for each word in turn is several times faster than one regular expression with alternatives.
@@ -53,6 +57,7 @@ _LOADING = (
     b"set_start_method",
     b"get_worker_info",
     b"set_epoch",
+    b"torchdata",
     b"set_sharing_strategy",
 )
 _IMAGES = (b"PIL", b"torchvision", b"transforms")
@@ -83,6 +88,8 @@ _PIPELINES = (b"Compose(", b"Sequential(")
 _MOVES = (b".cuda(", b".to(")
 _NO_GRADIENTS = (b"no_grad", b"inference_mode", b".eval()")
 _FUNCTIONS = (b"lambda",)
+# Ways to go over a loader that other files than the one that makes it use as well.
+_ITERATING = (b"cycle(", b".next()")
 _LEADING = (
     b"class Compose",
     b"Compose(",
@@ -149,6 +156,8 @@ def subjects(source: bytes, words: tuple[bytes, ...] = ()) -> frozenset[str]:
                 found.add(TRANSFERS)
     if any(word in source for word in _NO_GRADIENTS) and (b"oader" in source or _loops_over_data(source)):
         found.add(EVALUATIONS)
+    if b"oader" in source and any(word in source for word in _ITERATING):
+        found.add(ITERATIONS)
     if b"\nclass " in source and any(word in source for word in _READING) and _has_other_base(source):
         found.add(DERIVED)
     return frozenset(found)

@@ -78,7 +78,8 @@ def train(model, samples):
             model(batch)
 ```
 
-Or remove `persistent_workers`, or let a sampler pass the value with the index.
+Or remove `persistent_workers`, or let a sampler pass the value with the index. A `multiprocessing.Value` works as
+well, if it is made by the context that starts the workers (see DL217).
 
 ## Fix safety
 No fix: each solution has a cost.
