@@ -18,6 +18,7 @@ OPENCV = "opencv"
 RANDOM = "random"
 STORES = "stores"
 THREADS = "threads"
+TRAINERS = "trainers"
 TRANSFERS = "transfers"
 TRANSFORMS = "transforms"
 SPARED = "spared"  # of a file that was found out to be about nothing
@@ -25,11 +26,11 @@ SPARED = "spared"  # of a file that was found out to be about nothing
 # project, the file is about loading (`Session.derives_datasets`).
 # What a file has something to say about by itself. The others matter where workers run what stands there, or where
 # what loaders are given keeps it.
-ON_ITS_OWN = frozenset({EVALUATIONS, ITERATIONS, LOADING, THREADS, TRANSFERS})
+ON_ITS_OWN = frozenset({EVALUATIONS, ITERATIONS, LOADING, THREADS, TRAINERS, TRANSFERS})
 SUBJECTS = frozenset(
     {
         *(DEVICES, DERIVED, EVALUATIONS, ITERATIONS, LOADING, MEMOISING, OPENCV, RANDOM, STORES, THREADS, TRANSFERS),
-        TRANSFORMS,
+        *(TRAINERS, TRANSFORMS),
     }
 )
 
@@ -100,6 +101,7 @@ _LEADING = (
     b"multiprocessing",
     b"backward(",
     b"optimizer_step(",
+    b"set_default_",  # of the device, for what the file imports
     b"_loader, ",  # takes loaders from one function to the next
 )
 # Moves to what is spelled as a data type, or as the device of another tensor, go to no device that is known.
@@ -158,6 +160,8 @@ def subjects(source: bytes, words: tuple[bytes, ...] = ()) -> frozenset[str]:
         found.add(EVALUATIONS)
     if b"oader" in source and any(word in source for word in _ITERATING):
         found.add(ITERATIONS)
+    if b"TrainingArguments" in source and b"_transform(" in source:
+        found.add(TRAINERS)
     if b"\nclass " in source and any(word in source for word in _READING) and _has_other_base(source):
         found.add(DERIVED)
     return frozenset(found)

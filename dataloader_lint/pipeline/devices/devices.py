@@ -9,7 +9,7 @@ import libcst as cst
 
 from dataloader_lint.semantics.callers.parameters import OF_PARAMETER, arguments_of_callers
 from dataloader_lint.semantics.syntax.names import Kind, resolve
-from dataloader_lint.semantics.values.values import Const, Evaluator, Frame
+from dataloader_lint.semantics.values.values import UNKNOWN, CallResult, Const, Evaluator, Frame, Value, Values
 
 # Methods of a tensor on the CPU that give a tensor again.
 KEEPING = frozenset(
@@ -63,6 +63,22 @@ def kind_of_choice(value: Const) -> Device:
     kind = kind_of_constant(value.value)
     is_option = bool(value.default) and not value.default.startswith(OF_PARAMETER)
     return Device.UNKNOWN if kind is Device.CPU and is_option else kind
+
+
+def is_cuda(ev: Evaluator, found: Values, behind: Values = ()) -> bool:
+    """True if a device is CUDA, always or if CUDA is available; False if it is unknown.
+
+    `behind` holds the devices derived from it: it stops the recursion for `d = torch.device(d)`.
+    """
+    return UNKNOWN not in found and any(_is_cuda_value(ev, value, behind) for value in found if value not in behind)
+
+
+def _is_cuda_value(ev: Evaluator, value: Value, behind: Values) -> bool:
+    if isinstance(value, Const):
+        return kind_of_constant(value.value) is Device.CUDA
+    if isinstance(value, CallResult) and value.library == "torch.device" and value.call is not None and value.frame:
+        return bool(value.call.args) and is_cuda(ev, ev.values(value.call.args[0].value, value.frame), (*behind, value))
+    return False
 
 
 _DEVICE_NAME = re.compile(r"device|gpu|cuda|rank|\bdev\b")

@@ -61,8 +61,8 @@ ARGUMENTS = (
         "The default device is CUDA",
         """`torch.set_default_device("cuda")` makes the random sampler ask for a generator on CUDA. Pass
         `generator=torch.Generator(device="cuda")` to the DataLoader, or set no default device. Without a default device
-        the generator must be on the CPU. No rule finds this.""",
-        "",
+        the generator must be on the CPU.""",
+        "DL314",
         r"expected a (?:cuda device type for generator but found cpu|cpu device type for generator but found cuda)",
     ),
     seen(

@@ -16,8 +16,8 @@ RAISED = (
     ),
     seen(
         "The iterator of a loader has no method `next`",
-        "Python 2 spelled it `it.next()`. Write `next(it)`, with `it = iter(loader)`. No rule finds this.",
-        "",
+        "Python 2 spelled it `it.next()`. Write `next(it)`, with `it = iter(loader)`.",
+        "DL316",
         r"dataloaderiter object has no attribute next",
         asked=("next loader", "next worker"),
     ),

@@ -30,7 +30,7 @@ RESOURCES = (
         """Each tensor from a worker is an open file of the main process until it is freed. Measure: `ulimit -n`, and
         `ls /proc/PID/fd | wc -l` while the program runs. Cure: free batches (`clone()` what you keep), close files, or
         raise the limit with `ulimit -n 65536`.""",
-        "DL611 DL608 DL205",
+        "DL611 DL608 DL205 DL620",
         r"\[errno 24\]",
         r"too many open files",
         r"received (?:\d+|%d) items of ancdata",

@@ -101,9 +101,8 @@ SAMPLES = (
     seen(
         "More workers than shards",
         """Hugging Face `datasets` gives each worker whole shards, as a rule files, and stops the workers that get none.
-        Use at most `dataset.num_shards` workers, or split the data into more files. All samples come, each once. No
-        rule finds this.""",
-        "",
+        Use at most `dataset.num_shards` workers, or split the data into more files. All samples come, each once.""",
+        "DL626",
         r"too many dataloader workers: \d+ \(max is",
         is_warning=True,
         asked=(

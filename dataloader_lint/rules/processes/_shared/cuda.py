@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import libcst as cst
 
-from dataloader_lint.pipeline.devices.devices import Device, kind_of_constant
+from dataloader_lint.pipeline.devices.devices import is_cuda
 from dataloader_lint.pipeline.workers.dataset_flow import DatasetFlow
 from dataloader_lint.rules.processes._shared.calls_in_workers import WorkerCall, calls_in_workers
 from dataloader_lint.semantics.evaluation.evaluate import Evaluation
 from dataloader_lint.semantics.syntax.expressions import positional_of
 from dataloader_lint.semantics.syntax.tree import ModuleFacts
 from dataloader_lint.semantics.values.values import (
-    UNKNOWN,
-    CallResult,
     Class,
-    Const,
     Evaluator,
     Frame,
     Function,
     Library,
     Method,
-    Value,
     Values,
 )
 
@@ -116,19 +112,3 @@ def form_of_call(ev: Evaluator, call: cst.Call, frame: Frame) -> str:
 def _is_library_function(callees: Values) -> bool:
     """True if `cuda` names a function of a library: that is not the method of a tensor."""
     return bool(callees) and all(isinstance(callee, Library) for callee in callees)
-
-
-def is_cuda(ev: Evaluator, found: Values, behind: Values = ()) -> bool:
-    """True if a device is CUDA, always or if CUDA is available; False if it is unknown.
-
-    `behind` holds the devices derived from it: it stops the recursion for `d = torch.device(d)`.
-    """
-    return UNKNOWN not in found and any(_is_cuda_value(ev, value, behind) for value in found if value not in behind)
-
-
-def _is_cuda_value(ev: Evaluator, value: Value, behind: Values) -> bool:
-    if isinstance(value, Const):
-        return kind_of_constant(value.value) is Device.CUDA
-    if isinstance(value, CallResult) and value.library == "torch.device" and value.call is not None and value.frame:
-        return bool(value.call.args) and is_cuda(ev, ev.values(value.call.args[0].value, value.frame), (*behind, value))
-    return False
