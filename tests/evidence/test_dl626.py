@@ -15,7 +15,8 @@ from torch.utils.data import DataLoader, get_worker_info
 
 
 def worker(row):
-    return {{"worker": get_worker_info().id}}
+    info = get_worker_info()
+    return {{"worker": info.id if info is not None else -1}}
 
 
 if __name__ == "__main__":

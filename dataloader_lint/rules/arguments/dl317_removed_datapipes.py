@@ -36,8 +36,8 @@ No fix: torch has only some of the classes.
 If the program runs with a torchdata before 0.10, and no requirements file says so.
 
 ## Error messages
-- `ModuleNotFoundError: No module named 'torchdata.datapipes'`
-- `ModuleNotFoundError: No module named 'torchdata.dataloader2'`
+- `... 'torchdata.datapipes'`
+- `... 'torchdata.dataloader2'`
 
 ## References
 - [torchdata: release notes](https://github.com/meta-pytorch/data/releases)

@@ -11,6 +11,7 @@ such attribute, or the None of the constructor. Measured with Lightning and two 
 
 ## Known limits
 - Silent if another method than `__init__` sets the attribute as well, or calls `prepare_data`.
+- Silent if the module makes a Trainer with one device: `devices=1`, `devices=[0]`.
 
 ## Example
 ```python
@@ -78,7 +79,7 @@ def find(file: File) -> Iterator[AttributeBinding]:
         if method is None:
             continue
         bases = file.ev.bases(Class(scope, file.ev.frame_of(scope)))
-        if not any(name.endswith(_BASES) for name in bases.libraries) or _is_called(file):
+        if not any(name.endswith(_BASES) for name in bases.libraries) or _is_called(file) or _has_one_device(file):
             continue
         seen: set[int] = set()
         for name, bound in classes.attribute_bindings(scope).items():
@@ -93,6 +94,27 @@ def find(file: File) -> Iterator[AttributeBinding]:
 def _is_called(file: File) -> bool:
     """True if the module calls the method itself: then every process may run it."""
     return bool(file.module.calls_named(_PREPARING))
+
+
+def _has_one_device(file: File) -> bool:
+    """True if the module makes a Trainer, and each that it makes gets one device."""
+    from dataloader_lint.semantics.syntax.expressions import keyword_of
+    from dataloader_lint.semantics.syntax.tree import function_scope
+    from dataloader_lint.semantics.values.values import Const, Sequence, Value
+
+    def is_one(value: Value) -> bool:
+        if isinstance(value, Sequence):
+            return value.items is not None and len(value.items) == 1
+        return isinstance(value, Const) and value.value in (1, "1") and not value.default
+
+    calls = file.module.calls_named("Trainer")
+    for call in calls:
+        devices = keyword_of(call, "devices") or keyword_of(call, "gpus")
+        frame = file.ev.frame_of(function_scope(file.tree.scope_of(call)))
+        found = file.ev.values(devices, frame) if devices is not None else ()
+        if not found or not all(is_one(each) for each in found):
+            return False
+    return bool(calls)
 
 
 def _is_read(name: str, klass: Scope, method: Scope) -> bool:
