@@ -66,6 +66,13 @@ ARGUMENTS = (
         r"expected a (?:cuda device type for generator but found cpu|cpu device type for generator but found cuda)",
     ),
     seen(
+        "Parts of torchdata that are gone",
+        """torchdata 0.10 took away `datapipes` and `dataloader2`. Require `torchdata<0.10`, or use an IterableDataset.
+        Some of the classes are in `torch.utils.data.datapipes`.""",
+        "DL317",
+        r"no module named torchdata\.(?:datapipes|dataloader2)",
+    ),
+    seen(
         "More workers than CPUs",
         "More workers than CPUs cost memory and make nothing faster.",
         "DL305",

@@ -16,10 +16,10 @@ in `__init__` or `__len__`, directly or in what they call.
 - `pyfaidx.Fasta`, `pysam.FastaFile`, `pysam.AlignmentFile`
 - `zarr.storage.ZipStore`, also inside of `zarr.open`, and what `zarr.open`, `open_array` and `open_group` make of a
   path that ends with `.zip` (zarr 2; zarr 3.1 raises)
-- clients of `boto3`, `pymongo` and `redis`
+- clients of `boto3`, `pymongo`, `redis`, Google Cloud and Azure storage
 - `queue.Queue`, `threading.Thread`, the locks of `threading`, `ThreadPoolExecutor`, `multiprocessing.Pool` and
   `multiprocessing.Manager()`
-- generators, such as `os.walk(...)` and `Path(...).iterdir()`
+- generators, such as `os.walk(...)`, `Path(...).iterdir()` and what a function with `yield` gives
 
 A handle that a script opens and gives to a Dataset counts if the Dataset reaches a DataLoader that may have
 workers, also inside of the `with` block that closes the handle.
@@ -119,6 +119,7 @@ If the Dataset is only ever read with `num_workers=0`.
 - `TypeError: cannot pickle 'Environment' object`
 - `TypeError: cannot pickle '_thread.lock' object`
 - `TypeError: cannot pickle 'generator' object`
+- `PicklingError: Pickling client objects is explicitly not supported`
 - `RuntimeError: Provided stream index=... was not previously added`
 - `zipfile.BadZipFile: Bad magic number for file header`
 - `lmdb.ReadersFullError: MDB_READERS_FULL`

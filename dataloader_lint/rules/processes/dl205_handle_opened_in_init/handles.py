@@ -24,7 +24,7 @@ from dataloader_lint.semantics.evaluation.loader_calls import Loader
 from dataloader_lint.semantics.libraries.calls import row
 from dataloader_lint.semantics.libraries.datasets import SAMPLE_WRAPPERS
 from dataloader_lint.semantics.libraries.short_names import short
-from dataloader_lint.semantics.syntax.names import dotted
+from dataloader_lint.semantics.syntax.names import Kind, dotted, resolve
 from dataloader_lint.semantics.syntax.tree import ModuleFacts, Node, Tree
 from dataloader_lint.semantics.values.values import (
     ABSENT,
@@ -296,8 +296,17 @@ def _kept_generators(module: ModuleFacts) -> Iterator[cst.CSTNode]:
                 for binding in bindings:
                     if isinstance(binding.value, cst.GeneratorExp):
                         yield binding.value
+                    elif isinstance(binding.value, cst.Call) and _yields(binding.value.func, module):
+                        yield binding.value
                     elif isinstance(binding.value, cst.Call) and isinstance(binding.value.func, cst.Attribute):
                         name = binding.value.func.attr.value
                         method = methods.get(name)
                         if name in _LISTING_LAZILY or (method is not None and method.own(cst.Yield)):
                             yield binding.value
+
+
+def _yields(callee: cst.BaseExpression, module: ModuleFacts) -> bool:
+    """True for the name of a function of the module that is a generator."""
+    made = resolve(callee, module.tree) if isinstance(callee, cst.Name) else []
+    scopes = (module.tree.inner_scope.get(id(each.node)) for each in made if each.kind is Kind.FUNCTION)
+    return any(scope is not None and scope.own(cst.Yield) for scope in scopes)

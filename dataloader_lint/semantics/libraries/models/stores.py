@@ -18,6 +18,7 @@ _ZARR = Call(
 
 ROWS = {
     "adlfs.AzureBlobFileSystem": Call(forked="loop"),
+    "azure.storage.blob.BlobServiceClient": Call(opens="an Azure storage client"),
     "boto3.Session.client": Call(opens="a boto3 client"),
     "boto3.Session.resource": Call(opens="a boto3 resource"),
     "boto3.client": Call(opens="a boto3 client"),
@@ -39,6 +40,8 @@ ROWS = {
     "pyarrow.memory_map": Call(opens="a memory-mapped Arrow file"),
     "pyarrow.parquet.ParquetFile": Call(opens="an open Parquet file"),
     "pyfaidx.Fasta": Call(opens="an open FASTA file", shared="position"),
+    "google.cloud.bigquery.Client": Call(opens="a Google Cloud client"),
+    "google.cloud.storage.Client": Call(opens="a Google Cloud client"),
     "pymongo.MongoClient": Call(opens="a MongoDB client"),
     "pysam.AlignmentFile": Call(opens="an open alignment file"),
     "pysam.FastaFile": Call(opens="an open FASTA file"),
