@@ -17,7 +17,6 @@ import argparse
 import io
 import json
 import os
-import subprocess
 import sys
 import tarfile
 import tempfile
@@ -25,6 +24,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from subprocess import CalledProcessError
 from typing import Any
 
 from benchmarks import processes
@@ -114,9 +114,9 @@ def _git_folder(mirror: Path, repo: str) -> Path:
 def _export(git_folder: Path, commit: str, target: Path) -> None:
     """The Python files of a commit."""
     git = ["git", "-c", "safe.directory=*", f"--git-dir={git_folder}"]
-    listed = subprocess.run([*git, "ls-tree", "-r", "--name-only", "-z", commit], capture_output=True, check=True)
-    names = [name for name in listed.stdout.decode().split("\0") if name.endswith(".py")]
-    packed = subprocess.run([*git, "archive", commit, "--", *names], capture_output=True, check=True)
+    listed = processes.run([*git, "ls-tree", "-r", "--name-only", "-z", commit], check=True)
+    names = [name for name in listed.stdout.split("\0") if name.endswith(".py")]
+    packed = processes.run_bytes([*git, "archive", commit, "--", *names])
     with tarfile.open(fileobj=io.BytesIO(packed.stdout)) as archive:
         archive.extractall(target, filter="data")
 
@@ -174,7 +174,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for fix in fixes:
         try:
             one = judge(fix, options.mirror)
-        except (FileNotFoundError, subprocess.CalledProcessError) as error:
+        except (FileNotFoundError, CalledProcessError) as error:
             print(f"left out: {fix.link}: {error}", file=sys.stderr)
             continue
         outcomes.append(one)

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
 from pathlib import Path
+
+from benchmarks import processes
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "evidence" / "opencv-threads.md"
 LIMIT = 600  # seconds for all calls of one version
@@ -197,7 +198,7 @@ print(json.dumps([cv2.__version__, found]))
 
 def measured(python: str) -> tuple[str, dict[str, list[object]]]:
     """The version of an interpreter's OpenCV, and for each call the new threads on a large and on a small picture."""
-    done = subprocess.run([python, "-c", PROGRAM], capture_output=True, text=True, timeout=LIMIT, check=True)
+    done = processes.run([python, "-c", PROGRAM], seconds=LIMIT, check=True)
     version, found = json.loads(done.stdout.splitlines()[-1])
     return version, found
 

@@ -100,8 +100,9 @@ def test_a_dataset_of_another_library() -> None:
 def test_a_list_that_an_unknown_base_may_read_stays_a_list() -> None:
     ours = TABLE.format(imported="from mylib.data import Table", base="Table").encode()
     torchs = TABLE.format(imported="from torch.utils.data import Dataset", base="Dataset").encode()
-    assert fix_source(torchs, "/nowhere/a.py", unsafe=True).source != torchs
-    assert fix_source(ours, "/nowhere/a.py", DATASETS, unsafe=True).source == ours
+    many = (("*", 5_000_000),)  # of a list of unknown size a note is made, which has no fix
+    assert fix_source(torchs, "/nowhere/a.py", Settings(samples=many), unsafe=True).source != torchs
+    assert fix_source(ours, "/nowhere/a.py", DATASETS.replace(samples=many), unsafe=True).source == ours
 
 
 def test_an_iterable_dataset_of_another_library() -> None:
@@ -139,6 +140,7 @@ def feed(rows, **options):
         write(tmp_path / "mylib" / "__init__.py", "from .data import Feeder, feed\n")
     settings = Settings(
         select=("DL101", "DL301"),
+        samples=(("*", 5_000_000),),
         extend_datasets=("mylib.data.Table",),
         extend_dataloaders=("mylib.data.Feeder", "mylib.data.feed"),
     )

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from benchmarks import history
+from benchmarks import history, processes
 
 BEFORE = """from torch.utils.data import DataLoader
 
@@ -26,7 +25,7 @@ def mirror(tmp_path: Path) -> tuple[Path, str, str]:
 
     def git(*arguments: str) -> str:
         command = ["git", "-c", "user.name=a", "-c", "user.email=a@b", *arguments]
-        return subprocess.run(command, cwd=work, capture_output=True, text=True, check=True).stdout.strip()
+        return processes.run(command, cwd=work, check=True).stdout.strip()
 
     git("init", "-q")
     commits = []

@@ -159,6 +159,8 @@ def test_the_edit_for_all_findings_is_made_when_it_is_chosen(tmp_path: Path) -> 
 
 def test_unsafe_repairs_say_so_and_are_left_out_of_all(tmp_path: Path) -> None:
     text = "from torch.utils.data import DataLoader, Dataset\n\n\n" + UNSAFE_PART
+    # Of a list of unknown size a note is made, which has no fix.
+    (tmp_path / "pyproject.toml").write_text('[tool.dataloader-lint]\nsamples = "5M"\n')
 
     async def play(me: Editor) -> None:
         uri = me.open(tmp_path / "train.py", text)

@@ -10,15 +10,15 @@ from dataloader_lint.cli.command import main
 from notebook_texts import cell, encoded, notebook
 
 ENGINE = """\
-def evaluate(loader, model):
+def run_epoch(loader, model):
     for images, labels in loader:
         model(images.cuda())
 
 
 # of torch.utils.data.DataLoader
 """
-CALL = "from engine import evaluate\nfrom torch.utils.data import DataLoader\n"
-PINNED = "loader = DataLoader(data, num_workers=4, pin_memory=True)\nevaluate(loader, model)\n"
+CALL = "from engine import run_epoch\nfrom torch.utils.data import DataLoader\n"
+PINNED = "loader = DataLoader(data, num_workers=4, pin_memory=True)\nrun_epoch(loader, model)\n"
 
 
 def lint(capsys: pytest.CaptureFixture[str], *more: str) -> list[str]:

@@ -145,7 +145,7 @@ def test_names_are_those_that_python_reads(kind: str) -> None:
     )
     fixed = fix_source(text.encode(), "/nonexistent/a.py")
     assert fixed.fixed == {"DL201": 1}
-    assert "partial(collate_for_make, \u03bc=\u03bc)" in fixed.source.decode()
+    assert "partial(_collate_for_make, \u03bc=\u03bc)" in fixed.source.decode()
     assert "def make(data, \u00b5):" in fixed.source.decode()
 
 

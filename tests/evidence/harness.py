@@ -24,6 +24,7 @@ from textwrap import dedent
 from typing import Any
 
 from benchmarks import processes
+from dataloader_lint.diagnostics import Level
 from dataloader_lint.engine.fixer import fix_source
 from dataloader_lint.engine.linter import lint_source
 from dataloader_lint.settings import Settings
@@ -97,9 +98,9 @@ class Proof:
     """The two programs that prove a rule.
 
     `symptom` and `cure` say in a few words what is seen when `before` and the repaired program run. The linter reports
-    `before` with this rule and no other. `after` is None where our own `--fix` writes the repaired program; where a
-    rule has no fix it is written by hand. `settings` are those that the linter needs besides. `needs` is what the
-    symptom cannot be seen without: elsewhere the tests of the proof are skipped, and nothing is measured.
+    `before` with this rule and no other, but for notes. `after` is None where our own `--fix` writes the repaired
+    program; where a rule has no fix it is written by hand. `settings` are those that the linter needs besides. `needs`
+    is what the symptom cannot be seen without: elsewhere the tests of the proof are skipped, and nothing is measured.
     """
 
     rule: str
@@ -158,9 +159,10 @@ class Proof:
         return {method: (_said_with(method, before), _said_with(method, after)) for method in start_methods}
 
     def codes(self, program: str, folder: Path) -> set[str]:
-        """The codes of all rules that report a program."""
+        """The codes of all rules that report a problem in a program, and this rule's also if it has a note."""
         path = lay_out(program, folder)
-        return {one.code for one in lint_source(program.encode(), str(path), self.lint_settings())}
+        found = lint_source(program.encode(), str(path), self.lint_settings())
+        return {one.code for one in found if one.level is not Level.NOTE or one.code == self.rule}
 
 
 def _said_with(method: str, values: dict[str, Any]) -> dict[str, Any]:

@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from dataloader_lint.settings import Settings
 from evidence.harness import Proof, run
 
 PROOF = Proof(
     rule="DL101",
+    settings=Settings(samples=(("*", 5_000_000),)),
     symptom="two forked workers add more than 120 bytes a sample in an epoch",
     cure="they add less than 40",
     before="""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from dataloader_lint.settings import Settings
 from evidence.harness import Proof
 
 PROOF = Proof(
     rule="DL103",
+    settings=Settings(samples=(("*", 5_000_000),)),
     symptom="two forked workers add more than 120 bytes a sample in an epoch",
     cure="they add less than 40",
     before="""

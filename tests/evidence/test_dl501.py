@@ -41,6 +41,40 @@ PROOF = Proof(
     if __name__ == "__main__":
         main()
     """,
+    after="""
+    import cv2
+    import numpy as np
+    import probe
+    import torch
+    from torch.utils.data import DataLoader, Dataset
+
+
+    class Images(Dataset):
+        def __len__(self):
+            return 2
+
+        def __getitem__(self, index):
+            return self.read(index)
+
+        def read(self, index):
+            before = probe.threads()
+            cv2.GaussianBlur(np.zeros((1000, 1000, 3), dtype=np.uint8), (9, 9), 0)
+            return torch.get_num_threads(), cv2.getNumThreads(), probe.threads() - before
+
+
+    def limit_threads(worker_id):
+        cv2.setNumThreads(0)
+
+
+    def main():
+        loader = DataLoader(Images(), num_workers=2, worker_init_fn=limit_threads)
+        for torch_threads, cv2_threads, started in loader:
+            probe.say(torch=int(torch_threads), cv2=int(cv2_threads), started=int(started))
+
+
+    if __name__ == "__main__":
+        main()
+    """,
 )
 
 

@@ -38,7 +38,7 @@ TABLE = [
     ("index if index else 0", INDEX, True),
     ("(index, self.size)", INDEX, True),
     ("(at := index)", INDEX, True),
-    ("index % 4", INDEX, False),
+    ("index % 4", SAMPLE, False),
     ("index // 1000", INDEX, False),
     ("self.ids[index]", KEY, True),
     ("self.ids[max(index, 0)]", KEY, True),

@@ -66,6 +66,13 @@ ARGUMENTS = (
         r"expected a (?:cuda device type for generator but found cpu|cpu device type for generator but found cuda)",
     ),
     seen(
+        "The Trainer drops the columns that a transform needs",
+        """Before training the Trainer of Hugging Face removes the columns that `forward` does not take, and transforms
+        run after that. Pass `remove_unused_columns=False`.""",
+        "DL315",
+        r"no columns in the dataset match the models? forward method signature",
+    ),
+    seen(
         "Parts of torchdata that are gone",
         """torchdata 0.10 took away `datapipes` and `dataloader2`. Require `torchdata<0.10`, or use an IterableDataset.
         Some of the classes are in `torch.utils.data.datapipes`.""",

@@ -52,6 +52,13 @@ PICKLING = (
         ),
     ),
     seen(
+        "A lock of forked processes in a spawned worker",
+        """`multiprocessing.Lock()`, `Value` and `Queue` belong to the start method that was set when they were made.
+        Make them with the context of the loader: `multiprocessing.get_context("spawn").Lock()`.""",
+        "DL217",
+        r"a semlock created in a fork context",
+    ),
+    seen(
         "A nested function cannot be pickled",
         "Workers that are not forked import the function by its name. Move it to the top level of a module.",
         "DL202 DL204 DL203",

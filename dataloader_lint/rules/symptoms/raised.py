@@ -6,6 +6,12 @@ from dataloader_lint.rules.symptoms.base import seen
 
 RAISED = (
     seen(
+        "Attributes that `prepare_data` sets are missing on other ranks",
+        """Lightning calls `prepare_data` in one process only. Set attributes in `setup`, which runs in each.""",
+        "DL627",
+        r"prepare_data",
+    ),
+    seen(
         "An exception of the Dataset, raised again in the main process",
         """`Caught X in DataLoader worker process N` says where it happened, not why: the cause stands below `Original
         Traceback`, in `__getitem__`, the transforms or the `collate_fn`. With `num_workers=0` the program shows the

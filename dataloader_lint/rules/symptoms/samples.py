@@ -125,7 +125,7 @@ SAMPLES = (
     seen(
         "The length of an iterable Dataset does not hold",
         "Each worker iterates over all of it: the samples come once per worker.",
-        "DL601",
+        "DL601 DL621",
         r"length of iterabledataset .* was reported to be",
         is_warning=True,
         asked=("iterable length",),

@@ -43,7 +43,7 @@ SPEED = (
         that are added again; or the machine throttles. Measure: the time that an iteration waits for its batch, the
         memory (`free -m`), the number of processes and the clock of the GPU in an early and in a late epoch. If only
         loading gets slower, a cache or a list of the Dataset is the likeliest cause.""",
-        "DL104 DL611 DL308",
+        "DL104 DL611 DL308 DL628",
         asked=(
             "slower each epoch",
             "slower epoch !worker",
@@ -139,7 +139,7 @@ SPEED = (
         """A copy overlaps with the work of the CPU only if both hold: the batch is pinned (`pin_memory=True`) and the
         copy is `non_blocking=True`. Batches of a class of your own need a `pin_memory` method. Samples stay on the CPU
         in the workers; the training loop moves the batch.""",
-        "DL401 DL402 DL406 DL407 DL403",
+        "DL401 DL402 DL406 DL407 DL403 DL408",
         asked=(
             "pin nonblocking",
             "pin slow|move|speed",

@@ -25,7 +25,7 @@ WRONG = (
         """A shuffling `DistributedSampler` needs `sampler.set_epoch(epoch)` before each epoch. Other samplers repeat
         their order if their generator is seeded again in each epoch. Measure: print the first indices of two
         epochs.""",
-        "DL603 DL602",
+        "DL603 DL602 DL622",
         asked=(
             "same order epoch",
             "same order shuffle",
@@ -42,7 +42,7 @@ WRONG = (
     seen(
         "Samples come twice",
         "Each worker, or each process, iterates over all of an iterable Dataset.",
-        "DL601 DL603",
+        "DL601 DL603 DL623",
         asked=(
             "twice worker|many_workers",
             "twice sample|batch|dataset !padding",
@@ -58,7 +58,7 @@ WRONG = (
         """Without a `DistributedSampler` each rank iterates over the whole Dataset, so that more GPUs do the same work
         again. A custom sampler has to share out its indices among the ranks. Measure: `len(loader)` with one and with
         two ranks.""",
-        "DL618 DL603",
+        "DL618 DL603 DL623",
         asked=("sampler scale", "sampler distributed", "distributed scale", "same sample each distributed"),
     ),
     seen(
@@ -79,8 +79,15 @@ WRONG = (
         "Evaluation leaves out the last samples",
         """`drop_last=True` drops the last, smaller batch, of each worker for an iterable Dataset. Use it for training
         only.""",
-        "DL313",
+        "DL313 DL621",
         asked=("evaluation drop", "evaluation last drop", "evaluation drop sample|batch"),
+    ),
+    seen(
+        "WeightedRandomSampler draws the same few samples",
+        """It takes one weight for each sample of the Dataset. With one for each class it draws the first few samples
+        only. Give it `class_weights[labels]`.""",
+        "DL624",
+        r"WeightedRandomSampler",
     ),
     seen(
         "A transform of one split changes the others",
@@ -117,7 +124,7 @@ WRONG = (
         workers NumPy and `random` by a `worker_init_fn`. The seeds of workers depend on their number. On a GPU add
         `torch.use_deterministic_algorithms(True)`. Measure: print the first indices and samples of two runs; if they
         agree, the data is not the cause.""",
-        "DL602",
+        "DL602 DL625",
         asked=(
             "differ result worker|no_workers|many_workers|loader",
             "differ result seed|random",
@@ -133,8 +140,9 @@ WRONG = (
         """A DataLoader keeps no state: after a restart it begins an epoch, in a new order or in that of the first one.
         Cure: `torchdata.stateful_dataloader.StatefulDataLoader`, whose `state_dict()` goes into the checkpoint; or save
         the epoch and the number of batches, seed the sampler by the epoch, and skip the first indices in the sampler.
-        Skipping batches of the loader loads them all. No rule finds this.""",
-        "",
+        Skipping batches of the loader loads them all. Load the state before `iter(loader)`: DL619 finds loaders whose
+        state comes after it, and no rule one that is never saved.""",
+        "DL619",
         asked=(
             "resume loader|dataset|sampler",
             "resume state loader|dataset|epoch|batch",

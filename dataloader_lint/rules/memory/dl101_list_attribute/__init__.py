@@ -215,8 +215,8 @@ def check(dataset: StoringDataset, file: File) -> Iterator[Finding]:
     lists = sample_lists(dataset)
     if not lists or dataset.is_read_by_own_code:
         return
-    from dataloader_lint.rules.memory._shared.advice import SERIALIZE, obstacle
     from dataloader_lint.rules.memory._shared.weights import copies, notes_on, weigh
+    from dataloader_lint.rules.memory.dl101_list_attribute.advice import SERIALIZE, obstacle
 
     for stored, weight in zip(lists, weigh(dataset, lists, file), strict=True):
         kind = stored.element_kind
