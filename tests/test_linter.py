@@ -194,7 +194,7 @@ def test_the_cv2_call_that_starts_threads_is_named(tmp_path: Path) -> None:
     assert only.level is Level.NOTE and "other cv2 functions run a thread per CPU" in only.problem  # imread starts none
     both = lint_source(source.format("cv2.cvtColor(image, 4)"), str(tmp_path / "a.py"))
     assert ["cv2.cvtColor" in one.problem for one in both if one.code == "DL501"] == [True]
-    helper = "\n\ndef shrink(image):\n    return cv2.resize(image, (9, 9))\n"
+    helper = "\n\ndef shrink(image):\n    return cv2.resize(image, (640, 480))\n"
     deeper = lint_source(source.format("shrink(image)") + helper, str(tmp_path / "a.py"))
     assert ["`shrink` calls `cv2.resize`" in one.problem for one in deeper if one.code == "DL501"] == [True]
 
