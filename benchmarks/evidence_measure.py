@@ -50,6 +50,8 @@ SHOWN: Mapping[str, Shown] = {
     "DL308": Shown(("16",)),
     "DL309": Shown(("3",), "spawn"),
     "DL310": Shown(("--workers", "0")),
+    "DL316": Shown(("0",)),
+    "DL619": Shown(("0",)),
     "DL401": Shown(("64",)),
     "DL402": Shown(("65536",)),
     "DL502": Shown(threads="2"),

@@ -85,7 +85,7 @@ def test_the_page_says_what_was_not_measured(figures: dict[str, Any]) -> None:
     page = render_page({**figures, "DL404": measured})
     row = next(line for line in page.splitlines() if 'id="dl404"' in line)
     assert "not measured" not in row and row.count("`wrong: 3`") == 2
-    assert "The programs of DL207, DL215, DL402 were not run." in page
+    assert "The programs of DL207, DL215, DL314, DL402 were not run." in page
 
 
 @pytest.mark.parametrize(

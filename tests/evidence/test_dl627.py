@@ -47,7 +47,7 @@ if __name__ == "__main__":
 
 PROOF = Proof(
     rule="DL627",
-    symptom="AttributeError: 'Rows' object has no attribute 'rows', in the second of two processes",
+    symptom="ProcessRaisedException: in the second of two processes 'Rows' object has no attribute 'rows'",
     cure="both processes train",
     before=PROGRAM.format(method="prepare_data(self)"),
     after=PROGRAM.format(method="setup(self, stage)"),

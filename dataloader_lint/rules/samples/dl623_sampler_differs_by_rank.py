@@ -8,7 +8,7 @@ Reports a `DistributedSampler`
 
 ## Why is this bad?
 Every rank takes each N-th sample of one shuffled list. If the lists differ, some samples come on several ranks and
-others on none. Measured with two ranks and 1,000 samples (torch 2.13): with `seed=rank`, 241 samples come twice and 241
+others on none. Measured with two ranks and 1,000 samples (torch 2.13): with `seed=rank`, 240 samples come twice and 240
 never; with one seed each comes once. Parts of a split that differs by rank also mix training and validation samples.
 
 ## Known limits

@@ -5,8 +5,8 @@ Reports `x = torch.cat([x, ...])`, or the same with `np.concatenate`, `torch.sta
 DataLoader, if nothing else in the loop reads `x`. The rule is opt-in.
 
 ## Why is this bad?
-Each round copies what all rounds before have collected: twice the batches take four times as long. Measured with torch
-2.13, 4,000 batches of 64 x 10 numbers: 20 GB are copied for a result of 10 MB; a list and one `torch.cat` copy 10 MB.
+Each round copies what all rounds before have collected: twice the batches copy four times as much. By counting, 4,000
+batches of 64 x 10 numbers copy 20 GB for a result of 10 MB; a list and one `torch.cat` copy 10 MB.
 
 ## Known limits
 - Silent if the loop reads the tensor, as in a memory of earlier samples.
