@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import libcst as cst
 
@@ -41,12 +41,13 @@ def need_import(editor: Editor, use: Node, module: str, member: str = "", alias:
             return Imported(f"{binding_name}.{member}" if member else binding_name)
     if member and not alias and _is_free(editor, member, use):
         merged = _merged(editor, use, module, member)
-        return Imported(member, (merged or _new_line(editor, use, module, f"from {module} import {member}"),))
+        new = (merged,) if merged else _new_line(editor, use, module, f"from {module} import {member}")
+        return Imported(member, new)
     name = alias or module
     if "." in name or not _is_free(editor, name, use):
         raise RefusedError(f"the name `{member or name}` means something else")
-    line = _new_line(editor, use, module, f"import {module} as {alias}" if alias else f"import {module}")
-    return Imported(f"{name}.{member}" if member else name, (line,))
+    new = _new_line(editor, use, module, f"import {module} as {alias}" if alias else f"import {module}")
+    return Imported(f"{name}.{member}" if member else name, new)
 
 
 def _imported(editor: Editor) -> list[tuple[str, Binding]]:
@@ -145,8 +146,11 @@ def _section(module: str) -> int:
     return _STANDARD if top in sys.stdlib_module_names else _OTHER
 
 
-def _new_line(editor: Editor, use: Node, module: str, line: str) -> Edit:
-    """An import on a line of its own, in the place where isort would put it if it had sorted the others."""
+def _new_line(editor: Editor, use: Node, module: str, line: str) -> tuple[Edit, ...]:
+    """An import on a line of its own, in the place where isort would put it if it had sorted the others.
+
+    The empty line that sets its section apart is an edit of its own: imports that come together share it.
+    """
     statements = _import_block(editor)
     use_order = editor.tree.order(_top(editor, use))
     if any(editor.tree.order(statement) >= use_order for statement in statements):
@@ -158,15 +162,16 @@ def _new_line(editor: Editor, use: Node, module: str, line: str) -> Edit:
         wanted = _sort_key(module, line.startswith("from"))
         earlier = [each for each in same if _sort_key(_module_of(each), _is_from(each)) <= wanted]
         if earlier:
-            return _line_below(editor, earlier[-1], newline + line)
+            return (_line_below(editor, earlier[-1], newline + line),)
         place = start_with_comments(editor, _line_of(editor, same[0]))
-        return Edit(place, place, line + newline)
+        return (Edit(place, place, line + newline),)
     lower = [each for each in statements if _section(_module_of(each)) < section and not _is_relative(each)]
     if lower:
-        return _line_below(editor, lower[-1], newline * 2 + line)
+        below = _line_below(editor, lower[-1], newline + line)
+        return below, replace(below, content=newline, rank=-1)
     if statements:
         place = start_with_comments(editor, _line_of(editor, statements[0]))
-        return Edit(place, place, line + newline * 2)
+        return Edit(place, place, line + newline), Edit(place, place, newline, rank=1)
     raise RefusedError("the file imports nothing that shows where imports go")
 
 

@@ -15,11 +15,15 @@ class RefusedError(Exception):
 
 @dataclass(frozen=True, slots=True, order=True)
 class Edit:
-    """Replace the text from `start` up to `end` (offsets in the decoded file) by `content`; insert where equal."""
+    """Replace the text from `start` up to `end` (offsets in the decoded file) by `content`; insert where equal.
+
+    Of insertions at one place those of lower `rank` come first.
+    """
 
     start: int
     end: int
     content: str
+    rank: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,19 +42,21 @@ def fix_of(repair: Repair, starts: Sequence[int]) -> Fix:
         line = bisect_right(starts, offset) - 1
         return Position(line + 1, offset - starts[line])
 
-    edits = sorted({TextEdit(place(one.start), place(one.end), one.content) for one in repair.edits}, key=_by_place)
-    return Fix(repair.safety, repair.title, tuple(edits))
+    edits = sorted(dict.fromkeys(repair.edits), key=_order)
+    return Fix(
+        repair.safety, repair.title, tuple(TextEdit(place(one.start), place(one.end), one.content) for one in edits)
+    )
 
 
-def _by_place(edit: TextEdit) -> tuple[Position, Position]:
-    return (edit.start, edit.end)
+def _order(edit: Edit) -> tuple[int, int, int]:
+    return (edit.start, edit.end, edit.rank)
 
 
 def splice(text: str, edits: list[Edit]) -> str:
     """The text with all edits applied. They must not overlap; insertions at one place keep their order."""
     parts: list[str] = []
     position = 0
-    for edit in sorted(edits, key=lambda one: (one.start, one.end)):
+    for edit in sorted(edits, key=_order):
         if edit.start < position:
             raise ValueError("edits overlap")
         parts += (text[position : edit.start], edit.content)

@@ -207,7 +207,8 @@ def test_ctrl_c_leaves_verdicts_and_nothing_else(tmp_path: Path) -> None:
         assert running.wait() in (0, 1)
         assert "It was stopped by Ctrl-C." in running.out.decode()
         assert left_of(running) == []
-    assert list((tmp_path / "tmp").iterdir()) == []
+    # On a busy machine torch ends workers that are late, with or without the doctor, and what they made there stays.
+    assert [each.name for each in (tmp_path / "tmp").iterdir() if not each.name.startswith("pymp-")] == []
     assert not (tmp_path / "trained.txt").exists()
 
 

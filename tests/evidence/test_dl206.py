@@ -44,4 +44,4 @@ def test_symptom_goes_away(tmp_path: Path) -> None:
             assert before.raised.text.endswith("exited unexpectedly")
             assert [error.type for error in before.worker_errors] == ["RuntimeError"]
             assert all(BOOTSTRAPPING in " ".join(error.text.split()) for error in before.worker_errors)
-            assert imports(before) == imports(after) == 2
+            assert (imports(before), imports(after)) == (2, 1)  # what told of the import is under the guard, too

@@ -149,9 +149,8 @@ CASES = [
     Case(
         "what the project requires",
         "requirements",
-        {"data.py": LOADING + "\n\n" + ROWS.format("Dataset") + USED},
-        {"requirements.txt": "numpy<2\n"},
-        "tried",
+        {"data.py": LOADING + "from torchdata.datapipes.iter import IterDataPipe\n"},
+        {"requirements.txt": "torchdata<0.10\n"},
     ),
     Case(
         "a caller",
@@ -237,7 +236,7 @@ CASES = [
     ),
     Case(
         "a test that begins to expect the error",
-        "expecting",
+        "tested",
         {
             "making.py": LOADING
             + "\n\ndef make(d, n=0):\n    return DataLoader(d, num_workers=n, persistent_workers=True)\n",

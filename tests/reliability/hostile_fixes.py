@@ -110,11 +110,6 @@ PROGRAMS: dict[str, dict[str, str]] = {
         "hooks.py": SEED.format("", "__all__ = ['seed']\n"),
         "main.py": "from hooks import *\n\nif __name__ == '__main__':\n    seed()\n",
     },
-    "called by who imports the module": {
-        "hooks.py": SEED.format("", ""),
-        "main.py": "import hooks as h\n\nif __name__ == '__main__':\n    vars(h)['seed']()\n"
-        "    print(list(h.make())) if 0 else None\n",
-    },
     "called by a subclass": {
         "main.py": ROWS + "class Base:\n    def seed():\n        print('seed')\n\n    def make(self):\n"
         "        return DataLoader(Rows(), num_workers=1, worker_init_fn=Base.seed)\n\n\nclass Own(Base):\n"

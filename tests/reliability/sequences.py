@@ -317,7 +317,7 @@ def _requirements(sequence: Sequence) -> str:
     if path.exists() and sequence.chance.random() < 0.4:
         path.unlink()
     else:
-        path.write_text(sequence.chance.choice(["numpy<2\n", "numpy>=2\n", "numpy==1.26\n", "torch\n"]))
+        path.write_text(sequence.chance.choice(["numpy<2\n", "torchdata<0.10\n", "numpy==1.26\n", "torch\n"]))
     return path.name
 
 

@@ -80,11 +80,11 @@ def test_some_programs() -> None:
         ),
         (
             "def make[T](d, k: T) -> T:\n    return DataLoader(d, num_workers=2, collate_fn=lambda b: (b, k))\n",
-            "def collate_for_make(b: Any, k: Any) -> Any:\n",
+            "def _collate_for_make(b: Any, k: Any) -> Any:\n",
         ),
         (
             "def make[T](d: T, k: int) -> T:\n    return DataLoader(d, num_workers=2, collate_fn=lambda b: (b, k))\n",
-            "def collate_for_make(b: Any, k: int) -> Any:\n",
+            "def _collate_for_make(b: Any, k: int) -> Any:\n",
         ),
         ("def make[T](d):\n    return DataLoader(d, num_workers=2, collate_fn=lambda b: [T for T in [T]])\n", None),
         ("def make[T](d):\n    return DataLoader(d, num_workers=2, collate_fn=lambda b: [T for T in b])\n", "(b):\n"),

@@ -14,7 +14,7 @@ import pytest
 from benchmarks import processes
 from commands import limited
 from dataloader_lint import lint_paths, lint_source
-from dataloader_lint.pipeline import session
+from dataloader_lint.semantics import limits
 from dataloader_lint.source.writing import write_atomically
 from reliability.commands import COMMAND, REPORTED, concise
 
@@ -62,7 +62,7 @@ def test_a_hundred_thousand_sites_end(folder: Path) -> None:
 
 
 def test_a_file_that_takes_too_long_ends_in_a_diagnostic(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(session, "SECONDS_PER_FILE", 0.05)
+    monkeypatch.setattr(limits, "SECONDS_PER_FILE", 0.05)
     many = "".join(
         f"def f{i}(d):\n    for b in DataLoader(d, num_workers=f{i}(d)):\n        b.to(d)\n" for i in range(300)
     )
@@ -74,7 +74,7 @@ def test_what_takes_too_long_does_not_spoil_the_files_after_it(tmp_path: Path, m
     (tmp_path / "b.py").write_text(f"from a import loader\n{REPORTED}")
     clock = iter([0.0, *[1e9] * 300])  # the first file is late at once, the others never
     monkeypatch.setattr("time.thread_time", lambda: next(clock, 0.0))
-    monkeypatch.setattr(session, "SECONDS_PER_FILE", 1e8)
+    monkeypatch.setattr(limits, "SECONDS_PER_FILE", 1e8)
     found = lint_paths([tmp_path])
     assert [(Path(one.filename).name, one.code) for one in found] == [("a.py", "DL000"), ("b.py", "DL301")]
 

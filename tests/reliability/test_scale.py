@@ -232,6 +232,7 @@ def in_function(line: str) -> str:
     return "def f{}(data, n, model):\n    " + line.replace("\n", "\n    ") + "\n"
 
 
+TENSORS = "TENSORS = TensorDataset(torch.ones(9))\n"
 # By code, and a word where there are several: a file with so many repairs of that rule, or one that moves so much.
 REPAIRS: dict[str, Callable[[int], str]] = {
     "DL101": lambda n: times(n, IMAGES),
@@ -255,7 +256,7 @@ REPAIRS: dict[str, Callable[[int], str]] = {
     "DL203": lambda n: times(
         n, in_function("DataLoader(data, num_workers=4, worker_init_fn=lambda each: os.nice({}))")
     ),
-    "DL206": lambda n: SCRIPT + times(n, "for x in loader:\n    print(x, {})\ndef f{}(y):\n    return y\n"),
+    "DL206": lambda n: SCRIPT + times(n, "for x in loader:\n    print(x, {})\n"),
     "DL206 strings": lambda n: SCRIPT + "for x in loader:\n    print(x)\n" + times(n, "a{} = '''\n  one\n'''\n"),
     "DL212": lambda n: times(
         n, "def seed{}():\n    print(0)\nDataLoader(data, num_workers=2, worker_init_fn=seed{})\n"
@@ -272,7 +273,9 @@ REPAIRS: dict[str, Callable[[int], str]] = {
         n, in_function("kw = dict(num_workers=n, persistent_workers=True)\nkw['timeout'] = 5\nDataLoader(data, **kw)")
     ),
     "DL311": lambda n: times(n, in_function("DataLoader(data, pin_memory=True, pin_memory_device='cuda')")),
-    "DL401": lambda n: times(n, in_function("for x, in DataLoader(TENSORS, pin_memory=True):\n    x = x.cuda()")),
+    "DL401": lambda n: (
+        TENSORS + times(n, in_function("for x, in DataLoader(TENSORS, pin_memory=True):\n    x = x.cuda()"))
+    ),
     "DL402": lambda n: times(n, in_function("for x in DataLoader(data):\n    model(x.to('cuda', non_blocking=True))")),
     "DL403": lambda n: times(n, in_function("for x in DataLoader(data, pin_memory=True):\n    model(x.to('cpu'))")),
     "DL502": lambda n: times(n, "os.environ['OMP_NUM_THREADS'] = '{}'\n"),
@@ -284,11 +287,8 @@ REPAIRS: dict[str, Callable[[int], str]] = {
         ),
     ),
 }
-ONE_FOR_ALL = ("DL206", "DL206 strings")
-MORE = (
-    "import numpy as np\nfrom torch.utils.data import DistributedSampler, TensorDataset\n"
-    "TENSORS = TensorDataset(torch.ones(9))\n"
-)
+ONE_FOR_ALL = ("DL202 one function", "DL206", "DL206 strings")
+MORE = "import numpy as np\nfrom torch.utils.data import DistributedSampler, TensorDataset\n"
 
 
 def fix(sites: str, number: int) -> None:

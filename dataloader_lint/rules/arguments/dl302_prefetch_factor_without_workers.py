@@ -80,8 +80,9 @@ def check(loader: Loader, file: File) -> Iterator[Finding]:
         if unused is not None:
             problem = _problem(made.loader, unused) + made.suffix
             cause = cause_of_options(loader, "prefetch_factor")
-            advice = f"remove `{made.loader.kind.spelling('prefetch_factor')}` or add workers"
-            yield Finding(loader.node, problem, advice, None if made.by else partial(fix, loader), cause=cause)
+            yield Finding(
+                loader.node, problem, "remove it or add workers", None if made.by else partial(fix, loader), cause=cause
+            )
             return
     factor = loader.known("prefetch_factor")
     if factor is not None and factor.value == 0 and factor.value is not False and loader.has_workers:

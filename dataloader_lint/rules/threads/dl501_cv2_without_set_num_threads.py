@@ -136,7 +136,7 @@ def check(call: WorkerCall, file: File) -> Iterator[Finding]:
     entry = "" if function.caller is None else f" (from `{function.path[0].label}`)"
     level: Level | None = Level.NOTE
     called = f"`{function.label}` calls `{call.name}` in workers{entry}"
-    problem, advice = f"{called}: other cv2 functions run a thread per CPU", "call `cv2.setNumThreads(0)` in workers"
+    problem, advice = f"{called}: other cv2 functions run a thread per CPU", "call `cv2.setNumThreads(0)` there"
     if call.starts_threads:
         home, others = opencv(file).home(file.module)
         if home is file.module:

@@ -89,9 +89,18 @@ def excerpt(tree: Tree, node: Node) -> Excerpt:
 
 def first_line(tree: Tree, node: Node) -> int:
     """The number of the line that a node begins on. Raises as `excerpt` does."""
+    return _range(tree, node)[0].line
+
+
+def last_line(tree: Tree, node: Node) -> int:
+    """The number of the line that a node ends on. Raises as `excerpt` does."""
+    return _range(tree, node)[1].line
+
+
+def _range(tree: Tree, node: Node) -> tuple[Position, Position]:
     found = excerpt(tree, node)
     twin = found.twin(node)
-    return found.ranges([twin])[id(twin)][0].line
+    return found.ranges([twin])[id(twin)]
 
 
 def code(tree: Tree, node: Node) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence as SequenceOf
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 import libcst as cst
@@ -17,7 +18,13 @@ from dataloader_lint.pipeline.file import File
 from dataloader_lint.pipeline.steps import Step
 from dataloader_lint.rules.memory._shared.consumers import Readers, WorkersOf
 from dataloader_lint.rules.memory._shared.dataset import StoringDataset, storing
-from dataloader_lint.rules.memory._shared.estimates import estimate, is_for_evaluation, size_text, subclasses_of
+from dataloader_lint.rules.memory._shared.estimates import (
+    Estimate,
+    estimate,
+    is_for_evaluation,
+    size_text,
+    subclasses_of,
+)
 from dataloader_lint.rules.memory._shared.mutations import added_to
 from dataloader_lint.rules.wording import by_default
 from dataloader_lint.semantics.classes import classes
@@ -88,18 +95,53 @@ class Weight:
 def weigh(dataset: StoringDataset, stored: SequenceOf[Stored], file: File) -> list[Weight]:
     """The weight of each container of a class that a rule reports."""
     cause = _cause(dataset, stored)
-    by_owner: dict[int, list[Stored]] = {}
+    groups: dict[int, _Group] = {}
     for each in stored:
-        by_owner.setdefault(id(dataset.owner_of(each.binding).scope), []).append(each)
-    return [_weight(dataset, each, by_owner, cause, file) for each in stored]
+        owner = dataset.owner_of(each.binding)
+        groups.setdefault(id(owner.scope), _Group(dataset, owner, file)).stored.append(each)
+    return [_weight(dataset, each, groups[id(dataset.owner_of(each.binding).scope)], cause) for each in stored]
 
 
-def _weight(
-    dataset: StoringDataset, stored: Stored, by_owner: dict[int, list[Stored]], cause: str, file: File
-) -> Weight:
-    owner = dataset.owner_of(stored.binding)
+class _Group:
+    """The containers that one class binds, and what they come to together."""
+
+    def __init__(self, dataset: StoringDataset, owner: Class, file: File) -> None:
+        self.dataset = dataset
+        self.owner = owner
+        self.file = file
+        self.stored: list[Stored] = []
+
+    @cached_property
+    def guess(self) -> Estimate | None:
+        """How much memory they take, if that can be told."""
+        sizes = [each.bytes_each for each in self.stored]
+        return estimate(self.dataset.ev, self.file.settings, self.owner, self._subclasses, sizes)
+
+    @cached_property
+    def are_selected(self) -> bool:
+        """True if one of them may hold only some of the samples."""
+        return any(_is_selected(self.dataset, each) for each in self.stored)
+
+    @cached_property
+    def are_for_evaluation(self) -> bool:
+        """True if they are read where nothing is trained: in tests, or for validation."""
+        return is_test(self.file.module) or is_for_evaluation(self.dataset.ev, self.owner, self._subclasses)
+
+    @cached_property
+    def large(self) -> frozenset[int]:
+        """The `id` of those that take at least half of what the largest one takes."""
+        sizes = [(_bytes(each), each) for each in self.stored]
+        largest = max(size for size, _ in sizes)
+        return frozenset(id(each) for size, each in sizes if 2 * size >= largest)
+
+    @cached_property
+    def _subclasses(self) -> list[str]:
+        return subclasses_of(self.dataset.ev, self.owner, {each.binding.name for each in self.stored})
+
+
+def _weight(dataset: StoringDataset, stored: Stored, group: _Group, cause: str) -> Weight:
     workers = dataset.workers_for(stored.binding)
-    if (found := _base_elsewhere(dataset, owner, stored)) is not None:
+    if (found := _base_elsewhere(dataset, group.owner, stored)) is not None:
         base, binding = found
         step = Step(base.scope.module, binding.node, f"`{base.node.name.value}` binds it here; change it there")
         return Weight(Level.NOTE, cause, workers, base=base, steps=(step,))
@@ -109,24 +151,22 @@ def _weight(
         return Weight(Level.NOTE, cause, workers, why=f"not copied yet: {_without_workers(workers)}")
     if stored.count is not None:
         return Weight(Level.NOTE, cause, workers, why=f"small as it is written: {stored.count} of them")
-    group = by_owner[id(owner.scope)]
-    subclasses = subclasses_of(dataset.ev, owner, {each.binding.name for each in group})
-    guess = estimate(dataset.ev, file.settings, owner, subclasses, [each.bytes_each for each in group])
+    guess = group.guess
     if guess is None:
         return Weight(Level.NOTE, cause, workers)
     count = f", {workers.number} workers" if workers.number > 1 else ""
-    at_most = any(_is_selected(dataset, each) for each in group)
-    text, short = guess.text(at_most), guess.short(at_most)
-    if is_test(file.module) or is_for_evaluation(dataset.ev, owner, subclasses):
+    text, short = guess.text(group.are_selected), guess.short(group.are_selected)
+    if group.are_for_evaluation:
         return Weight(Level.NOTE, cause, workers, (f"for evaluation only: {text}", f"for evaluation only: {short}"))
     sizes = (f"{text}{count}", text, f"{short} ({guess.source})", short)
-    if guess.total < file.settings.memory_threshold * (_PLAIN if guess.is_plain else 1):
-        is_small = guess.total < file.settings.memory_threshold
+    threshold = group.file.settings.memory_threshold
+    if guess.total < threshold * (_PLAIN if guess.is_plain else 1):
+        is_small = guess.total < threshold
         return Weight(Level.NOTE, cause, workers, tuple(f"small: {each}" if is_small else each for each in sizes))
-    largest = max(_bytes(each) for each in group)
-    level = Level.MEMORY if 2 * _bytes(stored) >= largest else Level.NOTE
-    others = sum(2 * _bytes(each) >= largest for each in group) - 1 if level is Level.MEMORY else 0
-    return Weight(level, cause, workers, sizes, others=f" (and {others} more)" if others else "")
+    if id(stored) not in group.large:
+        return Weight(Level.NOTE, cause, workers, sizes)
+    others = len(group.large) - 1
+    return Weight(Level.MEMORY, cause, workers, sizes, others=f" (and {others} more)" if others else "")
 
 
 def _bytes(stored: Stored) -> int:

@@ -132,12 +132,12 @@ def _advice(start: Start, file: File) -> str:
     import libcst as cst
 
     from dataloader_lint.edits.guard import first_work
-    from dataloader_lint.semantics.syntax.layout import first_line
+    from dataloader_lint.semantics.syntax.layout import first_line, last_line
 
     tree = file.tree
     body: list[cst.CSTNode] = list(tree.module.body)
     first = first_work(body, start.statement)
-    line, last = first_line(tree, first), tree.text.rstrip().count("\n") + 1
+    line, last = first_line(tree, first), last_line(tree, body[-1])
     if any(isinstance(each, cst.FunctionDef | cst.ClassDef) for each in body[body.index(first) :]):
         return f"put what runs from line {line} on under {GUARD}"
     return f"put lines {line}-{last} under {GUARD}" if line < last else f"put it under {GUARD}"

@@ -43,8 +43,8 @@ def make(dataset):
 
 ## Fix safety
 Unsafe: a function without parameters gets `worker_id`, and others may call it without an argument. If a call in the
-project is known, the parameter is `worker_id=None`. Functions that need more arguments, and those in a
-`functools.partial`, are not changed.
+project is known, or a string in the file names the function, as in `__all__`, the parameter is `worker_id=None`.
+Functions that need more arguments, and those in a `functools.partial`, are not changed.
 
 ## When to ignore it
 Never with workers: the call fails.
@@ -59,6 +59,7 @@ Never with workers: the call fails.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
@@ -100,5 +101,6 @@ def fix(found: SignatureMismatch, editor: Editor) -> Repair | None:
         return None
     calls = (call for call, _, _ in found.loader.ev.callers(found.scope))
     is_called = any(last_name(call.func) == found.name for call in calls)  # without an argument, as it takes none
+    is_called = is_called or re.search(rf"""(["']){re.escape(found.name)}\1""", editor.tree.code) is not None
     edit = add_parameter(editor, found.function, "worker_id", "None" if is_called else "")
     return Repair(Safety.UNSAFE, "Add the parameter `worker_id`", (edit,))
