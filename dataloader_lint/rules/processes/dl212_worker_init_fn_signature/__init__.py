@@ -59,7 +59,6 @@ Never with workers: the call fails.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
@@ -101,6 +100,6 @@ def fix(found: SignatureMismatch, editor: Editor) -> Repair | None:
         return None
     calls = (call for call, _, _ in found.loader.ev.callers(found.scope))
     is_called = any(last_name(call.func) == found.name for call in calls)  # without an argument, as it takes none
-    is_called = is_called or re.search(rf"""(["']){re.escape(found.name)}\1""", editor.tree.code) is not None
+    is_called = is_called or any(f"{quote}{found.name}{quote}" in editor.tree.code for quote in ('"', "'"))
     edit = add_parameter(editor, found.function, "worker_id", "None" if is_called else "")
     return Repair(Safety.UNSAFE, "Add the parameter `worker_id`", (edit,))
