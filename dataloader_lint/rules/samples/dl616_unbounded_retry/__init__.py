@@ -9,6 +9,7 @@ Reports worker code with a handler for all exceptions (`except:`, `except Except
 - `while sample is None:` around a `try` that sets it
 - a handler that calls the method again: `return self[index + 1]`, `return self.__getitem__(random_index)`; the first if
   there are several
+- a `__getitem__` that does so where it has loaded something that is no good, `if not boxes:`: a note
 
 ## Why is this bad?
 It is meant for one broken file. If all files fail, because the folder is wrong, a disk is full or a library is missing,
@@ -100,9 +101,14 @@ def find(file: File) -> Iterable[Retry]:
 
 
 def check(retry: Retry, file: File) -> Iterator[Finding]:
-    if retry.recurses:
-        cost = "calls itself after any exception: RecursionError if many samples fail"
-    else:
-        cost = "tries again after any exception: it hangs if all samples fail"
-    advice = "count the attempts, then raise"
-    yield Finding(retry.handler, f"`{retry.function.label}` {cost}", advice, because=file.steps_to(retry.function))
+    from dataloader_lint.rules.samples.dl616_unbounded_retry.retries import Kind
+
+    cost = {
+        Kind.LOOP: "tries again after any exception: it hangs if all samples fail",
+        Kind.AFTER_ERROR: "calls itself after any exception: RecursionError if many samples fail",
+        Kind.REJECTED: "calls itself for a sample that is no good: RecursionError after some hundred",
+    }[retry.kind]
+    problem = f"`{retry.function.label}` {cost}"
+    level = Level.NOTE if retry.kind is Kind.REJECTED else None
+    steps = file.steps_to(retry.function)
+    yield Finding(retry.node, problem, "count the attempts, then raise", because=steps, level=level)

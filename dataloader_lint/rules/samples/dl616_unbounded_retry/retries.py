@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import Enum, auto
 
 import libcst as cst
 
@@ -12,43 +13,52 @@ from dataloader_lint.pipeline.workers.worker_code import Workers
 from dataloader_lint.semantics.classes import classes
 from dataloader_lint.semantics.syntax.definitions import enclosing_definitions
 from dataloader_lint.semantics.syntax.expressions import last_name, parameters
-from dataloader_lint.semantics.syntax.names import dotted
+from dataloader_lint.semantics.syntax.names import bindings_of, dotted
 from dataloader_lint.semantics.syntax.tree import ModuleFacts, Node, Scope, Tree, function_scope
 
 _ALL_ERRORS = frozenset({"BaseException", "Exception"})
+_LOADED = (cst.Call, cst.Subscript, cst.List, cst.ListComp, cst.Tuple)
 _LEAVING = (cst.Break, cst.Continue, cst.Return)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Retry:
-    """A handler that goes on with another sample; `recurses` if it calls the function that it stands in."""
+    """A handler, or the call of a method by itself, that goes on with another sample."""
 
-    handler: cst.ExceptHandler
+    node: Node
     function: WorkerFunction
-    recurses: bool
+    kind: Kind
+
+
+class Kind(Enum):
+    """How it goes on: the loop around the handler, a call in the handler, a call where a sample is no good."""
+
+    LOOP = auto()
+    AFTER_ERROR = auto()
+    REJECTED = auto()
 
 
 def unbounded_retries(workers: Workers, module: ModuleFacts) -> Iterator[Retry]:
-    """Yields the handlers of a module's worker code that catch every exception and try again without a bound."""
-    found: dict[int, list[tuple[cst.ExceptHandler, bool]]] = {}
+    """Yields where a module's worker code tries again without a bound: after any exception, or for bad samples."""
+    found: dict[int, list[tuple[Node, Kind]]] = {}
     for scope in module.root.descend():
         if isinstance(scope.node, cst.FunctionDef):
-            handlers = list(_retries(scope))
-            if handlers:
-                found[id(scope)] = handlers
+            retries = list(_retries(scope)) or list(_rejections(scope))
+            if retries:
+                found[id(scope)] = retries
     if not found:
         return
-    nodes = [handler for handlers in found.values() for handler, _ in handlers]
+    nodes = [node for retries in found.values() for node, _ in retries]
     names = workers.names_that_use(module, enclosing_definitions(module, nodes))
     seen: set[int] = set()
     for function in workers.functions_inside(module, names):
-        for handler, recurses in found.get(id(function.scope), ()):
-            if id(handler) not in seen and function.path[0].argument != "worker_init_fn":
-                seen.add(id(handler))
-                yield Retry(handler, function, recurses)
+        for node, kind in found.get(id(function.scope), ()):
+            if id(node) not in seen and function.path[0].argument != "worker_init_fn":
+                seen.add(id(node))
+                yield Retry(node, function, kind)
 
 
-def _retries(scope: Scope) -> Iterator[tuple[cst.ExceptHandler, bool]]:
+def _retries(scope: Scope) -> Iterator[tuple[Node, Kind]]:
     tree = scope.module.tree
     recurses = False  # one count of attempts bounds all handlers that call the function again
     for handler in scope.own(cst.ExceptHandler):
@@ -61,9 +71,46 @@ def _retries(scope: Scope) -> Iterator[tuple[cst.ExceptHandler, bool]]:
         if calls:
             if all(_has_one_argument(call) for call in calls) and not (recurses or _is_bounded(handler, scope)):
                 recurses = True
-                yield handler, True
+                yield handler, Kind.AFTER_ERROR
         elif _goes_on(attempt, handler, scope):
-            yield handler, False
+            yield handler, Kind.LOOP
+
+
+def _rejections(scope: Scope) -> Iterator[tuple[Node, Kind]]:
+    """The first `return self[other]` under a condition on what was loaded: `if image is None:`, `if not boxes:`."""
+    assert isinstance(scope.node, cst.FunctionDef)
+    if scope.node.name.value != "__getitem__":
+        return
+    tree = scope.module.tree
+    for call in _calls_of_itself(scope):
+        returned = tree.parent(call)
+        if not isinstance(returned, cst.Return) or not _has_one_argument(call):
+            continue
+        above = list(tree.ancestors(returned))
+        around = next((each for each in above if isinstance(each, cst.If | cst.For | cst.While | cst.Try)), None)
+        if isinstance(around, cst.If) and tree.is_inside(returned, around.body) and _is_about_sample(around.test, scope):
+            if not any(True for _ in tree.find(around.body, cst.AugAssign)):
+                yield call, Kind.REJECTED
+                return
+
+
+def _is_about_sample(test: cst.BaseExpression, scope: Scope) -> bool:
+    """True if a condition is on what the method has loaded, and not on the index that it was given."""
+    assert isinstance(scope.node, cst.FunctionDef)
+    tree = scope.module.tree
+    given = {param.name.value for param in parameters(scope.node)} - {classes.receiver_name(scope)}
+    words = {each.value for each in tree.find(test, cst.Name)}
+    if words & given:
+        return False
+    return any(
+        isinstance(each.value, _LOADED) and not _is_length(each.value)
+        for name in words
+        for each in bindings_of(scope).get(name, ())
+    )
+
+
+def _is_length(value: cst.BaseExpression | None) -> bool:
+    return isinstance(value, cst.Call) and last_name(value.func) == "len"
 
 
 def _catches_all(handler: cst.ExceptHandler) -> bool:
