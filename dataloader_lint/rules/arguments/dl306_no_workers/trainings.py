@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import libcst as cst
 
 from dataloader_lint.pipeline.loaders.epochs import Pass, loaders_behind
+from dataloader_lint.pipeline.loaders.prepared import prepared
 from dataloader_lint.semantics.evaluation.loader_calls import Loader
 from dataloader_lint.semantics.syntax.tree import ModuleFacts, Node
-from dataloader_lint.semantics.values.values import Evaluator
+from dataloader_lint.semantics.values.values import Evaluator, merge
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,7 +31,9 @@ def trainings_without_workers(ev: Evaluator, module: ModuleFacts) -> Iterator[Tr
             continue
         frame = ev.frame_of(scope)
         for loop in scope.own(cst.For):
-            for made, loader in loaders_behind(ev, ev.values(loop.iter, frame)):
+            values = ev.values(loop.iter, frame)
+            given = [ev.values(*each) for each in prepared(ev, loop.iter, frame)]
+            for made, loader in loaders_behind(ev, merge(values, *given)):
                 workers = loader.known("num_workers")
                 if workers is None or workers.value != 0 or not Pass(loader, made, loop, (frame,)).trains(ev):
                     continue

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from dataloader_lint.pipeline.loaders.prepared import prepared
 from dataloader_lint.rules.processes.dl206_missing_main_guard.harmless import HARMLESS
 from dataloader_lint.rules.processes.dl206_missing_main_guard.worker_starts import (
     WorkerStart,
@@ -21,13 +22,12 @@ from dataloader_lint.semantics.classes import classes
 from dataloader_lint.semantics.control.reachability import is_reached
 from dataloader_lint.semantics.evaluation.loader_calls import loader_of
 from dataloader_lint.semantics.libraries.calls import row
-from dataloader_lint.semantics.libraries.catalogue import MANAGED, MODULES, RUNNING_METHODS
+from dataloader_lint.semantics.libraries.catalogue import MODULES, RUNNING_METHODS
 from dataloader_lint.semantics.libraries.datasets import DATASET_BASES, ITERABLE_BASES
 from dataloader_lint.semantics.limits import START_DEPTH, START_STEPS, START_STEPS_OF_STATEMENT
 from dataloader_lint.semantics.project.scripts import is_notebook, is_test
-from dataloader_lint.semantics.syntax.expressions import last_name
 from dataloader_lint.semantics.syntax.guards import is_guarded
-from dataloader_lint.semantics.syntax.names import Kind, dotted, resolve
+from dataloader_lint.semantics.syntax.names import dotted
 from dataloader_lint.semantics.syntax.tree import Node, Scope, Tree
 from dataloader_lint.semantics.values.known_values import is_positive
 from dataloader_lint.semantics.values.values import (
@@ -177,24 +177,9 @@ class _Search:
         values = self.ev.values(node, frame)
         hit = first(self.over(value, node) for value in values)
         if hit is None and UNKNOWN in values:
-            hit = self.prepared_loader(node, frame)
+            hit = first(self.iterating(given, where) for given, where in prepared(self.ev, node, frame))
         self.iterated.remove(id(node))
         return hit
-
-    def prepared_loader(self, node: cst.BaseExpression, frame: Frame) -> WorkerStart | None:
-        """`accelerator.prepare(...)` returns its loader arguments at the same positions."""
-        while isinstance(node, cst.Call) and node.args:
-            node = node.args[0].value
-        tree = frame.scope.module.tree
-        for binding in resolve(node, tree) if isinstance(node, cst.Name) else ():
-            call = binding.value
-            if isinstance(call, cst.Call) and last_name(call.func) in MANAGED and binding.kind is Kind.VALUE:
-                position = binding.path[0] if binding.path else 0
-                if 0 <= position < len(call.args) and call.args[position].keyword is None:
-                    hit = self.iterating(call.args[position].value, self.ev.at(binding.scope, frame))
-                    if hit is not None:
-                        return hit
-        return None
 
     def over(self, value: Value, node: cst.BaseExpression) -> WorkerStart | None:
         """The worker start that iterating over a value causes, or None; `node` is its expression."""

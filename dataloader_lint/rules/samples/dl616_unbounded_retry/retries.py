@@ -88,7 +88,11 @@ def _rejections(scope: Scope) -> Iterator[tuple[Node, Kind]]:
             continue
         above = list(tree.ancestors(returned))
         around = next((each for each in above if isinstance(each, cst.If | cst.For | cst.While | cst.Try)), None)
-        if isinstance(around, cst.If) and tree.is_inside(returned, around.body) and _is_about_sample(around.test, scope):
+        if (
+            isinstance(around, cst.If)
+            and tree.is_inside(returned, around.body)
+            and _is_about_sample(around.test, scope)
+        ):
             if not any(True for _ in tree.find(around.body, cst.AugAssign)):
                 yield call, Kind.REJECTED
                 return
