@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import importlib
+import os
 import pkgutil
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
+from importlib.machinery import FileFinder
 from types import ModuleType
 from typing import Any
 
@@ -36,20 +38,21 @@ class FoundRule:
 @cache
 def found_rules() -> dict[str, FoundRule]:
     """All rules by code, in the order of their codes."""
-    found = [_read(module) for module in _rule_modules(dataloader_lint.rules)]
+    found = [_read(module) for module in _rule_modules(dataloader_lint.rules.__path__, dataloader_lint.rules.__name__)]
     by_code = {rule.rule.code: rule for rule in sorted(found, key=lambda rule: rule.rule.code)}
     if len(by_code) < len(found):
         raise ValueError("two rule files have the same code")
     return by_code
 
 
-def _rule_modules(package: ModuleType) -> Iterator[ModuleType]:
-    for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
+def _rule_modules(folders: Iterable[str], package: str) -> Iterator[ModuleType]:
+    for module in pkgutil.iter_modules(folders, f"{package}."):
         name = module.name.rpartition(".")[2]
         if _RULE_MODULE.fullmatch(name):  # what stands beside it in its package is loaded when the rule runs
             yield importlib.import_module(module.name)
-        elif module.ispkg and not name.startswith("_"):
-            yield from _rule_modules(importlib.import_module(module.name))
+        elif module.ispkg and not name.startswith("_"):  # a package without rules is not loaded
+            assert isinstance(module.module_finder, FileFinder)
+            yield from _rule_modules([os.path.join(module.module_finder.path, name)], module.name)
 
 
 def _read(module: ModuleType) -> FoundRule:
