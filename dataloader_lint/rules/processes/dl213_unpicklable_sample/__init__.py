@@ -2,12 +2,12 @@
 
 ## What it does
 Reports a `__getitem__`, `__iter__` or `collate_fn` that returns or yields one of these, alone or inside a tuple, list
-or dict:
+or dict, which may be filled step by step:
 
 - a generator; a `__getitem__` or `collate_fn` that yields is a generator function and returns one
 - a lambda or nested function
 - an open handle
-- the output of a network that still has its graph
+- the output of a network, or a part of a parameter, that still has its graph
 
 ## Why is this bad?
 A worker puts its batches into a queue, and a thread of the queue pickles them. A batch that cannot be pickled is

@@ -13,7 +13,9 @@ from dataloader_lint.pipeline.workers.constructor_steps import bare, steps_of
 from dataloader_lint.pipeline.workers.dataset_flow import DatasetFlow
 from dataloader_lint.semantics.classes import classes
 from dataloader_lint.semantics.control.reachability import is_reached
+from dataloader_lint.semantics.dicts.contents import lookup
 from dataloader_lint.semantics.evaluation.loader_calls import Loader
+from dataloader_lint.semantics.heap.writes import Place, writes_at
 from dataloader_lint.semantics.libraries.calls import row
 from dataloader_lint.semantics.libraries.catalogue import MODULES
 from dataloader_lint.semantics.libraries.objects import LAYERS, NETWORKS
@@ -33,10 +35,13 @@ from dataloader_lint.semantics.values.values import (
     Partial,
     Sequence,
     Value,
+    Values,
+    constant,
 )
 
 _NO_GRADIENTS = ("no_grad", "inference_mode", "set_grad_enabled")
 _COLLATING = "collat"
+_WEIGHTS = "torch.nn.Parameter"
 _SAMPLES = ("__getitem__", "__getitems__", "get")
 
 
@@ -78,12 +83,11 @@ def _entries(reach: DatasetFlow, module: ModuleFacts) -> Iterator[tuple[Scope, F
         loaders = reach.loaders_of(klass)
         if never_started(loaders) or (loaders and not any(_keeps_samples(loader) for loader in loaders)):
             continue
-        made = bare(klass, ev)
         for scope in entries:
             assert isinstance(scope.node, cst.FunctionDef)
             name = scope.node.name.value
             if name != "get" or any(each.startswith("torch_geometric.") for each in ev.bases(klass).libraries):
-                yield scope, ev.method_frame(scope, made), f"{klass.node.name.value}.{name}"
+                yield scope, ev.frame_of(scope), f"{klass.node.name.value}.{name}"
     names = list(_collating_names(reach, module))
     # Loaders of other modules may import its functions, or be constructed by functions that get them as arguments.
     for other in reach.around(module, names) if names or _COLLATING in module.tree.code else (module,):
@@ -178,9 +182,56 @@ def _unpicklable_part(ev: Evaluator, node: cst.BaseExpression, frame: Frame, dep
     call = _call_behind(node, frame)
     if call is not None and _has_graph(ev, call, frame):
         return f"the output of `{dotted(call.func)}` with its graph"
+    if _is_part_of_weights(ev, node, frame):
+        return "a part of a parameter with its graph"
+    if what := _put_into(ev, node, frame, depth):
+        return what
     found = ev.values(node, frame)
     named = [_description(ev, value, depth) for value in found]
     return named[0] if named and all(named) else ""
+
+
+def _put_into(ev: Evaluator, node: cst.BaseExpression, frame: Frame, depth: int) -> str:
+    """Describes what cannot be pickled in what a function puts into its own list or dict before it returns it."""
+    if not isinstance(node, cst.Name) or depth >= SAMPLE_DEPTH:
+        return ""
+    bindings = resolve(node, frame.scope.module.tree)
+    if len(bindings) != 1 or bindings[0].scope is not frame.scope or bindings[0].kind is not Kind.VALUE:
+        return ""
+    if not all(isinstance(each, Sequence | Mapping) for each in ev.values(node, frame)):
+        return ""
+    for write in writes_at(Place(frame.scope, "", node.value)):
+        if write.are_several or not is_reached(ev, write.statement, frame):
+            continue
+        if not write.is_stored:
+            what = _unpicklable_part(ev, write.value, frame, depth + 1)
+        else:
+            named = [_description(ev, each, depth + 1) for each in _under_key(ev, node, write.statement, frame)]
+            what = named[0] if named and all(named) else ""
+        if what:
+            return what
+    return ""
+
+
+def _under_key(ev: Evaluator, node: cst.Name, statement: Node, frame: Frame) -> Values:
+    """What a dict holds, where it is called `node`, under the key that a statement has set."""
+    targets = [each.target for each in statement.targets] if isinstance(statement, cst.Assign) else []
+    for target in targets:
+        if isinstance(target, cst.Subscript) and dotted(target.value) == node.value and len(target.slice) == 1:
+            index = target.slice[0].slice
+            key = constant(ev.values(index.value, frame)) if isinstance(index, cst.Index) else None
+            if key is not None:
+                return lookup(ev, node, key.value, frame)
+    return ()
+
+
+def _is_part_of_weights(ev: Evaluator, node: cst.BaseExpression, frame: Frame) -> bool:
+    """True for a part of `torch.nn.Parameter(...)`: unlike the whole, it cannot be sent with its graph."""
+    if not isinstance(node, cst.Subscript):
+        return False
+    found = ev.values(node.value, frame)
+    is_weight = all(isinstance(each, CallResult) and each.library == _WEIGHTS for each in found)
+    return bool(found) and is_weight and _computes_gradients(node, frame)
 
 
 def _call_behind(node: cst.BaseExpression, frame: Frame) -> cst.Call | None:
@@ -222,10 +273,15 @@ def _has_graph(ev: Evaluator, call: cst.Call, frame: Frame) -> bool:
     callees = ev.values(call.func, frame)
     if not callees or not all(isinstance(callee, CallResult) and _has_parameters(ev, callee) for callee in callees):
         return False
+    return _computes_gradients(call, frame)
+
+
+def _computes_gradients(node: Node, frame: Frame) -> bool:
+    """True if a node stands where no code turns gradients off."""
     tree = frame.scope.module.tree
     if any(word in tree.code for word in ("requires_grad", "set_grad_enabled(False)")):
         return False
-    for above in tree.ancestors(call):
+    for above in tree.ancestors(node):
         if isinstance(above, cst.With) and any(_stops_gradients(item.item) for item in above.items):
             return False
         if isinstance(above, cst.FunctionDef) and any(
