@@ -3,11 +3,13 @@
 ## What it does
 Reports the `__iter__` of an IterableDataset that iterates over files, lists, ranges or the like. Neither it nor a
 function that it calls uses the worker or the rank, or the rank is all that they use: `torch.distributed.get_rank()`
-divides the data among the processes that train, and each of them starts workers that read the same share.
+divides the data among the processes that train, and each of them starts workers that read the same share. An arm of
+an `if` in `__iter__` is reported by itself: the others may divide the items.
 
 **Where it counts**
 
-- A DataLoader reads it with two or more workers, or with a number of workers that is set elsewhere.
+- A DataLoader reads it with two or more workers, or with a number of workers that is set elsewhere and may have any
+  default.
 - No DataLoader in the project reads it, and the class is public and at module level, and the project never constructs
   it.
 

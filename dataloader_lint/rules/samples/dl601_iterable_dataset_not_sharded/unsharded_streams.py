@@ -11,18 +11,32 @@ import libcst as cst
 from dataloader_lint.pipeline.loaders import loader_steps
 from dataloader_lint.pipeline.steps import Step
 from dataloader_lint.pipeline.workers.dataset_flow import DatasetFlow
+from dataloader_lint.rules.samples.dl601_iterable_dataset_not_sharded.generators import (
+    SHARING,
+    arms_of,
+    bindings_in,
+    counts_to_end,
+    is_endless,
+    iterables_of,
+    leaves,
+    names_below,
+    names_in,
+    names_that_divide,
+    yielding_loops,
+)
 from dataloader_lint.rules.samples.dl601_iterable_dataset_not_sharded.init_functions import (
     has_sharding_init_function,
     may_split,
 )
 from dataloader_lint.semantics.classes import classes
+from dataloader_lint.semantics.control.reachability import is_reached
 from dataloader_lint.semantics.evaluation.loader_calls import Loader
 from dataloader_lint.semantics.libraries.calls import row
 from dataloader_lint.semantics.libraries.datasets import ITERABLE_BASES
 from dataloader_lint.semantics.limits import SHARDING_DEPTH, SHARDING_FUNCTIONS
 from dataloader_lint.semantics.syntax.expressions import last_name
 from dataloader_lint.semantics.syntax.names import Binding, Kind, bindings_of, dotted
-from dataloader_lint.semantics.syntax.tree import ModuleFacts, Node, Scope, Tree, function_scope
+from dataloader_lint.semantics.syntax.tree import ModuleFacts, Node, Scope, function_scope
 from dataloader_lint.semantics.values.known_values import is_positive
 from dataloader_lint.semantics.values.values import (
     NOTHING_KNOWN,
@@ -33,19 +47,14 @@ from dataloader_lint.semantics.values.values import (
     Function,
     Library,
     Mapping,
+    Method,
     Opaque,
     Sequence,
     Value,
+    is_default,
 )
 from dataloader_lint.semantics.values.values import Iterator as Iterated
 
-# A name like this suggests that the code divides its data among readers.
-_SHARING = re.compile(
-    r"worker|(^|_)rank|world_size|num_replicas|split_by|by_node|partition|local_rank|process_index"
-    # A file of a data set is called a shard as well: `for shard in self.shards`.
-    r"|shard_|_shard$|(num|n)_shards|shard(ing|ed)",
-    re.IGNORECASE,
-)
 # Those of them that divide the data among the ranks of a distributed program, each of which has workers.
 _RANKS = frozenset({"get_rank", "get_world_size", "local_rank", "rank", "world_size"})
 _PIPES = frozenset(name for name in ITERABLE_BASES if name.endswith("DataPipe"))
@@ -61,6 +70,8 @@ _RANDOM_PREFIXES = (
 )
 _REORDERING = frozenset({"permutation", "randperm", "seed", "shuffle", "default_rng", "RandomState", "Random"})
 _TYPES = frozenset({"array", "file", "list", "list of int", "list of str", "paths", "str", "tensor", "tuple"})
+# Methods that take the next part of a file, a video or the rows of a database.
+_TAKING = frozenset({"fetchmany", "fetchone", "read", "read_next_batch", "readline", "readlines"})
 _FILES = re.compile(r"path|file|folder|lines", re.IGNORECASE)
 
 
@@ -131,9 +142,11 @@ def _may_repeat(loader: Loader) -> bool:
     """True if a loader has several workers, or an unknown number, and does not divide the data among them."""
     if any(map(may_split, loader.values("worker_init_fn"))) or not loader.is_reached:
         return False
-    values = loader.values("num_workers")
+    given = loader.is_passed("num_workers") is not False  # then a default is there to be set to another number
     return any(
-        is_positive(value) is not False and not (isinstance(value, Const) and value.value == 1) for value in values
+        (given and is_default(value))
+        or (is_positive(value) is not False and not (isinstance(value, Const) and value.value == 1))
+        for value in loader.values("num_workers")
     )
 
 
@@ -173,7 +186,7 @@ class _Stream:
     def repeats(self) -> bool:
         """True if two workers surely yield the same items, as far as the code shows."""
         if self._mentions_sharding():
-            return False
+            return self._has_arm_that_repeats()
         found: list[tuple[cst.BaseExpression, Frame]] = []
         is_finite = False
         made = CallResult(self.klass, None, None)
@@ -181,7 +194,10 @@ class _Stream:
         for scope, frame in functions:  # grows during the iteration
             if self._is_unlike_for_each(scope, frame):
                 return False
-            for value in _iterables_of(scope):
+            if any(self._reads_to_end(loop, frame) or counts_to_end(loop) for loop in yielding_loops(scope)):
+                self.is_written_out = False
+                is_finite = True
+            for value in iterables_of(scope):
                 if self._ends_itself(value, frame):
                     self.is_written_out = False
                     is_finite = True
@@ -192,6 +208,41 @@ class _Stream:
                 elif len(functions) < SHARDING_FUNCTIONS and all(inner[0] is not known for known, _ in functions):
                     functions.append(inner)
         return (bool(found) or is_finite) and all(self._is_plain(value, frame, 0) for value, frame in found)
+
+    def _has_arm_that_repeats(self) -> bool:
+        """True if `__iter__` divides the items on some of its paths only, and another one goes over all of them."""
+        if self.by_rank or not self._divides_here_alone():
+            return False
+        frame = self.ev.frame_of(self.method)
+        dividing = names_that_divide(self.method)
+        is_written_out = True
+        for arm, tests in arms_of(self.method):
+            names = {name for node in (arm, *tests) for name in names_below(node, self.method.module.tree)}
+            given = [] if names & dividing else iterables_of(self.method, arm)
+            if given and not self._is_unlike_for_each(self.method, frame, arm) and is_reached(self.ev, arm, frame):
+                self.is_written_out = True
+                if all(self._is_plain(each, frame, 0) for each in given) and not self._delegates(arm, frame):
+                    is_written_out = is_written_out and self.is_written_out
+                    self.is_written_out = is_written_out
+                    return True
+        return False
+
+    def _divides_here_alone(self) -> bool:
+        """True if nothing of the class but `__iter__` speaks of workers, nor a function that it calls."""
+        for klass in self.ev.bases(self.klass).classes:
+            for scope in classes.methods_of(klass.scope).values():
+                if scope is not self.method and any(SHARING.search(name) for name in names_in(scope)):
+                    return False
+        return not any(
+            SHARING.search(name) for helper in self._called_helpers(self.method) for name in names_in(helper)
+        )
+
+    def _delegates(self, arm: Node, frame: Frame) -> bool:
+        """True if an arm calls functions of the project, which may divide the items themselves."""
+        calls = self.method.module.tree.find(arm, cst.Call)
+        return any(
+            isinstance(callee, Function | Method) for call in calls for callee in self.ev.values(call.func, frame)
+        )
 
     def _ends_itself(self, value: cst.BaseExpression, frame: Frame) -> bool:
         """True if `__iter__` returns the object itself, whose `__next__` stops after a number of items."""
@@ -215,7 +266,7 @@ class _Stream:
                 and receiver.by.scope is self.klass.scope
             ):
                 scopes[id(function.scope)] = function.scope
-        words = (name for scope in scopes.values() for name in _names_in(scope) if _SHARING.search(name))
+        words = (name for scope in scopes.values() for name in names_in(scope) if SHARING.search(name))
         if first := next(words, ""):
             is_of_ranks = first in _RANKS and all(name in _RANKS for name in words)
             self.by_rank = is_of_ranks and self._asks_for_rank(list(scopes.values()))
@@ -226,7 +277,7 @@ class _Stream:
             for helper in self._called_helpers(scope) if len(called) < SHARDING_FUNCTIONS else ():
                 if all(helper is not known for known in called):
                     called.append(helper)
-        return any(_SHARING.search(name) for scope in called[len(scopes) :] for name in _names_in(scope))
+        return any(SHARING.search(name) for scope in called[len(scopes) :] for name in names_in(scope))
 
     def _asks_for_rank(self, scopes: list[Scope]) -> bool:
         """True if a class takes its rank from `torch.distributed` only; a caller may pass one that counts workers."""
@@ -271,17 +322,45 @@ class _Stream:
         """True if a generator function yields from lists, files or the like from beginning to end."""
         if depth >= SHARDING_DEPTH or self._is_unlike_for_each(frame.scope, frame):
             return False
-        given = _iterables_of(frame.scope)
+        given = iterables_of(frame.scope)
         return bool(given) and all(self._is_plain(each, frame, depth + 1) for each in given)
 
-    def _is_unlike_for_each(self, scope: Scope, frame: Frame) -> bool:
-        """True if a function draws at random or never ends, so that no two workers yield the same."""
-        if any(_is_endless(loop) for loop in scope.own(cst.While)):
+    def _is_unlike_for_each(self, scope: Scope, frame: Frame, arm: Node | None = None) -> bool:
+        """True if a function, or an arm of it, draws at random or never ends: no two workers yield the same."""
+        tree = scope.module.tree
+        loops = [loop for loop in scope.own(cst.While) if arm is None or tree.is_inside(loop, arm)]
+        if any(is_endless(loop) and not self._reads_to_end(loop, frame) for loop in loops):
             return True
-        callees = (callee for call in scope.within(cst.Call) for callee in self.ev.values(call.func, frame))
+        calls = (call for call in scope.within(cst.Call) if arm is None or tree.is_inside(call, arm))
+        callees = (callee for call in calls for callee in self.ev.values(call.func, frame))
         return any(
             isinstance(each, Library) and (self._is_random(each.name) or row(each.name).streams == "endless")
             for each in callees
+        )
+
+    def _reads_to_end(self, loop: cst.While, frame: Frame) -> bool:
+        """True for a loop that ends where a file, a video or a cursor has no more: `while line := file.readline():`."""
+        tree = frame.scope.module.tree
+        read = {
+            name.value
+            for target, value in bindings_in(loop, tree)
+            if isinstance(value, cst.Call) and self._takes_next(value, frame)
+            for name in tree.find(target, cst.Name)
+        }
+        ends = [each.test for each in tree.find(loop.body, cst.If) if leaves(each)]
+        if isinstance(loop.test, cst.NamedExpr | cst.Comparison):
+            ends.append(loop.test)
+        return any(name.value in read for test in ends for name in tree.find(test, cst.Name))
+
+    def _takes_next(self, call: cst.Call, frame: Frame) -> bool:
+        """True if a call takes the next part of a file, a video or the rows of a database."""
+        if not isinstance(call.func, cst.Attribute) or call.func.attr.value not in _TAKING:
+            return False
+        owners = self.ev.values(call.func.value, frame)
+        return bool(owners) and all(
+            (isinstance(each, CallResult) and (row(each.library).opens or row(each.library).streams == "source"))
+            or (isinstance(each, Opaque) and each.kind == "file")
+            for each in owners
         )
 
     def _is_plain_value(self, value: Value, depth: int) -> bool:
@@ -315,45 +394,3 @@ class _Stream:
 
 def _has_parameter(bindings: list[Binding]) -> bool:
     return any(each.kind is Kind.PARAMETER for each in bindings)
-
-
-def _is_endless(loop: cst.While) -> bool:
-    """True for `while True:` or `while not done:`: the number of items is not that of a list of samples."""
-    return not isinstance(loop.test, cst.Comparison | cst.BooleanOperation)
-
-
-def _iterables_of(scope: Scope) -> list[cst.BaseExpression]:
-    """What a function returns, delegates to, or loops over with a `yield` in the body."""
-    tree = scope.module.tree
-    found = [each.value for each in scope.own(cst.Return) if each.value is not None]
-    found.extend(each.value.item for each in scope.own(cst.Yield) if isinstance(each.value, cst.From))
-    yields = [each for each in scope.own(cst.Yield) if not isinstance(each.value, cst.From)]
-    loops: dict[int, cst.For] = {}
-    for node in yields:
-        around: list[Node] = [above for above in tree.ancestors(node) if isinstance(above, cst.For | cst.FunctionDef)]
-        inner = [above for above in around[: around.index(scope.node)] if isinstance(above, cst.For)]
-        # The outermost loop determines the items, except for loops that only count: `for _ in range(epochs):`
-        item_loops = [loop for loop in inner if not _ignores_target(loop, tree)] or inner
-        for loop in item_loops[-1:]:
-            loops[id(loop)] = loop
-    found.extend(loop.iter for loop in loops.values())
-    return found
-
-
-def _ignores_target(loop: cst.For, tree: Tree) -> bool:
-    """True if the body of a loop does not use the loop target."""
-    targets = {name.value for name in tree.find(loop.target, cst.Name)}
-    return not any(name.value in targets for name in tree.find(loop.body, cst.Name))
-
-
-def _names_in(scope: Scope) -> Iterator[str]:
-    """All names in a function or class."""
-    for node in scope.module.tree.walk(scope.node):
-        if isinstance(node, cst.Name):
-            yield node.value
-        elif isinstance(node, cst.Attribute):
-            yield node.attr.value
-        elif isinstance(node, cst.Param):
-            yield node.name.value
-        elif isinstance(node, cst.FunctionDef):
-            yield node.name.value

@@ -24,4 +24,7 @@ ROWS = {
     "torchcodec.decoders.AudioDecoder": Call(opens="an audio decoder", shared="position", arrives_broken=True),
     "torchcodec.decoders.VideoDecoder": Call(opens="a video decoder", shared="position", arrives_broken=True),
     "xtcocotools.coco.COCO": Call(gives="dict"),
+    "av.open.decode": Call(streams="source"),
+    "soundfile.SoundFile.blocks": Call(streams="source"),
+    "soundfile.blocks": Call(streams="source"),
 }

@@ -57,4 +57,7 @@ ROWS = {
     "zarr.open_array": _ZARR,
     "zarr.open_group": _ZARR,
     "zarr.storage.ZipStore": Call(opens="an open zip archive", shared="archive", pickles=True),
+    "pyarrow.dataset.dataset.to_batches": Call(streams="source"),
+    "pyarrow.parquet.ParquetFile.iter_batches": Call(streams="source"),
+    "pysam.AlignmentFile.fetch": Call(streams="source"),
 }

@@ -1,0 +1,165 @@
+"""What a generator goes over: its loops, the arms of its tests, and the names that divide items among readers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import libcst as cst
+
+from dataloader_lint.semantics.syntax.expressions import last_name
+from dataloader_lint.semantics.syntax.names import dotted, target_paths
+from dataloader_lint.semantics.syntax.tree import Node, Scope, Tree
+
+# A name like this suggests that the code divides its data among readers.
+SHARING = re.compile(
+    r"worker|(^|_)rank|world_size|num_replicas|split_by|by_node|partition|local_rank|process_index"
+    # A file of a data set is called a shard as well: `for shard in self.shards`.
+    r"|shard_|_shard$|(num|n)_shards|shard(ing|ed)",
+    re.IGNORECASE,
+)
+
+
+def is_endless(loop: cst.While) -> bool:
+    """True for `while True:` or `while not done:`: the number of items is not that of a list of samples."""
+    return not isinstance(loop.test, cst.Comparison | cst.BooleanOperation)
+
+
+def counts_to_end(loop: cst.While) -> bool:
+    """True for `while index < len(self.rows):`."""
+    test = loop.test
+    sides = [test.left, *(each.comparator for each in test.comparisons)] if isinstance(test, cst.Comparison) else []
+    return any(isinstance(each, cst.Call) and dotted(each.func) == "len" for each in sides)
+
+
+def yielding_loops(scope: Scope) -> Iterator[cst.While]:
+    """The `while` loops of a function with a `yield` in the body."""
+    for loop in scope.own(cst.While):
+        if any(scope.module.tree.is_inside(each, loop) for each in scope.own(cst.Yield)):
+            yield loop
+
+
+def bindings_in(loop: cst.While, tree: Tree) -> Iterator[tuple[cst.BaseExpression, cst.BaseExpression]]:
+    """The targets that a loop binds, each with what is bound."""
+    for named in tree.find(loop, cst.NamedExpr):
+        yield named.target, named.value
+    for assign in tree.find(loop.body, cst.Assign):
+        for each in assign.targets:
+            yield each.target, assign.value
+
+
+def leaves(branch: cst.If) -> bool:
+    """True if a branch ends with `break` or `return`."""
+    body = branch.body.body
+    last = body[-1] if body else None
+    if isinstance(last, cst.SimpleStatementLine):
+        last = last.body[-1]
+    return isinstance(last, cst.Break | cst.Return)
+
+
+def arms_of(scope: Scope) -> Iterator[tuple[Node, list[cst.BaseExpression]]]:
+    """The arms of the `if` statements of a function, each with the tests that decide whether it runs."""
+    tree = scope.module.tree
+    for branch in scope.own(cst.If):
+        above: list[Node] = [each for each in tree.ancestors(branch) if isinstance(each, cst.If)]
+        tests = [each.test for each in (branch, *above) if isinstance(each, cst.If) and tree.scope_of(each) is scope]
+        yield branch.body, tests
+        if isinstance(branch.orelse, cst.Else):
+            yield branch.orelse.body, tests
+
+
+def names_that_divide(scope: Scope) -> set[str]:
+    """The names and attributes in a function that speak of workers, or that are set or changed depending on these."""
+    found = {name for name in names_in(scope) if SHARING.search(name)}
+    rest = [(set(_changed_by(node)), set(_names_around(node, scope))) for node in _changing(scope)]
+    is_growing = True
+    while is_growing:
+        further = [changed for changed, around in rest if not changed <= found and not found.isdisjoint(around)]
+        is_growing = bool(further)
+        found.update(*further)
+    return found
+
+
+def _changing(scope: Scope) -> Iterator[Node]:
+    yield from scope.own(cst.Assign)
+    yield from scope.own(cst.AnnAssign)
+    yield from scope.own(cst.AugAssign)
+    yield from scope.own(cst.NamedExpr)
+    yield from scope.own(cst.For)
+    yield from scope.own(cst.Expr)
+
+
+def _changed_by(node: Node) -> Iterator[str]:
+    """The last names of what a statement binds, or of the object whose method it calls."""
+    targets = (
+        [each.target for each in node.targets] if isinstance(node, cst.Assign) else [getattr(node, "target", None)]
+    )
+    if isinstance(node, cst.Expr) and isinstance(node.value, cst.Call):
+        call = node.value
+        targets = [call.func.value] if isinstance(call.func, cst.Attribute) else [arg.value for arg in call.args]
+    for target in targets:
+        for each, _ in target_paths(target) if isinstance(target, cst.BaseExpression) else ():
+            while isinstance(each, cst.Subscript):
+                each = each.value
+            if name := last_name(each):
+                yield name
+
+
+def _names_around(node: Node, scope: Scope) -> Iterator[str]:
+    """The names in a statement, and in the tests and loops that decide whether it runs."""
+    tree = scope.module.tree
+    heads: list[Node] = [node.iter] if isinstance(node, cst.For) else [node]
+    for above in tree.ancestors(node):
+        if above is scope.node:
+            break
+        if isinstance(above, cst.If | cst.While):
+            heads.append(above.test)
+        elif isinstance(above, cst.For):
+            heads.append(above.iter)
+    for head in heads:
+        yield from names_below(head, tree)
+
+
+def names_below(node: Node, tree: Tree) -> Iterator[str]:
+    for each in tree.walk(node):
+        if isinstance(each, cst.Name):
+            yield each.value
+
+
+def iterables_of(scope: Scope, arm: Node | None = None) -> list[cst.BaseExpression]:
+    """What a function, or an arm of it, returns, delegates to, or loops over with a `yield` in the body."""
+    tree = scope.module.tree
+    returned = [each for each in scope.own(cst.Return) if arm is None or tree.is_inside(each, arm)]
+    given = [each for each in scope.own(cst.Yield) if arm is None or tree.is_inside(each, arm)]
+    found = [each.value for each in returned if each.value is not None]
+    found.extend(each.value.item for each in given if isinstance(each.value, cst.From))
+    yields = [each for each in given if not isinstance(each.value, cst.From)]
+    loops: dict[int, cst.For] = {}
+    for node in yields:
+        around: list[Node] = [above for above in tree.ancestors(node) if isinstance(above, cst.For | cst.FunctionDef)]
+        inner = [above for above in around[: around.index(scope.node)] if isinstance(above, cst.For)]
+        # The outermost loop determines the items, except for loops that only count: `for _ in range(epochs):`
+        item_loops = [loop for loop in inner if not _ignores_target(loop, tree)] or inner
+        for loop in item_loops[-1:]:
+            loops[id(loop)] = loop
+    found.extend(loop.iter for loop in loops.values())
+    return found
+
+
+def _ignores_target(loop: cst.For, tree: Tree) -> bool:
+    """True if the body of a loop does not use the loop target."""
+    targets = {name.value for name in tree.find(loop.target, cst.Name)}
+    return not any(name.value in targets for name in tree.find(loop.body, cst.Name))
+
+
+def names_in(scope: Scope) -> Iterator[str]:
+    """All names in a function or class."""
+    for node in scope.module.tree.walk(scope.node):
+        if isinstance(node, cst.Name):
+            yield node.value
+        elif isinstance(node, cst.Attribute):
+            yield node.attr.value
+        elif isinstance(node, cst.Param):
+            yield node.name.value
+        elif isinstance(node, cst.FunctionDef):
+            yield node.name.value
