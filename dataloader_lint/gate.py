@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 DEVICES = "devices"
 DERIVED = "derived"
 EVALUATIONS = "evaluations"
+HOOKS = "hooks"
 ITERATIONS = "iterations"
 LOADING = "loading"
 MEMOISING = "memoising"
@@ -26,11 +27,11 @@ SPARED = "spared"  # of a file that was found out to be about nothing
 # project, the file is about loading (`Session.derives_datasets`).
 # What a file has something to say about by itself. The others matter where workers run what stands there, or where
 # what loaders are given keeps it.
-ON_ITS_OWN = frozenset({EVALUATIONS, ITERATIONS, LOADING, THREADS, TRAINERS, TRANSFERS})
+ON_ITS_OWN = frozenset({EVALUATIONS, HOOKS, ITERATIONS, LOADING, THREADS, TRAINERS, TRANSFERS})
 SUBJECTS = frozenset(
     {
         *(DEVICES, DERIVED, EVALUATIONS, ITERATIONS, LOADING, MEMOISING, OPENCV, RANDOM, STORES, THREADS, TRANSFERS),
-        *(TRAINERS, TRANSFORMS),
+        *(HOOKS, TRAINERS, TRANSFORMS),
     }
 )
 
@@ -63,6 +64,7 @@ _LOADING = (
 )
 _IMAGES = (b"PIL", b"torchvision", b"transforms")
 _SUBJECTS = (
+    (HOOKS, (b"on_epoch_begin", b"on_train_epoch_")),  # of trainers; they may change what another file loads
     (MEMOISING, (b"lru_cache", b"functools.cache", b"import cache")),
     (OPENCV, (b"cv2",)),
     (RANDOM, (b"default_rng(", b"RandomState(", b"random.Random(", b"torch.Generator(", b"albumentations")),

@@ -36,10 +36,10 @@ def trainer_options(ev: Evaluator, module: ModuleFacts) -> Iterator[Loader]:
                 break
 
 
-def trainers(ev: Evaluator, module: ModuleFacts) -> Iterator[Loader]:
-    """The trainers that a module constructs with a `data_collator`, each as its loader, which has workers."""
+def trainers(ev: Evaluator, module: ModuleFacts, given: str = "data_collator") -> Iterator[Loader]:
+    """The trainers that a module constructs with an argument, each as its loader, which has workers."""
     for call in module.all_calls():
-        if not any(arg.keyword is not None and arg.keyword.value == "data_collator" for arg in call.args):
+        if not any(arg.keyword is not None and arg.keyword.value == given for arg in call.args):
             continue
         frame = ev.frame_of(function_scope(module.tree.scope_of(call)))
         for callee in ev.values(call.func, frame):
@@ -47,10 +47,10 @@ def trainers(ev: Evaluator, module: ModuleFacts) -> Iterator[Loader]:
             options = written_argument(call, "args", kind.positions) if kind is not None else None
             if kind is None or options is None:
                 continue
-            for given in ev.values(options.value, frame):
-                if not isinstance(given, CallResult) or given.call is None or given.frame is None:
+            for each in ev.values(options.value, frame):
+                if not isinstance(each, CallResult) or each.call is None or each.frame is None:
                     continue
-                before = ((given.call, given.frame),) if _class_in(ev, given.by, TRAINER_OPTIONS) is not None else ()
+                before = ((each.call, each.frame),) if _class_in(ev, each.by, TRAINER_OPTIONS) is not None else ()
                 loader = Loader(call, frame, kind, last_name(call.func), ev, before, call)
                 if loader.has_workers:
                     yield loader

@@ -91,10 +91,10 @@ def _changing(scope: Scope) -> Iterator[Node]:
 
 def _changed_by(node: Node) -> Iterator[str]:
     """The last names of what a statement binds, or of the object whose method it calls."""
-    targets = (
-        [each.target for each in node.targets] if isinstance(node, cst.Assign) else [getattr(node, "target", None)]
-    )
-    if isinstance(node, cst.Expr) and isinstance(node.value, cst.Call):
+    targets: list[object] = [getattr(node, "target", None)]
+    if isinstance(node, cst.Assign):
+        targets = [*(each.target for each in node.targets)]
+    elif isinstance(node, cst.Expr) and isinstance(node.value, cst.Call):
         call = node.value
         targets = [call.func.value] if isinstance(call.func, cst.Attribute) else [arg.value for arg in call.args]
     for target in targets:

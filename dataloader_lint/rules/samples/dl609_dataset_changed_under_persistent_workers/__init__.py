@@ -15,8 +15,12 @@ change. Worker code must read the changed attribute.
 - an assignment to an attribute, at any depth
 - a call of a method of the Dataset that assigns to one
 - either of them in a function that the loop calls, such as `callback.on_epoch_start(epoch)`, if workers may persist
+- either of them in a hook that a trainer runs between epochs, or in what it calls, if workers may persist:
+  `on_train_epoch_start` of a module or callback of Lightning, `on_epoch_begin` of a `TrainerCallback`
+- `random.shuffle(self.order)`, `.append(...)` and the like on a list, in a method that is called
 
-The Dataset may be inside a `Subset`, a `ConcatDataset` or a part of `random_split`.
+The Dataset may be inside a `Subset`, a `ConcatDataset` or a part of `random_split`. Of a Dataset of torchvision,
+`transform` and `target_transform` count.
 
 ## Why is this bad?
 Workers are started once and have their own copy. Measured with torch 2.13 under fork and spawn: an attribute that the
@@ -25,6 +29,7 @@ message: a curriculum stays at its first step, a shuffle at its first order.
 
 ## Known limits
 - The loader must be made before the loop. The loop, or a function that it calls, must iterate over it.
+- Hooks are silent in a project that says `reload_dataloaders_every_n_epochs`, which starts workers again.
 - Samplers live in the main process, so `sampler.set_epoch` is right.
 - Statements under a condition in the loop over batches are not reported: the change may be meant for the next epoch.
 - Shared memory (`multiprocessing.Value`, a tensor after `share_memory_()`) reaches workers and is not reported.
@@ -100,7 +105,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from dataloader_lint.gate import TRANSFERS
+from dataloader_lint.gate import HOOKS, TRANSFERS
 from dataloader_lint.rules.base import Claim, Entity, Finding, Level, Rule
 
 if TYPE_CHECKING:
@@ -110,7 +115,12 @@ if TYPE_CHECKING:
     )
 
 RULE = Rule(
-    "DL609", "dataset-changed-under-persistent-workers", Entity.LOOP, Level.ERROR, Claim.MAY, subjects=(TRANSFERS,)
+    "DL609",
+    "dataset-changed-under-persistent-workers",
+    Entity.LOOP,
+    Level.ERROR,
+    Claim.MAY,
+    subjects=(HOOKS, TRANSFERS),
 )
 
 _ADVICE = "share it, or drop `persistent_workers`"
@@ -126,7 +136,7 @@ def find(file: File) -> Iterable[StaleAttribute]:
 
 
 def check(change: StaleAttribute, file: File) -> Iterator[Finding]:
-    what = f"`{change.written}` changes `{change.dataset.node.name.value}.{change.attribute}` in the main process"
+    what = f"`{change.written}` changes `{change.dataset}.{change.attribute}` in the main process"
     if change.lifetime.value == "persistent":
         problem, advice = f"{what} only: persistent workers keep the first value", _ADVICE
     elif change.lifetime.value == "epoch":

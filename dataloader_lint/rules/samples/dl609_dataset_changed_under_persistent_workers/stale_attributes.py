@@ -17,17 +17,45 @@ from dataloader_lint.pipeline.loaders.argument_sites import sites_of
 from dataloader_lint.pipeline.loaders.epochs import EpochLoop, Pass, training_loops
 from dataloader_lint.pipeline.steps import Step
 from dataloader_lint.pipeline.workers.worker_code import Workers
+from dataloader_lint.rules.samples.dl609_dataset_changed_under_persistent_workers.hooks import (
+    epoch_hooks,
+    loaders_that_train,
+    of_trainer,
+)
 from dataloader_lint.semantics.classes import classes
 from dataloader_lint.semantics.control.reachability import is_reached
 from dataloader_lint.semantics.evaluation.loader_calls import Loader
+from dataloader_lint.semantics.libraries.short_names import REMOVING
 from dataloader_lint.semantics.limits import CHANGE_DEPTH, CHANGING_METHODS
+from dataloader_lint.semantics.syntax.additions import ADDING_METHODS
 from dataloader_lint.semantics.syntax.expressions import last_name
 from dataloader_lint.semantics.syntax.names import dotted
 from dataloader_lint.semantics.syntax.tree import ModuleFacts, Node, Scope, Tree, function_scope
-from dataloader_lint.semantics.values.values import CallResult, Class, Const, Frame, Function, Method, constant
+from dataloader_lint.semantics.values.values import (
+    NOTHING_KNOWN,
+    CallResult,
+    Class,
+    Const,
+    Evaluator,
+    Frame,
+    Function,
+    Mapping,
+    Method,
+    Opaque,
+    Sequence,
+    Value,
+    constant,
+)
 
 # Attributes whose assignment writes shared memory.
 _SHARED = frozenset({"value", "data"})
+
+
+# Methods that change a list or a dict.
+_CHANGING = REMOVING | ADDING_METHODS.keys() | {"reverse", "sort"}
+# What Datasets of torchvision read for each sample.
+_LIBRARY = "torchvision.datasets."
+_READ_BY_LIBRARY = frozenset({"target_transform", "transform"})
 
 
 class Lifetime(Enum):
@@ -44,7 +72,7 @@ class StaleAttribute:
 
     node: Node
     attribute: str
-    dataset: Class
+    dataset: str  # the name of its class
     loader: Loader
     written: str  # the expression of the change: `dataset.epoch`, `dataset.set_epoch()`
     lifetime: Lifetime
@@ -67,12 +95,40 @@ def stale_attributes(file: File) -> Iterator[StaleAttribute]:
             if found.loader.has_workers is False:
                 continue
             given = found.loader.values("dataset")
-            for made in [inner for value in given for inner in wrapped_datasets(workers.ev, value)]:
-                assert isinstance(made.by, Class)
-                for change in _changes(workers, epochs.loop, found, made, made.by, persistent):
+            for made in [inner for value in given for inner in _datasets_in(workers, value)]:
+                for change in _changes(workers, epochs.loop, found, made, persistent):
                     if id(change.node) not in seen and change.node in tree:
                         seen.add(id(change.node))
                         yield change
+    if file.project.mentions_word(file.module, "persistent_workers"):
+        for change in _changes_in_hooks(file):
+            if id(change.node) not in seen:
+                seen.add(id(change.node))
+                yield change
+
+
+def _changes_in_hooks(file: File) -> Iterator[StaleAttribute]:
+    """The changes in hooks that a trainer runs between epochs, and in what these call."""
+    workers = file.workers
+    for hook in epoch_hooks(file):
+        for loader in loaders_that_train(file, hook):
+            persistent = _keeps_workers(loader)
+            if persistent is None or loader.has_workers is False:
+                continue
+            for value in loader.values("dataset"):
+                for made in _datasets_in(workers, value):
+                    one = _Object(workers, loader, made, is_in_hook=True)
+                    body = hook.scope.node
+                    for node, written, names in _statements_that_change(one, body, hook):
+                        name = one.first_read(names)
+                        if name and is_reached(workers.ev, node, hook, with_options=True):
+                            yield StaleAttribute(node, name, one.name, loader, written, persistent)
+                    yield from _changes_in_calls(one, body, hook, [hook.scope], persistent)
+
+
+def _datasets_in(workers: Workers, value: Value) -> Iterator[CallResult]:
+    """The objects that give the samples of what a loader is given, of the project or of torchvision."""
+    return wrapped_datasets(workers.ev, value, library=_LIBRARY)
 
 
 def _loops(file: File) -> list[EpochLoop]:
@@ -99,23 +155,60 @@ def _keeps_workers(loader: Loader) -> Lifetime | None:
     return None if is_off else Lifetime.MAY_PERSIST
 
 
+class _Object:
+    """One object that a loader gets, and how a place in the code is told to mean it."""
+
+    def __init__(self, workers: Workers, loader: Loader, made: CallResult, is_in_hook: bool = False) -> None:
+        self.workers = workers
+        self.loader = loader
+        self.made = made
+        self.klass = made.by if isinstance(made.by, Class) else None
+        self.name = self.klass.node.name.value if self.klass is not None else made.library.rpartition(".")[2]
+        self.is_in_hook = is_in_hook
+        self._read: frozenset[str] | set[str] | None = None
+
+    def is_meant(self, node: cst.BaseExpression, frame: Frame) -> bool:
+        """True if an expression may be the object."""
+        found = self.workers.ev.values(node, frame)
+        if self.made in found or not self.is_in_hook:
+            return self.made in found
+        if any(self._is_made_there(each) for each in found):
+            return True
+        given = of_trainer(self.workers.ev, node, frame, self.loader) if found == NOTHING_KNOWN else ()
+        inner = (each for value in given for each in _datasets_in(self.workers, value))
+        return any(self._is_made_there(each) for each in inner)
+
+    def _is_made_there(self, value: Value) -> bool:
+        """True for an object of the same class that the same call makes: a trainer has one module of each."""
+        return isinstance(value, CallResult) and value.by == self.made.by and value.call is self.made.call
+
+    def first_read(self, names: set[str]) -> str | None:
+        """The first of some attributes that worker code reads."""
+        if not names:
+            return None
+        if self._read is None:
+            self._read = (
+                _read_by_workers(self.workers, self.klass, self.loader) if self.klass is not None else _READ_BY_LIBRARY
+            )
+        return next((each for each in sorted(names) if each in self._read), None)
+
+
 def _changes(
     workers: Workers,
     loop: cst.For | cst.While,
     found: Pass,
     made: CallResult,
-    klass: Class,
     persistent: Lifetime | None,
 ) -> Iterator[StaleAttribute]:
     """The changes to one object in a pass of the loop, in the functions that lead to the iteration over its loader.
 
     Those of other functions that are called there count as well where the workers may stay.
     """
-    read: set[str] | None = None
+    one = _Object(workers, found.loader, made)
     for frame in found.path:
         body: Node = loop.body if frame is found.path[0] else frame.scope.node
         tree = frame.scope.module.tree
-        for node, written, names in _statements_that_change(workers, body, frame, made, klass):
+        for node, written, names in _statements_that_change(one, body, frame):
             # Workers that are known to start get their copy before the first batch.
             is_late = (
                 found.loader.has_workers and isinstance(found.node, cst.For) and _counts_in(found.node, node, tree)
@@ -123,22 +216,46 @@ def _changes(
             lifetime = Lifetime.EPOCH if is_late and persistent is not Lifetime.PERSISTENT else persistent
             if lifetime is None or not is_reached(workers.ev, node, frame, with_options=True):
                 continue
-            if read is None:
-                read = _read_by_workers(workers, klass, found.loader)
-            name = next((each for each in sorted(names) if each in read), None)
+            if _is_made_again(found, node, tree):
+                continue
+            name = one.first_read(names)
             if name is not None:
-                yield StaleAttribute(node, name, klass, found.loader, written, lifetime)
-        others = [each.scope for each in found.path] if persistent is not None else []
-        for call, called in _called(workers, body, frame, made, others, 0) if others else ():
-            for node, written, names in _statements_that_change(workers, called.scope.node, called, made, klass):
-                if not is_reached(workers.ev, node, called, with_options=True):
-                    continue
-                read = _read_by_workers(workers, klass, found.loader) if read is None else read
-                name = next((each for each in sorted(names) if each in read), None)
-                is_here = called.scope.module is frame.scope.module
-                place, what = (node, written) if is_here else (call, f"{dotted(call.func)}()")
-                if name is not None and persistent is not None:
-                    yield StaleAttribute(place, name, klass, found.loader, what, persistent)
+                yield StaleAttribute(node, name, one.name, found.loader, written, lifetime)
+        if persistent is not None:
+            yield from _changes_in_calls(one, body, frame, [each.scope for each in found.path], persistent)
+
+
+def _is_made_again(found: Pass, change: Node, tree: Tree) -> bool:
+    """True if the block of a change goes on to bind what the loop over batches goes over: to another loader."""
+    iterated = found.node.iter if isinstance(found.node, cst.For | cst.CompFor) else found.node
+    if iterated not in tree:
+        return False
+    names = {dotted(each) for each in (*tree.find(iterated, cst.Name), *tree.find(iterated, cst.Attribute))}
+    line = next((each for each in (change, *tree.ancestors(change)) if isinstance(each, cst.SimpleStatementLine)), None)
+    block = tree.parent(line) if line is not None else None
+    after = tree.order(change)
+    return isinstance(block, cst.IndentedBlock) and any(
+        isinstance(small, cst.Assign)
+        and tree.order(small) > after
+        and any(dotted(each.target) in names for each in small.targets)
+        for other in block.body
+        if isinstance(other, cst.SimpleStatementLine)
+        for small in other.body
+    )
+
+
+def _changes_in_calls(
+    one: _Object, body: Node, frame: Frame, others: list[Scope], persistent: Lifetime
+) -> Iterator[StaleAttribute]:
+    """The changes to an object in the functions that a body calls, reported at the call where that is another file."""
+    for call, called in _called(one.workers, body, frame, one.made, others, 0):
+        for node, written, names in _statements_that_change(one, called.scope.node, called):
+            name = one.first_read(names)
+            if name is None or not is_reached(one.workers.ev, node, called, with_options=True):
+                continue
+            is_here = called.scope.module is frame.scope.module
+            place, what = (node, written) if is_here else (call, f"{dotted(call.func)}()")
+            yield StaleAttribute(place, name, one.name, one.loader, what, persistent)
 
 
 def _called(
@@ -195,10 +312,9 @@ def _sets_in_loops(module: ModuleFacts) -> bool:
     return False
 
 
-def _statements_that_change(
-    workers: Workers, body: Node, frame: Frame, made: CallResult, klass: Class
-) -> Iterator[tuple[Node, str, set[str]]]:
+def _statements_that_change(one: _Object, body: Node, frame: Frame) -> Iterator[tuple[Node, str, set[str]]]:
     """Yields stores into the object and calls of methods that bind its attributes, with these attributes."""
+    workers = one.workers
     tree = frame.scope.module.tree
     for node in tree.walk(body):
         if function_scope(tree.scope_of(node)) is not frame.scope:
@@ -206,28 +322,52 @@ def _statements_that_change(
         if isinstance(node, cst.Assign | cst.AugAssign):
             targets = [each.target for each in node.targets] if isinstance(node, cst.Assign) else [node.target]
             for target in targets:
-                name = _first_attribute(workers, target, frame, made)
+                name = _first_attribute(one, target, frame)
                 if name:
                     yield node, dotted(target), {name}
         elif isinstance(node, cst.Call) and dotted(node.func) == "setattr" and len(node.args) == 3:
             owner, key = (arg.value for arg in node.args[:2])
             named = constant(workers.ev.values(key, frame))
-            if named is not None and isinstance(named.value, str) and made in workers.ev.values(owner, frame):
+            if named is not None and isinstance(named.value, str) and one.is_meant(owner, frame):
                 yield node, f"{dotted(owner)}.{named.value}", {named.value}
-        elif isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
-            if made in workers.ev.values(node.func.value, frame):
-                method = classes.find_method(workers.ev, workers.ev.bases(klass).classes, node.func.attr.value)
+        elif isinstance(node, cst.Call):
+            changed = _changed_in_place(workers.ev, node, frame)
+            if changed is not None and one.is_meant(changed.value, frame):
+                yield node, dotted(changed), {changed.attr.value}
+            elif isinstance(node.func, cst.Attribute) and one.klass and one.is_meant(node.func.value, frame):
+                bases = workers.ev.bases(one.klass).classes
+                method = classes.find_method(workers.ev, bases, node.func.attr.value)
                 if method is not None:
-                    yield node, f"{dotted(node.func)}()", _bound_by(workers, method.scope, klass)
+                    yield node, f"{dotted(node.func)}()", _bound_by(workers, method.scope, one.klass)
 
 
-def _first_attribute(workers: Workers, target: cst.BaseExpression, frame: Frame, made: CallResult) -> str:
+def _changed_in_place(ev: Evaluator, call: cst.Call, frame: Frame) -> cst.Attribute | None:
+    """The attribute whose list, dict or array a call changes: `random.shuffle(self.order)`, `self.rows.append(row)`."""
+    name = last_name(call.func)
+    if name == "shuffle" and call.args:
+        changed, is_array = call.args[0].value, True
+    elif name in _CHANGING and isinstance(call.func, cst.Attribute):
+        changed, is_array = call.func.value, False
+    else:
+        return None
+    if not isinstance(changed, cst.Attribute):
+        return None
+    found = ev.values(changed, frame)
+    is_own = all(
+        isinstance(each, Sequence | Mapping)
+        or (isinstance(each, Opaque) and each.kind in ("list", "array" if is_array else ""))
+        for each in found
+    )
+    return changed if found and is_own else None
+
+
+def _first_attribute(one: _Object, target: cst.BaseExpression, frame: Frame) -> str:
     """The attribute of the object that a store changes, directly or deeper; empty for another object."""
     if not isinstance(target, cst.Attribute) or target.attr.value in _SHARED:
         return ""
     node: cst.BaseExpression = target
     while isinstance(node, cst.Attribute):
-        if made in workers.ev.values(node.value, frame):
+        if one.is_meant(node.value, frame):
             return node.attr.value
         node = node.value
     return ""
@@ -242,6 +382,9 @@ def _bound_by(workers: Workers, method: Scope, klass: Class) -> set[str]:
         owner = classes.class_of(scope)
         for bindings in classes.attribute_bindings(owner).values() if owner is not None else ():
             found.update(binding.name for binding in bindings if binding.method is scope)
+        own, frame = classes.receiver_name(scope), workers.ev.frame_of(scope)
+        changed = (_changed_in_place(workers.ev, call, frame) for call in scope.own(cst.Call))
+        found.update(each.attr.value for each in changed if each is not None and dotted(each.value) == own)
         for called, _ in calls_on_self(workers.ev, scope, bases):
             if called.scope not in todo and len(todo) < CHANGING_METHODS:
                 todo.append(called.scope)
