@@ -12,6 +12,7 @@ from dataloader_lint.pipeline.datasets import streams
 from dataloader_lint.pipeline.datasets.dataset_bases import indexed_methods
 from dataloader_lint.pipeline.loaders.callbacks import FUNCTION_ARGUMENTS, assigned_later
 from dataloader_lint.pipeline.loaders.dynamic_classes import arguments_of_dynamic_class
+from dataloader_lint.pipeline.workers.object_graph import keeps_arguments
 from dataloader_lint.pipeline.workers.prefilter import is_unresolved_parameter, may_be_function
 from dataloader_lint.semantics.callers.parameters import partial_arguments
 from dataloader_lint.semantics.classes import classes
@@ -117,7 +118,8 @@ class _CallGraph:
         self._frames: dict[tuple[int, int, Value | None], Frame] = {}
         self._entered: set[int] = set()
         self._frame_counts: dict[int, int] = {}
-        self._visited: set[Value] = set()
+        self._datasets: set[Value] = set()
+        self._visited: set[Value] = set()  # what is called, not indexed
         self._argument = ""  # the loader argument that is being followed
 
     def of_module(self, module: ModuleFacts) -> list[WorkerFunction]:
@@ -163,9 +165,9 @@ class _CallGraph:
         """Adds what workers run of a Dataset, including one that a library Dataset wraps."""
         while isinstance(value, ItemOf):
             value = value.of
-        if not isinstance(value, CallResult) or value in self._visited:
+        if not isinstance(value, CallResult) or value in self._datasets:
             return
-        self._visited.add(value)
+        self._datasets.add(value)
         if isinstance(value.by, Class):
             for name in (*ENTRIES, *self._hooks(value.by)):
                 self._method(value, value.by, name, None)
@@ -175,7 +177,8 @@ class _CallGraph:
         else:
             for inner in self._arguments(value):
                 self._dataset(inner)
-                self._stored_callable(inner, None)
+                if not isinstance(inner, CallResult) or keeps_arguments(value.library):
+                    self._stored_callable(inner, None)
 
     def _hooks(self, klass: Class) -> list[str]:
         libraries = self.ev.bases(klass).libraries

@@ -14,7 +14,6 @@ from dataloader_lint.semantics.libraries.short_names import ARRAY_TYPES
 from dataloader_lint.semantics.syntax.names import Binding, Kind, dotted, is_none, resolve
 from dataloader_lint.semantics.syntax.tree import Node, Scope, Tree, function_scope
 from dataloader_lint.semantics.values.values import (
-    NOTHING_KNOWN,
     CallResult,
     Class,
     Const,
@@ -141,7 +140,7 @@ def _last_parts(types: cst.BaseExpression) -> Iterator[str]:
 
 
 def narrowed(use: cst.Name, binding: Binding, found: Values, frame: Frame) -> Values:
-    """The values of a binding that are left after the type tests between it and a use of the name."""
+    """The values of a binding that are left after the type tests between it and a use of the name; none may be."""
     scope = binding.scope
     if use.value not in _names_asked(scope) or scope is not function_scope(frame.scope):
         return found
@@ -150,7 +149,7 @@ def narrowed(use: cst.Name, binding: Binding, found: Values, frame: Frame) -> Va
     for one in tree.of_text(("type tests", id(use)), lambda: _type_tests_of(use, scope)):
         if tree.order(one.node) > tree.order(binding.node):  # else it asked for what the name was before
             left = tuple(value for value in left if is_of(value, one.names) in (None, one.answer))
-    return left or NOTHING_KNOWN
+    return left
 
 
 def _type_tests_of(use: cst.Name, scope: Scope) -> list[TypeTest]:

@@ -268,8 +268,21 @@ class Evaluation(Solver):
             # Where CUDA is available the other arm of `if torch.cuda.is_available()` binds nothing.
             bindings = self._reaching(node, bindings, frame)
         if len(bindings) == 1:  # as for most names
-            return self._bound(bindings[0], node, frame)
-        return merge(*(self._bound(each, node, frame) for each in bindings))
+            return self._bound(bindings[0], node, frame) or NOTHING_KNOWN
+        several = [self._bound(each, node, frame) for each in bindings]
+        found = merge(*several) or NOTHING_KNOWN
+        if found is NOTHING_KNOWN or all(several):
+            return found
+        # `if device is None: device = "cuda"`: where it is None before, only the second one is left.
+        label = next(filter(None, (self._declared(each, frame) for each in bindings)), "")
+        return _as_default(found, label) if label else found
+
+    def _declared(self, binding: Binding, frame: Frame) -> str:
+        """What a value is called that is the declared default of a parameter, as no visible call passes another."""
+        if binding.kind is not Kind.PARAMETER:
+            return ""
+        found = self.binding(binding, self.at(binding.scope, frame))
+        return next((each.default for each in found if isinstance(each, Const)), "")
 
     def _bound(self, binding: Binding, use: cst.Name, frame: Frame) -> Values:
         if binding.name == "*":
@@ -368,6 +381,13 @@ class Evaluation(Solver):
             return calls.function_result(self, function, frame)
         finally:
             del self._functions[id(function.scope)]
+
+
+def _as_default(found: Values, label: str) -> Values:
+    """Values in place of a declared default, which is there to be set to something else."""
+    if not all(isinstance(each, Const) for each in found):
+        return merge(found, NOTHING_KNOWN)
+    return tuple(Const(each.value, each.default or label) for each in found if isinstance(each, Const))
 
 
 _EXPRESSIONS: dict[type[cst.CSTNode], Callable[[Evaluation, cst.CSTNode, Frame], Values]] = {
