@@ -29,11 +29,15 @@ from dataloader_lint.semantics.values.values import (
     Library,
     Mapping,
     Method,
+    Module,
+    Opaque,
     Partial,
     Sequence,
     Value,
 )
 from dataloader_lint.semantics.values.values import Iterator as Iterated
+
+_LEAVES = (LISTED_PATHS, Opaque("image"))
 
 # A class with one of these methods decides itself what is pickled.
 PICKLE_METHODS = ("__getstate__", "__reduce__", "__reduce_ex__")
@@ -139,7 +143,7 @@ class _Walk:
             self.value(value, (node, frame), path)
 
     def value(self, value: Value, written: tuple[cst.BaseExpression, Frame] | None, path: Path) -> None:
-        if value == LISTED_PATHS:
+        if value in _LEAVES or is_module(value):
             self._leaf(value, written, path)
             return
         while isinstance(value, ItemOf | Iterated):
@@ -192,6 +196,11 @@ class _Walk:
         elif isinstance(node, cst.BinaryOperation):
             self.expression(node.left, frame, path)
             self.expression(node.right, frame, path)
+        elif isinstance(node, cst.Param):  # stored `*values`
+            for each in frame.extra or ():
+                if each.node is not None and each.frame is not None:
+                    self.expression(each.node, each.frame, path)
+            return
         elif isinstance(node, cst.Call) and value.items:  # a named tuple
             for arg in node.args:
                 self._argument(arg, frame, inside)
@@ -335,6 +344,11 @@ class _Walk:
                     holding = FieldOwner(made, steps, step, keyword, call)
                     inside = replace(path, holdings=(*path.holdings, holding), through=(base,), keyword=keyword)
                     self._argument(arg, step.frame, inside)
+
+
+def is_module(value: Value) -> bool:
+    """True for a module of the project, and for one of a library that is imported as a whole: `import h5py`."""
+    return isinstance(value, Module) or (isinstance(value, Library) and "." not in value.name)
 
 
 def _is_spread(added: cst.BaseExpression, tree: Tree) -> bool:

@@ -48,7 +48,7 @@ _TYPES_OF: dict[str, frozenset[str]] = {
     "tuple": _COLLECTION | {"Sequence", "tuple"},
 }
 _BUILT_IN = frozenset({"bool", "bytes", "dict", "float", "frozenset", "int", "list", "set", "str", "tuple"})
-_NONE = frozenset({"NoneType"})
+NONE_TYPE = frozenset({"NoneType"})
 _TOLD_APART = frozenset[str]().union(*_TYPES_OF.values())
 _ARRAY_KINDS = ("array", "frame", "tensor")
 _NUMBERS = ("bool", "float", "int")  # numpy has such as well, which are not always of Python's types
@@ -79,13 +79,13 @@ def type_test(test: cst.BaseExpression, answer: bool, tree: Tree) -> Iterator[Ty
         if kept is not None:
             yield from type_test(kept, answer, tree)
         elif answer:
-            yield TypeTest(test, _NONE, False, test)
+            yield TypeTest(test, NONE_TYPE, False, test)
     elif isinstance(test, cst.Call) and dotted(test.func) == "isinstance" and len(test.args) == 2:
         yield TypeTest(test.args[0].value, frozenset(_last_parts(test.args[1].value)), answer, test)
     elif isinstance(test, cst.Comparison) and len(test.comparisons) == 1:  # type(rows) is list
         sign, other = test.comparisons[0].operator, test.comparisons[0].comparator
         if is_none(other):
-            yield TypeTest(test.left, _NONE, answer is isinstance(sign, cst.Equal | cst.Is), test)
+            yield TypeTest(test.left, NONE_TYPE, answer is isinstance(sign, cst.Equal | cst.Is), test)
         elif isinstance(test.left, cst.Call) and dotted(test.left.func) == "type" and len(test.left.args) == 1:
             if isinstance(sign, cst.Equal | cst.Is | cst.NotEqual | cst.IsNot):
                 answer = answer is isinstance(sign, cst.Equal | cst.Is)
@@ -150,6 +150,21 @@ def narrowed(use: cst.Name, binding: Binding, found: Values, frame: Frame) -> Va
         if tree.order(one.node) > tree.order(binding.node):  # else it asked for what the name was before
             left = tuple(value for value in left if is_of(value, one.names) in (None, one.answer))
     return left
+
+
+def replaces_none(binding: Binding) -> bool:
+    """True for a binding that stands in the body of `if name is None:`."""
+    tree = binding.scope.module.tree
+    child: Node = binding.node
+    for above in tree.ancestors(binding.node):
+        if isinstance(above, cst.If) and child is above.body:
+            for one in type_test(above.test, True, tree):
+                if isinstance(one.of, cst.Name) and one.of.value == binding.name:
+                    return one.answer and one.names == NONE_TYPE
+        if above is binding.scope.node:
+            break
+        child = above
+    return False
 
 
 def _type_tests_of(use: cst.Name, scope: Scope) -> list[TypeTest]:

@@ -10,7 +10,7 @@ import libcst as cst
 
 from dataloader_lint.semantics.callers import callers, parameters
 from dataloader_lint.semantics.classes import classes
-from dataloader_lint.semantics.control.narrowing import narrowed
+from dataloader_lint.semantics.control.narrowing import NONE_TYPE, is_of, narrowed, replaces_none
 from dataloader_lint.semantics.control.reachability import is_reached, reaching_bindings
 from dataloader_lint.semantics.evaluation import attributes, calls, containers, expressions
 from dataloader_lint.semantics.evaluation.constant_expressions import KINDS, LITERAL_NAMES, context_free_value
@@ -269,13 +269,23 @@ class Evaluation(Solver):
             bindings = self._reaching(node, bindings, frame)
         if len(bindings) == 1:  # as for most names
             return self._bound(bindings[0], node, frame) or NOTHING_KNOWN
-        several = [self._bound(each, node, frame) for each in bindings]
+        several = [self._bound(each, node, frame) for each in self._that_may_run(bindings, frame)]
         found = merge(*several) or NOTHING_KNOWN
         if found is NOTHING_KNOWN or all(several):
             return found
         # `if device is None: device = "cuda"`: where it is None before, only the second one is left.
         label = next(filter(None, (self._declared(each, frame) for each in bindings)), "")
         return _as_default(found, label) if label else found
+
+    def _that_may_run(self, bindings: list[Binding], frame: Frame) -> list[Binding]:
+        """Bindings of a name without those that `if name is None:` leads to, where a parameter is known not to be."""
+        first = bindings[0]
+        if first.kind is not Kind.PARAMETER or not any(replaces_none(each) for each in bindings[1:]):
+            return bindings
+        given = self.binding(first, self.at(first.scope, frame))
+        if any(is_of(each, NONE_TYPE) is not False for each in given):
+            return bindings
+        return [each for each in bindings if not replaces_none(each)]
 
     def _declared(self, binding: Binding, frame: Frame) -> str:
         """What a value is called that is the declared default of a parameter, as no visible call passes another."""

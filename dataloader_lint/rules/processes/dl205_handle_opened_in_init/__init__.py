@@ -13,6 +13,7 @@ in `__init__` or `__len__`, directly or in what they call.
 - `cv2.VideoCapture`, `decord.VideoReader`, `av.open`, `torchcodec.decoders.VideoDecoder` and `AudioDecoder`,
   `soundfile.SoundFile`, `tifffile.TiffFile`, `rasterio.open`, `gdal.Open`, `openslide.OpenSlide`,
   `openslide.open_slide`
+- `PIL.Image.open`, if many are kept: a list or dict that is filled in a loop, without `convert`, `load` or the like
 - `pyfaidx.Fasta`, `pysam.FastaFile`, `pysam.AlignmentFile`
 - `zarr.storage.ZipStore`, also inside of `zarr.open`, and what `zarr.open`, `open_array` and `open_group` make of a
   path that ends with `.zip` (zarr 2; zarr 3.1 raises)
@@ -20,6 +21,7 @@ in `__init__` or `__len__`, directly or in what they call.
 - `queue.Queue`, `threading.Thread`, the locks of `threading`, `ThreadPoolExecutor`, `multiprocessing.Pool` and
   `multiprocessing.Manager()`
 - generators, such as `os.walk(...)`, `Path(...).iterdir()` and what a function with `yield` gives
+- modules: `self.h5py = h5py`, `Images(options)` where `options` is a module
 
 A handle that a script opens and gives to a Dataset counts if the Dataset reaches a DataLoader that may have
 workers, also inside of the `with` block that closes the handle.
@@ -50,6 +52,8 @@ Forked workers share the position of an open file. Measured:
 - LMDB environment with its lock, 2 workers: 97 of 100 reads failed with `MDB_READERS_FULL`
 - `h5py`: wrong data with HDF5 before 1.12, and none since
 - `gzip.open`, 2 workers: 100 of 200 reads were wrong; `bz2.open` and `lzma.open`: 100 of 200 raised EOFError
+- `PIL.Image.open` in a list: no read was wrong, but each image keeps a file open. With a limit of 128 open files the
+  125th raised `OSError: [Errno 24] Too many open files`
 - `ThreadPoolExecutor` that was used before: forked workers hang, as the threads are not there
 
 [What became of each handle](evidence/handles.md) is a table of its own.
@@ -119,10 +123,12 @@ If the Dataset is only ever read with `num_workers=0`.
 - `TypeError: cannot pickle 'Environment' object`
 - `TypeError: cannot pickle '_thread.lock' object`
 - `TypeError: cannot pickle 'generator' object`
+- `TypeError: cannot pickle 'module' object`
 - `PicklingError: Pickling client objects is explicitly not supported`
 - `RuntimeError: Provided stream index=... was not previously added`
 - `zipfile.BadZipFile: Bad magic number for file header`
 - `lmdb.ReadersFullError: MDB_READERS_FULL`
+- `OSError: [Errno 24] Too many open files`
 
 ## References
 - [pytorch issue 11929](https://github.com/pytorch/pytorch/issues/11929)
@@ -153,6 +159,7 @@ FORKED = {
     "HDF5": "forked workers read wrong data (HDF5 before 1.12)",
     "thread": "it does not run in forked workers",
     "pool": "forked workers that use it hang",
+    "descriptors": "each keeps a file open, and above the limit (often 1,024) opening raises OSError",
 }
 
 
@@ -172,16 +179,19 @@ def _kept_by_globals(file: File) -> Iterator[Finding]:
         yield Finding(handle.node, problem, advice, because=file.steps_to(handle.use.function))
 
 
+_PLAIN = ("generator", "module")
+
+
 def _kept_by_datasets(file: File) -> Iterator[Finding]:
     from dataloader_lint.rules.processes.dl205_handle_opened_in_init.handles import kept_handles
 
     for handle in kept_handles(file.reach, file.module):
         keeper = f"`{handle.keeper}`" if handle.keeper else "what this Dataset is given"
-        what = "a generator" if handle.kind == "generator" else row(handle.kind).opens
+        what = f"a {handle.kind}" if handle.kind in _PLAIN else row(handle.kind).opens
         if handle.opener == "__len__":
             what += " (from `__len__`)"
         forked = "" if handle.is_safe_forked else FORKED.get(row(handle.kind).shared, "")
-        pickles = handle.kind != "generator" and row(handle.kind).pickles
+        pickles = row(handle.kind).pickles
         if pickles and (not forked or file.settings.start_method in ("spawn", "forkserver")):
             continue
         fails = "others cannot read it" if row(handle.kind).arrives_broken else "pickling it fails"
@@ -194,6 +204,10 @@ def _kept_by_datasets(file: File) -> Iterator[Finding]:
 def _advice(handle: KeptHandle) -> str:
     if handle.kind == "generator":
         return "create it in the worker"
+    if handle.kind == "module":
+        return "use the module by its imported name"
+    if row(handle.kind).shared == "descriptors":
+        return "keep the paths, and open each image when it is read"
     if handle.kind.endswith("Manager"):
         return "keep its proxies, not the manager"
     if handle.kind.startswith(("threading.", "queue.", "concurrent.")):

@@ -10,7 +10,7 @@ import libcst as cst
 from dataloader_lint.pipeline.loaders.worker_processes import may_pickle
 from dataloader_lint.pipeline.workers.dataset_flow import DatasetFlow
 from dataloader_lint.pipeline.workers.instances import may_construct
-from dataloader_lint.pipeline.workers.object_graph import Reachable
+from dataloader_lint.pipeline.workers.object_graph import Reachable, is_module
 from dataloader_lint.rules.processes.dl205_handle_opened_in_init.closing import (
     closing_block,
     is_closed_locally,
@@ -24,6 +24,7 @@ from dataloader_lint.semantics.evaluation.loader_calls import Loader
 from dataloader_lint.semantics.libraries.calls import row
 from dataloader_lint.semantics.libraries.datasets import SAMPLE_WRAPPERS
 from dataloader_lint.semantics.libraries.short_names import short
+from dataloader_lint.semantics.syntax.expressions import last_name
 from dataloader_lint.semantics.syntax.names import Kind, dotted, resolve
 from dataloader_lint.semantics.syntax.tree import ModuleFacts, Node, Tree
 from dataloader_lint.semantics.values.values import (
@@ -34,6 +35,7 @@ from dataloader_lint.semantics.values.values import (
     Const,
     Evaluator,
     Frame,
+    Opaque,
     Sequence,
     Value,
     constant,
@@ -41,6 +43,8 @@ from dataloader_lint.semantics.values.values import (
 
 OPENING = short(lambda call: call.opens)
 _LISTING_LAZILY = short(lambda call: call.gives == "iterator") | {"glob", "iterdir", "rglob"}
+_IMAGE = "PIL.Image.open"
+_REPEATING = (cst.For, cst.While, cst.ListComp, cst.DictComp)
 _METHODS = frozenset({"open", "begin", "cursor"})  # methods of objects; the other names are functions of libraries
 
 
@@ -48,8 +52,8 @@ _METHODS = frozenset({"open", "begin", "cursor"})  # methods of objects; the oth
 class KeptHandle:
     """A handle that an object stores, and the expression that opens it.
 
-    `kind` is the qualified name of what opens it, or `generator`. `is_safe_forked` is True if forked workers can
-    share it without conflicts.
+    `kind` is the qualified name of what opens it, or `generator`, or `module`. `is_safe_forked` is True if forked
+    workers can share it without conflicts.
     """
 
     node: cst.BaseExpression
@@ -86,7 +90,7 @@ def kept_handles(reach: DatasetFlow, module: ModuleFacts) -> list[KeptHandle]:
     is_skipped: dict[int, bool] = {}
     names = reach.workers.names_containing(module, candidates)
     for kept, owner in reach.reachable_around(module, names):
-        kind = kind_of(reach.ev, kept.value)
+        kind = kind_of(reach.ev, kept.value) or (_IMAGE if _are_open_images(reach.ev, kept) else "")
         if not kind or not all(map(_wraps_handle, kept.path.through)):
             continue
         node = _opening_call(reach.ev, kept)
@@ -121,7 +125,9 @@ def _is_held_in_workers(reach: DatasetFlow, kept: Reachable, klass: Class) -> bo
 
 
 def kind_of(ev: Evaluator, value: Value) -> str:
-    """The qualified name of what opens a handle, or `generator`; empty for what is no handle."""
+    """The qualified name of what opens a handle, or `generator`, or `module`; empty for what is no handle."""
+    if is_module(value):
+        return "module"
     if isinstance(value, Sequence):
         return "generator" if value.kind == "generator" else ""
     if value == LISTED_PATHS or (isinstance(value, CallResult) and row(value.library).gives == "iterator"):
@@ -131,6 +137,31 @@ def kind_of(ev: Evaluator, value: Value) -> str:
     if row(value.library).archive and not _is_archive(ev, value):
         return ""
     return value.library
+
+
+def _are_open_images(ev: Evaluation, kept: Reachable) -> bool:
+    """True for images that are opened in a loop, not read at once, and kept in a list or dict: a file each."""
+    tree = kept.frame.scope.module.tree
+    if kept.value != Opaque("image") or kept.node not in tree:
+        return False
+    bindings = resolve(kept.node, tree) if isinstance(kept.node, cst.Name) else []
+    call = bindings[0].value if len(bindings) == 1 else kept.node
+    if not isinstance(call, cst.Call) or ev.library_name(call.func, kept.frame.scope.module) != _IMAGE:
+        return False
+    if not call.args or "BytesIO" in tree.words(call.args[0].value) or _is_read_at_once(call, tree):
+        return False
+    is_repeated = any(isinstance(each, _REPEATING) for each in tree.ancestors(call))
+    holding = kept.path.holdings[-1].node if kept.path.holdings else None
+    stored = holding.targets[0].target if isinstance(holding, cst.Assign) else holding
+    return is_repeated and (kept.path.container is not None or isinstance(stored, cst.Call | cst.Subscript))
+
+
+def _is_read_at_once(call: cst.Call, tree: Tree) -> bool:
+    """True if the name of an image is read where it is bound, which closes its file: `image.load()`."""
+    bound = tree.parent(call)
+    name = dotted(bound.targets[0].target) if isinstance(bound, cst.Assign) else ""
+    reading = {f"{name}.{method}" for method in ("close", "getdata", "load", "tobytes")}
+    return bool(name) and any(dotted(each.func) in reading for each in tree.scope_of(call).own(cst.Call))
 
 
 def _is_archive(ev: Evaluator, value: CallResult) -> bool:
@@ -203,7 +234,7 @@ def _opening_call(ev: Evaluator, kept: Reachable) -> cst.BaseExpression:
 def is_safe_forked(ev: Evaluator, value: Value, kind: str) -> bool:
     """True if forked workers can share a handle without conflicts, judged by how it was opened."""
     if not isinstance(value, CallResult) or value.call is None or value.frame is None:
-        return True
+        return kind != _IMAGE
     if kind in ("lmdb.open", "lmdb.Environment"):
         lock = _argument(ev, value.call, value.frame, "lock", 99)
         return (lock is not None and lock.value is False) or _reads_by_one_transaction(value.call, value.frame)
@@ -248,7 +279,8 @@ def _wraps_handle(library: str) -> bool:
 def _candidates(ev: Evaluation, module: ModuleFacts) -> list[cst.CSTNode]:
     """Calls of opening functions, and stored generators: a cheap check before the search."""
     calls = (call for name in OPENING for call in module.calls_named(name))
-    return [*(call for call in calls if _may_be_stored(ev, call, module)), *_kept_generators(module)]
+    stored = (call for call in calls if _may_be_stored(ev, call, module))
+    return [*stored, *_kept_generators(module), *_kept_modules(module)]
 
 
 def _may_be_stored(ev: Evaluation, call: cst.Call, module: ModuleFacts) -> bool:
@@ -303,6 +335,20 @@ def _kept_generators(module: ModuleFacts) -> Iterator[cst.CSTNode]:
                         method = methods.get(name)
                         if name in _LISTING_LAZILY or (method is not None and method.own(cst.Yield)):
                             yield binding.value
+
+
+def _kept_modules(module: ModuleFacts) -> Iterator[cst.CSTNode]:
+    """Names of imported modules that are bound to attributes, or passed to what is called like a class."""
+    given = [arg.value for call in module.all_calls() if last_name(call.func)[:1].isupper() for arg in call.args]
+    for scope in module.root.descend():
+        if scope.is_class:
+            for bindings in classes.attribute_bindings(scope).values():
+                given += (binding.value for binding in bindings if binding.value is not None)
+    for node in given:
+        if isinstance(node, cst.Name) and any(
+            each.kind is Kind.IMPORT and each.member is None for each in resolve(node, module.tree)
+        ):
+            yield node
 
 
 def _yields(callee: cst.BaseExpression, module: ModuleFacts) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataloader_lint.semantics.libraries.rows import Call
 
 ROWS = {
-    "PIL.Image.open": Call(gives="image"),
+    "PIL.Image.open": Call(gives="image", opens="an open image", pickles=True, shared="descriptors"),
     "av.open": Call(opens="an open media file", shared="position"),
     "cv2.VideoCapture": Call(opens="a `cv2.VideoCapture`", shared="position"),
     "cv2.imdecode": Call(may_be_none=True),
