@@ -2,7 +2,9 @@
 
 ## What it does
 Reports `self.epoch += 1`, or the like, in the `__iter__` of an IterableDataset that seeds its order with the attribute,
-if a DataLoader reads it with workers that are not persistent.
+if a DataLoader reads it with workers that are not persistent. So does `detshuffle` of WebDataset, which counts epochs
+in its own copy: measured with webdataset 1.0, three epochs had one order with workers that were started again, and
+three orders with persistent ones.
 
 ## Why is this bad?
 Each worker counts in its own copy of the Dataset, and the workers end with the epoch. The next ones begin with the copy
@@ -88,9 +90,12 @@ if TYPE_CHECKING:
     from dataloader_lint.pipeline.file import File
     from dataloader_lint.semantics.evaluation.loader_calls import Loader
     from dataloader_lint.semantics.syntax.tree import Scope
+    from dataloader_lint.semantics.values.values import CallResult
 
 RULE = Rule("DL622", "epoch-counted-in-worker", Entity.DATASET, Level.ERROR, Claim.MAY)
 
+# A stage whose order follows from the number of epochs that its own copy has begun.
+_COUNTING = "webdataset.detshuffle"
 # Calls that an order follows from, if they get the count.
 _SEEDING = frozenset({"Random", "RandomState", "default_rng", "manual_seed", "seed"})
 
@@ -99,12 +104,55 @@ _SEEDING = frozenset({"Random", "RandomState", "default_rng", "manual_seed", "se
 class Count:
     """A statement that counts epochs in a worker, and the loader whose workers end with each."""
 
-    node: cst.AugAssign
+    node: cst.AugAssign | cst.Call
     written: str
     loader: Loader
 
 
 def find(file: File) -> Iterator[Count]:
+    yield from _counts_of_classes(file)
+    seen: set[int] = set()
+    for loader in file.loaders:
+        for stage in _stages_that_count(loader, file) if _ends_workers(loader) else ():
+            if id(stage) not in seen:
+                seen.add(id(stage))
+                yield Count(stage, "detshuffle", loader)
+
+
+def _stages_that_count(loader: Loader, file: File) -> Iterator[cst.Call]:
+    """The calls of this file that make a `detshuffle` in what a loader gets: its order follows from its own count."""
+    from dataloader_lint.semantics.libraries.datasets import PIPELINES
+    from dataloader_lint.semantics.values.values import CallResult
+
+    for value in loader.values("dataset"):
+        step = value if isinstance(value, CallResult) else None
+        while step is not None and step.call is not None and step.frame is not None:
+            is_first = step.library in PIPELINES
+            if not is_first and not step.library.startswith(tuple(f"{name}." for name in PIPELINES)):
+                break
+            if step.library.endswith(".repeat"):
+                break  # one epoch never ends then
+            for arg in step.call.args:
+                for each in file.ev.values(arg.value, step.frame):
+                    if isinstance(each, CallResult) and each.library == _COUNTING and each.call is not None:
+                        if each.call in file.tree:
+                            yield each.call
+            step = None if is_first else _made_before(step, file)
+
+
+def _made_before(step: CallResult, file: File) -> CallResult | None:
+    """What a step of a pipeline is called on: `WebDataset(urls)` of `WebDataset(urls).map(decode)`."""
+    import libcst as cst
+
+    from dataloader_lint.semantics.values.values import CallResult
+
+    if step.call is None or step.frame is None or not isinstance(step.call.func, cst.Attribute):
+        return None
+    found = file.ev.values(step.call.func.value, step.frame)
+    return next((each for each in found if isinstance(each, CallResult)), None)
+
+
+def _counts_of_classes(file: File) -> Iterator[Count]:
     import libcst as cst
 
     from dataloader_lint.pipeline.datasets.dataset_bases import dataset_kind
@@ -192,6 +240,8 @@ def _is_set_elsewhere(dataset: DatasetClass, name: str, method: Scope, file: Fil
 def check(found: Count, file: File) -> Iterator[Finding]:
     from dataloader_lint.pipeline.loaders import loader_steps
 
-    problem = f"`{found.written}` is counted in workers that end with the epoch: every epoch has the same order"
+    counted = f"`{found.written}` is counted" if found.written != "detshuffle" else "`detshuffle` counts its epochs"
+    problem = f"{counted} in workers that end with the epoch: every epoch has the same order"
     steps = loader_steps.made(found.loader, "num_workers", "persistent_workers")
-    yield Finding(found.node, problem, "set it from outside, or use `persistent_workers=True`", because=steps)
+    other = "set it from outside" if found.written != "detshuffle" else "use `shuffle`"
+    yield Finding(found.node, problem, f"{other}, or use `persistent_workers=True`", because=steps)

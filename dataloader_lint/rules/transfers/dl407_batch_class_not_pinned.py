@@ -2,7 +2,7 @@
 
 ## What it does
 Reports a DataLoader with `pin_memory=True` whose `collate_fn` returns objects of a class of the project that has no
-`pin_memory` method.
+`pin_memory` method, or nothing but NumPy arrays, alone or in a tuple, list or dict.
 
 ## Why is this bad?
 Pinning goes into tensors, mappings, tuples, named tuples, lists and objects with a `pin_memory` method. Everything else
@@ -82,6 +82,7 @@ if TYPE_CHECKING:
     from dataloader_lint.pipeline.file import File
     from dataloader_lint.pipeline.steps import Step
     from dataloader_lint.semantics.evaluation.loader_calls import Loader
+    from dataloader_lint.semantics.values.values import Value
 
 RULE = Rule("DL407", "batch-class-not-pinned", Entity.LOADER, Level.SPEED, Claim.MUST)
 
@@ -95,6 +96,34 @@ def check(loader: Loader, file: File) -> Iterator[Finding]:
         name, step = found
         problem = f"`pin_memory=True` pins nothing: the `collate_fn` returns `{name}`, which has no `pin_memory` method"
         yield Finding(loader.node, problem, "add one that pins its tensors and returns self", because=(step,))
+    elif _gives_arrays(loader):
+        problem = "`pin_memory=True` pins nothing: the `collate_fn` returns NumPy arrays"
+        yield Finding(loader.node, problem, "return tensors: `torch.from_numpy(...)`")
+
+
+def _gives_arrays(loader: Loader) -> bool:
+    """True if a collate function returns arrays only, alone or in a tuple, list or dict."""
+    from dataloader_lint.rules.transfers._shared.pinned_parts import collated
+    from dataloader_lint.semantics.values.values import Const, merge
+
+    given = loader.values("collate_fn")
+    if loader.kind.drops_collate or any(isinstance(each, Const) for each in given):
+        return False
+    found = merge(*(collated(loader.ev, each) for each in given))
+    return bool(found) and all(_holds_arrays(loader, value) for value in found)
+
+
+def _holds_arrays(loader: Loader, value: Value) -> bool:
+    from dataloader_lint.semantics.dicts.sources import any_value
+    from dataloader_lint.semantics.values.values import Mapping, Opaque, Sequence
+
+    if isinstance(value, Sequence) and value.kind in ("list", "tuple"):
+        parts = [each for item in value.items or () for each in item]
+    elif isinstance(value, Mapping):
+        parts = list(any_value(loader.ev, value))
+    else:
+        return isinstance(value, Opaque) and value.kind == "array"
+    return bool(parts) and all(isinstance(each, Opaque) and each.kind == "array" for each in parts)
 
 
 def _class_not_pinned(loader: Loader) -> tuple[str, Step] | None:
