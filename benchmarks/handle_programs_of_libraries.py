@@ -160,6 +160,13 @@ HANDLES = [
         "return int(handle[index])",
     ),
     Handle(
+        "fitsio.FITS",
+        "fitsio",
+        'import fitsio\nfitsio.write("a.fits", np.arange(COUNT * 2000).reshape(COUNT, 2000) // 2000, clobber=True)',
+        'import fitsio\nreturn fitsio.FITS("a.fits")',
+        "return int(handle[0][index : index + 1, :].max())",
+    ),
+    Handle(
         "pyfaidx.Fasta",
         "pyfaidx",
         'open("a.fa", "w").write("".join(f">{i}\\n{chr(65 + i % 26) * 60}\\n" for i in range(COUNT)))\n'

@@ -7,6 +7,7 @@ import inspect
 
 import pytest
 
+from dataloader_lint.rules.processes.dl205_handle_opened_in_init import FORKED
 from dataloader_lint.semantics.libraries import models, rows
 from dataloader_lint.semantics.libraries.calls import KEYED, VALUE_KINDS, names_where, row
 from dataloader_lint.semantics.libraries.models import methods
@@ -16,6 +17,10 @@ GIVEN = VALUE_KINDS | KEYED | {"", "config", "file", "iterator", "json", "list",
 
 def test_kinds_are_known_ones() -> None:
     assert {row(name).gives for name in names_where(lambda call: True)} <= GIVEN
+
+
+def test_what_is_shared_has_words_for_users() -> None:
+    assert {row(name).shared for name in names_where(lambda call: bool(call.shared))} <= set(FORKED)
 
 
 def test_each_name_stands_once() -> None:

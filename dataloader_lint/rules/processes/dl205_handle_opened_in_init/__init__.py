@@ -14,7 +14,7 @@ in `__init__` or `__len__`, directly or in what they call.
   `soundfile.SoundFile`, `tifffile.TiffFile`, `rasterio.open`, `gdal.Open`, `openslide.OpenSlide`,
   `openslide.open_slide`
 - `PIL.Image.open`, if many are kept: a list or dict that is filled in a loop, without `convert`, `load` or the like
-- `pyfaidx.Fasta`, `pysam.FastaFile`, `pysam.AlignmentFile`
+- `pyfaidx.Fasta`, `pysam.FastaFile`, `pysam.AlignmentFile`, `fitsio.FITS`
 - `zarr.storage.ZipStore`, also inside of `zarr.open`, and what `zarr.open`, `open_array` and `open_group` make of a
   path that ends with `.zip` (zarr 2; zarr 3.1 raises)
 - clients of `boto3`, `pymongo`, `redis`, Google Cloud and Azure storage

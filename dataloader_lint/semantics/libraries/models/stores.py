@@ -26,6 +26,7 @@ ROWS = {
     "boto3.session.Session.client": Call(opens="a boto3 client"),
     "boto3.session.Session.resource": Call(opens="a boto3 resource"),
     "duckdb.connect": Call(opens="a DuckDB connection"),
+    "fitsio.FITS": Call(opens="an open FITS file", shared="position"),
     "fsspec.filesystem": Call(forked="loop"),
     "fsspec.implementations.asyn_wrapper.AsyncFileSystemWrapper": Call(forked="loop"),
     "fsspec.implementations.http.HTTPFileSystem": Call(forked="loop"),
