@@ -240,6 +240,9 @@ CALLER_HOPS: Final = 2
 # Wrappers around a Dataset, such as Subset.
 WRAPPER_DEPTH: Final = 3
 
+# Methods that a Dataset of a library is followed back through: `load(path).map(f).filter(g)`.
+CHAIN_STEPS: Final = 20
+
 # Helpers whose result may be None, within each other.
 NONE_DEPTH: Final = 3
 

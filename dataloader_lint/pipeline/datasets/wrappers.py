@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import libcst as cst
+
 from dataloader_lint.semantics.libraries.datasets import SAMPLE_WRAPPERS
-from dataloader_lint.semantics.limits import WRAPPER_DEPTH
+from dataloader_lint.semantics.limits import CHAIN_STEPS, WRAPPER_DEPTH
 from dataloader_lint.semantics.values.values import CallResult, Class, Evaluator, ItemOf, Sequence, Value
 
 
@@ -26,3 +28,16 @@ def wrapped_datasets(ev: Evaluator, value: Value, depth: int = 0, library: str =
             for arg in value.call.args[:1] if depth <= WRAPPER_DEPTH else ():
                 for inner in ev.values(arg.value, value.frame):
                     yield from wrapped_datasets(ev, inner, depth + 1, library)
+
+
+def chain_of(ev: Evaluator, value: Value) -> Iterator[CallResult]:
+    """A Dataset of a library, and those that its chain of methods began with: `load(path)` of `load(path).map(f)`."""
+    step = value if isinstance(value, CallResult) else None
+    for _ in range(CHAIN_STEPS):
+        if step is None:
+            return
+        yield step
+        func = step.call.func if step.call is not None else None
+        if not isinstance(func, cst.Attribute) or step.frame is None:
+            return
+        step = next((each for each in ev.values(func.value, step.frame) if isinstance(each, CallResult)), None)

@@ -12,6 +12,7 @@ call.
 - `device=` or `map_location=` with a CUDA device
 - `.pin_memory()`
 - functions of `torch.cuda` such as `set_device`
+- `with_format` and `set_format` of a Dataset of Hugging Face with a CUDA `device`
 
 A device counts as CUDA if it is on one branch of `torch.cuda.is_available()`.
 
@@ -73,26 +74,71 @@ If the Dataset is only ever read with `num_workers=0`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dataloader_lint.gate import DEVICES
 from dataloader_lint.rules.base import Claim, Entity, Finding, Level, Rule
 
 if TYPE_CHECKING:
+    import libcst as cst
+
     from dataloader_lint.pipeline.file import File
     from dataloader_lint.rules.processes._shared.calls_in_workers import WorkerCall
+    from dataloader_lint.semantics.evaluation.loader_calls import Loader
 
 RULE = Rule("DL207", "cuda-in-worker", Entity.WORKER_CODE, Level.ERROR, Claim.MAY, subjects=(DEVICES,))
 
 
-def find(file: File) -> Iterable[WorkerCall]:
+_FORMATTING = ("set_format", "with_format")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Formatted:
+    """A call that has a Dataset of Hugging Face give tensors on a GPU, and the loader whose workers read it."""
+
+    call: cst.Call
+    loader: Loader
+
+
+def find(file: File) -> Iterator[WorkerCall | Formatted]:
     from dataloader_lint.rules.processes._shared.cuda import cuda_in_workers
 
-    return cuda_in_workers(file.reach, file.module)
+    yield from cuda_in_workers(file.reach, file.module)
+    yield from _formatted(file)
 
 
-def check(found: WorkerCall, file: File) -> Iterator[Finding]:
+def _formatted(file: File) -> Iterator[Formatted]:
+    from dataloader_lint.pipeline.datasets.wrappers import chain_of
+    from dataloader_lint.pipeline.devices.devices import is_cuda
+    from dataloader_lint.semantics.syntax.expressions import keyword_of, last_name
+    from dataloader_lint.semantics.syntax.tree import function_scope
+
+    for call in (each for name in _FORMATTING for each in file.module.calls_named(name)):
+        device = keyword_of(call, "device")
+        frame = file.ev.frame_of(function_scope(file.tree.scope_of(call)))
+        if device is None or not is_cuda(file.ev, file.ev.values(device, frame)):
+            continue
+        owners = file.ev.values(getattr(call.func, "value", call.func), frame)
+        for loader in file.loaders:
+            chains = [step for value in loader.values("dataset") for step in chain_of(file.ev, value)]
+            is_given = any(
+                step.call is call or (last_name(call.func) == "set_format" and step in owners) for step in chains
+            )
+            if is_given and loader.has_workers is not False and chains[-1].library.startswith("datasets."):
+                yield Formatted(call, loader)
+                break
+
+
+def check(found: WorkerCall | Formatted, file: File) -> Iterator[Finding]:
+    if isinstance(found, Formatted):
+        from dataloader_lint.pipeline.loaders import loader_steps
+
+        problem = "the loader's workers make tensors on the GPU: forked ones raise, spawned ones need a CUDA context"
+        steps = loader_steps.made(found.loader, "num_workers")
+        yield Finding(found.call, problem, "leave `device` out, move batches in the loop", because=steps)
+        return
     function = found.function
     problem = (
         f"{found.way} run by `{function.path[0].label}` can raise in forked workers "

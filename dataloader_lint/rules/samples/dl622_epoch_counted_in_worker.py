@@ -90,7 +90,6 @@ if TYPE_CHECKING:
     from dataloader_lint.pipeline.file import File
     from dataloader_lint.semantics.evaluation.loader_calls import Loader
     from dataloader_lint.semantics.syntax.tree import Scope
-    from dataloader_lint.semantics.values.values import CallResult
 
 RULE = Rule("DL622", "epoch-counted-in-worker", Entity.DATASET, Level.ERROR, Claim.MAY)
 
@@ -121,35 +120,20 @@ def find(file: File) -> Iterator[Count]:
 
 def _stages_that_count(loader: Loader, file: File) -> Iterator[cst.Call]:
     """The calls of this file that make a `detshuffle` in what a loader gets: its order follows from its own count."""
+    from dataloader_lint.pipeline.datasets.wrappers import chain_of
     from dataloader_lint.semantics.libraries.datasets import PIPELINES
     from dataloader_lint.semantics.values.values import CallResult
 
     for value in loader.values("dataset"):
-        step = value if isinstance(value, CallResult) else None
-        while step is not None and step.call is not None and step.frame is not None:
-            is_first = step.library in PIPELINES
-            if not is_first and not step.library.startswith(tuple(f"{name}." for name in PIPELINES)):
-                break
-            if step.library.endswith(".repeat"):
-                break  # one epoch never ends then
-            for arg in step.call.args:
-                for each in file.ev.values(arg.value, step.frame):
+        chain = list(chain_of(file.ev, value))
+        if not chain or chain[-1].library not in PIPELINES or any(step.library.endswith(".repeat") for step in chain):
+            continue  # with `repeat` the first epoch never ends
+        for step in chain:
+            for arg in step.call.args if step.call is not None else ():
+                for each in file.ev.values(arg.value, step.frame) if step.frame is not None else ():
                     if isinstance(each, CallResult) and each.library == _COUNTING and each.call is not None:
                         if each.call in file.tree:
                             yield each.call
-            step = None if is_first else _made_before(step, file)
-
-
-def _made_before(step: CallResult, file: File) -> CallResult | None:
-    """What a step of a pipeline is called on: `WebDataset(urls)` of `WebDataset(urls).map(decode)`."""
-    import libcst as cst
-
-    from dataloader_lint.semantics.values.values import CallResult
-
-    if step.call is None or step.frame is None or not isinstance(step.call.func, cst.Attribute):
-        return None
-    found = file.ev.values(step.call.func.value, step.frame)
-    return next((each for each in found if isinstance(each, CallResult)), None)
 
 
 def _counts_of_classes(file: File) -> Iterator[Count]:

@@ -5,7 +5,7 @@ Reports a `__getitem__`, `__iter__` or `collate_fn` that returns or yields one o
 or dict, which may be filled step by step:
 
 - a generator; a `__getitem__` or `collate_fn` that yields is a generator function and returns one
-- a lambda or nested function
+- a lambda or nested function, or a `map` or `filter` of one
 - an open handle
 - the output of a network, or a part of a parameter, that still has its graph
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import libcst as cst
 
+from dataloader_lint.pipeline.devices.devices import KEEPING
 from dataloader_lint.pipeline.loaders.picklable import is_unpicklable
 from dataloader_lint.pipeline.loaders.worker_processes import never_started
 from dataloader_lint.pipeline.workers.constructor_steps import bare, steps_of
@@ -41,6 +42,9 @@ from dataloader_lint.semantics.values.values import (
 
 _NO_GRADIENTS = ("no_grad", "inference_mode", "set_grad_enabled")
 _COLLATING = "collat"
+# Methods of a tensor whose result has the same graph.
+_RESHAPING = KEEPING - {"bool", "byte", "detach", "int", "long", "type"}
+_LAZY = frozenset({"builtins.filter", "builtins.map"})
 _WEIGHTS = "torch.nn.Parameter"
 _SAMPLES = ("__getitem__", "__getitems__", "get")
 
@@ -201,7 +205,13 @@ def _put_into(ev: Evaluator, node: cst.BaseExpression, frame: Frame, depth: int)
     if not all(isinstance(each, Sequence | Mapping) for each in ev.values(node, frame)):
         return ""
     for write in writes_at(Place(frame.scope, "", node.value)):
-        if write.are_several or not is_reached(ev, write.statement, frame):
+        if not is_reached(ev, write.statement, frame):
+            continue
+        if write.are_several:
+            call = write.statement
+            given = [each.value for each in call.args if each.keyword is not None] if isinstance(call, cst.Call) else []
+            if what := next(filter(None, (_unpicklable_part(ev, each, frame, depth + 1) for each in given)), ""):
+                return what  # `sample.update(text=open(path))`
             continue
         if not write.is_stored:
             what = _unpicklable_part(ev, write.value, frame, depth + 1)
@@ -235,9 +245,8 @@ def _is_part_of_weights(ev: Evaluator, node: cst.BaseExpression, frame: Frame) -
 
 
 def _call_behind(node: cst.BaseExpression, frame: Frame) -> cst.Call | None:
-    """The call that an expression is or takes a part of, or that its name is bound to."""
-    while isinstance(node, cst.Subscript):
-        node = node.value
+    """The call that an expression is, takes a part of or gives another shape, or that its name is bound to."""
+    node = _whole(node)
     if isinstance(node, cst.Name):
         bindings = resolve(node, frame.scope.module.tree)
         if len(bindings) != 1 or bindings[0].kind is not Kind.VALUE or bindings[0].path:
@@ -246,8 +255,19 @@ def _call_behind(node: cst.BaseExpression, frame: Frame) -> cst.Call | None:
             dotted(call.func) == f"{node.value}.detach_" for call in frame.scope.own(cst.Call)
         ):
             return None
-        return bindings[0].value if isinstance(bindings[0].value, cst.Call) else None
+        node = _whole(bindings[0].value) if bindings[0].value is not None else node
     return node if isinstance(node, cst.Call) else None
+
+
+def _whole(node: cst.BaseExpression) -> cst.BaseExpression:
+    """`net(x)` of `net(x).squeeze(0)[0]`: what keeps the graph, as far as that is known by the name."""
+    while True:
+        if isinstance(node, cst.Subscript):
+            node = node.value
+        elif isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value in _RESHAPING:
+            node = node.func.value
+        else:
+            return node
 
 
 def _description(ev: Evaluator, value: Value, depth: int) -> str:
@@ -265,6 +285,12 @@ def _description(ev: Evaluator, value: Value, depth: int) -> str:
         return "a lambda" if isinstance(value.node, cst.Lambda) else f"the local function `{value.node.name.value}`"
     elif isinstance(value, CallResult) and row(value.library).is_handle:
         return row(value.library).opens
+    elif (
+        isinstance(value, CallResult) and value.library in _LAZY and value.call is not None and value.frame is not None
+    ):
+        called = value.call.args[0].value if value.call.args else None
+        named = [_description(ev, each, depth) for each in ev.values(called, value.frame)] if called is not None else []
+        return f"a `{dotted(value.call.func)}` of {named[0]}" if named and all(named) else ""
     return ""
 
 

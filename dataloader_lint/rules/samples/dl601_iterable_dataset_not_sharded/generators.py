@@ -84,9 +84,10 @@ def _changing(scope: Scope) -> Iterator[Node]:
     yield from scope.own(cst.Assign)
     yield from scope.own(cst.AnnAssign)
     yield from scope.own(cst.AugAssign)
-    yield from scope.own(cst.NamedExpr)
     yield from scope.own(cst.For)
-    yield from scope.own(cst.Expr)
+    tree = scope.module.tree
+    yield from tree.find(scope.node, cst.NamedExpr)
+    yield from (call for call in scope.own(cst.Call) if isinstance(tree.parent(call), cst.Expr))
 
 
 def _changed_by(node: Node) -> Iterator[str]:
@@ -94,9 +95,9 @@ def _changed_by(node: Node) -> Iterator[str]:
     targets: list[object] = [getattr(node, "target", None)]
     if isinstance(node, cst.Assign):
         targets = [*(each.target for each in node.targets)]
-    elif isinstance(node, cst.Expr) and isinstance(node.value, cst.Call):
-        call = node.value
-        targets = [call.func.value] if isinstance(call.func, cst.Attribute) else [arg.value for arg in call.args]
+    elif isinstance(node, cst.Call):
+        given = [arg.value for arg in node.args]
+        targets = [node.func.value, *given] if isinstance(node.func, cst.Attribute) else [*given]
     for target in targets:
         for each, _ in target_paths(target) if isinstance(target, cst.BaseExpression) else ():
             while isinstance(each, cst.Subscript):

@@ -23,6 +23,7 @@ from dataloader_lint.rules.samples.dl609_dataset_changed_under_persistent_worker
     of_trainer,
 )
 from dataloader_lint.semantics.classes import classes
+from dataloader_lint.semantics.classes.indirect_stores import ANY_NAME, indirect_stores
 from dataloader_lint.semantics.control.reachability import is_reached
 from dataloader_lint.semantics.evaluation.loader_calls import Loader
 from dataloader_lint.semantics.libraries.short_names import REMOVING
@@ -32,17 +33,19 @@ from dataloader_lint.semantics.syntax.expressions import last_name
 from dataloader_lint.semantics.syntax.names import dotted
 from dataloader_lint.semantics.syntax.tree import ModuleFacts, Node, Scope, Tree, function_scope
 from dataloader_lint.semantics.values.values import (
-    NOTHING_KNOWN,
+    AttributeOf,
     CallResult,
     Class,
     Const,
     Evaluator,
     Frame,
     Function,
+    ItemOf,
     Mapping,
     Method,
     Opaque,
     Sequence,
+    Unknown,
     Value,
     constant,
 )
@@ -174,7 +177,8 @@ class _Object:
             return self.made in found
         if any(self._is_made_there(each) for each in found):
             return True
-        given = of_trainer(self.workers.ev, node, frame, self.loader) if found == NOTHING_KNOWN else ()
+        is_known = not all(isinstance(each, Unknown | AttributeOf | ItemOf) for each in found)
+        given = of_trainer(self.workers.ev, node, frame, self.loader) if not is_known else ()
         inner = (each for value in given for each in _datasets_in(self.workers, value))
         return any(self._is_made_there(each) for each in inner)
 
@@ -324,7 +328,7 @@ def _statements_that_change(one: _Object, body: Node, frame: Frame) -> Iterator[
             for target in targets:
                 name = _first_attribute(one, target, frame)
                 if name:
-                    yield node, dotted(target), {name}
+                    yield node, dotted(target), {name, *_set_by_property(one, name)}
         elif isinstance(node, cst.Call) and dotted(node.func) == "setattr" and len(node.args) == 3:
             owner, key = (arg.value for arg in node.args[:2])
             named = constant(workers.ev.values(key, frame))
@@ -338,7 +342,24 @@ def _statements_that_change(one: _Object, body: Node, frame: Frame) -> Iterator[
                 bases = workers.ev.bases(one.klass).classes
                 method = classes.find_method(workers.ev, bases, node.func.attr.value)
                 if method is not None:
-                    yield node, f"{dotted(node.func)}()", _bound_by(workers, method.scope, one.klass)
+                    bound = _bound_by(workers, method.scope, one.klass)
+                    if ANY_NAME in bound:  # `dataset.update(scale=2)` of `def update(self, **options)`
+                        bound |= {arg.keyword.value for arg in node.args if arg.keyword is not None}
+                    yield node, f"{dotted(node.func)}()", bound
+
+
+def _set_by_property(one: _Object, name: str) -> set[str]:
+    """The attributes that the setter of a property of this name binds."""
+    bases = one.workers.ev.bases(one.klass).classes if one.klass is not None else ()
+    setters = [
+        scope
+        for klass in bases
+        for scope in klass.scope.inner
+        if isinstance(scope.node, cst.FunctionDef)
+        and scope.node.name.value == name
+        and f"{name}.setter" in classes.decorator_names(scope.node)
+    ]
+    return set().union(*(_bound_by(one.workers, scope, one.klass) for scope in setters)) if one.klass else set()
 
 
 def _changed_in_place(ev: Evaluator, call: cst.Call, frame: Frame) -> cst.Attribute | None:
@@ -383,6 +404,7 @@ def _bound_by(workers: Workers, method: Scope, klass: Class) -> set[str]:
         for bindings in classes.attribute_bindings(owner).values() if owner is not None else ():
             found.update(binding.name for binding in bindings if binding.method is scope)
         own, frame = classes.receiver_name(scope), workers.ev.frame_of(scope)
+        found.update(each.name for each in indirect_stores(scope, own))
         changed = (_changed_in_place(workers.ev, call, frame) for call in scope.own(cst.Call))
         found.update(each.attr.value for each in changed if each is not None and dotted(each.value) == own)
         for called, _ in calls_on_self(workers.ev, scope, bases):
