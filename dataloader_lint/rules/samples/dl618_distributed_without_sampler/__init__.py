@@ -2,7 +2,8 @@
 
 ## What it does
 Reports a DataLoader of a map-style Dataset from which a loop trains, in a module that wraps its model in
-`DistributedDataParallel`, if the loader has no sampler, or a `WeightedRandomSampler`. The rule is opt-in.
+`DistributedDataParallel`, if the loader has no sampler, a `WeightedRandomSampler`, or one of a class of the project
+that does not mention a rank. The rule is opt-in.
 
 ## Why is this bad?
 `DistributedDataParallel` averages gradients and leaves the data alone. Without a `DistributedSampler` each of N ranks
@@ -79,5 +80,8 @@ def find(file: File) -> Iterable[UndividedLoader]:
 
 def check(found: UndividedLoader, file: File) -> Iterator[Finding]:
     why = "draws by weight on each rank for itself" if found.weighted else "has no `DistributedSampler`"
+    advice = "share them out with a `DistributedSampler`"
+    if found.blind:
+        why, advice = f"has a `{found.blind}`, which knows no rank", "give each rank its share of the batches there"
     problem = f"every rank trains on all samples: `{found.loader.bound_name}` {why}"
-    yield Finding(found.node, problem, "share them out with a `DistributedSampler`")
+    yield Finding(found.node, problem, advice)

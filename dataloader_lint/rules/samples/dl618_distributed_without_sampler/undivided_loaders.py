@@ -20,17 +20,21 @@ from dataloader_lint.semantics.values.values import CallResult, Class, Evaluator
 
 _WRAPPER = "DistributedDataParallel"
 _WRAPPERS = frozenset({f"torch.nn.parallel.{_WRAPPER}", f"torch.nn.parallel.distributed.{_WRAPPER}"})
+_PLAIN_BASES = frozenset(
+    {"builtins.object", "torch.utils.data.BatchSampler", "torch.utils.data.Sampler", "torch.utils.data.sampler.Sampler"}
+)
 # Words of code that shares the samples out by rank itself, or leaves that to a library.
 _SHARING = ("rank", "world_size", "replica", "shard", "accelerat", "fabric")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class UndividedLoader:
-    """A loader without a sampler, trained from in a module that wraps its model for several ranks."""
+    """A loader whose sampler shares nothing out, trained from in a module that wraps its model for several ranks."""
 
     loader: Loader
     node: Node
-    weighted: bool  # True if it has a sampler that draws by weight, on each rank for itself
+    weighted: bool = False  # True if it has a sampler that draws by weight, on each rank for itself
+    blind: str = ""  # the class of the project that is its sampler, and that knows no rank
 
 
 def undivided_loaders(file: File) -> Iterator[UndividedLoader]:
@@ -46,12 +50,14 @@ def undivided_loaders(file: File) -> Iterator[UndividedLoader]:
                 continue
             if not trains(ev, found.node, found.path[-1]) or loader.node not in module.tree:
                 continue
-            if loader.is_passed("batch_sampler") is not False or not _gives_all(ev, loader):
+            if not _gives_all(ev, loader):
                 continue
-            weighted = _is_weighted(loader)
-            if loader.is_passed("sampler") is False or weighted:
+            given = [name for name in ("sampler", "batch_sampler") if loader.is_passed(name) is not False]
+            weighted = given == ["sampler"] and _is_weighted(loader)
+            blind = _without_rank(ev, loader, given[0]) if len(given) == 1 and not weighted else ""
+            if not given or weighted or blind:
                 seen.add(id(found.made.call))
-                yield UndividedLoader(loader, loader.node, weighted)
+                yield UndividedLoader(loader, loader.node, weighted, blind)
 
 
 def _wraps(ev: Evaluator, call: cst.Call, module: ModuleFacts) -> bool:
@@ -66,6 +72,25 @@ def _is_weighted(loader: Loader) -> bool:
     return bool(found) and all(
         isinstance(each, CallResult) and each.library.endswith(".WeightedRandomSampler") for each in found
     )
+
+
+def _without_rank(ev: Evaluator, loader: Loader, name: str) -> str:
+    """The class of the project whose objects a loader gets as its sampler, if they share nothing out by rank."""
+    found = loader.values(name)
+    for value in found:
+        if not isinstance(value, CallResult) or not isinstance(value.by, Class):
+            return ""
+        bases = ev.bases(value.by)
+        if not bases.complete or not _PLAIN_BASES.issuperset(bases.libraries):
+            return ""
+        if any(_mentions_sharing(each.node, each.scope.module) for each in bases.classes):
+            return ""
+        if value.call is None or value.frame is None:
+            return ""
+        if any(_mentions_sharing(each, value.frame.scope.module) for each in _arguments(value.call, value.frame)):
+            return ""
+    first = found[0].by if found and isinstance(found[0], CallResult) else None
+    return first.node.name.value if isinstance(first, Class) else ""
 
 
 def _gives_all(ev: Evaluator, loader: Loader) -> bool:
