@@ -283,6 +283,9 @@ def _description(ev: Evaluator, value: Value, depth: int) -> str:
         return _unpicklable_part(ev, value.node, value.frame, depth + 1)
     elif isinstance(value, Function) and is_unpicklable(value):
         return "a lambda" if isinstance(value.node, cst.Lambda) else f"the local function `{value.node.name.value}`"
+    elif isinstance(value, Partial):
+        what = _description(ev, value.callee, depth)
+        return f"a `partial` of {what}" if what else ""
     elif isinstance(value, CallResult) and row(value.library).is_handle:
         return row(value.library).opens
     elif (
@@ -294,12 +297,38 @@ def _description(ev: Evaluator, value: Value, depth: int) -> str:
     return ""
 
 
-def _has_graph(ev: Evaluator, call: cst.Call, frame: Frame) -> bool:
-    """True if a call runs a network that is known to have parameters, with gradients enabled."""
+def _has_graph(ev: Evaluator, call: cst.Call, frame: Frame, depth: int = 0) -> bool:
+    """True if a call runs a network that is known to have parameters, with gradients enabled.
+
+    It may do so in functions of the project that return what the network gives.
+    """
     callees = ev.values(call.func, frame)
+    if callees and depth < SAMPLE_DEPTH and all(isinstance(each, Function | Method) for each in callees):
+        entered = (_entered(ev, each, call, frame) for each in callees)
+        return _computes_gradients(call, frame) and all(_returns_graph(ev, inner, depth) for inner in entered)
     if not callees or not all(isinstance(callee, CallResult) and _has_parameters(ev, callee) for callee in callees):
         return False
     return _computes_gradients(call, frame)
+
+
+def _entered(ev: Evaluator, callee: Value, call: cst.Call, frame: Frame) -> Frame:
+    assert isinstance(callee, Function | Method)
+    function, receiver = (callee.function, callee.receiver) if isinstance(callee, Method) else (callee, None)
+    return ev.enter(function, call, frame, receiver)
+
+
+def _returns_graph(ev: Evaluator, frame: Frame, depth: int) -> bool:
+    """True if a function returns the output of a network with its graph, wherever it returns."""
+    node = frame.scope.node
+    if not isinstance(node, cst.FunctionDef) or _stops_all(node):
+        return False
+    returned = [each.value for each in frame.scope.own(cst.Return) if each.value is not None]
+    calls = [_call_behind(each, frame) for each in returned]
+    return bool(calls) and all(each is not None and _has_graph(ev, each, frame, depth + 1) for each in calls)
+
+
+def _stops_all(node: cst.FunctionDef) -> bool:
+    return any(name.rpartition(".")[2] in _NO_GRADIENTS for name in classes.decorator_names(node))
 
 
 def _computes_gradients(node: Node, frame: Frame) -> bool:
@@ -310,9 +339,7 @@ def _computes_gradients(node: Node, frame: Frame) -> bool:
     for above in tree.ancestors(node):
         if isinstance(above, cst.With) and any(_stops_gradients(item.item) for item in above.items):
             return False
-        if isinstance(above, cst.FunctionDef) and any(
-            name.rpartition(".")[2] in _NO_GRADIENTS for name in classes.decorator_names(above)
-        ):
+        if isinstance(above, cst.FunctionDef) and _stops_all(above):
             return False
     return True
 

@@ -318,6 +318,17 @@ class _Stream:
             return _FILES.search(dotted(node).rpartition(".")[2]) is not None
         return bool(values) and all(self._is_plain_value(value, depth) for value in values)
 
+    def _is_plain_object(self, value: CallResult, klass: Class, depth: int) -> bool:
+        """True if an object of the project is one that reads a file or the like from beginning to end each time."""
+        bases = self.ev.bases(klass)
+        if not bases.complete or any(name != "builtins.object" for name in bases.libraries):
+            return False
+        if any(SHARING.search(name) for each in bases.classes for name in names_in(each.scope)):
+            return False
+        iterate = classes.find_method(self.ev, bases.classes, "__iter__")
+        frame = self.ev.method_frame(iterate.scope, value) if iterate is not None else None
+        return frame is not None and bool(frame.scope.own(cst.Yield)) and self._is_plain_generator(frame, depth)
+
     def _is_plain_generator(self, frame: Frame, depth: int) -> bool:
         """True if a generator function yields from lists, files or the like from beginning to end."""
         if depth >= SHARDING_DEPTH or self._is_unlike_for_each(frame.scope, frame):
@@ -382,6 +393,10 @@ class _Stream:
             and value.frame is not None
             and depth < SHARDING_DEPTH
         ):
+            if value.library in _VIEWS and isinstance(value.call.func, cst.Attribute):
+                return self._is_plain(value.call.func.value, value.frame, depth + 1)
+            if isinstance(value.by, Class):
+                return self._is_plain_object(value, value.by, depth)
             if row(value.library).streams == "source" or value.library.partition(".")[0] in ("pandas", "csv"):
                 return True
             if row(value.library).streams == "argument":
@@ -390,6 +405,9 @@ class _Stream:
                 streams = streams[:1] if value.library == "itertools.islice" else streams
                 return bool(streams) and all(self._is_plain(each, value.frame, depth + 1) for each in streams)
         return False
+
+
+_VIEWS = frozenset({"method.items", "method.keys", "method.values"})
 
 
 def _has_parameter(bindings: list[Binding]) -> bool:

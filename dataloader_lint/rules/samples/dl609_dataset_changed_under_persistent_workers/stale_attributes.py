@@ -328,7 +328,8 @@ def _statements_that_change(one: _Object, body: Node, frame: Frame) -> Iterator[
             for target in targets:
                 name = _first_attribute(one, target, frame)
                 if name:
-                    yield node, dotted(target), {name, *_set_by_property(one, name)}
+                    whole = target.value if isinstance(target, cst.Subscript) else target
+                    yield node, dotted(whole), {name, *_set_by_property(one, name)}
         elif isinstance(node, cst.Call) and dotted(node.func) == "setattr" and len(node.args) == 3:
             owner, key = (arg.value for arg in node.args[:2])
             named = constant(workers.ev.values(key, frame))
@@ -382,8 +383,17 @@ def _changed_in_place(ev: Evaluator, call: cst.Call, frame: Frame) -> cst.Attrib
     return changed if found and is_own else None
 
 
+def _is_list_or_dict(ev: Evaluator, node: cst.BaseExpression, frame: Frame) -> bool:
+    found = ev.values(node, frame)
+    return bool(found) and all(isinstance(each, Mapping | Sequence) for each in found)
+
+
 def _first_attribute(one: _Object, target: cst.BaseExpression, frame: Frame) -> str:
     """The attribute of the object that a store changes, directly or deeper; empty for another object."""
+    if isinstance(target, cst.Subscript):  # `dataset.options["p"] = 0.5`; an array or tensor may be shared
+        if not _is_list_or_dict(one.workers.ev, target.value, frame):
+            return ""
+        target = target.value
     if not isinstance(target, cst.Attribute) or target.attr.value in _SHARED:
         return ""
     node: cst.BaseExpression = target
@@ -405,6 +415,14 @@ def _bound_by(workers: Workers, method: Scope, klass: Class) -> set[str]:
             found.update(binding.name for binding in bindings if binding.method is scope)
         own, frame = classes.receiver_name(scope), workers.ev.frame_of(scope)
         found.update(each.name for each in indirect_stores(scope, own))
+        stores: list[cst.Assign | cst.AugAssign] = [*scope.own(cst.Assign), *scope.own(cst.AugAssign)]
+        for store in stores:
+            targets = [store.target] if isinstance(store, cst.AugAssign) else [each.target for each in store.targets]
+            for target in targets:
+                whole = target.value if isinstance(target, cst.Subscript) else None
+                if isinstance(whole, cst.Attribute) and dotted(whole.value) == own:
+                    if _is_list_or_dict(workers.ev, whole, frame):
+                        found.add(whole.attr.value)
         changed = (_changed_in_place(workers.ev, call, frame) for call in scope.own(cst.Call))
         found.update(each.attr.value for each in changed if each is not None and dotted(each.value) == own)
         for called, _ in calls_on_self(workers.ev, scope, bases):
