@@ -45,6 +45,8 @@ def fixed(setting: str = "", body: str = "pass", work: str = "", tail: str = "")
         "import sys\nsys.path.append('lib')",
         "import os\nos.environ['A'] = '1'",
         "import warnings\nwarnings.simplefilter('ignore')",
+        "import os\nROOT = os.path.dirname(os.path.abspath(__file__))\nimport json",
+        "import sys\nfrom pathlib import Path\nROOT = Path(sys.path[0]).parent / 'lib'",
         "try:\n    import cv2\nexcept ImportError:\n    cv2 = None",
         "if enum:\n    import json\nelse:\n    json = None",
         "__version__ = str(1)",
@@ -65,6 +67,7 @@ def test_what_workers_may_run_again_stays(setting: str) -> None:
         "data = torch.load('x') if enum else None",
         "torch.manual_seed(0)",
         "rows = [1, 2]",
+        "rows = list(enum)",
         "with open('x') as file: pass",
         "if enum:\n    model = torch.nn.Linear(1, 1)",
     ],
@@ -90,3 +93,23 @@ def test_work_moves(work: str) -> None:
 )
 def test_nothing_moves_that_workers_read_or_that_is_cut_by_definitions(body: str, work: str, tail: str) -> None:
     assert not fixed(body=body, work=work, tail=tail)
+
+
+@pytest.mark.parametrize(
+    ("above", "blank_lines"),
+    [("import torch", 1), ("import torch\n", 1), ("import torch\n\n", 2), ("def f():\n    pass", 2), ("", 0)],
+)
+def test_the_guard_stands_apart(above: str, blank_lines: int) -> None:
+    loop = (
+        "for batch in DataLoader(list(range(4)), num_workers=2, multiprocessing_context='spawn'):\n    print(batch)\n"
+    )
+    start = (
+        f"from torch.utils.data import DataLoader\n{above}\n"
+        if above
+        else "from torch.utils.data import DataLoader\n\n"
+    )
+    result = fix_source(f"{start}# the work\n{loop}".encode(), "/nonexistent/script.py", unsafe=True)
+    lines = result.source.decode().splitlines()
+    guard = lines.index('if __name__ == "__main__":')
+    assert lines[guard + 1] == "    # the work"
+    assert guard - max(number for number, line in enumerate(lines[:guard]) if line) == max(blank_lines, 1) + 1

@@ -13,6 +13,7 @@ import libcst as cst
 
 from dataloader_lint.edits.captures import scope_of_name
 from dataloader_lint.edits.editor import Editor
+from dataloader_lint.edits.functions import missing_before
 from dataloader_lint.edits.repair import Edit, RefusedError
 from dataloader_lint.edits.statements import start_with_comments
 from dataloader_lint.semantics.syntax.names import bindings_of, dotted
@@ -25,6 +26,7 @@ _STRINGS = cst.SimpleString | cst.FormattedString | cst.TemplatedString
 # Whoever calls these may read any name of the module.
 _READS_ALL = frozenset({"globals", "eval", "exec"})
 # What imports further down depend on, and what is meant for workers as well.
+_PATHS = ("Path", "os.environ.get", "os.getcwd", "os.getenv", "os.path.", "pathlib.Path", "str")
 _SETTINGS = ("os.environ", "sys.path.", "warnings.")
 
 
@@ -60,7 +62,10 @@ def guard_work(editor: Editor, start: Node, is_imported: Callable[[list[str]], b
         raise RefusedError("another file may import what would move")
     place = start_with_comments(editor, moved[0])
     edits = list(_indented(editor, place, _multiline_strings(editor, moved)))
-    edits[0] = Edit(edits[0].start, edits[0].end, f"{GUARD}{editor.newline}{edits[0].content}")
+    # As black does: two blank lines below a definition, one below everything else.
+    wanted = 0 if not above else 2 if isinstance(above[-1], _DEFINITIONS) else 1
+    blank_lines = editor.newline * max(0, missing_before(editor, place) - 2 + wanted)
+    edits[0] = Edit(edits[0].start, edits[0].end, f"{blank_lines}{GUARD}{editor.newline}{edits[0].content}")
     return tuple(edits), editor.line(editor.start(moved[0])) + 1
 
 
@@ -95,7 +100,8 @@ def _is_inert_part(part: Node) -> bool:
         target = part.targets[0].target
         if isinstance(target, cst.Subscript) and dotted(target.value) == "os.environ":
             return True
-        return isinstance(target, cst.Name) and (_is_constant(part.value) or target.value.startswith("__"))
+        is_cheap = _is_constant(part.value) or _is_path(part.value)
+        return isinstance(target, cst.Name) and (is_cheap or target.value.startswith("__"))
     if isinstance(part, cst.AnnAssign):
         return part.value is None or _is_constant(part.value)
     return isinstance(part, (*_IMPORTS, cst.Pass))
@@ -112,6 +118,20 @@ def _is_constant(node: cst.BaseExpression) -> bool:
     if isinstance(node, cst.Name):
         return node.value in ("None", "True", "False")
     return isinstance(node, cst.SimpleString | cst.ConcatenatedString | cst.Integer | cst.Float)
+
+
+def _is_path(node: cst.BaseExpression) -> bool:
+    """True for an expression that works out a path, of which the imports below may be in need."""
+    if isinstance(node, cst.Call):
+        is_known = dotted(node.func).startswith(_PATHS) and all(not arg.star for arg in node.args)
+        return is_known and all(_is_path(arg.value) for arg in node.args)
+    if isinstance(node, cst.Attribute):
+        return _is_path(node.value)
+    if isinstance(node, cst.Subscript):
+        return dotted(node.value) in ("os.environ", "sys.argv", "sys.path")
+    if isinstance(node, cst.BinaryOperation):
+        return _is_path(node.left) and _is_path(node.right)
+    return isinstance(node, cst.Name) or _is_constant(node)
 
 
 def _read_by(editor: Editor, statements: Sequence[Node]) -> set[str]:
