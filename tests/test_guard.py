@@ -48,6 +48,7 @@ def fixed(setting: str = "", body: str = "pass", work: str = "", tail: str = "")
         "import os\nROOT = os.path.dirname(os.path.abspath(__file__))\nimport json",
         "import sys\nfrom pathlib import Path\nROOT = Path(sys.path[0]).parent / 'lib'",
         "try:\n    import cv2\nexcept ImportError:\n    cv2 = None",
+        "try:\n    import cv2\nexcept ImportError:\n    print('no OpenCV')",
         "if enum:\n    import json\nelse:\n    json = None",
         "__version__ = str(1)",
         "'a text'",
@@ -113,3 +114,23 @@ def test_the_guard_stands_apart(above: str, blank_lines: int) -> None:
     guard = lines.index('if __name__ == "__main__":')
     assert lines[guard + 1] == "    # the work"
     assert guard - max(number for number, line in enumerate(lines[:guard]) if line) == max(blank_lines, 1) + 1
+
+
+def test_headings_move_and_blank_lines_stay_single() -> None:
+    work = """SIZE = 1
+'''
+Options
+'''
+rows = list(enum)
+
+
+text = '''one
+
+
+two'''
+"""
+    lines = fixed(work=work).splitlines()
+    guard = lines.index('if __name__ == "__main__":')
+    assert lines[guard - 1] == "SIZE = 1" or lines[guard - 2] == "SIZE = 1"
+    expected = "    '''\n    Options\n    '''\n    rows = list(enum)\n\n    text = '''one\n\n\ntwo'''\n\n    for batch"
+    assert "\n".join(lines[guard + 1 :]).startswith(expected)

@@ -47,7 +47,7 @@ the project wants them: its formatter knows how to split them.
 from __future__ import annotations
 
 from dataloader_lint.edits.arguments import add_argument, remove_argument, remove_element
-from dataloader_lint.edits.array_uses import check_elements, refuse_uses_elsewhere
+from dataloader_lint.edits.array_uses import check_elements, refuse_own_collation, refuse_uses_elsewhere
 from dataloader_lint.edits.definitions import add_parameter, guard_statement
 from dataloader_lint.edits.direct import direct_callee
 from dataloader_lint.edits.editor import Editor, replace
@@ -81,6 +81,7 @@ __all__ = [
     "is_passed_in",
     "lift_function",
     "need_import",
+    "refuse_own_collation",
     "refuse_uses_elsewhere",
     "remove_argument",
     "remove_element",

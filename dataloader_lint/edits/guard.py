@@ -44,6 +44,8 @@ def guard_work(editor: Editor, start: Node, is_imported: Callable[[list[str]], b
         raise RefusedError("a definition has to stay where workers find it")
     work = first_work(body, start)
     first = next(index for index, each in enumerate(body) if each is work)
+    while first > 1 and _is_heading(editor, body[first - 1], body[first]):
+        first -= 1
     above, moved = body[:first], body[first:]
     if any(isinstance(node, _DEFINITIONS) for each in moved for node in tree.walk(each)):
         raise RefusedError("functions and classes stand between the statements that would move")
@@ -74,6 +76,19 @@ def first_work(body: Sequence[Node], start: Node) -> Node:
     return next(each for each in body if each is start or not _is_inert(each))
 
 
+def _is_heading(editor: Editor, statement: Node, below: Node) -> bool:
+    """True for a string that stands alone, directly above a statement: a comment in another form."""
+    is_next = editor.line(editor.end(statement)) + 1 == editor.line(start_with_comments(editor, below))
+    return is_next and _is_bare_string(statement)
+
+
+def _is_bare_string(statement: Node) -> bool:
+    if not isinstance(statement, cst.SimpleStatementLine) or len(statement.body) > 1:
+        return False
+    part = statement.body[0]
+    return isinstance(part, cst.Expr) and isinstance(part.value, cst.SimpleString)
+
+
 def _is_inert(statement: Node) -> bool:
     """True for what a worker may run again at no cost: docstrings, imports, definitions, constants and settings."""
     if isinstance(statement, _DEFINITIONS):
@@ -83,8 +98,14 @@ def _is_inert(statement: Node) -> bool:
         is_inert = all(_is_inert(each) for each in inner)
         if isinstance(statement, cst.If):
             return is_inert and (statement.orelse is None or _is_inert_block(statement.orelse))
-        return is_inert and all(_is_inert_block(each) for each in statement.handlers) and statement.finalbody is None
+        only_imports = all(_is_import(each) for each in statement.body.body)  # if one fails, handlers only say so
+        is_handled = only_imports or all(_is_inert_block(each) for each in statement.handlers)
+        return is_inert and is_handled and statement.finalbody is None
     return isinstance(statement, cst.SimpleStatementLine) and all(_is_inert_part(each) for each in statement.body)
+
+
+def _is_import(statement: Node) -> bool:
+    return isinstance(statement, cst.SimpleStatementLine) and all(isinstance(each, _IMPORTS) for each in statement.body)
 
 
 def _is_inert_block(block: cst.If | cst.Else | cst.ExceptHandler) -> bool:
@@ -147,7 +168,11 @@ def _read_by(editor: Editor, statements: Sequence[Node]) -> set[str]:
 
 
 def _indented(editor: Editor, start: int, strings: list[tuple[int, int]]) -> Iterator[Edit]:
-    """One level more for all lines from an offset on; those that begin inside of a string stay."""
+    """One level more for all lines from an offset on; those that begin inside of a string stay.
+
+    Of several blank lines one stays: more of them stand at module level only.
+    """
+    is_below_blank = False
     while start < len(editor.text):
         line = editor.text[start : editor.line_end(start)]
         # Only the last string that begins before the line can reach it.
@@ -157,6 +182,10 @@ def _indented(editor: Editor, start: int, strings: list[tuple[int, int]]) -> Ite
             blank = line[: len(line) - len(line.lstrip(" \t\f"))]
             place = start + blank.rfind("\f") + 1
             yield Edit(place, place, editor.indent)
+        is_blank = not line.strip() and not is_inside
+        if is_blank and is_below_blank and editor.text[start:].strip():
+            yield Edit(start, editor.next_line(start), "")
+        is_below_blank = is_blank
         start = editor.next_line(start)
 
 
@@ -165,7 +194,7 @@ def _multiline_strings(editor: Editor, statements: Sequence[Node]) -> list[tuple
     spans = []
     for statement in statements:
         for node in editor.tree.walk(statement):
-            if isinstance(node, _STRINGS):
+            if isinstance(node, _STRINGS) and not isinstance(editor.tree.parent(node), cst.Expr):  # no comment
                 start, end = editor.start(node), editor.end(node)
                 if editor.line_end(start) < end:
                     spans.append((start, end))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from functools import partial
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from dataloader_lint.edits.array_uses import check_use, refuse_uses_elsewhere
+from dataloader_lint.edits.array_uses import check_use, refuse_own_collation, refuse_uses_elsewhere
 from dataloader_lint.edits.editor import Editor
 from dataloader_lint.edits.imports import need_import
 from dataloader_lint.edits.repair import Edit, RefusedError
@@ -19,7 +20,7 @@ from dataloader_lint.semantics.libraries.calls import row
 from dataloader_lint.semantics.limits import ARRAY_FIX_DEPTH
 from dataloader_lint.semantics.project.required_versions import NEW_NUMPY, demands
 from dataloader_lint.semantics.syntax.expressions import last_name
-from dataloader_lint.semantics.syntax.names import bindings_of
+from dataloader_lint.semantics.syntax.names import bindings_of, dotted
 from dataloader_lint.semantics.syntax.tree import LOOPS, ModuleFacts, Scope, Tree, function_scope
 from dataloader_lint.semantics.values.values import (
     UNKNOWN,
@@ -63,19 +64,23 @@ def to_array(editor: Editor, dataset: DatasetClass, binding: AttributeBinding) -
     if any(isinstance(above, LOOPS) for above in editor.tree.ancestors(statement)):
         raise RefusedError("bound again and again")
     kind = _kind_of_elements(dataset, binding)
-    if kind not in ("str", "int", "float"):
+    if kind not in ("path", "str", "int", "float"):
         raise RefusedError("not all elements are known to be strings, or numbers of one kind")
+    texts = dataset.reach.ev.project.requirements(binding.method.module.path)
+    has_string_type = any(demands(text, NEW_NUMPY) for text in texts)
+    if kind == "str" and not has_string_type:
+        raise RefusedError("each string would take as much memory as the longest")
     _check_source(dataset, binding, written)
     family = _family(editor, dataset, binding)
     _check_bindings(editor, family, binding)
     for module in {id(each.scope.module): each.scope.module for each in family}.values():
         _check_attributes(editor, dataset, family, module, binding, kind)
     refuse_uses_elsewhere(dataset.ev.project, binding.method.module, binding.name)
-    texts = dataset.reach.ev.project.requirements(binding.method.module.path)
+    refuse_own_collation(dataset.ev.project, binding.method.module, kind)
     numpy = need_import(editor, statement, "numpy", alias="np")
     start, end = editor.outer(written)
-    strings = "dtypes.StringDType()" if any(demands(text, NEW_NUMPY) for text in texts) else "str_"  # for any version
-    dtype = f", dtype={numpy.name}.{strings}" if kind == "str" else ""
+    strings = "dtypes.StringDType()" if has_string_type else "str_"  # for any version
+    dtype = f", dtype={numpy.name}.{strings}" if kind in ("path", "str") else ""
     return (Edit(start, start, f"{numpy.name}.array("), Edit(end, end, f"{dtype})"), *numpy.edits)
 
 
@@ -90,10 +95,13 @@ def _kind_of_elements(dataset: DatasetClass, binding: AttributeBinding) -> str:
         if not is_list and not (isinstance(value, Opaque) and value.kind.startswith("list of ")):
             return ""
     kinds = _kinds_in(dataset.ev, found, 0)
+    if kinds == {"path", "str"}:
+        return "str"
     return kinds.pop() if len(kinds) == 1 else ""
 
 
 _KEEP_ELEMENTS = ("builtins.list", "builtins.set", "builtins.sorted", "builtins.tuple", "random.sample")
+_SUFFIX = re.compile(r"^\.[A-Za-z]\w{1,4}$")  # of a file: ".png"
 _TELLING = (cst.BinaryOperation, cst.Call, cst.ConcatenatedString, cst.FormattedString, cst.IfExp, cst.SimpleString)
 
 
@@ -108,7 +116,7 @@ def _kinds_in(ev: Evaluator, values: Values, depth: int) -> set[str]:
         elif isinstance(value, CallResult) and value.library == "builtins.range":
             kinds.add("int")
         elif isinstance(value, CallResult) and row(value.library).elements == "str":
-            kinds.add("str")
+            kinds.add("path" if row(value.library).lists_files else "str")
         else:
             kinds.add("")
     return kinds
@@ -125,7 +133,10 @@ def _kinds_in_sequence(ev: Evaluator, value: Sequence, depth: int) -> set[str]:
         if isinstance(node.elt, cst.Name) and isinstance(inner.target, cst.Name):
             same = node.elt.value == inner.target.value
             return _kinds_in(ev, ev.values(inner.iter, value.frame), depth) if same else {""}
-        return {_kind(each) for each in ev.values(node.elt, value.frame)} if isinstance(node.elt, _TELLING) else {""}
+        if not isinstance(node.elt, _TELLING):
+            return {""}
+        kinds = {_kind(each) for each in ev.values(node.elt, value.frame)}
+        return {"path"} if kinds == {"str"} and _is_path(node.elt) else kinds
     if isinstance(node, cst.Subscript):
         return _kinds_in(ev, ev.values(node.value, value.frame), depth)
     if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Add):
@@ -134,10 +145,24 @@ def _kinds_in_sequence(ev: Evaluator, value: Sequence, depth: int) -> set[str]:
     if isinstance(node, cst.Call):
         names = {each.name if isinstance(each, Library) else "" for each in ev.values(node.func, value.frame)}
         if names and all(row(name).elements == "str" for name in names):
-            return {"str"}
+            return {"path" if all(row(name).lists_files for name in names) else "str"}
         if names and names.issubset(_KEEP_ELEMENTS) and node.args and not node.args[0].star:
             return _kinds_in(ev, ev.values(node.args[0].value, value.frame), depth)
     return {""}
+
+
+def _is_path(node: cst.BaseExpression) -> bool:
+    """True for code that puts a path together, the length of which has a bound."""
+    if isinstance(node, cst.Call):
+        name = dotted(node.func)
+        is_text = name == "str" and len(node.args) == 1
+        return name.endswith("path.join") or (is_text and _is_path(node.args[0].value))
+    if isinstance(node, cst.BinaryOperation):
+        return _is_path(node.left) or _is_path(node.right)
+    if isinstance(node, cst.FormattedString):
+        texts = [part.value for part in node.parts if isinstance(part, cst.FormattedStringText)]
+        return any("/" in text for text in texts) or bool(texts and _SUFFIX.search(texts[-1]))
+    return isinstance(node, cst.SimpleString) and ("/" in node.value or bool(_SUFFIX.search(node.value.strip("'\""))))
 
 
 def _kind(value: Value) -> str:

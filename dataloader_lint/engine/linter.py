@@ -375,7 +375,9 @@ def _reported_of(
     is_demo = in_tests or is_notebook_file(facts.module)
     # Time and memory that nobody misses are no reason to change code: in tests and notebooks, or of unknown size.
     of_cost = (Level.MEMORY, Level.SPEED)
-    large = {finding.cause or id(finding) for _, finding in found if finding.level is not Level.NOTE}
+    # What is worth it in one loop of a file is done in its others as well.
+    large: set[object] = {finding.cause or id(finding) for _, finding in found if finding.level is not Level.NOTE}
+    large |= {one.rule for one, each in found if each.level is not Level.NOTE and one.rule.level is Level.SPEED}
     fixable = {one.rule.code for one, _ in found if is_fixable(one.rule, settings)}
     reported: dict[Diagnostic, Build | None] = {}
     for each, finding in found:
@@ -388,7 +390,8 @@ def _reported_of(
         one = Diagnostic(
             filename, start, end, code, problem, advice, lines, because=because, level=level, cause=finding.cause
         )
-        is_gain = each.rule.level not in of_cost or (not is_demo and (finding.cause or id(finding)) in large)
+        is_large = (finding.cause or id(finding)) in large or each.rule in large
+        is_gain = each.rule.level not in of_cost or (not is_demo and is_large)
         build = finding.repair if code in fixable and is_gain else None
         reported[one] = reported.get(one) or build
     return reported

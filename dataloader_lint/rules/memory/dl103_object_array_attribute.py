@@ -78,11 +78,11 @@ the offsets. For texts of a table use `read_csv(path, dtype_backend="pyarrow")` 
 `np.array(table["path"], dtype=str)`. If workers are spawned, only torch tensors are shared.
 
 ## Fix safety
-Unsafe: removes `dtype=object` if all elements are known to be strings or numbers. Each string then takes as much room
-as the longest one, and elements become NumPy scalars. There is no fix in these cases:
+Unsafe: removes `dtype=object` if all elements are known to be numbers of one kind, which become NumPy scalars. Arrays
+of strings have no fix, as each string would take as much room as the longest one. There is no fix in these cases:
 
-- an element is replaced, or used where NumPy's numbers differ (`json.dumps`, `isinstance`)
-- a file that imports this one uses an attribute of that name
+- an element is replaced, or used where NumPy's numbers differ (`json.dumps`, `isinstance`, `torch.tensor` of a float)
+- a file that imports this one uses an attribute of that name, or makes batches in its own way
 
 ## When to ignore it
 If the data set is small, or is only ever read with `num_workers=0`.
@@ -160,11 +160,19 @@ def check(dataset: StoringDataset, file: File) -> Iterator[Finding]:
 
 
 def fix(array: KeptArray, file: File, editor: Editor) -> Repair | None:
-    from dataloader_lint.edits import Repair, check_elements, refuse_uses_elsewhere, remove_argument
+    from dataloader_lint.edits import (
+        Repair,
+        check_elements,
+        refuse_own_collation,
+        refuse_uses_elsewhere,
+        remove_argument,
+    )
 
-    if array.dtype is None or not array.element_kind or array.call not in editor.tree:
+    # Strings are left alone: each of an array of them takes as much memory as the longest.
+    if array.dtype is None or array.element_kind not in ("float", "int") or array.call not in editor.tree:
         return None
     check_elements(editor, array.name, array.element_kind)
     refuse_uses_elsewhere(file.project, array.binding.method.module, array.name)
+    refuse_own_collation(file.project, array.binding.method.module, array.element_kind)
     edit = remove_argument(editor, array.call, array.dtype)
     return Repair(Safety.UNSAFE, "Let NumPy choose the `dtype`", (edit,))

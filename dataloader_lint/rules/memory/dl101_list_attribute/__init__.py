@@ -153,14 +153,17 @@ epoch: a list 432 MB if forked and 892 MB if spawned, the tensor 24 MB and 290 M
 - Generators and open files cannot be stored in advance: make them in the worker, when the first sample is read.
 
 ## Fix safety
-Unsafe, and only if the list is known to be large. It becomes `np.array(..., dtype=np.str_)` for strings, with
-`np.dtypes.StringDType()` if the project requires NumPy 2, and `np.array(...)` for numbers.
+Unsafe, and only if the list is known to be large. It becomes `np.array(..., dtype=np.str_)` for paths, with
+`np.dtypes.StringDType()` for all strings if the project requires NumPy 2, and `np.array(...)` for numbers.
 Every element must be known to be a string, an integer or a float. The class and its bases must only index it, iterate
 over it or take its length.
 
-- Strings stay `str`, or become `np.str_`, which is a `str`. All of them take as much memory as the longest one.
-- Numbers become NumPy scalars: of an integer `isinstance(x, int)` is false and `json.dumps` raises, of a float
-  `torch.tensor` makes float64.
+- Strings stay `str`, or become `np.str_`, which is a `str`. All of them take as much memory as the longest one, so
+  texts of any length stay a list before NumPy 2.
+- Numbers become NumPy scalars, and samples must keep their dtype: `torch.tensor` makes float32 of a Python float and
+  float64 of a NumPy one. So each number must be returned as part of the sample, compared, used as an index, or passed
+  to a call that names a type. There is no fix for floats if a file that imports this one mentions `collate` or
+  `transformers`, and none for integers if it mentions `transformers`.
 - File names that are not valid Unicode raise `UnicodeEncodeError`.
 - There is no fix if a file that imports this one uses an attribute of that name.
 
