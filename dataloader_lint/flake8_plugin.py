@@ -122,7 +122,7 @@ class Plugin:
             with parsed_already(self._text, self._tree):
                 found = lint_text(self._text, self._filename, settings, session, about)
             # Comments are heard here: flake8 knows only the first place of a finding, and would silence all of them.
-            found = by_cause(unsuppressed(found, self._text, settings), settings)
+            found = by_cause(unsuppressed(found, self._text, settings), self._text, settings)
             gc.freeze()  # trees live as long as the process does, so no collection need walk them again
             return found
         except Exception as error:

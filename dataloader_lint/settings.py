@@ -15,6 +15,7 @@ _NOT_ABOUT_FINDINGS = frozenset(
         "show_fixes",
         "cache_dir",
         "options",
+        "record",
     }
 )
 
@@ -55,7 +56,8 @@ class Settings:
 
     `options` is None where these settings hold for every file. Otherwise each file has settings of its own (see
     `source.pyproject.SettingsByFile`): what the nearest pyproject.toml says, with these pairs of a name and a value
-    over it. `ignored_here` are the codes of the `per_file_ignores` that match the file.
+    over it. `ignored_here` are the codes of the `per_file_ignores` that match the file, and `measured` is what a record
+    of `doctor --prove` says of it (see `source.measurements`). `record` is its path ("": the nearest one).
 
     A frozen dataclass in all but name: importing `dataclasses` would cost as much as starting Python does.
 
@@ -95,6 +97,8 @@ class Settings:
     roots: tuple[str, ...]
     options: tuple[tuple[str, object], ...] | None
     ignored_here: tuple[str, ...]
+    record: str
+    measured: tuple[tuple[str, str, str, int], ...]
 
     def __init__(
         self,
@@ -132,6 +136,8 @@ class Settings:
         roots: tuple[str, ...] = (),
         options: tuple[tuple[str, object], ...] | None = None,
         ignored_here: tuple[str, ...] = (),
+        record: str = "",
+        measured: tuple[tuple[str, str, str, int], ...] = (),
     ) -> None:
         given = dict(locals())
         del given["self"]
@@ -179,7 +185,7 @@ class Settings:
         return f"Settings({', '.join(f'{name}={value!r}' for name, value in self.__dict__.items())})"
 
 
-_TEXTS = frozenset({"output_format", "fail_on", "cache_dir", "start_method", "target_python"})
+_TEXTS = frozenset({"output_format", "fail_on", "cache_dir", "start_method", "target_python", "record"})
 _NUMBERS = frozenset({"max_workers", "max_prefetched_batches", "memory_threshold"})
 _FLAGS = frozenset({"preview", "ignore_noqa", "notes", "fix", "unsafe_fixes", "show_fixes", "respect_gitignore"})
 _OPTIONAL = frozenset({"exclude", "options"})
@@ -203,6 +209,10 @@ def _fits(name: str, value: object) -> bool:
         return all(_are_texts(one) and len(one) == 2 for one in value)
     if name == "samples":
         return all(_is_pair(one) and isinstance(one[1], int) and not isinstance(one[1], bool) for one in value)
+    if name == "measured":
+        return all(
+            isinstance(one, tuple) and len(one) == 4 and _are_texts(one[:3]) and type(one[3]) is int for one in value
+        )
     if name == "options":
         return all(map(_is_pair, value))
     return _are_texts(value)
@@ -229,5 +239,6 @@ def _kind(name: str) -> str:
         "severity": "a tuple of pairs of str",
         "samples": "a tuple of pairs of a str and an int",
         "options": "a tuple of pairs of a str and a value",
+        "measured": "a tuple of tuples of three str and an int",
     }
     return kinds.get(name, "a tuple of str") + (" or None" if name in _OPTIONAL else "")

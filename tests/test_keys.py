@@ -16,7 +16,7 @@ from dataloader_lint.source.discovery import EXCLUDED_FOLDERS
 from dataloader_lint.source.key import Key, UnfitValueError, known_codes, rule_names
 from dataloader_lint.source.keys import KEYS
 
-INTERNAL = {"options", "ignored_here", "roots"}
+INTERNAL = {"options", "ignored_here", "measured", "record", "roots"}
 
 
 def test_every_setting_is_a_key() -> None:

@@ -136,8 +136,19 @@ def read_options(given: list[str]) -> Options:
     folder = os.path.dirname(options.stdin_filename) if is_named_stdin else ""
     roots = named_folders(options.paths, os.getcwd())
     options.isolated = isolated
-    options.settings = _settings(options, texts, folder or ".", config).replace(roots=roots)
+    settings = _settings(options, texts, folder or ".", config)
+    options.settings = settings.replace(roots=roots, record=_record_beside(options.baseline or options.write_baseline))
     return options
+
+
+def _record_beside(baseline: str) -> str:
+    """The record of measurements beside a baseline; empty if there is none."""
+    if not baseline:
+        return ""
+    from dataloader_lint.source.pyproject import RECORD
+
+    path = os.path.join(os.path.dirname(os.path.abspath(baseline)), RECORD)
+    return path if os.path.exists(path) else ""
 
 
 def _settings(options: Options, texts: dict[str, list[str] | bool], folder: str, config: list[str]) -> Settings:

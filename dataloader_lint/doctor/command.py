@@ -21,12 +21,13 @@ from dataloader_lint.doctor.compare import (
 )
 from dataloader_lint.doctor.output_ci import github, junit
 from dataloader_lint.doctor.prove.command import RefusedError, prove_script
-from dataloader_lint.doctor.prove.record import NAME, read_if_there
+from dataloader_lint.doctor.prove.record import read_if_there
 from dataloader_lint.doctor.prove.scratch import TooLargeError
 from dataloader_lint.doctor.report import Report
 from dataloader_lint.doctor.script import Script, examine_script
 from dataloader_lint.doctor.trying import try_slowest
 from dataloader_lint.doctor.watching import STALL, UnsupportedTorchError
+from dataloader_lint.source.pyproject import RECORD
 
 CLEAN, FOUND, ERROR = 0, 1, 2
 _ABOUT = """Run a script, watch every DataLoader that it iterates, and say which line of the code explains what was
@@ -84,7 +85,7 @@ def parser() -> argparse.ArgumentParser:
     prove.add_argument(
         "--measured",
         metavar="FILE",
-        help=f"where the measurements are recorded (default: {NAME}, beside the baseline or in the project)",
+        help=f"where the measurements are recorded (default: {RECORD}, beside the baseline or in the project)",
     )
     made.add_argument(
         "--output-format",

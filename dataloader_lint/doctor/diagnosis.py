@@ -9,13 +9,14 @@ from statistics import median
 
 from dataloader_lint.diagnostics import Diagnostic
 from dataloader_lint.doctor import words
-from dataloader_lint.doctor.findings import attribute_named, lint, matching, own_files
+from dataloader_lint.doctor.findings import lint, matching, own_files
 from dataloader_lint.doctor.measured import Cleared, LoaderReport, Symptom, Worker
 from dataloader_lint.doctor.memory import growth_of
 from dataloader_lint.doctor.records import Contents, LoaderRecord, Raised
 from dataloader_lint.doctor.report import Report
 from dataloader_lint.doctor.seen import Machine
 from dataloader_lint.doctor.symptoms import program_symptoms, symptoms_of
+from dataloader_lint.output.fingerprints import attribute_named
 
 NOT_ASKED = Machine()
 _CHEAP = 1_000_000  # bytes of an attribute that no worker will miss

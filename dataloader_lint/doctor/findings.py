@@ -77,11 +77,3 @@ def matching(
 
 def _mentions(one: Diagnostic, name: str) -> bool:
     return f".{name}`" in one.problem or f"`{name}`" in one.problem
-
-
-def attribute_named(one: Diagnostic) -> tuple[str, str] | None:
-    """The class and the attribute that a finding is about, if its message begins with them: `Images.paths`."""
-    if not one.problem.startswith("`"):
-        return None
-    owner, dot, name = one.problem[1:].partition("`")[0].rpartition(".")
-    return (owner, name) if dot and owner.isidentifier() and name.isidentifier() else None

@@ -23,9 +23,10 @@ def in_groups(found: Iterable[Diagnostic]) -> list[list[Diagnostic]]:
     return list(groups.values())
 
 
-def by_cause(found: Sequence[Diagnostic], settings: Settings) -> list[Diagnostic]:
-    """One finding for each cause, sorted by place, without notes if the settings say so.
+def by_cause(found: Sequence[Diagnostic], text: str, settings: Settings) -> list[Diagnostic]:
+    """One finding for each cause in a text, sorted by place, without notes if the settings say so.
 
+    What was measured decides the level, where the doctor has tried the fix and no setting says otherwise.
     Comments that suppress some of the findings must have been heard before.
     """
     if not found:
@@ -43,6 +44,10 @@ def by_cause(found: Sequence[Diagnostic], settings: Settings) -> list[Diagnostic
         places = (Place(one.filename, one.start, one.end, one.statement_lines, one.cell) for one in elsewhere)
         ordered = tuple(sorted(dict.fromkeys(places), key=lambda place: (place.cell or 0, place.start)))
         made.append(replace(first, places=ordered, fix=_together([first.fix, *(one.fix for one in others)])))
+    if settings.measured:
+        from dataloader_lint.engine.measured import as_measured
+
+        made = as_measured(made, text, settings)
     shown = made if settings.notes else [one for one in made if one.level is not Level.NOTE]
     return sorted(shown, key=lambda one: one.sort_key)
 

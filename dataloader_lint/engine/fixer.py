@@ -86,7 +86,7 @@ def fix_source(
     remaining = [state.with_fix(one) if one not in is_bad else one for one in state.found]
     changed = _written(source, opened, state.text) if state.text != text else source
     problems = [] if isinstance(opened, PlainText) else opened.problems
-    remaining = _located(state, [*problems, *state.broken, *by_cause(remaining, settings)])
+    remaining = _located(state, [*problems, *state.broken, *by_cause(remaining, state.text.text, settings)])
     return FixResult(changed, dict(fixed), remaining, _located(state, bad))
 
 
@@ -107,7 +107,7 @@ def with_fixes(
         held |= {one for one, repair in state.repairs.items() if one not in apart and _tried(state, {one: repair})}
     problems = [] if isinstance(opened, PlainText) else opened.problems
     found = [state.with_fix(one) if state.head_of(one) in held else one for one in state.found]
-    return _located(state, [*problems, *state.broken, *by_cause(found, settings)])
+    return _located(state, [*problems, *state.broken, *by_cause(found, state.text.text, settings)])
 
 
 class _State:

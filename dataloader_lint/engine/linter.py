@@ -156,7 +156,7 @@ def build_repairs(
 def _reported(examined: Examined, text: str, filename: str, settings: Settings, *, fixes: bool) -> list[Diagnostic]:
     """What is reported of a text: what no comment suppresses, and the comments that suppress nothing."""
     found = unsuppressed(examined.diagnostics, text, settings)
-    found = by_cause(_with_fixes(examined, found, text, filename, settings) if fixes else found, settings)
+    found = by_cause(_with_fixes(examined, found, text, filename, settings) if fixes else found, text, settings)
     unused = unused_noqa(examined.diagnostics, text, filename, settings)
     comments = with_fixes(unused, text) if fixes else [one for one, _ in unused]
     return sorted([*found, *comments], key=lambda one: one.sort_key) if comments else found

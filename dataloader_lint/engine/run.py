@@ -165,6 +165,11 @@ class Run:
         projects = (session.project.answers.too_large for session in self._sessions.values())
         return sorted(self._roots.too_large.union(*projects))
 
+    @property
+    def problems(self) -> list[str]:
+        """A line for each record of measurements that was found and cannot be used."""
+        return self._by_file.problems
+
     def save(self) -> None:
         """Write the cache for the next run."""
         if self._cache is not None:

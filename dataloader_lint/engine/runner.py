@@ -51,8 +51,8 @@ def lint_found(
 
     `progress` is called with the path of each file that is done, and the seconds that it took. `jobs` is how many
     processes may work at once, `cache` the folder that caches findings between runs ("": nowhere).
-    `warn` is called with one line where that folder must not be used, and for each project that is too large to be seen
-    as a whole.
+    `warn` is called with one line where that folder must not be used, for each record of measurements that cannot be
+    used, and for each project that is too large to be seen as a whole.
     """
     diagnostics: list[Diagnostic] = []
     for path, why in found.unreadable:
@@ -68,7 +68,7 @@ def lint_found(
     run.save()
     diagnostics.extend(run.syntax_errors(found.named))
     if warn is not None:
-        _warn_of_large(run.too_large(), warn)
+        _warn(run, run.too_large(), warn)
     diagnostics.sort(key=lambda one: one.sort_key)
     return diagnostics
 
@@ -84,7 +84,7 @@ def fix_found(
     """Fix what discovery came up with. `write` gets path, old and new content of every file that changes.
 
     Where it raises OSError, the file's findings remain as they were, and the error is noted. `progress` is as for
-    `lint_found`. `warn` is called with one line for each project that is too large to be seen as a whole.
+    `lint_found`. `warn` is called with one line for each project that is too large to be seen as a whole, and as there.
     """
     total = Fixed()
     too_large: set[str] = set()
@@ -120,11 +120,13 @@ def fix_found(
     total.remaining.extend(run.syntax_errors(found.named))
     total.remaining.sort(key=lambda one: one.sort_key)
     if warn is not None:
-        _warn_of_large(too_large.union(run.too_large()), warn)
+        _warn(run, too_large.union(run.too_large()), warn)
     return total
 
 
-def _warn_of_large(projects: Iterable[str], warn: Callable[[str], None]) -> None:
+def _warn(run: Run, projects: Iterable[str], warn: Callable[[str], None]) -> None:
+    for problem in run.problems:
+        warn(f"warning: {problem}")
     for root in sorted(projects):
         warn(f"warning: {root} has more than {MAX_FILES:,} Python files; each is checked with those around it only")
 

@@ -13,14 +13,21 @@ from collections.abc import Iterable
 
 from dataloader_lint.diagnostics import Diagnostic
 from dataloader_lint.output.places import Lines, path_from
-
-_LONGEST = 400  # characters of a line that count: data in one endless line should not fill a baseline
+from dataloader_lint.source.measurements import LONGEST_LINE
 
 
 def content_of(one: Diagnostic, lines_of: Lines) -> str:
     """The line on which a finding starts, with every run of blanks as one space; empty where it cannot be read."""
     lines = lines_of(one)
-    return " ".join(lines[one.start.line - 1].split())[:_LONGEST] if one.start.line <= len(lines) else ""
+    return " ".join(lines[one.start.line - 1].split())[:LONGEST_LINE] if one.start.line <= len(lines) else ""
+
+
+def attribute_named(one: Diagnostic) -> tuple[str, str] | None:
+    """The class and the attribute that a finding is about, if its message begins with them: `Images.paths`."""
+    if not one.problem.startswith("`"):
+        return None
+    owner, dot, name = one.problem[1:].partition("`")[0].rpartition(".")
+    return (owner, name) if dot and owner.isidentifier() and name.isidentifier() else None
 
 
 def fingerprints(diagnostics: Iterable[Diagnostic], lines_of: Lines, root: str) -> list[str]:

@@ -16,10 +16,16 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
+    from dataloader_lint.source.measurements import Measured
+
     Values = dict[str, object]
     _Found = tuple[Values, str]
 
 _TABLE = "dataloader-lint"
+# Where `doctor --prove` records what it has measured.
+RECORD = ".dataloader-lint-measured.json"
+# As `Settings.record`: no record counts.
+NO_RECORD = os.devnull
 # Python's TOML parser iterates over all parts of a table's name for each key in it.
 _MOST_PARTS = 200
 _LONGEST_PROBLEM = 200
@@ -39,13 +45,17 @@ class SettingsByFile:
     ConfigurationError where a pyproject.toml cannot be used.
     """
 
-    __slots__ = ("_by_folder", "_by_ignores", "_configured", "_of_run")
+    __slots__ = ("_by_folder", "_by_ignores", "_configured", "_measured", "_of_run", "_records", "problems")
 
     def __init__(self, settings: Settings) -> None:
         self._of_run = settings
         self._configured: dict[str, _Found] = {}
         self._by_folder: dict[str, Settings] = {}
         self._by_ignores: dict[tuple[Settings, tuple[str, ...]], Settings] = {}
+        self._records: dict[str, str] = {}
+        self._measured: dict[str, Mapping[str, tuple[Measured, ...]]] = {}
+        self.problems: list[str] = []
+        """A line for each record that was found and cannot be used."""
 
     def of_folder(self, folder: str) -> Settings:
         """The settings for what lies in a folder, but for what single files are spared."""
@@ -54,13 +64,18 @@ class SettingsByFile:
         found = self._by_folder.get(folder)
         if found is None:
             values = _nearest(os.path.abspath(folder), self._configured)
-            options = {**dict(self._of_run.options), "roots": self._of_run.roots}
+            options = {**dict(self._of_run.options), "roots": self._of_run.roots, "record": self._of_run.record}
             found = Settings(**with_options(values, options))  # type: ignore[arg-type]
             self._by_folder[folder] = found
         return found
 
     def of_file(self, path: str) -> Settings:
-        """The settings for one file; those that `per-file-ignores` leave out stand in `ignored_here`."""
+        """The settings for one file: with what `per-file-ignores` leave out of it, and with what was measured in it."""
+        settings = self._with_ignores(path)
+        measured = self._measured_in(path) if self._of_run.options is not None or self._of_run.record else ()
+        return settings.replace(measured=measured) if measured else settings
+
+    def _with_ignores(self, path: str) -> Settings:
         settings = self.of_folder(os.path.dirname(path))
         if not settings.per_file_ignores:
             return settings
@@ -69,6 +84,30 @@ class SettingsByFile:
         if found is None:
             found = settings.replace(per_file_ignores=(), ignored_here=(*settings.ignored_here, *codes))
             self._by_ignores[settings, codes] = found
+        return found
+
+    def _measured_in(self, path: str) -> tuple[Measured, ...]:
+        """What the record of the run, or the nearest one at or above a file, says of findings in it."""
+        full = os.path.abspath(path)
+        record = self._of_run.record or self._record_in(os.path.dirname(full))
+        if record in ("", NO_RECORD):
+            return ()
+        if record not in self._measured:
+            from dataloader_lint.source.measurements import DamagedRecordError, measured_in
+
+            try:
+                self._measured[record] = measured_in(record)
+            except DamagedRecordError as error:
+                self._measured[record] = {}
+                self.problems.append(f"{record} is not a record of measurements that can be used: {error}")
+        return self._measured[record].get(full, ())
+
+    def _record_in(self, folder: str) -> str:
+        found = self._records.get(folder)
+        if found is None:
+            path, above = os.path.join(folder, RECORD), os.path.dirname(folder)
+            found = path if os.path.exists(path) else "" if above == folder else self._record_in(above)
+            self._records[folder] = found
         return found
 
 

@@ -13,11 +13,12 @@ from dataloader_lint.diagnostics import Diagnostic
 from dataloader_lint.doctor import words
 from dataloader_lint.doctor.prove.patches import all_patched, as_diff, silenced_line
 from dataloader_lint.doctor.prove.proving import Proof, prove
-from dataloader_lint.doctor.prove.record import NAME, NotOursError, dumped, read_if_there
+from dataloader_lint.doctor.prove.record import NotOursError, dumped, read_if_there
 from dataloader_lint.doctor.prove.scratch import root_of
 from dataloader_lint.doctor.prove.verdicts import Kind, Verdict
 from dataloader_lint.doctor.script import Script
 from dataloader_lint.engine import baseline
+from dataloader_lint.source.pyproject import RECORD
 
 _SILENT = (Kind.NO_EFFECT, Kind.NOT_TRIED)
 
@@ -33,7 +34,7 @@ def prove_script(script: Script, options: argparse.Namespace) -> bool:
     """
     root = root_of(script.path)
     folder = os.path.dirname(os.path.abspath(options.baseline)) if options.baseline else root
-    record = options.measured or os.path.join(folder, NAME)
+    record = options.measured or os.path.join(folder, RECORD)
     with _refused(record):
         dumped([], _lines_of, root, read_if_there(record))
     before = read_if_there(options.write) if options.write else ""

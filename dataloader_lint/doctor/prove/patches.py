@@ -13,14 +13,15 @@ from dataloader_lint.output.paint import plain
 from dataloader_lint.source.decoding import decode, encoding_of
 from dataloader_lint.source.discovery import discover
 from dataloader_lint.source.noqa import suppress
-from dataloader_lint.source.pyproject import chosen
+from dataloader_lint.source.pyproject import NO_RECORD, chosen
 
 
 def findings_in(files: Sequence[str]) -> list[Diagnostic]:
     """The findings in the user's files, the worst first, each with a fix that was tried and holds if it has one."""
     if not files:
         return []
-    settings = chosen(folder=os.path.dirname(files[0]))
+    # What an earlier trial found decides nothing about this one.
+    settings = chosen(folder=os.path.dirname(files[0])).replace(record=NO_RECORD)
     found = lint_found(discover(files, settings), settings, "tried")
     return sorted((one for one in found if one.cell is None), key=lambda one: (one.level.rank, one.sort_key))
 

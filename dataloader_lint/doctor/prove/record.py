@@ -1,15 +1,4 @@
-"""The record of what was measured, which a later run of the linter can read: JSON, a line for each finding.
-
-    {"version": 1, "measured": [
-        {"path": "data.py", "code": "DL101", "name": "Images.paths", "line": "self.paths = ...", "verdict": "confirmed",
-         "workers": 4, "bytes_per_worker": 203000000, "seconds_per_batch": null}
-    ]}
-
-`path` counts from the folder of the record. `name` is the class and the attribute that the finding is about, "" for
-others; `line` the line on which it stands, with single blanks. `bytes_per_worker` is what each worker holds more than
-it would with the fix: 0 if that makes no difference, null if it was not measured. `seconds_per_batch` are the times
-before and after.
-"""
+"""Writes the record of what was measured: a row for each finding, see `source.measurements`."""
 
 from __future__ import annotations
 
@@ -18,14 +7,11 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from dataloader_lint.doctor.findings import attribute_named
 from dataloader_lint.doctor.prove.verdicts import Kind, Verdict
 from dataloader_lint.engine.baseline import path_in
-from dataloader_lint.output.fingerprints import content_of
+from dataloader_lint.output.fingerprints import attribute_named, content_of
 from dataloader_lint.output.places import Lines
-
-NAME = ".dataloader-lint-measured.json"
-VERSION = 1
+from dataloader_lint.source.measurements import VERSION
 
 
 class NotOursError(ValueError):
