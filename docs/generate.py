@@ -1,4 +1,4 @@
-"""Makes `docs/rules.md`, `docs/errors.md`, `docs/settings.md`, and the README's table of rules and example output.
+"""Makes `rules.md`, `errors.md`, `errors.json`, `settings.md` and `pitfalls.md` in docs/, and the made parts of README.
 
 The rule files and the table of settings are the only source.
 
@@ -23,12 +23,13 @@ from dataloader_lint.rules.base import FixLevel, Rule
 from dataloader_lint.rules.messages import error_messages
 from dataloader_lint.rules.registry import FoundRule, found_rules
 from dataloader_lint.rules.symptoms import GROUPS
-from docs import pitfalls_page, settings_page
+from docs import errors_data, pitfalls_page, settings_page
 from docs.badges import render_badges
 
 ROOT = Path(__file__).resolve().parent.parent
 RULES_PAGE = ROOT / "docs" / "rules.md"
 ERRORS_PAGE = ROOT / "docs" / "errors.md"
+ERRORS_DATA = ROOT / "docs" / "errors.json"
 SETTINGS_PAGE = ROOT / "docs" / "settings.md"
 PITFALLS_PAGE = ROOT / "docs" / "pitfalls.md"
 README = ROOT / "README.md"
@@ -245,6 +246,7 @@ def render_errors_page(pages: list[Page]) -> str:
         "# Error messages and questions",
         "What you see, what it means, and the rules that find the cause.",
         "In a terminal `dataloader-lint --explain TEXT` answers the same; `--explain -` reads a traceback from stdin.",
+        "[errors.json](errors.json) holds the same as data.",
     ]
     for title, symptoms in GROUPS.items():
         parts.append(f"## {title}")
@@ -267,9 +269,11 @@ def render_readme(pages: list[Page], readme: str) -> str:
 def render_all() -> dict[Path, str]:
     """Renders every made file: its path and what it should hold."""
     pages = read_pages()
+    anchors = {each.title: anchor_of(each.title) for symptoms in GROUPS.values() for each in symptoms}
     return {
         RULES_PAGE: render_rules_page(pages),
         ERRORS_PAGE: render_errors_page(pages),
+        ERRORS_DATA: errors_data.render(pages, listed_messages(pages), anchors),
         SETTINGS_PAGE: settings_page.render(),
         PITFALLS_PAGE: pitfalls_page.render({page.rule.code: (page.rule, f"rules.md#{page.anchor}") for page in pages}),
         README: render_readme(pages, README.read_text(encoding="utf-8")),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import sys
@@ -69,6 +70,16 @@ def test_the_tables_have_what_their_filters_need(site: Path) -> None:
     assert rules.count("<table") == 1
     for page in ("rules", "errors"):
         assert "assets/filter.js" in (site / page / "index.html").read_text(encoding="utf-8")
+
+
+def test_the_messages_are_served_as_data(site: Path) -> None:
+    served = json.loads((site / "errors.json").read_text(encoding="utf-8"))
+    evidence = [each["evidence"]["url"] for each in served["rules"].values() if each["evidence"]]
+    urls = [each["url"] for each in (*served["symptoms"], *served["rules"].values())] + evidence
+    for url in urls:
+        path, _, anchor = url.removeprefix(SITE).partition("#")
+        html = (site / path / "index.html").read_text(encoding="utf-8")
+        assert not anchor or f'id="{anchor}"' in html, url
 
 
 def test_pages_have_a_social_card(site: Path) -> None:
