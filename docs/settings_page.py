@@ -104,9 +104,26 @@ not know, unless its setting `external` has `["DL"]`.
 
 ## In flake8
 
-flake8's own options decide which rules run on which files, and how findings are shown. The analysis settings come from
-the `pyproject.toml` of each file, as above. flake8's options override them, on the command line or in `setup.cfg`,
-`tox.ini` or `.flake8`:
+flake8 loads the plugin in each environment that has both, and installing this package installs flake8. From then on
+each flake8 run there shows the rules that are on by default, notes among them. To change that:
+
+| Wanted | How |
+|---|---|
+| no finding of ours | `extend-ignore = DL` in flake8's file, or `select = E,F,W,C90` without `DL`; no rule runs then |
+| no finding of ours, and no plugin | install the linter elsewhere: `pipx install .` or `uvx --from . dataloader-lint` |
+| only ours | `flake8 --select DL` |
+| some rules only | `extend-ignore = DL` with `extend-select = DL2` |
+| an opt-in rule | its full code: `extend-select = DL309` |
+| not in some files | `per-file-ignores = legacy/*:DL` |
+| no notes | `dl-notes = false` in flake8's file, or `notes = false` in `pyproject.toml` |
+
+In an environment without this package `flake8 --select DL` checks nothing, prints nothing and exits with 0, and flake8
+ignores `dl-` keys in its files. So in CI, look for `dataloader-lint` in `flake8 --version`, or run `dataloader-lint`
+itself.
+
+flake8's own options decide which rules run on which files, and how findings are shown; `select`, `ignore` and
+`severity` of `pyproject.toml` count only for `dataloader-lint`. The analysis settings come from the `pyproject.toml` of
+each file, as above. flake8's options override them, on the command line or in `setup.cfg`, `tox.ini` or `.flake8`:
 
 ```ini
 [flake8]

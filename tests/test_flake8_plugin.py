@@ -19,6 +19,22 @@ __all__ = ["fake_rules"]
 
 ROOT = Path(__file__).parent.parent
 BAD = "from torch.utils.data import DataLoader\n\nloader = DataLoader(data, persistent_workers=True, num_workers=0)\n"
+EACH = f"""{BAD}
+
+class Files(Dataset):
+    def __init__(self, count):
+        self.rows = [str(number) for number in range(count)]
+
+    def __getitem__(self, index):
+        return self.rows[index]
+
+
+def train(count):
+    loader = DataLoader(Files(count), num_workers=2, collate_fn=lambda rows: rows)
+    for epoch in range(9):
+        for batch in loader:
+            pass
+""".replace("import DataLoader", "import DataLoader, Dataset")
 
 # The three made-up rules in place of the real ones, for flake8 processes: Python imports this at start-up.
 MADE_UP = f"""
@@ -82,6 +98,33 @@ def test_the_plugin_is_on_by_default() -> None:
     assert "a.py:3:10: DL301" in places(flake8("a.py")[1])
     assert not [line for line in flake8("--select", "E,F", "a.py")[1] if "DL" in line]
     assert not [line for line in flake8("--ignore", "DL", "a.py")[1] if "DL" in line]
+
+
+@pytest.mark.parametrize(
+    ("settings", "shown"),
+    [
+        ("", ["DL101", "DL201", "DL301"]),
+        ("extend-ignore = DL", []),
+        ("select = E,F,W,C90", []),
+        ("extend-ignore = DL\nextend-select = DL2", ["DL201"]),
+        ("extend-select = DL309", ["DL101", "DL201", "DL301", "DL309"]),
+        ("per-file-ignores = legacy/*:DL", []),
+        ("dl-notes = false", ["DL201", "DL301"]),
+    ],
+)
+def test_what_the_page_of_settings_says_of_flake8(settings: str, shown: list[str]) -> None:
+    write("legacy/a.py", EACH)
+    write("setup.cfg", f"[flake8]\n{settings}\n")
+    _, lines, err = flake8(".")
+    assert (sorted(line.split()[1] for line in lines if " DL" in line), err) == (shown, "")
+    page = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8").partition("## In flake8")[2]
+    assert [line for line in settings.splitlines() if f"`{line}`" not in page] == []
+
+
+def test_notes_are_off_by_the_project_too() -> None:
+    write("a.py", EACH)
+    write("pyproject.toml", "[tool.dataloader-lint]\nnotes = false\nignore = ['DL2']\n")
+    assert sorted(line.split()[1] for line in flake8("--select", "DL", "a.py")[1]) == ["DL201", "DL301"]
 
 
 def test_jobs() -> None:

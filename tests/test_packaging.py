@@ -36,6 +36,29 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def test_flake8_with_and_without_the_package(built: Path, tmp_path: Path) -> None:
+    """What docs/settings.md says of an environment that has flake8, then both, then flake8 again."""
+    assert run("venv", str(tmp_path / "venv"), folder=tmp_path).returncode == 0
+    python = str(tmp_path / "venv" / "bin" / "python")
+    (wheel,) = built.glob("*.whl")
+    code = "from torch.utils.data import DataLoader\n\nloader = DataLoader(data, persistent_workers=True)\n"
+    (tmp_path / "a.py").write_text(code)
+    (tmp_path / "setup.cfg").write_text("[flake8]\ndl-notes = false\nextend-ignore = F821\n")
+
+    def there(*arguments: str) -> tuple[int, str]:
+        done = processes.run([python, "-m", *arguments], cwd=tmp_path)
+        return done.returncode, done.stdout + done.stderr
+
+    assert there("pip", "install", "-q", "flake8")[0] == 0
+    assert there("flake8", "--select", "DL", "a.py") == there("flake8", "a.py") == (0, "")
+    assert there("pip", "install", "-q", str(wheel))[0] == 0
+    assert there("flake8", "a.py")[1].startswith("a.py:3:10: DL301 ")
+    assert "dataloader-lint: " in there("flake8", "--version")[1]
+    assert there("flake8", "--extend-ignore", "F821,DL", "a.py") == (0, "")
+    assert there("pip", "uninstall", "-qy", "dataloader-lint")[0] == 0
+    assert there("flake8", "a.py") == (0, "")
+
+
 def test_pypi_would_take_both(built: Path) -> None:
     files = sorted(str(path) for path in built.iterdir())
     assert [Path(path).suffix for path in files] == [".whl", ".gz"]
