@@ -9,8 +9,10 @@ import pytest
 from dataloader_lint import Settings, fix_source, lint_source
 from dataloader_lint.cli import main
 from dataloader_lint.gate import may_matter
+from dataloader_lint.source.keys import KEYS
 
-LOADERS = Settings(extend_dataloaders=("mylib.data.Feeder",))
+FEEDER = ("mylib.data.Feeder",)
+LOADERS = Settings(extend_dataloaders=FEEDER)
 PERSISTENT = "(rows, num_workers=0, persistent_workers=True)\n"
 
 
@@ -38,6 +40,33 @@ def test_a_loader_of_another_library(source: str) -> None:
     assert codes(source, LOADERS) == ["2: DL301"]
     assert codes(source, Settings()) == []
     assert codes(source, Settings(extend_dataloaders=("mylib.Feeder", "other.data.Feeder"))) == []
+
+
+OTHERS = """\
+from mindspore.dataset.dataloader import DataLoader
+from spdl.dataloader import get_pytorch_dataloader
+
+get_pytorch_dataloader(rows, 8, True, prefetch_factor=4)
+get_pytorch_dataloader(rows, 8, True, None, None, 64)
+get_pytorch_dataloader(rows, collate_fn=lambda rows: rows)
+get_pytorch_dataloader(rows, 8, True, None, None, 0, persistent_workers=True)
+DataLoader(rows, 8, True, prefetch_factor=4)
+DataLoader(rows, 8, True, None, None, 64)
+"""
+
+
+def test_loaders_by_the_name_of_their_library() -> None:
+    read = KEYS["extend-dataloaders"].read(["mindspore", "spdl", "mylib.data.Feeder"], ".")
+    assert read == ("mindspore.dataset.dataloader.DataLoader", "spdl.dataloader.get_pytorch_dataloader", *FEEDER)
+    both = Settings(extend_dataloaders=read, select=("DL201", "DL301", "DL302", "DL305"))
+    assert codes(OTHERS, both.replace(extend_dataloaders=())) == []
+    found = ["5: DL305", "6: DL201", "7: DL301", "8: DL302", "9: DL305"]  # SPDL has a worker by default
+    assert codes(OTHERS, both) == found
+    lambdas = both.replace(select=("DL201",))
+    (one,) = lint_source(OTHERS, "/nowhere/train.py", lambdas)
+    assert "pickling it for workers fails (macOS" in one.problem
+    (one,) = lint_source(OTHERS.replace("get_pytorch_dataloader(rows, c", "DataLoader(rows, c"), "/x/train.py", lambdas)
+    assert one.problem.endswith("fails once `num_workers > 0`")
 
 
 def test_the_message_names_the_users_class() -> None:

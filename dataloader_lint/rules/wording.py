@@ -17,8 +17,9 @@ NOT_IN_WORKERS = f"spawned workers cannot import it ({SPAWN_PLATFORMS})"
 MOVE_OUT_OF_NOTEBOOK = "import it from a .py file"
 
 
-def pickling_fails(has_number_of_workers: bool) -> str:
-    """The effect on a loader; one whose number of workers is left out works until there are workers."""
+def pickling_fails(loader: Loader) -> str:
+    """The effect on a loader; one whose number of workers is left out, and 0 then, works until there are workers."""
+    has_number_of_workers = loader.is_passed("num_workers") is not False or loader.kind.defaults.get("num_workers")
     return PICKLING_FAILS if has_number_of_workers else f"{_PICKLING_FAILS} once `num_workers > 0`"
 
 

@@ -22,6 +22,11 @@ COUNTS_BY_CLASS, BYTES = "counts by class", "bytes"
 NUMBER, VERSIONS, CHOICE, FLAG, FOLDER = "number", "versions", "choice", "flag", "folder"
 # What `rules.selection` knows by name, besides the rules themselves.
 SELECTIONS = ("all", "correctness", "portability", "py314", "memory", "speed")
+# What `extend-dataloaders` knows by name: loaders of other libraries with the arguments of torch's.
+LOADER_PRESETS = {
+    "mindspore": "mindspore.dataset.dataloader.DataLoader",
+    "spdl": "spdl.dataloader.get_pytorch_dataloader",
+}
 _OPERATORS = ("===", "==", "~=", "!=", "<=", ">=", "<", ">")
 _LONGEST_VERSIONS = 200
 _LONGEST_SHOWN = 60
@@ -135,7 +140,8 @@ class Key:
         if self.kind == PATTERNS:
             return tuple(_checked(absolute(one, folder) if "/" in one.rstrip("/") else one, one) for one in strings)
         if self.kind == NAMES:
-            return tuple(_qualified(one) for one in strings)
+            presets = LOADER_PRESETS if self.name == "extend-dataloaders" else {}
+            return tuple(presets.get(one) or _qualified(one) for one in strings)
         return tuple(_folder(one, folder) for one in strings)
 
     def read_text(self, text: str, folder: str = ".") -> object:

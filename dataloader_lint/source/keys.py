@@ -291,8 +291,14 @@ KEYS = {
             "take these for torch's DataLoader, such as mylib.data.FastLoader",
             "Classes and functions of other libraries, or of yours, that take the arguments of "
             "`torch.utils.data.DataLoader` and make one, by the qualified names under which they are imported or, in "
-            "the project itself, defined. Subclasses of `DataLoader` whose source is in the project need no entry.",
-            'extend-dataloaders = ["mylib.data.FastLoader"]',
+            "the project itself, defined. Subclasses of `DataLoader` whose source is in the project need no entry. Nor "
+            "do the loaders of torchdata, MosaicML Streaming, litdata, webdataset, MONAI, timm, PyG, DGL, torchio, "
+            "schnetpack and speechbrain.\n\n"
+            "Two names stand for loaders of libraries that copy these arguments: `mindspore` for "
+            "`mindspore.dataset.dataloader.DataLoader`, and `spdl` for `spdl.dataloader.get_pytorch_dataloader`, whose "
+            "`num_workers` is 1 by default. SPDL 0.8 pickles the Dataset under each start method, rejects "
+            "`persistent_workers` and `worker_init_fn`, and makes 1 worker of 0; the rules speak of torch there.",
+            'extend-dataloaders = ["mylib.data.FastLoader", "spdl"]',
             flake8=True,
         ),
         Key(

@@ -113,7 +113,7 @@ def check(callback: Callback, file: File) -> Iterator[Finding]:
         return
     if loader.is_pickling_error_expected:
         return
-    effect = pickling_fails(loader.is_passed("num_workers") is not False)
+    effect = pickling_fails(loader)
     in_partial = " in a `partial`" if callback.in_partial else ""
     problem = f"the `{loader.kind.spelling('collate_fn')}` of `{loader.name}` is a lambda{in_partial}: {effect}"
     advice = define_function(callback.is_in_notebook)

@@ -120,7 +120,7 @@ def check(callback: Callback, file: File) -> Iterator[Finding]:
         cause = callback.name
         yield Finding(callback.node, problem, MOVE_OUT_OF_NOTEBOOK, because=callback.steps, cause=cause)
         return
-    effect = pickling_fails(loader.is_passed("num_workers") is not False)
+    effect = pickling_fails(loader)
     problem = f"`{callback.name}` is a nested `{option}`: {effect}"
     advice = move_function(callback.is_in_notebook)
     repair = None if callback.is_in_notebook else partial(fix, callback)

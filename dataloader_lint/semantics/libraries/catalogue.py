@@ -160,7 +160,20 @@ LOADERS: dict[str, LoaderClass] = {
     "streaming.StreamingDataLoader": _TORCH,
     "torchio.SubjectsLoader": LoaderClass(("dataset", "collate_fn")),
     **{f"torch_geometric.{package}.{name}": _PYG_SAMPLING for package in ("loader", "data") for name in _PYG_SAMPLERS},
+    # With the arguments of torch's and other defaults, if a project adds it.
+    "torch.utils.data.extra.get_pytorch_dataloader": LoaderClass(
+        defaults={
+            "shuffle": False,
+            "num_workers": 1,
+            "timeout": None,
+            "prefetch_factor": 2,
+            "pin_memory_device": None,
+            "in_order": False,
+        }
+    ),
 }
+# What the names that a project adds mean, where that is not torch's DataLoader.
+EXTRA_LOADERS = {"spdl.dataloader.get_pytorch_dataloader": "torch.utils.data.extra.get_pytorch_dataloader"}
 
 # Options of trainers, which construct loaders with them. They are no loaders themselves: nobody iterates over them.
 _TRAINER_ARGUMENTS = LoaderClass(

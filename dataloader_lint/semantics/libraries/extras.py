@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataloader_lint.semantics.libraries.catalogue import canonical
+from dataloader_lint.semantics.libraries.catalogue import EXTRA_LOADERS, canonical
 from dataloader_lint.semantics.libraries.datasets import EXTRA_DATASET, EXTRA_ITERABLE
 from dataloader_lint.settings import Settings
 
@@ -20,7 +20,7 @@ class Extras:
         self._names = {
             **dict.fromkeys(settings.extend_iterable_datasets, EXTRA_ITERABLE),
             **dict.fromkeys(settings.extend_datasets, EXTRA_DATASET),
-            **dict.fromkeys(settings.extend_dataloaders, _DATALOADER),
+            **{name: EXTRA_LOADERS.get(name, _DATALOADER) for name in settings.extend_dataloaders},
         }
         self._last_parts = frozenset(name.rpartition(".")[2] for name in self._names)
         self.loader_words = frozenset(name.rpartition(".")[2] for name in settings.extend_dataloaders)
