@@ -56,9 +56,7 @@ def parser() -> argparse.ArgumentParser:
     )
     paths = "files, directories to walk, or '-' for standard input (default: .)"
     made.add_argument("paths", nargs="*", metavar="PATH", help=paths)
-    rules = made.add_argument_group(
-        "rules (CODES: codes, prefixes, names or selections, such as DL301,DL3,no-workers,py314)"
-    )
+    rules = made.add_argument_group("rules (CODES are codes, prefixes, names or selections: DL301,DL3,py314)")
     _add_settings(rules, _RULES)
     explain = "show the page of a rule, or answer a message or a question (-: read from standard input)"
     rules.add_argument("--explain", metavar="RULE", nargs="?", const="", help=explain)

@@ -65,6 +65,11 @@ def report(
         end = summary.emit(
             diagnostics, made, dropped, fixing=fixed is not None, unsafe=options.unsafe_fixes, hidden=hidden
         )
+        if not options.output_file:
+            from dataloader_lint.output.text import fitted
+
+            out = stream or sys.stdout
+            end = (part for line in end for part in fitted(line, out))
         lines = chain(lines, end)
     if options.output_file:
         write_file(options.output_file, "".join(f"{line}\n" for line in lines))

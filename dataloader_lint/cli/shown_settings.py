@@ -10,7 +10,7 @@ from dataloader_lint.cli.options import Options
 from dataloader_lint.cli.report import CLEAN
 from dataloader_lint.cli.terminal import paint_for, show
 from dataloader_lint.output.paint import Paint, plain
-from dataloader_lint.output.text import neutralise, shown_path
+from dataloader_lint.output.text import fitted, neutralise, shown_path
 from dataloader_lint.rules.selection import selected_rules
 from dataloader_lint.settings import Settings
 from dataloader_lint.source.discovery import Found
@@ -55,9 +55,11 @@ def _block(settings: Settings, sources: dict[str, str], paths: list[str], paint:
         value = getattr(settings, key.attribute)
         source = sources.get(key.attribute, "default")
         line = f"{key.name} = {neutralise(as_toml(_in_force(key.attribute, value)))}"
-        yield f"{line}  {paint('quiet', f'# {neutralise(source)}')}"
+        *lines, last = fitted(line, sys.stdout)
+        yield from lines
+        yield f"{last}  {paint('quiet', f'# {neutralise(source)}')}"
     codes = [found.rule.code for found in selected_rules(settings)]
-    yield f"# {len(codes)} rule{'' if len(codes) == 1 else 's'}: {' '.join(codes)}"
+    yield from fitted(f"# {len(codes)} rule{'' if len(codes) == 1 else 's'}: {' '.join(codes)}", sys.stdout, "# ")
     yield ""
 
 

@@ -75,6 +75,8 @@ def show(lines: Iterable[str], stream: TextIO | None = None) -> None:
 
 def complain(message: str) -> None:
     """Say on standard error, in one line, what is wrong."""
-    from dataloader_lint.output.text import neutralise
+    from dataloader_lint.output.text import fitted, neutralise
 
-    print(f"dataloader-lint: {neutralise(message)}", file=sys.stderr, flush=True)
+    for line in fitted(f"dataloader-lint: {neutralise(message)}", sys.stderr):
+        print(line, file=sys.stderr)
+    sys.stderr.flush()

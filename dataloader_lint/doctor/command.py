@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from typing import NoReturn
 
 from dataloader_lint.doctor.compare import (
     Broken,
@@ -27,17 +28,27 @@ from dataloader_lint.doctor.report import Report
 from dataloader_lint.doctor.script import Script, examine_script
 from dataloader_lint.doctor.trying import try_slowest
 from dataloader_lint.doctor.watching import STALL, UnsupportedTorchError
+from dataloader_lint.output.text import fitted
 from dataloader_lint.source.pyproject import RECORD
 
 CLEAN, FOUND, ERROR = 0, 1, 2
+_FORMATS = ("text", "json", "html", "sarif", "junit", "github")
 _ABOUT = """Run a script, watch every DataLoader that it iterates, and say which line of the code explains what was
 measured. This runs your code. The report comes when the script ends, when the time is over, at Ctrl-C, and when a
 worker dies."""
 
 
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong as the linter does, below how it is called."""
+
+    def error(self, message: str) -> NoReturn:
+        self.print_usage(sys.stderr)
+        raise SystemExit(_complain(message))
+
+
 def parser() -> argparse.ArgumentParser:
     """The parser of the command's options."""
-    made = argparse.ArgumentParser("dataloader-lint doctor", description=_ABOUT)
+    made = _Parser("dataloader-lint doctor", description=_ABOUT)
     made.add_argument("script", help="the Python script to run")
     made.add_argument("arguments", nargs="*", help="its arguments, after --")
     made.add_argument(
@@ -89,9 +100,10 @@ def parser() -> argparse.ArgumentParser:
     )
     made.add_argument(
         "--output-format",
-        choices=("text", "json", "html", "sarif", "junit", "github"),
+        choices=_FORMATS,
+        metavar="FORMAT",
         default="text",
-        help="default: text",
+        help=f"{', '.join(_FORMATS)} (default: text)",
     )
     made.add_argument("--output-file", metavar="FILE", help="write the report into a file")
     made.add_argument("--ascii", action="store_true", help="draw plots with ASCII characters")
@@ -160,5 +172,7 @@ def _show(
 
 
 def _complain(message: str) -> int:
-    print(f"dataloader-lint: {message}", file=sys.stderr, flush=True)
+    for line in fitted(f"dataloader-lint: {message}", sys.stderr):
+        print(line, file=sys.stderr)
+    sys.stderr.flush()
     return ERROR

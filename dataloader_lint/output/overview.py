@@ -147,6 +147,11 @@ def _next(
         steps.append((forked, f"Linux only and Python < 3.14? This leaves {left}", f"only on Linux? {left} left"))
     wide = max(len(line) for line, _, _ in steps)
     room = width - wide - len("    ")
+    if room < max(len(short) for _, _, short in steps):  # long paths: commands stay whole, to be copied
+        for line, text, _ in steps:
+            yield f"  {_cut(text, width - 3)}:"
+            yield f"    {paint('help', line)}"
+        return
     for line, text, short in steps:
-        fitting = text if len(text) <= room else _cut(short, room)
+        fitting = text if len(text) <= room else short
         yield f"  {paint('help', line)}{' ' * (wide - len(line))}  {fitting}"

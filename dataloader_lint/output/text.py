@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 import unicodedata
+from typing import TextIO
 
 from dataloader_lint.diagnostics import Diagnostic, Reason, Safety
 
@@ -105,3 +106,16 @@ def _escaped(char: str) -> str:
     if 0xDC80 <= point <= 0xDCFF:  # a byte of a file name that is no UTF-8
         return f"\\x{point - 0xDC00:02x}"
     return char.encode("unicode_escape").decode("ascii")
+
+
+def fitted(line: str, stream: TextIO, indent: str = "  ") -> list[str]:
+    """A line without colors, broken between words where it goes to a terminal that is less wide."""
+    try:
+        columns = os.get_terminal_size(stream.fileno()).columns
+    except (OSError, ValueError):
+        return [line]
+    if not columns or len(line) <= columns:
+        return [line]
+    from textwrap import wrap
+
+    return wrap(line, max(40, columns), subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
