@@ -83,6 +83,10 @@ class File:
             self._callbacks[argument] = list(callbacks_of(self.ev, self.module, loaders, argument))
         return self._callbacks[argument]
 
+    def trainers_in(self, module: ModuleFacts) -> list[Loader]:
+        """The trainers that a module gives a `train_dataset`, each as the loader that it makes of that."""
+        return list(trainers(self.ev, module, "train_dataset"))
+
     def steps_to(self, function: WorkerFunction) -> tuple[Step, ...]:
         """The chain from a loader to a function that its workers run."""
         return to_function(self.reach, function, self.module)

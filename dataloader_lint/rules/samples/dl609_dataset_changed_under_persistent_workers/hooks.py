@@ -7,7 +7,6 @@ from collections.abc import Iterator
 import libcst as cst
 
 from dataloader_lint.pipeline.file import File
-from dataloader_lint.pipeline.loaders.trainer_options import trainers
 from dataloader_lint.semantics.classes import classes
 from dataloader_lint.semantics.evaluation.loader_calls import Loader
 from dataloader_lint.semantics.values.values import CallResult, Class, Const, Evaluator, Frame, Values, constant, merge
@@ -44,7 +43,7 @@ def loaders_that_train(file: File, hook: Frame) -> Iterator[Loader]:
     owner = classes.class_of(hook.scope)
     names = [owner.node.name.value] if owner is not None and isinstance(owner.node, cst.ClassDef) else []
     for module in file.reach.around(file.module, names):
-        for loader in (*file.workers.loaders(module), *trainers(file.ev, module, "train_dataset")):
+        for loader in (*file.workers.loaders(module), *file.trainers_in(module)):
             function = loader.frame.scope.node
             name = function.name.value if isinstance(function, cst.FunctionDef) else ""
             if not name.startswith(_FOR_EVALUATION):
