@@ -161,7 +161,10 @@ def _check_name(tree: Tree, bound: cst.Name, kind: str, depth: int) -> None:
 
 
 def _check_number(tree: Tree, number: Node, kind: str, depth: int) -> None:
-    """Refuses what numpy's scalars do in another way than Python's numbers: dtypes, overflow, types."""
+    """Refuses what numpy's scalars do in another way than Python's numbers: dtypes, overflow, types.
+
+    A `kind` of "ratio" is a float that came of whole numbers.
+    """
     above = tree.parent(number)
     if isinstance(above, cst.Arg):
         _check_passed(tree, above, kind, depth)
@@ -175,7 +178,8 @@ def _check_number(tree: Tree, number: Node, kind: str, depth: int) -> None:
             return
         if not isinstance(other, cst.Integer | cst.Float) or isinstance(above.operator, cst.Power):
             raise RefusedError("numpy's numbers may overflow, or change the type of an array")
-        _check_number(tree, above, "float" if is_ratio or isinstance(other, cst.Float) else kind, depth)
+        becomes_float = kind == "int" and (is_ratio or isinstance(other, cst.Float))
+        _check_number(tree, above, "ratio" if becomes_float else kind, depth)
     elif not (
         (isinstance(above, cst.Index) and kind == "int")
         or isinstance(above, cst.Comparison | cst.ComparisonTarget | cst.FormattedStringExpression)
@@ -203,25 +207,25 @@ def _check_passed(tree: Tree, arg: cst.Arg, kind: str, depth: int) -> None:
 
 def _check_stored(tree: Tree, number: Node, above: Node, kind: str, depth: int) -> None:
     """A number in a container, under a name, or given as the sample."""
-    if isinstance(above, cst.Return):
+    if isinstance(above, cst.Return) and kind != "ratio":
         return  # the sample, which `refuse_own_collation` asks about
     if isinstance(above, cst.Assign) and len(above.targets) == 1:
         target = above.targets[0].target
         if isinstance(target, cst.Name):
             _check_name(tree, target, kind, depth)
             return
-        if isinstance(target, cst.Subscript) and isinstance(target.value, cst.Name):
+        if isinstance(target, cst.Subscript) and isinstance(target.value, cst.Name) and kind != "ratio":
             _check_container_name(tree, target.value)
             return
     container = tree.parent(above)
     if isinstance(above, cst.Element | cst.DictElement) and above.value is number and container is not None:
         holder = tree.parent(container)
-        if isinstance(holder, cst.Return):
-            return
         if isinstance(holder, cst.Arg) and isinstance(above, cst.Element):
             _check_passed(tree, holder, kind, depth)
             return
-        if isinstance(holder, cst.Assign) and isinstance(holder.targets[0].target, cst.Name):
+        if isinstance(holder, cst.Return) and kind != "ratio":
+            return
+        if isinstance(holder, cst.Assign) and kind != "ratio" and isinstance(holder.targets[0].target, cst.Name):
             _check_container_name(tree, holder.targets[0].target)
             return
     raise RefusedError("numpy's numbers are of another type")

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from dataloader_lint.engine.fixer import fix_source
+from dataloader_lint.settings import Settings
 from evidence.harness import lay_out, run
 
 HEAD = """
@@ -206,3 +207,67 @@ def test_arguments_that_raised_raise_no_more(tmp_path: Path) -> None:
     mended = run(repaired(before, {"DL301", "DL302", "DL303", "DL304"}, tmp_path), tmp_path).values
     assert mended.keys() == broken.keys()
     assert all(batches.startswith("[") for batches in mended.values())
+
+
+NUMBERS = """
+import probe
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+"""
+ROWS = """
+class Rows{number}(Dataset):
+    def __init__(self, table):
+        self.values_{number} = [{kind}(row) for row in table]
+
+    def __len__(self):
+        return len(self.values_{number})
+
+    def __getitem__(self, index):
+        value = self.values_{number}[index]
+        return {sample}
+
+"""
+COLLATE = """
+def {name}(rows):
+    return torch.tensor(rows) if isinstance(rows[0], (float, int)) else rows
+
+
+if __name__ == "__main__":
+    options = dict(batch_size=2, num_workers=1{option})
+    for loader in [{loaders}]:
+        probe.say(**{{type(loader.dataset).__name__: repr(list(loader))}})
+"""
+SAMPLES = (
+    "value",
+    "torch.tensor(value)",
+    "torch.tensor([value])",
+    "torch.tensor([value], dtype=torch.float32)",
+    "float(value)",
+    "torch.as_tensor(value * 2)",
+    "value / 4",
+    "{'value': value, 'first': value > 1}",
+    "torch.ones(2, dtype=torch.float32).numpy() * value",
+    "torch.FloatTensor([value])",
+    "f'{value:.1f}'",
+    "max(value, 2)",
+    "str(2 ** (value * 40))",
+)
+
+
+@pytest.mark.parametrize(
+    ("kind", "collates", "fixed"), [("float", False, 7), ("float", True, 0), ("int", False, 9), ("int", True, 9)]
+)
+def test_samples_keep_their_dtype_where_numbers_become_an_array(
+    kind: str, collates: bool, fixed: int, tmp_path: Path
+) -> None:
+    rows = "".join(ROWS.format(number=number, kind=kind, sample=sample) for number, sample in enumerate(SAMPLES))
+    loaders = ", ".join(f"DataLoader(Rows{number}(range(1, 5)), **options)" for number in range(len(SAMPLES)))
+    name, option = ("collate", ", collate_fn=collate") if collates else ("unused", "")
+    source = NUMBERS + rows + COLLATE.format(name=name, option=option, loaders=loaders)
+    settings = Settings(select=("DL101",), samples=(("*", 10_000_000),))
+    result = fix_source(source.encode(), str(lay_out(source, tmp_path / "repair")), settings, unsafe=True)
+    assert result.fixed.get("DL101", 0) == fixed
+    before, after = (run(text, tmp_path).values for text in (source, result.source.decode()))
+    assert len(before) == len(SAMPLES)
+    assert after == before
