@@ -21,8 +21,8 @@ _TAKE_ANY_NUMBER = frozenset({"bool", "float", "format", "int", "len", "print", 
 _TYPED_TENSORS = frozenset({"BoolTensor", "DoubleTensor", "FloatTensor", "HalfTensor", "IntTensor", "LongTensor"})
 # Of whole numbers these make int64, whichever they are given. Of a Python float they make float32.
 _TENSORS = frozenset({"as_tensor", "tensor"})
-# Whoever writes these has code that looks at samples: of Python floats it may make float32, of numpy's float64.
-_COLLATES = {"float": re.compile(r"collat|transformers"), "int": re.compile(r"\btransformers\b")}
+# Whoever writes these has code that looks at samples: it may ask for their type, or make float32 of Python's floats.
+_COLLATES = re.compile(r"collat|transformers|torch_geometric")
 _LOCAL_NAMES = 3  # how many names a number is followed through, one bound to the other
 
 
@@ -33,13 +33,10 @@ def refuse_uses_elsewhere(project: Project, module: ModuleFacts, name: str) -> N
         raise RefusedError("another file may use the attribute")
 
 
-def refuse_own_collation(project: Project, module: ModuleFacts, kind: str) -> None:
+def refuse_own_collation(project: Project, module: ModuleFacts) -> None:
     """Refuses where the module, or one that imports it, may make batches in a way that tells numpy's scalars."""
-    collates = _COLLATES.get(kind)
-    words = ["collate_fn", "transformers"]
-    if collates is not None and any(
-        collates.search(each.tree.code) for each in (module, *project.importers(module, words))
-    ):
+    importers = project.importers(module, ["collate", "collate_fn", "torch_geometric", "transformers"])
+    if any(_COLLATES.search(each.tree.code) for each in (module, *importers)):
         raise RefusedError("numpy's numbers may become tensors of another type")
 
 

@@ -76,7 +76,8 @@ def to_array(editor: Editor, dataset: DatasetClass, binding: AttributeBinding) -
     for module in {id(each.scope.module): each.scope.module for each in family}.values():
         _check_attributes(editor, dataset, family, module, binding, kind)
     refuse_uses_elsewhere(dataset.ev.project, binding.method.module, binding.name)
-    refuse_own_collation(dataset.ev.project, binding.method.module, kind)
+    if kind in ("float", "int"):
+        refuse_own_collation(dataset.ev.project, binding.method.module)
     numpy = need_import(editor, statement, "numpy", alias="np")
     start, end = editor.outer(written)
     strings = "dtypes.StringDType()" if has_string_type else "str_"  # for any version

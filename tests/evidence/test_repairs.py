@@ -256,7 +256,7 @@ SAMPLES = (
 
 
 @pytest.mark.parametrize(
-    ("kind", "collates", "fixed"), [("float", False, 7), ("float", True, 0), ("int", False, 9), ("int", True, 9)]
+    ("kind", "collates", "fixed"), [("float", False, 7), ("float", True, 0), ("int", False, 9), ("int", True, 0)]
 )
 def test_samples_keep_their_dtype_where_numbers_become_an_array(
     kind: str, collates: bool, fixed: int, tmp_path: Path

@@ -173,6 +173,6 @@ def fix(array: KeptArray, file: File, editor: Editor) -> Repair | None:
         return None
     check_elements(editor, array.name, array.element_kind)
     refuse_uses_elsewhere(file.project, array.binding.method.module, array.name)
-    refuse_own_collation(file.project, array.binding.method.module, array.element_kind)
+    refuse_own_collation(file.project, array.binding.method.module)
     edit = remove_argument(editor, array.call, array.dtype)
     return Repair(Safety.UNSAFE, "Let NumPy choose the `dtype`", (edit,))

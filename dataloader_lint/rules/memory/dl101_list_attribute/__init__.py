@@ -162,8 +162,8 @@ over it or take its length.
   texts of any length stay a list before NumPy 2.
 - Numbers become NumPy scalars, and samples must keep their dtype: `torch.tensor` makes float32 of a Python float and
   float64 of a NumPy one. So each number must be returned as part of the sample, compared, used as an index, or passed
-  to a call that names a type. There is no fix for floats if a file that imports this one mentions `collate` or
-  `transformers`, and none for integers if it mentions `transformers`.
+  to a call that names a type. There is no fix for numbers if this file, or one that imports it, mentions `collate`,
+  `transformers` or `torch_geometric`: code that makes batches may test for `int`.
 - File names that are not valid Unicode raise `UnicodeEncodeError`.
 - There is no fix if a file that imports this one uses an attribute of that name.
 
