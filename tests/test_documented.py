@@ -1,0 +1,125 @@
+"""Every command line in README, CONTRIBUTING, CHANGELOG and docs names what is there, in blocks and in sentences.
+
+tests/test_readme.py runs those of blocks that need nothing but the package.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import re
+import shlex
+import sys
+import tomllib
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from benchmarks import processes
+from commands import here, run, write
+from dataloader_lint.cli.arguments import parser
+from dataloader_lint.doctor.command import parser as doctor_parser
+
+__all__ = ["here"]
+
+ROOT = Path(__file__).parent.parent
+PAGES = [*(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")), *(ROOT / "docs").rglob("*.md")]
+_BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_LANGUAGES = ("sh", "console", "yaml")
+_TOOLS = ("dataloader-lint", "python", "pip", "flake8")
+
+
+def lines_of(path: Path) -> set[str]:
+    """The command lines of a page: of its blocks, and what stands between backticks in its sentences."""
+    text = re.sub(r"^````.*?^````$", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    blocks = {name: [block for language, block in _BLOCK.findall(text) if language == name] for name in _LANGUAGES}
+    lines = [line[2:] for each in blocks["console"] for line in each.splitlines() if line.startswith("$ ")]
+    lines += [
+        re.sub(r"^(?:\s*- (?:run: )?|[A-Z_]+=\d+ )", "", line)
+        for each in (*blocks["sh"], *blocks["yaml"])
+        for line in each.splitlines()
+    ]
+    lines += [" ".join(each.split()) for each in re.findall(r"`([^`]+)`", _BLOCK.sub("", text))]
+    parts = [part.strip() for line in lines for part in line.split(" && ")]
+    return {part for part in parts if part.startswith(tuple(f"{name} " for name in _TOOLS))}
+
+
+COMMANDS = sorted({(path.relative_to(ROOT).as_posix(), line) for path in PAGES for line in lines_of(path)})
+
+
+def words_of(command: str) -> list[str]:
+    return shlex.split(command.partition(" < ")[0], comments=True)
+
+
+def starting(*words: str) -> list[tuple[str, list[str]]]:
+    found = [(page, words_of(command)) for page, command in COMMANDS]
+    return [(page, each[len(words) :]) for page, each in found if each[: len(words)] == [*words]]
+
+
+def test_there_are_commands() -> None:
+    assert len(starting("dataloader-lint")) > 40
+    assert len(starting("dataloader-lint", "doctor")) > 4
+    assert len(starting("python", "-m")) > 15
+
+
+@pytest.mark.parametrize(("page", "words"), starting("dataloader-lint"))
+def test_the_linter_and_the_doctor_know_the_options(page: str, words: list[str]) -> None:
+    if words[:1] == ["doctor"]:
+        if len(words) > 1:
+            doctor_parser().parse_args(words[1:])
+    elif words[:1] not in (["lsp"], ["mcp"]):
+        parser().parse_args(words)
+
+
+@pytest.mark.parametrize(("page", "words"), starting("python", "-m"))
+def test_modules_and_their_files_are_there(page: str, words: list[str]) -> None:
+    module, *arguments = words
+    assert importlib.util.find_spec(module) is not None, module
+    if module == "pytest":
+        assert [each for each in arguments if each.startswith("tests") and not (ROOT / each).exists()] == []
+        known = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["pytest"]["ini_options"]
+        marks = {each.partition(":")[0] for each in known["markers"]}
+        assert {each for before, each in pairwise(arguments) if before == "-m"} <= marks
+    if module.startswith(("benchmarks.", "docs.")):
+        text = Path(str(importlib.util.find_spec(module).origin)).read_text(encoding="utf-8")  # type: ignore[union-attr]
+        texts = {each.value for each in ast.walk(ast.parse(text)) if isinstance(each, ast.Constant)}
+        assert [each for each in arguments if each.startswith("--") and each not in texts] == []
+
+
+@pytest.mark.parametrize(("page", "words"), starting("pip", "install"))
+def test_extras_are_those_of_the_package(page: str, words: list[str]) -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    named = {extra for each in words for several in re.findall(r"\[(.*?)\]", each) for extra in several.split(",")}
+    assert named <= set(project["optional-dependencies"])
+
+
+def test_the_mistake_that_the_page_of_settings_shows(here: Path) -> None:
+    page = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
+    (shown,) = re.findall(r"^\$ dataloader-lint\n(.*?)\n```$", page, re.MULTILINE | re.DOTALL)
+    write("pyproject.toml", "[tool.dataloader-lint]\nmax-worker = 3\n")
+    code, out, err = run()
+    assert (code, out, err.strip()) == (2, "", shown.replace("/home/me", str(here)))
+
+
+TRAIN = """\
+import torch
+from torch.utils.data import DataLoader, TensorDataset
+
+if __name__ == "__main__":
+    for batch in DataLoader(TensorDataset(torch.zeros(64, 4)), batch_size=8, num_workers=1):
+        pass
+"""
+
+
+@pytest.mark.evidence
+def test_the_doctor_runs_as_its_page_says(here: Path) -> None:
+    write("train.py", TRAIN)
+    blocks = _BLOCK.findall((ROOT / "docs" / "doctor.md").read_text(encoding="utf-8"))
+    shown = [line for language, block in blocks if language == "sh" for line in block.splitlines()]
+    commands = [words_of(line)[1:] for line in shown if line.startswith("dataloader-lint doctor")]
+    assert len(commands) == 4
+    for words in commands:
+        done = processes.run([sys.executable, "-m", "dataloader_lint", *words], seconds=600)
+        assert done.returncode in (0, 1), done.stderr
+    assert (here / "before.json").exists()
