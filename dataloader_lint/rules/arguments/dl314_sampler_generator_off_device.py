@@ -8,7 +8,7 @@ module)
 - `RandomSampler(...)`
 - `random_split(...)`
 
-without a `generator`.
+without a `generator`. The rule is opt-in, as its proof needs CUDA, which was not available.
 
 ## Why is this bad?
 These draw their order with `torch.randperm(n, generator=generator)`. The generator that they make themselves is on the
@@ -71,7 +71,7 @@ if TYPE_CHECKING:
     from dataloader_lint.pipeline.file import File
     from dataloader_lint.semantics.syntax.tree import ModuleFacts
 
-RULE = Rule("DL314", "sampler-generator-off-device", Entity.LOADER, Level.ERROR, Claim.MAY)
+RULE = Rule("DL314", "sampler-generator-off-device", Entity.LOADER, Level.ERROR, Claim.MAY, default=False)
 
 _SETTERS = ("set_default_device", "set_default_tensor_type")
 _DRAWING = {"torch.utils.data.RandomSampler": 3, "torch.utils.data.random_split": 2}  # the place of `generator`
