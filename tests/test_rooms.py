@@ -16,7 +16,6 @@ HUBS = {"pipeline.file", "pipeline.session"}
 
 # Asked by one family itself, and by others through a hub; the list may only get shorter.
 HELD_DOWN = {
-    "pipeline.loaders.trainer_options": "`File.callbacks_of` and `File.entities` ask it for all families",
     "pipeline.project_facts": "`File.session` is one, for all",
     "pipeline.workers.worker_steps": "`File.steps_to` asks it for rules of four families",
 }
