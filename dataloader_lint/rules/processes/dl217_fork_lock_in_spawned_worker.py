@@ -133,10 +133,9 @@ def _sets_start_method(file: File) -> bool:
     from dataloader_lint.pipeline.workers.start_methods import asks_for_spawn
 
     imports, own = file.session.imports, file.module
-    return any(
-        asks_for_spawn(file.ev, each) and (each is own or imports.reaches([each], {own.path}))
-        for each in file.project.modules_with(own, "set_start_method")
-    )
+    setting = file.project.paths_with(own, "set_start_method")
+    importing = (path for path in setting if path == own.path or imports.lead_to([path], {own.path}))
+    return any(asks_for_spawn(file.ev, each) for each in file.project.opened(own, importing))
 
 
 def _class_name(made: CallResult) -> str:

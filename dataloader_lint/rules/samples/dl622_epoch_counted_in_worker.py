@@ -208,7 +208,8 @@ def _is_set_elsewhere(dataset: DatasetClass, name: str, method: Scope, file: Fil
             called = setter.name.value if isinstance(setter, cst.FunctionDef) else ""
             if binding.method is method or called in ("__init__", "__post_init__", ""):
                 continue
-            if any(each.calls_named(called) for each in file.project.modules_with(module, called)):
+            holding = file.project.opened(module, file.project.paths_with(module, called))
+            if any(each.calls_named(called) for each in holding):
                 return True
     stores = [
         target.target for scope in module.root.descend() for each in scope.own(cst.Assign) for target in each.targets

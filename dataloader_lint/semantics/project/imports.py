@@ -27,7 +27,15 @@ class Imports:
 
         An import inside a function counts as well. True, too, where there are too many modules to tell.
         """
-        todo = [module.path for module in start]
+        return self.lead_to([module.path for module in start], wanted)
+
+    def connect(self, path: str, other: str) -> bool:
+        """True if importing one of two files loads the other one."""
+        return self.lead_to([path], {other}) or self.lead_to([other], {path})
+
+    def lead_to(self, start: Iterable[str], wanted: set[str]) -> bool:
+        """The same as `reaches` for files by their paths; none is opened."""
+        todo = list(start)
         seen: set[str] = set()
         for path in todo:  # grows while it is gone through
             if path in seen:

@@ -260,8 +260,19 @@ class Project:
         return bool(self.answers.ask(module.path, "collating", name))
 
     def modules_with(self, module: ModuleFacts, word: str) -> list[ModuleFacts]:
-        """The modules of the project around `module` whose text holds a word, itself among them."""
-        return list(self._all_open(module.path, cast("Words", self.answers.ask(module.path, "holders", word))))
+        """The modules of the project around `module` whose text holds a word, itself among them.
+
+        All are opened: where few of them can matter, choose among `paths_with` first.
+        """
+        return list(self._all_open(module.path, self.paths_with(module, word)))
+
+    def paths_with(self, module: ModuleFacts, word: str) -> Words:
+        """The paths of these modules, none of which is opened for this."""
+        return cast("Words", self.answers.ask(module.path, "holders", word))
+
+    def opened(self, module: ModuleFacts, paths: Iterable[str]) -> Iterator[ModuleFacts]:
+        """The modules with some paths, to which `module` leads, each opened when it is asked for."""
+        return self._all_open(module.path, paths)
 
     def matching(self, module: ModuleFacts, pattern: str) -> list[ModuleFacts]:
         """The modules of the project around `module` whose paths end as a pattern says; none if there are many."""

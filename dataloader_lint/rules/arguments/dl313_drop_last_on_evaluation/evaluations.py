@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import islice
 
 import libcst as cst
 
@@ -156,17 +157,13 @@ def _is_reported_in(home: ModuleFacts, file: File) -> bool:
 def _evaluating_modules(project: Project, module: ModuleFacts) -> list[ModuleFacts]:
     """The other modules that may evaluate with what a module makes: of many, those that imports connect with it."""
     words = ("no_grad", "inference_mode", *sorted(_LOADER_METHODS))
-    found = {each.path: each for word in words for each in project.modules_with(module, word)}
+    found = dict.fromkeys(path for word in words for path in project.paths_with(module, word))
     found.pop(module.path, None)
-    if len(found) <= EVALUATING_MODULES:
-        return list(found.values())
-    imports = Imports(project)
-    near = [
-        each
-        for each in found.values()
-        if imports.reaches([module], {each.path}) or imports.reaches([each], {module.path})
-    ]
-    return near if len(near) <= EVALUATING_MODULES else []
+    if len(found) > EVALUATING_MODULES:
+        imports = Imports(project)
+        near = (path for path in found if imports.connect(module.path, path))
+        found = dict.fromkeys(islice(near, EVALUATING_MODULES + 1))
+    return list(project.opened(module, found)) if len(found) <= EVALUATING_MODULES else []
 
 
 def _of_loops(ev: Evaluator, module: ModuleFacts) -> Iterator[Evaluation]:

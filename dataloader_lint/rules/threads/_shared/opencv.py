@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import islice
 
 import libcst as cst
 
@@ -174,10 +175,12 @@ class OpenCV:
         One call is enough for a process. Of the modules that import one another, or that are in one folder, it is the
         first with a Dataset whose worker code calls OpenCV.
         """
-        related = [each for each in self.project.modules_with(module, "cv2") if self._share_process(module, each)]
+        using = self.project.paths_with(module, "cv2")
+        related = list(islice((path for path in using if self._share_process(module.path, path)), OPENCV_MODULES + 1))
         if len(related) > OPENCV_MODULES:
             return module, 0
-        needing = [each for each in related if (first := self.first_call(each)) is not None and first.starts_threads]
+        opened = self.project.opened(module, related)
+        needing = [each for each in opened if (first := self.first_call(each)) is not None and first.starts_threads]
         if not needing:
             return module, 0
         return min(needing, key=self._order), len(needing) - 1
@@ -187,10 +190,8 @@ class OpenCV:
         is_entry = first is not None and first.function.path[0].module is module
         return is_test(module), not is_entry, module.path
 
-    def _share_process(self, module: ModuleFacts, other: ModuleFacts) -> bool:
-        if module is other or os.path.dirname(module.path) == os.path.dirname(other.path):
-            return True
-        return self._imports.reaches([module], {other.path}) or self._imports.reaches([other], {module.path})
+    def _share_process(self, path: str, other: str) -> bool:
+        return os.path.dirname(path) == os.path.dirname(other) or self._imports.connect(path, other)
 
     def is_in_one_worker(self, module: ModuleFacts) -> bool:
         """True if all loaders known for a module's cv2 calls have a literal `num_workers` of 0 or 1.

@@ -58,8 +58,8 @@ def _pins(loader: Loader) -> bool:
 
 def _may_be_moved_elsewhere(file: File) -> bool:
     """True if another file of the project names a device, and may move the batches to it."""
-    named = [each for word in ("cuda", "device") for each in file.project.modules_with(file.module, word)]
-    return any(each is not file.module for each in named)
+    named = (path for word in ("cuda", "device") for path in file.project.paths_with(file.module, word))
+    return any(path != file.module.path for path in named)
 
 
 def _is_in_loop(transfer: Transfer, tree: Tree) -> bool:
