@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 
-from dataloader_lint.diagnostics import Diagnostic, FixResult, Safety
+from dataloader_lint.diagnostics import Diagnostic, FixResult, Level, Safety
 from dataloader_lint.edits import Edit, Editor, Repair
 from dataloader_lint.edits.repair import fix_of
 from dataloader_lint.edits.texts import CellText, PlainText
@@ -154,7 +154,7 @@ class _State:
                     self.examined, self.found, self._editor, self.filename, self.settings
                 )
                 self.broken += broken
-            self._repairs = {**self._by_cause(self._repairs), **self._comments}
+            self._repairs = {**_with_notes(self.found, self._by_cause(self._repairs)), **self._comments}
         return self._repairs
 
     def _by_cause(self, repairs: dict[Diagnostic, Repair]) -> dict[Diagnostic, Repair]:
@@ -193,6 +193,23 @@ class _State:
     def places(self) -> list[tuple[str, int]]:
         """Code and offset of all findings."""
         return [(one.code, self.offset(one)) for one in self.found]
+
+
+def _with_notes(found: list[Diagnostic], repairs: dict[Diagnostic, Repair]) -> dict[Diagnostic, Repair]:
+    """Fixes that gain little time go with those of the same code that gain more, and are as safe: none is made alone."""
+    gaining = {one.code for one in found if one.level is Level.SPEED}
+    large: dict[str, list[Repair]] = {}
+    for one, repair in repairs.items():
+        if one.level is Level.SPEED:
+            large.setdefault(one.code, []).append(repair)
+    made: dict[Diagnostic, Repair] = {}
+    for one, repair in repairs.items():
+        if one.level is not Level.NOTE or one.code not in gaining:
+            made[one] = repair
+        elif one.code in large:
+            is_safe = all(each.safety is Safety.SAFE for each in (repair, *large[one.code]))
+            made[one] = repair if is_safe else replace(repair, safety=Safety.UNSAFE)
+    return made
 
 
 _INTERNAL_ERROR = "DL999"

@@ -54,11 +54,26 @@ def is_passed_on_after(moved: cst.BaseExpression, place: Node, tree: Tree) -> bo
         return False
     bare, by_spelling = _handed_on(function_scope(tree.scope_of(place)), root.value)
     after, bound = tree.order(place), bindings_below(moved, tree)
+    rebinds = _rebinding_around(root, tree) if root is moved else None
     return any(
-        tree.order(use) > after and not tree.is_inside(use, place) and _is_one_of(resolve(use, tree), bound)
+        tree.order(use) > after
+        and not tree.is_inside(use, place)
+        and (rebinds is None or tree.is_inside(use, rebinds))
+        and _is_one_of(resolve(use, tree), bound)
         for uses in (bare, by_spelling.get(tree.spelling(moved), ()))
         for use in reversed(uses)
     )
+
+
+def _rebinding_around(name: cst.Name, tree: Tree) -> cst.Assign | None:
+    """The statement `x = x.cuda()`, `x, y = x.cuda(), y.cuda()` that a name stands in: below it the name is another."""
+    statement = next((each for each in tree.ancestors(name) if isinstance(each, cst.Assign)), None)
+    if statement is None or tree.scope_of(statement) is not tree.scope_of(name):
+        return None
+    targets = [each.target for each in statement.targets]
+    parts = [part.value for each in targets if isinstance(each, cst.Tuple) for part in each.elements]
+    is_bound = any(isinstance(each, cst.Name) and each.value == name.value for each in (*targets, *parts))
+    return statement if is_bound else None
 
 
 def is_written_by_other_name(moved: cst.BaseExpression, place: Node, tree: Tree) -> bool:

@@ -88,6 +88,8 @@ The fix is unsafe if
 - the move converts the data type: it becomes `.to(device, non_blocking=True).to(dtype)`, which converts on the GPU
   and rounds out-of-range values differently
 
+A loop that only evaluates is fixed where a training loop of the file is, and as safely.
+
 There is no fix if
 
 - the device may be anything, as that which callers pass to a public function of a library
