@@ -196,7 +196,7 @@ class _State:
 
 
 def _with_notes(found: list[Diagnostic], repairs: dict[Diagnostic, Repair]) -> dict[Diagnostic, Repair]:
-    """Fixes that gain little time go with those of the same code that gain more, and are as safe: none is made alone."""
+    """Fixes that gain little time go with those of their code that gain more, and are as safe: none is made alone."""
     gaining = {one.code for one in found if one.level is Level.SPEED}
     large: dict[str, list[Repair]] = {}
     for one, repair in repairs.items():
