@@ -63,7 +63,7 @@ def direct_callee(editor: Editor, node: Function) -> Direct | None:
     bound = [*before, *(f"{name}={editor.code(value)}" for name, value in keywords)]
     partial = need_import(editor, node, "functools", "partial")
     code = f"{partial.name}({', '.join([callee, *bound])})"
-    is_sure = not any(_is_stored(editor, arg.value) for arg in others) and not _is_in_string(editor, callee)
+    is_sure = not any(is_stored(editor, arg.value) for arg in others) and not _is_in_string(editor, callee)
     return Direct(code, (*partial.edits, replace(editor, node, code)), is_sure)
 
 
@@ -105,7 +105,7 @@ def _can_be_bound(editor: Editor, node: cst.BaseExpression) -> bool:
     return bool(root) and len(bindings_of(editor.tree.root).get(root, ())) <= 1
 
 
-def _is_stored(editor: Editor, node: cst.BaseExpression) -> bool:
+def is_stored(editor: Editor, node: cst.BaseExpression) -> bool:
     """True if the file stores something under the name of the attribute, or of the module's name, that this is."""
     tree = editor.tree
     if isinstance(node, cst.Attribute):
