@@ -119,6 +119,9 @@ def main(given: Sequence[str]) -> int:
     options = parser().parse_args(own)
     if not os.path.isfile(options.script):
         return _complain(f"no such script: {options.script}")
+    rank = _rank()
+    if rank is not None and options.prove:
+        return _complain("--prove starts the program itself: call it without torchrun")
     script = Script(
         options.script,
         (*options.arguments, *rest),
@@ -135,7 +138,7 @@ def main(given: Sequence[str]) -> int:
         if options.trials and ran.seen.records:
             try_slowest(script, report, ran.seen.records)
         over = broken(limits, report, before)
-        _show(report, options, over, before)
+        _show(report, options, over, before, rank)
     except NoReportError as error:
         return _complain(f"{options.compare} is {error}")
     except (UnsupportedTorchError, RefusedError, TooLargeError) as error:
@@ -146,15 +149,27 @@ def main(given: Sequence[str]) -> int:
         return ERROR
     if limits != Limits():
         return FOUND if over else CLEAN
-    return FOUND if report.all_symptoms else CLEAN
+    # torchrun ends all ranks as soon as one of them fails, and their reports with them.
+    return FOUND if report.all_symptoms and rank is None else CLEAN
+
+
+def _rank() -> tuple[int, int] | None:
+    """The rank that torchrun started this process as, and how many there are; None if it is the only one."""
+    rank, ranks = os.environ.get("RANK", ""), os.environ.get("WORLD_SIZE", "")
+    return (int(rank), int(ranks)) if rank.isdecimal() and ranks.isdecimal() and int(ranks) > 1 else None
 
 
 def _show(
-    report: Report, options: argparse.Namespace, over: Sequence[Broken], before: Sequence[Numbers] | None
+    report: Report,
+    options: argparse.Namespace,
+    over: Sequence[Broken],
+    before: Sequence[Numbers] | None,
+    rank: tuple[int, int] | None,
 ) -> None:
     encoding = (sys.stdout.encoding or "ascii").lower().replace("-", "")
     if options.output_format == "text":
-        lines = [each.text for each in over]
+        lines = [f"Rank {rank[0]} of {rank[1]} (counted from 0)", ""] if rank is not None else []
+        lines += [each.text for each in over]
         if before is not None:
             lines += ["Before and now:", *table(before, numbers_of(report)), ""]
         text = "\n".join([*lines, report.text(ascii_only=options.ascii or not encoding.startswith("utf"))])
@@ -165,7 +180,9 @@ def _show(
     else:
         text = {"json": report.to_json, "html": report.to_html, "sarif": report.to_sarif}[options.output_format]()
     if options.output_file:
-        with open(options.output_file, "w", encoding="utf-8") as file:
+        stem, suffix = os.path.splitext(options.output_file)
+        path = f"{stem}.rank{rank[0]}{suffix}" if rank is not None else options.output_file
+        with open(path, "w", encoding="utf-8") as file:
             file.write(text + "\n")
     else:
         print(text, flush=True)
