@@ -7,7 +7,7 @@ imports it. There is one finding per module; it names the function.
 **Level**: `speed` where a call is known to start threads (see the [measurements](evidence/opencv-threads.md)): for
 example `cvtColor`, `warpAffine`, `GaussianBlur`, and `resize` to more than 256x256 pixels. Other modules that need the
 same limit, in the same folder or connected by imports, get notes that name the first one: one call is enough for a
-process. Where no such call is known, the finding is a note.
+process. Where no such call is known, or where no known loader has workers, if only by default, the finding is a note.
 
 **Worker code**
 
@@ -135,16 +135,20 @@ def check(call: WorkerCall, file: File) -> Iterator[Finding]:
     function = call.function
     entry = "" if function.caller is None else f" (from `{function.path[0].label}`)"
     level: Level | None = Level.NOTE
+    has_workers = not opencv(file).has_no_workers(call)
     called = f"`{function.label}` calls `{call.name}` in workers{entry}"
-    problem, advice = f"{called}: other cv2 functions run a thread per CPU", "call `cv2.setNumThreads(0)` there"
-    if call.starts_threads:
+    advice = "call `cv2.setNumThreads(0)` there"
+    if not has_workers:
+        called = f"`{function.label}` calls `{call.name}`{entry}, not in workers yet"
+        advice = "with workers, call `cv2.setNumThreads(0)` in them"
+    problem = f"{called}: {'each may' if call.starts_threads else 'other cv2 functions'} run a thread per CPU"
+    if call.starts_threads and has_workers:
         home, others = opencv(file).home(file.module)
-        if home is file.module:
+        if home is not file.module:
+            advice = f"limit them once, as reported for `{os.path.basename(home.path)}`"
+        else:
             level = None
             more = f" (and {others} more file{'s' if others > 1 else ''})" if others else ""
             problem = f"{called}{more}: each may run a thread per CPU"
-        else:
-            advice = f"limit them once, as reported for `{os.path.basename(home.path)}`"
-            problem = f"{called}: each may run a thread per CPU"
     steps = file.steps_to(call.function)
     yield Finding(call.import_node, problem, advice, because=steps, level=level)

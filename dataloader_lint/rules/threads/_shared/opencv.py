@@ -179,8 +179,11 @@ class OpenCV:
         related = list(islice((path for path in using if self._share_process(module.path, path)), OPENCV_MODULES + 1))
         if len(related) > OPENCV_MODULES:
             return module, 0
-        opened = self.project.opened(module, related)
-        needing = [each for each in opened if (first := self.first_call(each)) is not None and first.starts_threads]
+        needing = [
+            each
+            for each in self.project.opened(module, related)
+            if (first := self.first_call(each)) is not None and first.starts_threads and not self.has_no_workers(first)
+        ]
         if not needing:
             return module, 0
         return min(needing, key=self._order), len(needing) - 1
@@ -200,10 +203,26 @@ class OpenCV:
         """
         numbers = [
             known.value if (known := each.known("num_workers")) is not None and not known.default else None
-            for each in self._loaders_around(module)
-            if each.is_passed("num_workers") is not False and (is_test(module) or not is_test(each.frame.scope.module))
+            for each in self._loaders_outside_tests(module)
+            if each.is_passed("num_workers") is not False
         ]
         return bool(numbers) and all(isinstance(number, int) and number <= 1 for number in numbers)
+
+    def has_no_workers(self, call: WorkerCall) -> bool:
+        """True if loaders are known that may run a cv2 call, and none starts workers unless somebody asks for them."""
+        module = call.function.module
+        entry = call.function.path[0]
+        names = self.workers.names_containing(entry.module, [entry.scope.node])
+        found = self._loaders_outside_tests(module)
+        for each in (entry.module, *self.workers.users(entry.module, names)):
+            if is_test(module) or not is_test(each):
+                found += self.workers.loaders(each)
+        return bool(found) and all(each.has_workers is False for each in found)
+
+    def _loaders_outside_tests(self, module: ModuleFacts) -> list[Loader]:
+        """The loaders known for a module's cv2 calls; those in tests only if the module is a test."""
+        found = self._loaders_around(module)
+        return [each for each in found if is_test(module) or not is_test(each.frame.scope.module)]
 
     def _loaders_around(self, module: ModuleFacts) -> list[Loader]:
         return [loader for each in (module, *self._importing_modules(module)) for loader in self.workers.loaders(each)]

@@ -68,17 +68,22 @@ def _leaves_after_one(loop: cst.For) -> bool:
 
 
 def _steps(root: Node, tree: Tree) -> bool:
-    return any(last_name(call.func) in _STEPPING for call in tree.find(root, cst.Call))
+    """True if gradients are computed, applied or reset below a node. A reset under `no_grad()` is no training."""
+    stepping = (call for call in tree.find(root, cst.Call) if last_name(call.func) in _STEPPING)
+    return any(last_name(call.func) != "zero_grad" or not _is_without_gradients(call, tree) for call in stepping)
+
+
+def _is_without_gradients(node: Node, tree: Tree) -> bool:
+    blocks = (each for each in tree.ancestors(node) if isinstance(each, cst.With))
+    return any(_turns_gradients_off(item.item) for block in blocks for item in block.items)
 
 
 def _evaluates(move: Node, loop: cst.For | None, scope: Scope, tree: Tree) -> bool:
     """True if no gradients are computed around a move, or a name says that its function or its loader evaluates."""
     node = scope.node
     decorators = [each.decorator for each in node.decorators] if isinstance(node, cst.FunctionDef) else []
-    blocks = [each for each in tree.ancestors(move) if isinstance(each, cst.With)]
-    if loop is not None:
-        blocks += [each for each in loop.body.body if isinstance(each, cst.With)]
-    if any(_turns_gradients_off(each) for each in decorators):
+    blocks = [each for each in loop.body.body if isinstance(each, cst.With)] if loop is not None else []
+    if any(_turns_gradients_off(each) for each in decorators) or _is_without_gradients(move, tree):
         return True
     if any(_turns_gradients_off(item.item) for block in blocks for item in block.items):
         return True

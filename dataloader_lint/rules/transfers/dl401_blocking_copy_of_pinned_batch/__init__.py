@@ -9,7 +9,7 @@ What a function copies of the batches of one loader is one finding, at the first
 **Level**: `speed` where the loop trains (`backward()`, `step()`, `zero_grad()`), or where nothing says what it does. A
 note where it evaluates (`no_grad()`, `inference_mode()`, `model.eval()`, or a function, loader or script that is named
 after testing, validation, prediction or the like), in notebooks, and in loops that leave after one batch: there is
-little to overlap with.
+little to overlap with. A `zero_grad()` under `no_grad()` is part of an evaluation.
 
 A loader that is written with `pin_memory=True` in a file, and whose batches nobody is seen to move, is a note at the
 loader. It is silent if anything in the project says `non_blocking`, or if the file uses a library that moves the
