@@ -86,3 +86,36 @@ def test_a_file_without_workers_is_not_where_others_set_their_limit(tmp_path: Pa
     (tmp_path / "b_train.py").write_text(source)
     (found,) = lint_source(source, tmp_path / "b_train.py", Settings(select=("DL501",)))
     assert found.level is Level.SPEED and "as reported for" not in found.advice
+
+
+SCRIPT = """import os
+import sys
+from pathlib import Path
+
+{first}
+sys.path.append(root)
+
+import torch
+from torch.utils.data import DataLoader, TensorDataset
+
+data = TensorDataset(torch.arange(8))
+for batch in DataLoader(data, num_workers=2):
+    print(batch)
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "lines"),
+    [
+        ('root = str(os.path.abspath(os.path.join(__file__, "../.."))) + "/src"', "11-13"),
+        ("root = os.path.dirname(os.path.dirname(sys.path[0]))", "11-13"),
+        ('root = str(Path(__file__).resolve().parent.parent / "src")', "11-13"),
+        ("root = os.environ.setdefault('ROOT', open('root.txt').read())", "5-13"),
+        ("root = str(Path(open('root.txt').read()))", "5-13"),
+        ("root = Path.cwd().joinpath(*os.listdir())", "5-13"),
+    ],
+)
+def test_the_path_of_a_folder_is_not_what_a_main_guard_is_for(first: str, lines: str, tmp_path: Path) -> None:
+    source = SCRIPT.format(first=first)
+    (found,) = lint_source(source, tmp_path / "a.py", Settings(select=("DL206",)))
+    assert found.advice == f'put lines {lines} under `if __name__ == "__main__":`'

@@ -28,6 +28,7 @@ _READS_ALL = frozenset({"globals", "eval", "exec"})
 # What imports further down depend on, and what is meant for workers as well.
 _PATHS = ("Path", "os.environ.get", "os.getcwd", "os.getenv", "os.path.", "pathlib.Path", "str")
 _SETTINGS = ("os.environ", "sys.path.", "warnings.")
+_METHODS_OF_PATHS = frozenset({"absolute", "as_posix", "joinpath", "resolve"})
 
 
 def guard_work(editor: Editor, start: Node, is_imported: Callable[[list[str]], bool]) -> tuple[tuple[Edit, ...], int]:
@@ -90,7 +91,7 @@ def _is_bare_string(statement: Node) -> bool:
 
 
 def _is_inert(statement: Node) -> bool:
-    """True for what a worker may run again at no cost: docstrings, imports, definitions, constants and settings."""
+    """True for what a worker may run again at no cost: imports, definitions, constants, paths and settings."""
     if isinstance(statement, _DEFINITIONS):
         return True
     if isinstance(statement, cst.If | cst.Try):
@@ -144,8 +145,11 @@ def _is_constant(node: cst.BaseExpression) -> bool:
 def _is_path(node: cst.BaseExpression) -> bool:
     """True for an expression that works out a path, of which the imports below may be in need."""
     if isinstance(node, cst.Call):
-        is_known = dotted(node.func).startswith(_PATHS) and all(not arg.star for arg in node.args)
-        return is_known and all(_is_path(arg.value) for arg in node.args)
+        if any(arg.star or not _is_path(arg.value) for arg in node.args):
+            return False
+        if isinstance(node.func, cst.Attribute) and node.func.attr.value in _METHODS_OF_PATHS:
+            return _is_path(node.func.value)
+        return dotted(node.func).startswith(_PATHS)
     if isinstance(node, cst.Attribute):
         return _is_path(node.value)
     if isinstance(node, cst.Subscript):

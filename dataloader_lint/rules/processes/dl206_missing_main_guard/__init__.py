@@ -60,8 +60,8 @@ if __name__ == "__main__":
 
 ## Fix safety
 Unsafe: an import of the module does less than before. All that the script does moves under the guard, from the first
-statement on that is no import, definition, constant or setting (`os.environ`, `sys.path`, `warnings`). Otherwise each
-spawned worker would load the data and build the model again.
+statement on that is no import, definition, constant, path (`os.path.dirname(__file__)`) or setting (`os.environ`,
+`sys.path`, `warnings`). Otherwise each spawned worker would load the data and build the model again.
 
 There is no fix if
 
