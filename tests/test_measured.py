@@ -169,6 +169,7 @@ def test_the_nearest_record_counts_or_that_beside_the_baseline() -> None:
     write(f"ci/{RECORD}", record(row(path="../src/data.py", bytes_per_worker=2 * SIZE)))
     assert "45 MB" in found()["DL101"][1]
     assert "91 MB" in found("--baseline", "ci/base.json")["DL101"][1]
+    assert "91 MB" in found("--baseline", "ci/base.json", "--isolated")["DL101"][1]
     write(f"src/{RECORD}", record())
     assert found()["DL101"][0] == "note"
 
