@@ -93,6 +93,9 @@ def _by_step(node: cst.Lambda) -> str:
     callee = _snake(last_name(body.func)).strip("_") if is_method or is_given else ""
     if callee.endswith("_tensor"):
         return "to_tensor"
+    if callee == "convert" and len(body.args) == 1 and isinstance(body.args[0].value, cst.SimpleString):
+        mode = body.args[0].value.raw_value.lower()  # of an image: "RGB"
+        return f"to_{mode}" if mode.isalpha() else "convert_image"
     if callee in _CONVERSIONS:
         return f"to_{_CONVERSIONS[callee]}"
     noun = names[0] if len(names[0]) >= _SHORTEST_NOUN else "sample"
