@@ -105,6 +105,7 @@ def with_fixes(
         apart = _without_overlaps(state.repairs)
         held = {one for group, _ in _holding(state, apart) for one in group}
         held |= {one for one, repair in state.repairs.items() if one not in apart and _tried(state, {one: repair})}
+    state.session.take_turn()
     problems = [] if isinstance(opened, PlainText) else opened.problems
     found = [state.with_fix(one) if state.head_of(one) in held else one for one in state.found]
     return _located(state, [*problems, *state.broken, *by_cause(found, state.text.text, settings)])
@@ -149,6 +150,7 @@ class _State:
         if self._repairs is None:
             self._repairs = {}
             if self.examined.tree is not None and self.examined.builders:
+                self.session.take_turn()
                 self._editor = Editor(self.examined.tree, self.text.text)
                 self._repairs, broken = build_repairs(
                     self.examined, self.found, self._editor, self.filename, self.settings
@@ -292,9 +294,8 @@ def _tried(state: _State, repairs: dict[Diagnostic, Repair]) -> _State | None:
     text = state.text.spliced(edits)
     if text is None:
         return None
-    # The session is a new one: what was worked out about the file does not hold any more. What others hold does.
-    session = Session(state.settings, dependencies=state.session.dependencies)
-    after = _State(text, state.filename, state.settings, session)
+    # What was inferred does not hold any more, as it may rest on the old text. What follows from other texts does.
+    after = _State(text, state.filename, state.settings, state.session.beside())
     if not after.is_python or len(after.broken) > len(state.broken):
         return None
     moves = _Moves(edits)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 
 from dataloader_lint.gate import DERIVED, ON_ITS_OWN, SPARED, Gate
@@ -247,7 +248,9 @@ class Run:
             if self.fixes == "tried" and any(one.fix is not None for one in found):
                 from dataloader_lint.engine.fixer import with_fixes
 
-                return with_fixes(source, path, settings, session)
+                found = with_fixes(source, path, settings, session)
+                if not gc.isenabled():
+                    gc.collect(0)  # what a try has inferred refers to itself; only what is new is looked through
             return found
         except Exception as error:
             return crashed(path, "the engine", error, settings)

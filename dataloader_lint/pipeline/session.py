@@ -11,7 +11,7 @@ from dataloader_lint.pipeline.project_facts import ProjectFacts
 from dataloader_lint.semantics.project.answers import Answers, names_about
 from dataloader_lint.semantics.project.dependencies import Dependencies
 from dataloader_lint.semantics.project.kept_modules import Kept
-from dataloader_lint.semantics.project.project import Project
+from dataloader_lint.semantics.project.project import Inferred, Project
 from dataloader_lint.settings import Settings
 
 # Initial limit, in characters, of all modules that a session caches; trees and facts take about 50 times as much, 1.2
@@ -47,6 +47,9 @@ class Session(ProjectFacts):
         self._answers = answers
         self._kept = kept
         self._whole: set[str] = set()
+        self._turn = _Turn(None)
+        self._inferred: dict[int, Inferred] = {}  # of each module, while another session has its turn
+        self._frees_modules = True
         self._limit = MAX_KEPT
         self._files = 0  # since modules were last freed
         self._root = ""  # of the last file's project, or of the project around it
@@ -54,6 +57,10 @@ class Session(ProjectFacts):
 
     def forget(self) -> None:
         """Starts again, after an error that may have left incomplete facts."""
+        if self._turn.holder is self:
+            self.project.lend()  # the modules may be those of another session
+            self._turn.holder = None
+        self._turn = _Turn(self)
         answers, self._answers = self._answers, None
         self.start(Project(answers or self._new_answers(), self._whole, self._kept), self._settings)
 
@@ -61,7 +68,32 @@ class Session(ProjectFacts):
         """Starts again, after work that was ended in the middle of anything: nothing of it is kept."""
         if self._kept is not None:
             self._kept.clear()
+        self._turn.is_over = True
         self.forget()
+
+    def beside(self) -> Session:
+        """A session for another text of a file: with the modules of this one, of which it has inferred nothing yet.
+
+        They take turns: each goes on with what it knew when it is asked again.
+        """
+        other = Session(self._settings, self._gate, self.dependencies)
+        other._whole = set(self._whole)
+        other.start(self.project.beside(), self._settings)
+        other._turn = self._turn
+        other._frees_modules = False
+        return other
+
+    def take_turn(self) -> None:
+        """Go on with the modules that a session beside this one may have used in the meantime."""
+        turn = self._turn
+        if turn.is_over:
+            self.forget()
+        elif turn.holder is not self:
+            if turn.holder is not None:
+                turn.holder._inferred = turn.holder.project.lend()
+            self.project.take_back(self._inferred)
+            self._inferred = {}
+            turn.holder = self
 
     def _new_answers(self) -> Answers:
         return Answers(self._settings.src, self._gate, self.dependencies, self._settings.roots)
@@ -112,7 +144,9 @@ class Session(ProjectFacts):
         return full, text.encode("utf-8", "surrogatepass")
 
     def _begin(self, path: str) -> None:
-        self._free_modules_if_full(path)
+        self.take_turn()
+        if self._frees_modules:
+            self._free_modules_if_full(path)
         self.evaluation.steps = self.with_cuda.steps = 0
 
     def analyse(self, path: str, text: str, settings: Settings | None = None) -> File:
@@ -121,6 +155,16 @@ class Session(ProjectFacts):
         Raises UnreadableError if the text is not Python.
         """
         self._begin(os.path.abspath(path))
+class _Turn:
+    """Which of the sessions that share modules may use them; `is_over` once something may be wrong with these."""
+
+    __slots__ = ("holder", "is_over")
+
+    def __init__(self, holder: Session | None) -> None:
+        self.holder = holder
+        self.is_over = False
+
+
         return File(self, self.project.module_for(path, text), settings or Settings())
 
 

@@ -43,6 +43,7 @@ class Answers:
         self.dependencies = dependencies
         self._disk = dependencies.disk
         self._gate = gate
+        self._src, self._named = src, roots
         self._roots = Roots(roots)
         self.at_hand: Callable[[str], str | None] = lambda _: None
         self._lookup = Lookup(self._disk, src, self.root_of, self.text_of)
@@ -50,6 +51,10 @@ class Answers:
         self._own: dict[str, tuple[str, OwnNames]] = {}  # with the text that they are from
         self._importing: dict[tuple[str, frozenset[bytes]], list[Source]] = {}
         self._users: dict[tuple[str, Words, int], Users] = {}
+
+    def beside(self) -> Answers:
+        """Answers for a project in which another text is at hand; what was read of the disk is shared."""
+        return Answers(self._src, self._gate, self.dependencies, self._named, self._sources)
 
     def ask(self, asker: str, *question: str | int | Words) -> Answer:
         """The answer to a question on behalf of the module with the path `asker`."""

@@ -9,7 +9,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
-from typing import cast
+from typing import Any, cast
 
 from dataloader_lint.gate import Gate
 from dataloader_lint.semantics.libraries.catalogue import FOREIGN, TOP_LEVEL
@@ -24,6 +24,9 @@ from dataloader_lint.semantics.syntax.tree import ModuleFacts, Scope
 from dataloader_lint.source.code_text import code_text
 from dataloader_lint.source.decoding import UnreadableError, decode
 from dataloader_lint.source.parsing import check_size, own_tree, tree_of
+
+# What is inferred of a module, by the names of facts and what they are about.
+Inferred = dict[tuple[str, int], Any]
 
 # An import of these means the library wherever no folder of Python's search path holds a module of that name.
 _LIBRARIES = sys.stdlib_module_names | TOP_LEVEL | FOREIGN | DATASET_LIBRARIES | OTHER_DATASETS
@@ -69,6 +72,30 @@ class Project:
             return known  # what has been worked out about other modules holds on to its scopes
         facts = self._modules[full] = self._facts(full, text)
         return facts
+
+    def beside(self) -> Project:
+        """A project with the same modules, for another text of one of them.
+
+        Of the two, one at a time may be asked: see `lend`.
+        """
+        other = Project(self.answers.beside(), self._whole)
+        other._modules = dict(self._modules)
+        other._kept = self._kept
+        return other
+
+    def lend(self) -> dict[int, Inferred]:
+        """What is inferred of the modules, by the tree's `id`: they go to another project that has inferred nothing."""
+        return {id(each.tree): each.tree.exchange({}) for each in self._modules.values() if each is not None}
+
+    def take_back(self, inferred: dict[int, Inferred]) -> None:
+        """Go on with what was inferred when the modules were lent."""
+        for each in self._modules.values():
+            if each is not None:
+                each.tree.exchange(inferred.get(id(each.tree), {}))
+
+    def begin_file(self) -> None:
+        """Work on a file begins: what was used earlier is older from now on."""
+        self._file += 1
 
     def overlay(self, path: str, text: str) -> None:
         """From now on a file has this text, whatever there is on the disk, until another file is at hand.

@@ -259,6 +259,11 @@ class Tree:
             scope.parent, scope.inner = None, []
             del scope.module
         self._known.clear()
+    def exchange(self, known: dict[tuple[str, int], Any]) -> dict[tuple[str, int], Any]:
+        """Go on with what another session has inferred, and give what was inferred up to now."""
+        before, self._known = self._known, known
+        return before
+
         self._of_text.clear()
         self.resolved.clear()
 
